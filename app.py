@@ -3,9 +3,10 @@
 import streamlit as st
 
 from headlight import __version__
-from viz.app import doors, log, presentation, served
+from viz.app import log, presentation, served
 from viz.app.cache.clients import turn
 from viz.app.cache.metrics import metrics, timed_run
+from viz.app.lessons import menu as lessons_menu
 from viz.app.lessons import panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
@@ -45,7 +46,7 @@ ABOUT = (
 
 
 def main() -> None:
-    """Draw the bar and the page that the address names: what Streamlit runs for each reader."""
+    """Draw the bar and the page at the address: what Streamlit runs for each user."""
     st.set_page_config(layout="wide", menu_items={"About": ABOUT})
     page = st.navigation(
         {
@@ -67,7 +68,7 @@ def main() -> None:
             navigation.name_page(heading, path, sentence_bar.show(path))
             with share:
                 saved_views.copy_link()
-                doors.show()
+                lessons_menu.show()
                 saved_views.show(path)
             panel.show(path)
             if path not in worth_seeing.WITH_OWN_ROW:

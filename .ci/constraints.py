@@ -40,14 +40,10 @@ def main() -> int:
 
 
 def missing(installed: list[dict], constraints: list[str]) -> list[str]:
-    """The distributions that no constraint pins.
+    """Return the installed distributions that no constraint pins.
 
-    What another distribution asks for in one exact version, as torch does with the parts of CUDA,
-    needs no pin of ours.
-
-    Args:
-        installed: the metadata of each, as in a report of pip.
-        constraints: one pin a line.
+    A distribution that another one requires in an exact version, as torch does with the parts of
+    CUDA, needs no pin of ours.
     """
     asked = [
         Requirement(line)

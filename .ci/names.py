@@ -5,8 +5,6 @@ noun, never with "What" or "Of", and that of a function with an imperative. ruff
 hold the rest.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """python -m benchmarks training | inference | app | pages | …: measure on this machine."""
 
-from __future__ import annotations
-
 import sys
 
 from benchmarks import (

@@ -1,7 +1,5 @@
 """Serious faults that axe-core finds on every view, on every kind of screen and in every mode."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -48,20 +46,13 @@ MOVING = """() => document.getAnimations()
 
 @dataclass(frozen=True)
 class Mode:
-    """One way in which a person sees the app.
-
-    Args:
-        size: of the screen in CSS pixels.
-        scale: physical pixels of one of them: twice as many on the same screen is a zoom of 200 %.
-        media: what the page is told of the person's settings.
-        checks: further scripts, each a list of faults.
-    """
+    """Screen and settings of a user."""
 
     name: str
-    size: tuple[int, int]
-    scale: int
-    media: Mapping[str, str]
-    checks: Mapping[str, str]
+    size: tuple[int, int]  # of the screen, in CSS pixels
+    scale: int  # physical pixels of one of them: 2 is a zoom of 200 %
+    media: Mapping[str, str]  # settings that the page sees
+    checks: Mapping[str, str]  # scripts, each of which lists faults
 
 
 NARROW = {"wider than the screen": OVERFLOW}
@@ -94,11 +85,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Look at every view in every mode, and print what is wrong; the status is 1 if anything is.
-
-    Raises:
-        InputError: if axe-core is not installed.
-    """
+    """Look at every view in every mode, and print what is wrong; the status is 1 if anything is."""
     modes = [mode for mode in MODES if options.modes is None or mode.name in options.modes]
     counts, looked = dict.fromkeys((mode.name for mode in modes), 0), 0
     with served() as server, chromium() as browser:
@@ -125,11 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def axe() -> str:
-    """Return the script of axe-core.
-
-    Raises:
-        InputError: if it is not installed.
-    """
+    """Return the script of axe-core."""
     if not AXE.is_file():
         raise InputError("axe-core is not installed: run `npm ci` first.")
     return AXE.read_text("utf-8")
@@ -150,7 +133,7 @@ def views(pages: list[str] | None = None) -> Iterator[tuple[str, Mapping[str, st
                 yield ("" if page == "translate" else page), query
 
 
-def visit(page: Page, address: str, path: str, query: Mapping[str, str]) -> None:
+def visit(page: "Page", address: str, path: str, query: Mapping[str, str]) -> None:
     """Go to a view and wait until all of it is there."""
     from tests.browser.app_page import AT_REST, enter
 
@@ -159,7 +142,7 @@ def visit(page: Page, address: str, path: str, query: Mapping[str, str]) -> None
     page.locator(AT_REST).wait_for()
 
 
-def faults(page: Page, mode: Mode) -> list[str]:
+def faults(page: "Page", mode: Mode) -> list[str]:
     """List the serious faults of a page as it stands, in a mode."""
     from tests.browser.app_page import THEME, at_rest, until
 

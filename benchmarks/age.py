@@ -1,7 +1,5 @@
 """One server for a long time: its memory and its answers at the end and at the beginning."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import csv
@@ -37,20 +35,13 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Block:
-    """Many pages of new sentences, one after another.
+    """Many pages of new sentences, one after another."""
 
-    Args:
-        pages: that the server has drawn so far.
-        sessions: that have come and gone so far.
-        memory: resident memory in MiB; likewise what its bounded caches and models hold.
-        p50: median of the seconds until a page was complete; likewise the 95th percentile.
-    """
-
-    pages: int
-    sessions: int
-    memory: float
+    pages: int  # drawn so far
+    sessions: int  # so far
+    memory: float  # resident, MiB
     bounded: float
-    p50: float
+    p50: float  # seconds until a page was complete
     p95: float
 
     @property
@@ -73,11 +64,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Let sessions come and go, each on all pages; the status is 1 if memory or seconds grew.
-
-    Raises:
-        NoAnswer: if the server takes too long.
-    """
+    """Let sessions come and go, each on all pages; the status is 1 if memory or seconds grew."""
     print(f"{describe()}, {READERS} readers at a time")
     began, blocks = time.monotonic(), []
     os.environ[METRICS_VARIABLE] = "1"  # of the server
@@ -181,11 +168,7 @@ def _write(blocks: Sequence[Block], path: Path) -> None:
 
 
 def plot(rows: list[dict[str, float]]) -> alt.VConcatChart:
-    """Plot memory and seconds against the pages that a server has drawn.
-
-    Args:
-        rows: the fields of `Block`, with `unbounded`.
-    """
+    """Plot memory and seconds against the pages that a server has drawn, from fields of `Block`."""
     lines = (
         ("MiB", (("memory", "all memory", GREY), ("unbounded", "beside the caches", VIOLET))),
         ("seconds to a page", (("p95", "95 % within", GREY), ("p50", "median", VIOLET))),

@@ -1,7 +1,5 @@
 """The app in a real Chromium: what a person waits for, and what travels for it."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

@@ -1,7 +1,5 @@
 """Several servers of the app behind HAProxy, as `headlight app --processes` says."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import signal
@@ -70,11 +68,7 @@ class Balanced:
 
 @contextmanager
 def balanced(processes: int) -> Iterator[Balanced]:
-    """Serve by so many processes until the block ends; a context manager.
-
-    Raises:
-        NoServer: if there is no HAProxy, or a process does not start.
-    """
+    """Serve by so many processes until the block ends; a context manager."""
     haproxy = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
     if haproxy is None:
         raise NoServer("There is no HAProxy: install it, then measure again.")

@@ -1,7 +1,5 @@
 """Break it: after how many heads a translation changes, and how long a step takes."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import statistics

@@ -1,7 +1,5 @@
 """A headless Chromium, for measuring what a person waits for."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,11 +46,7 @@ class NoBrowser(HeadlightError):
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A headless browser; a context manager.
-
-    Raises:
-        NoBrowser: if none is installed.
-    """
+    """A headless browser; a context manager."""
     from playwright.sync_api import sync_playwright  # an extra of the tests
 
     path = shutil.which("chromium") or shutil.which("google-chrome")

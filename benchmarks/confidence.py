@@ -4,8 +4,6 @@ From these figures comes the least log p of a piece in its `domain.json`, below 
 carries a notice. The sentences were written for this measurement: none is from the training text.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 from pathlib import Path

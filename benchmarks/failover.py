@@ -1,7 +1,5 @@
 """Servers behind a balancer that die, hang or restart: who loses the page, and for how long."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import http.client
@@ -43,11 +41,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Kill, stop and restart servers under their readers, and print what became of these.
-
-    Raises:
-        NoServer: if a server does not start, or somebody does not get the page back.
-    """
+    """Kill, stop and restart servers under their readers, and print what became of these."""
     print(f"{describe()}, two processes behind HAProxy, {options.sessions} sessions of /{PAGE}")
     texts = list(sentences())
     translations = Translator.load().translate_lines(texts)
@@ -57,13 +51,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 class Reader:
-    """Somebody at a browser, who reloads the page when its connection is lost.
-
-    Args:
-        port: the balancer's.
-        pairs: sentences with their translations, from which each reader takes the next.
-        cookies: whether the browser keeps them.
-    """
+    """Somebody at a browser, who reloads the page when its connection is lost."""
 
     def __init__(self, port: int, pairs: Iterator[tuple[str, str]], *, cookies: bool) -> None:
         self.port = port

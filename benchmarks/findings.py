@@ -5,8 +5,6 @@ confidence. Printed are the sentences that have a finding on each page, the time
 numbers that differ.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable
@@ -223,11 +221,7 @@ _MEASURES: dict[str, Callable[..., float]] = {
 
 
 def wrong_claims(translator: Translator, trace: AttentionTrace) -> tuple[int, list[str]]:
-    """Compute every number of the findings of all pages again.
-
-    Returns:
-        The number of findings, and a line for each wrong number.
-    """
+    """Compute every number of all findings again; return their count and the wrong ones."""
     again = Recomputation(translator, trace)
     results = [f for page in PAGES for f in findings(page, trace, translator)]
     wrong = [

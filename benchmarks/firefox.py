@@ -1,7 +1,5 @@
 """Every view in Firefox, by WebDriver BiDi: whether it is drawn, and what the console says."""
 
-from __future__ import annotations
-
 import argparse
 import base64
 import json
@@ -28,7 +26,7 @@ PATIENCE, MOMENT = 60.0, 10.0
 """Seconds until a view is there, and until its first picture is."""
 
 BEGIN_WITH_A_CHOICE = ({CORPUS_VIEW: REMOVE_HEADS}, {CORPUS_VIEW: COMPARE})
-"""Views that draw nothing until the reader has chosen something."""
+"""Views that draw nothing until the user has chosen something."""
 
 SIZES = {"1280 px": (1280, 720), "390 px": (390, 844)}
 # the last part of a page is there, and no run is under way
@@ -46,11 +44,7 @@ class Failed(HeadlightError):
 
 
 class Tab:
-    """The one tab of a headless Firefox.
-
-    Args:
-        connection: to its WebDriver BiDi.
-    """
+    """The one tab of a headless Firefox."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
@@ -83,11 +77,7 @@ class Tab:
         )
 
     def open(self, address: str) -> int:
-        """Open an address, wait until the view is there, and return how many pictures it has.
-
-        Raises:
-            Failed: if it does not come in time.
-        """
+        """Open an address, wait until the view is there, and return how many pictures it has."""
         self._ask("browsingContext.navigate", context=self._context, url=address, wait="complete")
         end = time.monotonic() + PATIENCE
         while not self.evaluate(READY):
@@ -121,11 +111,7 @@ class Tab:
 
 @contextmanager
 def firefox() -> Iterator[Tab]:
-    """Run a headless Firefox with a profile of its own; a context manager.
-
-    Raises:
-        NoBrowser: if none is installed, or it does not listen.
-    """
+    """Run a headless Firefox with a new profile; a context manager."""
     path = shutil.which("firefox-esr") or shutil.which("firefox")
     if path is None:
         raise NoBrowser("There is no Firefox on the PATH: install it, then look again.")
@@ -159,12 +145,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Open every view, and print what is wrong; the status is 1 if anything is.
-
-    Raises:
-        NoBrowser: if no Firefox is installed.
-        Failed: if a view is not drawn in time.
-    """
+    """Open every view, and print what is wrong; the status is 1 if anything is."""
     counts = dict.fromkeys(SIZES, 0)
     with served() as server, firefox() as tab:
         for size in SIZES:

@@ -1,7 +1,5 @@
 """The first view of each page: what Tab reaches, what is to be read, what is seen whole."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Iterator
@@ -63,19 +61,13 @@ COUNT = """() => {
 
 
 class FirstView(NamedTuple):
-    """Figures of a page before anything is done on it.
-
-    Args:
-        names: of the stops, in their order.
-        top: where the picture begins, in CSS pixels from the top of the screen.
-        foot: where the lowest picture ends, in CSS pixels from the top of the screen.
-    """
+    """Figures of a page before anything is done on it."""
 
     stops: int
     sentences: int
-    names: list[str]
-    top: float
-    foot: float
+    names: list[str]  # of the stops, in order
+    top: float  # of the picture, in CSS pixels of the screen
+    foot: float  # of the lowest picture, likewise
 
 
 def add_arguments(commands: Any) -> None:
@@ -105,7 +97,7 @@ def run(options: argparse.Namespace) -> None:
             page.close()
 
 
-def measured(page: Page, address: str, path: str) -> FirstView:
+def measured(page: "Page", address: str, path: str) -> FirstView:
     """Open a page on its default sentence, and measure its first view."""
     visit(page, address, "" if path == "translate" else path, {})
     is_phone = page.evaluate("innerWidth < 641")

@@ -1,7 +1,5 @@
 """Pictures that move: seconds from the first paint to the first word, and times of their frames."""
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import re
@@ -76,14 +74,14 @@ def run(options: argparse.Namespace) -> None:
     print(table((*header, "95 %, ms", "longest, ms"), rows))
 
 
-def _first_word(page: Page) -> float:
+def _first_word(page: "Page") -> float:
     """Return the seconds from the first paint to the first sentence of the player."""
     page.locator(".hl-player-says").wait_for()
     first: float = page.evaluate(f"window.firstWord - {PAINTED}")
     return first / 1000
 
 
-def _played(page: Page) -> tuple[float, float]:
+def _played(page: "Page") -> tuple[float, float]:
     """Let the picture play for a while; return both times by the page's clock, in milliseconds."""
     from tests.browser.app_page import at_rest
 

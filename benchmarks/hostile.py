@@ -1,7 +1,5 @@
 """Hostile inputs at every entrance, and how many were accepted, refused, or broke something."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections import Counter

@@ -6,8 +6,6 @@ of what one pass over the finished sequence gives. A value planted in the output
 under the tokens of its place.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,17 +24,11 @@ from transformer.traces.fields import Weights
 
 
 class Seen(NamedTuple):
-    """Expected contents of a trace.
+    """Expected contents of a trace."""
 
-    Args:
-        weights: of each kind, `[layer, head, query, key]`.
-        source: tokens of the source.
-        reads: what the decoder reads at each position.
-    """
-
-    weights: dict[Kind, Weights]
+    weights: dict[Kind, Weights]  # by kind, `[layer, head, query, key]`
     source: list[str]
-    reads: list[str]
+    reads: list[str]  # of the decoder, by position
 
     def axes(self, kind: Kind) -> tuple[list[str], list[str]]:
         """The tokens of queries and keys, a decoder position by what it reads."""
@@ -45,11 +37,7 @@ class Seen(NamedTuple):
 
 
 def differences(trace: AttentionTrace, seen: Seen, tolerance: float) -> list[str]:
-    """Kinds, weights and tokens that are others, in words.
-
-    Args:
-        tolerance: absolute; at 0 every bit counts.
-    """
+    """Kinds, weights and tokens that differ, in words; at a tolerance of 0 every bit counts."""
     expected = tuple(kind for kind in KINDS if kind in seen.weights)
     if trace.kinds != expected:
         return [f"the kinds are {trace.kinds}, not {expected}"]
@@ -80,11 +68,7 @@ def planted(layer: Any, place: tuple[int, ...]) -> Iterator[None]:
 def not_read_back(
     trace: AttentionTrace, kind: Kind, place: tuple[int, int, int, int], seen: Seen
 ) -> list[str]:
-    """Report a planted value that stands elsewhere, or under other tokens.
-
-    Args:
-        place: layer, head, query and key of the trace.
-    """
+    """Report a planted value, `[layer, head, query, key]`, elsewhere or under other tokens."""
     queries, keys = seen.axes(kind)
     frame = trace.to_frame()
     hits = frame[frame.weight == PLANTED]
@@ -126,11 +110,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(_options: argparse.Namespace) -> None:
-    """Check every family and print.
-
-    Raises:
-        HeadlightError: if the library is not installed, or something does not agree.
-    """
+    """Check every family and print."""
     print(f"transformers {require_transformers()}, torch {torch.__version__}")
     wrong = 0
     for family in huggingface_models.FAMILIES:

@@ -1,7 +1,5 @@
 """Small models of every family of `transformers` that shows its attention, with random weights."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -24,30 +22,17 @@ Shape = Literal["encoder-decoder", "speech", "vision", "encoder", "decoder", "pr
 
 
 class Family(NamedTuple):
-    """An architecture.
+    """An architecture."""
 
-    Args:
-        name: the beginning of its classes' names.
-        shape: stacks and inputs that it has.
-        head: the end of its model's name.
-        fields: of its configuration.
-        windowed: whether its encoder looks in windows or blocks, so that it is not shown.
-        layers: numbers, from 0, of the layers that have attention over tokens; all unless given.
-        streams: rows of cross-attention for each token.
-        static: whether its code masks the free places of a static cache.
-        recurrent: whether its layers keep a state into which padding goes, and which does not
-            follow a beam, so that a generation differs from a pass over what it wrote.
-    """
-
-    name: str
-    shape: Shape
-    head: str
-    fields: dict[str, Any]
-    windowed: bool = False
-    layers: tuple[int, ...] | None = None
-    streams: int = 1
-    static: bool = True
-    recurrent: bool = False
+    name: str  # the beginning of its classes' names
+    shape: Shape  # its stacks and inputs
+    head: str  # the end of its model's name
+    fields: dict[str, Any]  # of its configuration
+    windowed: bool = False  # whether its encoder looks in windows or blocks: it is not shown
+    layers: tuple[int, ...] | None = None  # with attention over tokens, from 0; all unless given
+    streams: int = 1  # rows of cross-attention for each token
+    static: bool = True  # whether its code masks the free places of a static cache
+    recurrent: bool = False  # whether layers keep a state: a generation then differs from a pass
 
     def make(self) -> Any:
         """Make a model of random weights."""

@@ -5,8 +5,6 @@ runs on one core, and its time is the processor's, which others on the machine h
 file runs on all cores by the clock.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import statistics
@@ -80,11 +78,7 @@ class Ours:
 
 
 class CTranslate2:
-    """CTranslate2 as its documentation calls it, on the weights that we export.
-
-    Args:
-        folder: an export by `transformer.export`.
-    """
+    """CTranslate2 as its documentation calls it, on an export by `transformer.export`."""
 
     def __init__(self, translator: Translator, folder: Path, cores: int) -> None:
         import ctranslate2

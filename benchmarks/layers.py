@@ -1,7 +1,5 @@
 """Layers of each sort (Table 1) and lenses as the sequence grows: time and memory."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import statistics

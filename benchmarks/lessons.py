@@ -1,12 +1,10 @@
 """Lessons played to the letter in a real Chromium by keyboard alone, on a laptop and on a phone.
 
 Next must have opened the view of a card, with the place that it highlights in sight, unless the
-reader predicts first. Each card gets a wrong answer, which shows a hint and no solution, then the
-right one, read from the lit picture where it can be. A card that asks for the reader's sentence
+student predicts first. Each card gets a wrong answer, which shows a hint and no solution, then the
+right one, read from the lit picture where it can be. A card that asks for the student's sentence
 gets one; the last card says the score. The address of every third card is opened in a new browser.
 """
-
-from __future__ import annotations
 
 import argparse
 import json
@@ -65,7 +63,7 @@ LIT = """() => {
   return place.left >= -8 && place.right <= (beside ? panel.left : innerWidth) + 8
     && place.height > 0 && seen >= Math.min(place.height - 2, 0.8 * (foot - head));
 }"""
-# what a reader sees of a card: its text, its verdict, the choice that was made
+# what a student sees of a card: its text, its verdict, the choice that was made
 CARD = """() => [
   document.querySelector(".st-key-lesson").innerText.replace(/\\s+/g, " "),
   [...document.querySelectorAll(".st-key-lesson [type=radio]")].findIndex((e) => e.checked),
@@ -125,18 +123,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 class Player:
-    """A reader without a mouse.
-
-    Args:
-        browser: in which the lesson is opened, and resumed in another context.
-        screen: options of a context of the browser.
-        address: of the app.
-        lesson: the lesson.
-        score: is counted up.
-    """
+    """A student without a mouse."""
 
     def __init__(
-        self, browser: Browser, screen: dict[str, Any], address: str, lesson: Lesson, score: Score
+        self, browser: "Browser", screen: dict[str, Any], address: str, lesson: Lesson, score: Score
     ) -> None:
         self.browser, self.screen, self.address = browser, screen, address
         self.lesson, self.score, self.texts = lesson, score, TEXTS[lesson.language]
@@ -339,7 +329,7 @@ class Player:
         raise Stuck(f"Shift and Tab do not reach {place}")
 
     def _rest(self) -> None:
-        """Wait for the end of a run and the frames after it, as a reader does."""
+        """Wait for the end of a run and the frames after it, as a student does."""
         self._wait(f"!!document.querySelector('{AT_REST}')", "the page does not come to rest")
         self.page.evaluate(TWO_FRAMES)
 

@@ -3,8 +3,6 @@
 Each case runs in a process of its own, whose largest memory is that of the whole case.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import time

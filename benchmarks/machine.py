@@ -1,7 +1,5 @@
 """The machine that a figure was measured on, and the figures, in words."""
 
-from __future__ import annotations
-
 import os
 import platform
 import statistics

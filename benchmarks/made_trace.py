@@ -1,7 +1,5 @@
 """A trace of any size, without a model: sharp random rows, as trained heads have them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from transformer import AttentionTrace

@@ -1,7 +1,5 @@
 """MarianMT folders read here and in transformers, and an export of our own read there."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import tempfile
@@ -96,11 +94,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write a folder of each shape, read it by both libraries, and compare.
-
-    Raises:
-        InputError: if `transformers` is not installed.
-    """
+    """Write a folder of each shape, read it by both libraries, and compare."""
     version = require_transformers()
     print(f"{describe()}, transformers {version}")
     lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
@@ -241,12 +235,9 @@ def _differences(
 ) -> dict[str, float]:
     """Measure the largest absolute difference of each kind of value in a forced pass.
 
-    Args:
-        ours: the model, which reads `source` and `target`, ids of its own.
-        source: with its end.
-        target: with its start.
-        theirs: what `transformers` gave for the same pieces, attention included.
-        pieces: those that both libraries know, by our ids and by theirs.
+    `source` has its end and `target` its start, in ids of ours; `theirs` is the output of
+    `transformers` with attention. `pieces` are those that both libraries know, by our ids and by
+    theirs.
     """
     ids = torch.tensor([source])
     logits, cache = ours.run_with_cache(

@@ -1,7 +1,5 @@
 """A MarianMT model of 74 M parameters, from its folder to a translation with all its maps."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import json
@@ -46,12 +44,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the folder, then open it by the library and by the menu of the app.
-
-    Raises:
-        InputError: if `transformers` is not installed.
-        NoBrowser: if no Chromium is.
-    """
+    """Write the folder, then open it by the library and by the menu of the app."""
     require_transformers()
     print(describe())
     with tempfile.TemporaryDirectory() as place:
@@ -64,11 +57,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def require_transformers() -> str:
-    """Return the version of transformers.
-
-    Raises:
-        InputError: if it is not installed.
-    """
+    """Return the version of transformers."""
     try:
         import transformers
     except ImportError as error:

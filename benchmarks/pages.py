@@ -1,7 +1,5 @@
 """The paper's pages in a real Chromium: from a control to the redrawn picture, for 20 words."""
 
-from __future__ import annotations
-
 import argparse
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,24 +56,15 @@ QUIET = """() => document.querySelector("[data-testid=stApp][data-test-script-st
 
 
 class Control(NamedTuple):
-    """Two choices between which a page is switched back and forth.
-
-    Args:
-        url: further choices in the URL.
-        choices: selectors of what is clicked.
-        menu: which offers them; it is opened before the clock starts.
-        prefix: with which its translations must begin.
-        anew: what is carried in its sentences, a new one for each click, so that nothing is
-            remembered; the first choice alone.
-    """
+    """Two choices between which a page is switched back and forth."""
 
     page: str
-    url: dict[str, str]
+    url: dict[str, str]  # further choices
     label: str
-    choices: tuple[str, str]
-    menu: str | None = None
-    prefix: str | None = None
-    anew: str | None = None
+    choices: tuple[str, str]  # selectors of clicks
+    menu: str | None = None  # opened before the clock starts
+    prefix: str | None = None  # of its translations
+    anew: str | None = None  # new text for each click, so that nothing is cached
 
 
 def _buttons(key: str) -> tuple[str, str]:
@@ -158,7 +147,7 @@ def _in_pieces(text: str) -> str:
     return " ".join(piece.text for piece in Translator.load().target_tokenizer.pieces(text))
 
 
-def _seconds(page: Page, address: str, control: Control, click: int) -> float:
+def _seconds(page: "Page", address: str, control: Control, click: int) -> float:
     """From one click to the last picture that it redraws."""
     if control.anew or not click:
         text = SENTENCE

@@ -1,7 +1,5 @@
 """Measure what the run of a new sentence costs the processor, part by part."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import importlib

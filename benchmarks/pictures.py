@@ -1,7 +1,5 @@
 """The pictures of README and documentation, taken of the app: stills, and one that moves."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import re
@@ -27,19 +25,13 @@ QUALITY = 60
 
 
 class Picture(NamedTuple):
-    """Picture of a view of the app.
-
-    Args:
-        query: parameters of the view's URL.
-        ready: selector of what is drawn last.
-        part: selector of what the picture shows; all of the screen if it is empty.
-    """
+    """Picture of a view of the app."""
 
     name: str
     path: str
-    query: Mapping[str, str | Sequence[str]]
-    ready: str = "canvas"
-    part: str = ""
+    query: Mapping[str, str | Sequence[str]]  # parameters in the URL
+    ready: str = "canvas"  # selector of what is drawn last
+    part: str = ""  # selector of the picture; all of the screen if empty
 
 
 KEYS = {"text": "The man who lost his keys is waiting in front of the house."}
@@ -99,14 +91,14 @@ def run(options: argparse.Namespace) -> None:
                 _save_moving(list(_frames(page, server.address)), options.out / "watch.webp")
 
 
-def _visit(page: Page, address: str, picture: Picture) -> None:
+def _visit(page: "Page", address: str, picture: Picture) -> None:
     page.goto(f"{address}/{picture.path}?{urlencode(picture.query, doseq=True)}")
     page.locator(".st-key-explanation").wait_for(state="attached", timeout=60_000)
     page.locator(picture.ready).first.wait_for()
     page.wait_for_timeout(2500)  # charts are fitted to their width, and fade in
 
 
-def _frames(page: Page, address: str) -> Iterator[bytes]:
+def _frames(page: "Page", address: str) -> Iterator[bytes]:
     """Yield the frames of *Watch it translate* as it plays on a clock that is moved by hand."""
     _visit(page, address, Picture("watch", "", {"step": "1"}, ".hl-player-says"))
     page.clock.install(time=0)

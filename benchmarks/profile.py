@@ -1,7 +1,5 @@
 """Measure where the time of one sentence's search goes, and what its matrix products alone take."""
 
-from __future__ import annotations
-
 import argparse
 import operator
 import statistics

@@ -1,7 +1,5 @@
 """Many people at the app at the same time: how long each waits."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import itertools
@@ -74,13 +72,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Let readers ask for sentences of their own, and print how long they wait.
-
-    Raises:
-        InputError: if there are not enough sentences for so many.
-        NoAnswer: if the app takes too long, if its answer is not the translation, or if it shows
-            the sentence of somebody else.
-    """
+    """Let readers ask for sentences, and print how long they wait."""
     count = 1 + max(2, int(options.seconds / options.every))  # of each; the first opens the page
     texts = list(sentences())
     if sum(options.readers) * count > len(texts):
@@ -199,9 +191,7 @@ def _cookie(address: str) -> str:
 def session(host: str, cookie: str = "") -> connect:
     """Open a session of a server, as a new tab does; a context manager.
 
-    Args:
-        host: address of the server, with `ws` in the place of `http`.
-        cookie: what the server has asked the browser to send, or "".
+    `host` begins with `ws` instead of `http`; `cookie` is the server's, or "".
     """
     return connect(
         f"{host}/_stcore/stream",
@@ -220,11 +210,7 @@ async def ask(
     hashes: dict[str, None],
     others: Sequence[str] = (),
 ) -> Wait:
-    """Ask for the page of a sentence, as Back does, and wait for all of it.
-
-    Raises:
-        NoAnswer: if it does not come in time, has not the translation, or has another sentence.
-    """
+    """Ask for the page of a sentence, as Back does, and wait for all of it."""
     asked = BackMsg()
     asked.rerun_script.query_string = urlencode({"text": text})
     asked.rerun_script.page_name = page

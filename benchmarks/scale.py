@@ -3,8 +3,6 @@
 No GPU is needed: the model is tiny, and the batches and the vocabulary are those of the base model.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -34,11 +32,7 @@ SYLLABLES = [a + b + c for a in "bdfghklmnprstvw" for b in "aeiou" for c in ("",
 
 
 class MadeLanguage:
-    """Words of some syllables, of which the nth is used in proportion to 1/(n + 2.7).
-
-    Args:
-        seed: of its words.
-    """
+    """Words of some syllables, of which the nth is used in proportion to 1/(n + 2.7)."""
 
     def __init__(self, seed: int) -> None:
         random = np.random.default_rng(seed)

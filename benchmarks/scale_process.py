@@ -3,8 +3,6 @@
 python -m benchmarks.scale_process prepare | batches | text | train REPORT ARGUMENT …
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -74,7 +72,7 @@ def text(arguments: Sequence[str]) -> Report:
     return {"rows": len(read.encoded), "batches": len(first), **seconds.laps, **memory()}
 
 
-def _epochs(text: TrainingText, batch_tokens: int, seconds: Stopwatch) -> tuple[Any, Any]:
+def _epochs(text: "TrainingText", batch_tokens: int, seconds: "Stopwatch") -> tuple[Any, Any]:
     """Cut two epochs of opened text into batches."""
     from training.data.batches import TokenBatches
 

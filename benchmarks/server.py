@@ -1,7 +1,5 @@
 """Servers of the app and of other programs, and a session of the app without a browser."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
@@ -85,12 +83,7 @@ def running(
 ) -> Iterator[Server]:
     """Run a Python module on a free port until the block ends; a context manager.
 
-    Args:
-        arguments: the module and its arguments, with `{port}` in one of them.
-        health: the path that answers as soon as the server is ready.
-
-    Raises:
-        NoServer: if it does not answer in time.
+    One of its arguments holds `{port}`; `health` is the path that answers as soon as it is ready.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -129,15 +122,10 @@ def _wait(server: Server, health: str) -> None:
 
 @dataclass(frozen=True)
 class Answer:
-    """The page that a run sent.
+    """The page that a run sent."""
 
-    Args:
-        widgets: the kind of each widget by its id, such as `text_input`.
-        exceptions: the text of each error box.
-    """
-
-    widgets: dict[str, str]
-    exceptions: list[str]
+    widgets: dict[str, str]  # kind by id, such as `text_input`
+    exceptions: list[str]  # texts of error boxes
 
 
 class ForgedSession:
@@ -152,7 +140,7 @@ class ForgedSession:
         )
         self.id = ""
 
-    def __enter__(self) -> ForgedSession:
+    def __enter__(self) -> "ForgedSession":
         self._connection = self._connecting.__enter__()
         return self
 

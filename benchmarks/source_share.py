@@ -6,8 +6,6 @@ the whole translation (invented text); the whole source, with the translation of
 are told from the others by how much they were used.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path

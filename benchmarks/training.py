@@ -8,8 +8,6 @@ Each turn is a process of its own, so that neither side warms the other's memory
 turns, so that a machine that slows down slows both.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import math

@@ -67,7 +67,7 @@ DESCRIBE = """(element) => {
     };
 }"""
 # how much is on the page, the number of the run that has drawn it, whether the last of it is there,
-# and what a reader sees of an error
+# and what a user sees of an error
 LOOK = """() => ({
     elements: document.getElementsByTagName("*").length,
     run: document.querySelector("[data-address]")?.dataset.at ?? "",
@@ -163,14 +163,9 @@ class Walk:
 
 
 def walk(page: Page, address: str, log: Path, name: str, until: float) -> Walk:
-    """Take the walk of a name on a fresh load of one of the app's views.
+    """Take the walk of a name, the seed of all choices, on a fresh load of one of the app's views.
 
-    Args:
-        page: a tab of its own.
-        address: of the app.
-        log: file to which its server writes.
-        name: seed of all choices.
-        until: the time, by `time.monotonic`, at which it ends at the latest.
+    It ends at `until` by `time.monotonic` at the latest.
     """
     from playwright.sync_api import Error
 

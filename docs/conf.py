@@ -1,7 +1,5 @@
 """Sphinx configuration of the documentation, which is built without a network: `make docs`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

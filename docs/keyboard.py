@@ -1,7 +1,5 @@
 """Attributes that keyboards and screen readers need, which Sphinx and its theme leave out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sphinx.application import Sphinx

@@ -4,8 +4,6 @@ The blocks of a page share their names. An Altair chart becomes SVG, a Plotly fi
 the script of the installed package, an explorer stands in a frame. Nothing comes from elsewhere.
 """
 
-from __future__ import annotations
-
 import ast
 from html import escape
 from pathlib import Path

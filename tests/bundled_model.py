@@ -1,7 +1,5 @@
 """Fixture for tests of code that loads the bundled model again and again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

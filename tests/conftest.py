@@ -3,21 +3,18 @@
 No torch before it is asked for: the process that starts the workers would load it, too, first.
 """
 
-from __future__ import annotations
-
 import gc
 import itertools
 import os
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import hypothesis
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from transformer import Tokenizer, Transformer, Translator
 
 # the models are so small that a second thread would only wait; read once, where torch is loaded, in
@@ -95,7 +92,7 @@ def pairs() -> list[Pair]:
 
 
 @pytest.fixture(scope="session")
-def tokenizer(pairs) -> Tokenizer:
+def tokenizer(pairs) -> "Tokenizer":
     """A joint vocabulary so small that some words fall into several pieces."""
     from transformer import Tokenizer
 
@@ -103,7 +100,7 @@ def tokenizer(pairs) -> Tokenizer:
 
 
 @pytest.fixture(scope="session")
-def model(tokenizer) -> Transformer:
+def model(tokenizer) -> "Transformer":
     """Random weights, two layers, four heads; shared by all tests, so nobody may change it."""
     import torch
 
@@ -139,7 +136,7 @@ def checkpoint_folder(tmp_path_factory, model, tokenizer) -> Path:
 
 
 @pytest.fixture(scope="session")
-def translator(checkpoint_folder) -> Translator:
+def translator(checkpoint_folder) -> "Translator":
     """The tiny model, loaded the way people load theirs."""
     from transformer import Translator
 
@@ -155,7 +152,7 @@ def reverse_folder(tmp_path_factory, checkpoint_folder) -> Path:
 
 
 @pytest.fixture(scope="session")
-def reverse(reverse_folder) -> Translator:
+def reverse(reverse_folder) -> "Translator":
     """The model of `reverse_folder`, loaded."""
     from transformer import Translator
 

@@ -1,7 +1,5 @@
 """Everything below a folder, to compare before and after."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 One list for all, because there is one fork server in a process: who asks first starts it.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 from multiprocessing.context import ForkServerContext
 
@@ -18,7 +16,7 @@ SERVING = [
     "anyio._backends._asyncio",
     "transformer.translator",
     "viz.app.served",
-    "viz.app.doors",
+    "viz.app.lessons.menu",
     "viz.app.lessons.panel",
     "viz.app.presentation",
     *(f"viz.pages.{path}" for path in PAGE_TITLES),

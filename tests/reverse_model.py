@@ -1,7 +1,5 @@
 """A model of the other direction: a copy of one that says German and English."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

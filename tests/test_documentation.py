@@ -4,8 +4,6 @@ Python runs, the blocks of a page one after another, on the bundled model. A com
 the parser of its command. A block that neither can be has `<!-- not run: … -->` above it.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import importlib.util

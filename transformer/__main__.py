@@ -166,7 +166,7 @@ def _n_best(translator: Translator, index: int, hypotheses: list[Hypothesis]) ->
 
 
 _Finished: TypeAlias = tuple[int, str, tuple[str, ...]]
-"""A line's number, what is printed of it, and what its reader should know."""
+"""A line's number, what is printed of it, and what the user should know."""
 
 
 def _translate_lines(

@@ -1,7 +1,5 @@
 """The attention of one forward pass: every head's weights, with the tokens they belong to."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +32,7 @@ class AttentionTrace(TraceFields):
     """
 
     @classmethod
-    def from_fields(cls, fields: TraceFields) -> AttentionTrace:
+    def from_fields(cls, fields: TraceFields) -> "AttentionTrace":
         """Make a trace of the fields that a builder returned."""
         return cls(**vars(fields))
 
@@ -53,7 +51,7 @@ class AttentionTrace(TraceFields):
         languages: Languages | None = None,
         second_start: int | None = None,
         normalized: bool = True,
-    ) -> AttentionTrace:
+    ) -> "AttentionTrace":
         """Build a trace from any model's weights, of one to three kinds, and their tokens.
 
         A kind is an array `[layer, head, query, key]`, or a sequence of `[head, query, key]` whose
@@ -118,7 +116,7 @@ class AttentionTrace(TraceFields):
         languages: Languages | None = None,
         second_start: int | None = None,
         normalized: bool = True,
-    ) -> AttentionTrace:
+    ) -> "AttentionTrace":
         """Make a trace from the outputs of a model of the library transformers.
 
         The model needs `set_attn_implementation("eager")` and `output_attentions=True`. Tokens are
@@ -214,7 +212,7 @@ class AttentionTrace(TraceFields):
             )
         return Labels(rows, self.source_tokens if kind == "cross" else self.decoder_tokens)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> "pd.DataFrame":
         """List each weight in a row: kind, layer, head, positions, tokens, weight; all from 0."""
         import pandas as pd  # a machine that trains need not have it
 
@@ -245,7 +243,7 @@ class AttentionTrace(TraceFields):
         npz.write(self, path)
 
     @classmethod
-    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> AttentionTrace:
+    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> "AttentionTrace":
         """Read what `save` wrote.
 
         Args:

@@ -1,4 +1,4 @@
-"""From arrays to what a person sees."""
+"""From arrays to pictures on the screen."""
 
 from transformer.cli import startup
 

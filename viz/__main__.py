@@ -1,7 +1,5 @@
 """python -m viz: every head on a sentence, or on many, as an HTML page that needs no network."""
 
-from __future__ import annotations
-
 import argparse
 import contextvars
 import math
@@ -47,7 +45,7 @@ Pair = tuple[str, str | None]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when something is wrong with what was asked."""
+    """Run the command; the exit status is 2 if the input is wrong."""
     options = _parser().parse_args(arguments)
     # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
@@ -103,15 +101,10 @@ def _explorer_options(options: argparse.Namespace) -> ExplorerOptions:
 
 
 def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
-    """Translate the lines of a file and write the page; the exit status.
+    """Translate the lines of a file and write the page; return the exit status.
 
     A line that cannot be shown stops no other: it is named on standard error and in the page, and
     the exit status is 2. Blank lines are named and change no status.
-
-    Raises:
-        InputError: if a file cannot be read or written, if the two files do not have as many lines,
-            if what is asked for is not there, if no line can be shown, or if the page would be
-            larger than it may.
     """
     if not arguments.out.absolute().parent.is_dir():  # before the page is made
         folder = arguments.out.parent
@@ -221,11 +214,7 @@ class _Lines:
 
 
 def _pairs(sources: str, targets: str | None, most_letters: int) -> Iterator[Pair]:
-    """Yield the lines of one file, or pairs of lines of two files.
-
-    Raises:
-        InputError: if a file cannot be read, or one has more lines than the other.
-    """
+    """Yield the lines of one file, or pairs of lines of two files."""
     if targets is None:
         for line in _lines(sources, most_letters):
             yield line, None

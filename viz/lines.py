@@ -1,13 +1,11 @@
-"""Many sentences with all their heads as one HTML page, which needs no network and no server."""
-
-from __future__ import annotations
+"""Many sentences with all their heads as one HTML page, without network or server."""
 
 import base64
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +19,12 @@ from transformer.analysis.corpus.head_summary import (
     measure_heads,
 )
 from transformer.analysis.heads.head import Head
+from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError
 from transformer.files.reading import MIB
 from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import AttentionTrace
-from viz.draw.caption import amount, lens_caption, tells_heads
+from viz.draw.caption import Origin, amount, lens_caption, tells_heads
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted
 from viz.draw.heads_view import ExplorerOptions, first_open, shown_parts
@@ -34,15 +33,11 @@ from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode
 from viz.report import PageTheme, about_text, heading, require_theme, saved_page, text_sides
 
-if TYPE_CHECKING:
-    from transformer.analysis.lenses import AnyLens
-    from viz.draw.caption import Origin
-
 MOST_BYTES = 256 * MIB
-"""Of all sentences of one page as they are packed: Chromium opens as much in some four seconds."""
+"""Packed size of all sentences of a page: Chromium opens as much in some four seconds."""
 
 MOST_SAID = 8
-"""Sentences of one list above the summary."""
+"""Largest number of listed sentences above the summary."""
 
 VARIES = "changes"
 SHOWN_MEASURES = {
@@ -84,11 +79,7 @@ def pack_sentence(
     options: ExplorerOptions | None = None,
     origin: Origin | None = None,
 ) -> SentenceRecord:
-    """Make of a trace what the page holds of it; the number is that of its line, from 1.
-
-    Raises:
-        InputError: if there is no such head, or no token is left to show.
-    """
+    """Pack a trace for the page; the number is that of its line, from 1."""
     options = options or ExplorerOptions()
     shown = shown_parts(options, trace)
     # all heads of a kind, shown or not, by the tokens that the grid names
@@ -115,15 +106,9 @@ def pack_sentence(
 
 
 class LinesPage:
-    """A page that grows by one sentence after another.
+    """A page that grows by one sentence after another; each opens with the options.
 
-    What it keeps of each is its packed block and its line in the list; the summary is sums.
-
-    Args:
-        options: with which each sentence opens.
-
-    Raises:
-        InputError: if the options have no layer.
+    Of each sentence it keeps the packed block and the line in the list; the summary is sums.
     """
 
     def __init__(self, options: ExplorerOptions | None = None) -> None:
@@ -141,12 +126,7 @@ class LinesPage:
         return len(self._listed)
 
     def add(self, sentence: SentenceRecord) -> None:
-        """Add one sentence; numbers rise.
-
-        Raises:
-            InputError: if its heads are others than those of the sentences before, or the page
-                would be larger than it may.
-        """
+        """Add one sentence; its number must be larger than the last one."""
         number = sentence.number
         if not self._listed:
             self._opens = sentence.opens
@@ -181,14 +161,8 @@ class LinesPage:
     ) -> str:
         """Return the whole page.
 
-        Args:
-            title: its heading; it says what is seen, and through which lens, unless given.
-            theme: auto follows the reader's system.
-            made_by: program and model in words, if they are to be told.
-            left_out: sentences on lines that are not in it.
-
-        Raises:
-            InputError: if it has no sentence, or there is no such theme.
+        `made_by` is program and model in words; `left_out` are sentences on missing lines. The
+        title says what is seen, and through which lens, unless given.
         """
         if not self._listed:
             raise InputError("There is no sentence to show: give at least one.")
@@ -260,12 +234,8 @@ def lines_report(
             a lens other than the weights.
         options: what is shown of each, and how; `ExplorerOptions()` unless given.
         title: heading of the page.
-        theme: auto follows the reader's system.
+        theme: auto follows the user's system.
         origin: the model, if it is to be told; the texts in it are replaced by those of each trace.
-
-    Raises:
-        InputError: if there is no trace, or no such head or theme, if two have other heads, or if
-            the page would be larger than it may.
     """
     require_theme(theme)
     page = LinesPage(options)

@@ -4,37 +4,29 @@ Altair's figures then bring their scripts along, too, and need no network: the e
 what that takes.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
-from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS, lens_trace
+from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS, AnyLens, lens_trace
 from transformer.errors import InputError, quoted
+from transformer.kinds import Kind, Row
 from transformer.trace import AttentionTrace
+from transformer.translator import Translator
 from viz.draw.head_grid import LAYER_ORDER
 from viz.draw.heads_view import ExplorerOptions
 from viz.report import PageTheme, report
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from transformer.analysis.lenses import AnyLens
-    from transformer.kinds import Kind, Row
-    from transformer.translator import Translator
-
-
 MOST_BYTES = 20_000_000
-"""Size of a cell, up to which nothing is said of it."""
+"""Size of a cell above which a warning is given."""
 
 # JupyterLab takes the frame away and leaves this where a notebook is not trusted; browsers hide it
 _NOT_TRUSTED = (
@@ -60,9 +52,9 @@ new ResizeObserver(() => {{
 
 @dataclass(frozen=True)
 class HtmlFrame:
-    """A page in a frame of its own, so that its styles and the notebook's never meet.
+    """A page in a frame, which separates its styles from the notebook's.
 
-    It has the height until the page's script says how high it is.
+    It has the height until the page's script measures its own.
     """
 
     page: str = field(repr=False)
@@ -192,7 +184,7 @@ def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace
 
 
 def show_chart(spec: dict[str, Any], **_options: Any) -> dict[str, str]:
-    """Render an Altair chart in a frame of its own, with Vega's scripts in it."""
+    """Render an Altair chart in a frame, with Vega's scripts in it."""
     # no `<` of a token can close the script
     text = json.dumps(spec).replace("<", "\\u003c")
     page = _CHART.format(vega=_vega(), spec=text)
@@ -213,7 +205,7 @@ def enable() -> bool:
 
     False stands for code that does not run in IPython.
     """
-    # whoever runs IPython has imported it; nobody else needs to have it
+    # it is imported if IPython runs, and need not be installed otherwise
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is None:

@@ -1,18 +1,17 @@
 """One sentence with all its heads as one HTML page, and the frame of every saved page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
+from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError, quoted
 from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
-from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, map_unit, tells_heads
+from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, Origin, map_unit, tells_heads
 from viz.draw.explorer import encode_page
 from viz.draw.formatting import counted, format_number
 from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, shown_parts
@@ -20,10 +19,6 @@ from viz.draw.labels import capitalised
 from viz.draw.left_out import left_out
 from viz.findings import ranked
 from viz.findings.finding import chosen_head
-
-if TYPE_CHECKING:
-    from transformer.analysis.lenses import AnyLens
-    from viz.draw.caption import Origin
 
 PageTheme = Literal["light", "dark", "auto"]
 
@@ -76,11 +71,11 @@ def report(
     the options leave out of the grid are left out of the page.
 
     Args:
-        trace: our own or anybody's; what `lens_trace` makes of one, where the options have a lens
+        trace: of any model; the result of `lens_trace` if the options have a lens
             other than the weights.
         options: choices of what is shown; `ExplorerOptions()` unless given.
         title: heading of the page; it says what is seen, and through which lens, unless given.
-        theme: auto follows the page around it in a notebook, else the reader's system.
+        theme: auto follows the page around it in a notebook, else the user's system.
         origin: the model, if it is to be told.
         link: address at which the app shows the same, if there is one.
 
@@ -186,11 +181,7 @@ def text_sides(trace: AttentionTrace) -> tuple[TextSide, ...]:
 
 
 def require_theme(theme: PageTheme) -> None:
-    """Say before any work is done that there is no such theme.
-
-    Raises:
-        InputError: if there is none.
-    """
+    """Refuse an unknown theme before any work is done."""
     themes = [*get_args(PageTheme)]
     if theme not in themes:  # a notebook may hand over what has no hash
         raise InputError(f"There is no theme {quoted(theme)}: choose one of {', '.join(themes)}.")
@@ -217,13 +208,8 @@ def saved_page(
 ) -> str:
     """Return a page that needs no network and no server.
 
-    Args:
-        name: of its style sheet, beside this file.
-        title: its heading.
-        theme: auto follows the page around it in a notebook, else the reader's system.
-        body: HTML from the end of the heading on.
-        message: id and text of what the script reads first.
-        blocks: texts by id that follow the script: it draws before the last of them is there.
+    `name` is that of its style sheet, beside this file; `message` is the id and text that the
+    script reads first. The script draws before the last of the `blocks`, texts by id, is there.
     """
     script = {"report": "report_bundle.js", "lines_report": "lines_bundle.js"}[name]
     return _PAGE.format(

@@ -1,7 +1,5 @@
 """The weights of each sentence, or their shares by a lens, as files in a folder."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
@@ -36,11 +34,7 @@ class TraceFiles:
     sinks: bool = True
 
     def require_free(self) -> None:
-        """Make sure, before anything is computed, that no file has a name that would be written.
-
-        Raises:
-            InputError: naming the first that has.
-        """
+        """Refuse, before anything is computed, a folder with a file of a name to be written."""
         try:
             there = sorted(self.folder.iterdir()) if os.path.lexists(self.folder) else []
         except OSError as error:
@@ -52,11 +46,10 @@ class TraceFiles:
             )
 
     def write(self, number: int, trace: AttentionTrace) -> None:
-        """Write one trace; each of its files is there whole or not at all.
+        """Write one trace; each of its files is complete or absent.
 
-        Raises:
-            HeadlightError: if the folder or a file in it cannot be written; no InputError, which
-                would be the fault of one line.
+        A file that cannot be written is a HeadlightError but no InputError: the line is not at
+        fault.
         """
         if not self.sinks:
             trace = without_sinks(trace)
@@ -82,7 +75,7 @@ def name_lens(trace: AttentionTrace, lens: AnyLens) -> AttentionTrace:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """Format rows as CSV with the mark by which Excel knows UTF-8; half a letter is `?`."""
+    """Format rows as CSV with a BOM, by which Excel knows UTF-8; half a surrogate pair is `?`."""
     # quoted, no text becomes a formula where a spreadsheet separates at `;`, too
     text = frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
     return text.encode("utf-8-sig", errors="replace")

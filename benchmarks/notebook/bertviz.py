@@ -1,7 +1,5 @@
 """The peer: BertViz, which writes every weight as a decimal number into a page."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator
@@ -29,11 +27,7 @@ INSTALL = "npm install --prefix DIR d3@5.7.0 requirejs@2.3.6 jquery@2.1.0"
 
 
 def model_view(trace: AttentionTrace) -> tuple[int, float]:
-    """Bytes of the HTML for one trace, and the seconds that writing it takes.
-
-    Raises:
-        HeadlightError: if BertViz is not installed.
-    """
+    """Bytes of the HTML for one trace, and the seconds that writing it takes."""
     view = views()["model_view"]
     encoder, decoder, cross = (
         tuple(torch.from_numpy(layer)[None] for layer in trace.weights(kind)) for kind in KINDS
@@ -51,11 +45,7 @@ def model_view(trace: AttentionTrace) -> tuple[int, float]:
 
 
 def views() -> dict[str, Any]:
-    """Its functions by name.
-
-    Raises:
-        HeadlightError: if it is not installed.
-    """
+    """Its functions by name."""
     try:
         import bertviz
     except ImportError as error:
@@ -82,14 +72,7 @@ def displayed() -> Iterator[list[str]]:
 
 
 def libraries(folder: Path) -> dict[str, bytes]:
-    """Return the files that its pages load, by path below the CDN's address.
-
-    Args:
-        folder: that npm has installed them in.
-
-    Raises:
-        HeadlightError: if one is missing.
-    """
+    """Return the files that its pages load from npm's folder, by path below the CDN's address."""
     paths = {name: folder / "node_modules" / path for name, path in LIBRARIES.items()}
     for path in paths.values():
         if not path.is_file():

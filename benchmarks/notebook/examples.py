@@ -5,8 +5,6 @@ the same Chromium, in turns. The libraries that BertViz's pages load from a CDN 
 machine, so no network is in its figures; without them only its bytes and its writing are measured.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import functools
@@ -72,15 +70,10 @@ if (top === window) {
 
 
 class Drawn(NamedTuple):
-    """Result of one output.
+    """Result of one output."""
 
-    Args:
-        seconds: from opening the page to the first picture on the screen; None if none came.
-        asked: addresses outside the page that it asked for.
-    """
-
-    seconds: float | None
-    asked: tuple[str, ...]
+    seconds: float | None  # to the first picture; None if none came
+    asked: tuple[str, ...]  # addresses outside the page
 
 
 @contextmanager
@@ -104,13 +97,10 @@ def served_pages(pages: Mapping[str, bytes]) -> Iterator[tuple[str, Path]]:
 
 
 def draw(browser: Any, output: str, files: Mapping[str, bytes], *, patience: float) -> Drawn:
-    """Open a page with one output in a fresh tab.
+    """Open a page with one output, HTML, in a fresh tab.
 
-    Args:
-        output: HTML.
-        files: scripts of the CDN, which the page then finds on this machine; without them it asks
-            the network, which it does not get.
-        patience: seconds.
+    The page finds the files, scripts of the CDN, on this machine. Without them it asks the network,
+    which it does not get.
     """
     from playwright.sync_api import Error, TimeoutError
 

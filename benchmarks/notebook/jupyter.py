@@ -105,11 +105,7 @@ _PAGE = "<!doctype html><html><head><meta charset='utf-8'>{head}</head><body>{bo
 
 
 def imitated(output: str) -> dict[str, str]:
-    """A page for each host, with one output in it.
-
-    Args:
-        output: HTML, as a cell gives it out.
-    """
+    """Return a page for each host, with one output, a cell's HTML, in it."""
     inner = escape(_PAGE.format(head="", body=output))
     policy = f'<meta http-equiv="Content-Security-Policy" content="{VSCODE_POLICY}">'
     return {
@@ -136,11 +132,7 @@ def add_arguments(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Check and print.
-
-    Raises:
-        HeadlightError: if JupyterLab does not start, or something does not hold.
-    """
+    """Check and print."""
     if options.pictures:
         options.pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, chromium() as browser:

@@ -1,7 +1,5 @@
 """JupyterLab in a folder of its own, and one of its notebooks in Chromium."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,14 +25,9 @@ def write_notebook(path: Path, cells: Sequence[str]) -> None:
 
 @contextmanager
 def lab(folder: Path, home: Path, *, theme: LabTheme = "JupyterLab Light") -> Iterator[str]:
-    """JupyterLab as it is after installation; a context manager that gives its address.
+    """JupyterLab as installed, showing a folder; a context manager that gives its address.
 
-    Args:
-        folder: the folder that it shows.
-        home: a folder for settings, and the key by which it knows the notebooks that it saved.
-
-    Raises:
-        NoServer: if it is not installed or does not start.
+    `home` has the settings, and the key by which it knows the notebooks that it saved.
     """
     _write_settings(home, theme)
     places = {
@@ -75,12 +68,7 @@ def _write_settings(home: Path, theme: LabTheme) -> None:
 
 
 class Notebook:
-    """One notebook open in a browser that nobody has used before.
-
-    Args:
-        asked: every address that it asks for beyond the server's.
-        faults: what went wrong in a script of the page.
-    """
+    """One notebook open in a fresh browser."""
 
     def __init__(self, browser: Any, address: str, name: str) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 1000})
@@ -116,7 +104,7 @@ class Notebook:
         self.menu("File", "Save Notebook")
         self.page.wait_for_timeout(2000)
 
-    def frames(self) -> list[Frame]:
+    def frames(self) -> list["Frame"]:
         """The pages in the outputs, in their order."""
         contents = []
         for frame in self.page.locator(".jp-OutputArea-output iframe").element_handles():

@@ -3,8 +3,6 @@
 The weights are wide enough that heads are sharp: uniform rows would be too easy to write short.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -184,11 +182,7 @@ def theirs(line: str, names: dict[str, Any]) -> str:
 
 
 def check(line: Line, names: dict[str, Any]) -> None:
-    """Run both in the current folder.
-
-    Raises:
-        HeadlightError: if one gives nothing to see.
-    """
+    """Run both in the current folder."""
     value = ours(line.ours, names)
     shown = value._repr_html_() if isinstance(value, HtmlFrame) else ""
     if not (shown if line.ours.startswith("explore") else _written(value)):

@@ -1,7 +1,5 @@
 """A sentence with everything that the model makes of it, and the lines of the sentence bar."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +53,7 @@ class Facts:
         return [piece.id for piece in self.trace.target_pieces]
 
     @cached_property
-    def batch(self) -> list[Facts]:
+    def batch(self) -> list["Facts"]:
         """This sentence and those beside it, unless somebody types others."""
         return [self, *(Facts(self.translator, text) for text in BATCH)]
 
@@ -242,17 +240,10 @@ def signed(value: float, digits: int = 2) -> str:
 def extremes(
     distances: Iterable[tuple[float, str]], count: int, least: float = -math.inf
 ) -> Iterator[tuple[str, str, float]]:
-    """Yield the largest of some numbers with their names, as far as they are named.
+    """Yield `MAYBE` or nothing, the name and the number of the largest distances.
 
-    Numbers as large as the last of them may be named or not, as float32 rounds.
-
-    Args:
-        distances: each number with its name.
-        count: of them, so many are named.
-        least: and no smaller ones.
-
-    Yields:
-        `MAYBE` or nothing, the name, the number.
+    `count` of them are named, none below `least`. Numbers as large as the last of them may be named
+    or not, as float32 rounds.
     """
     ordered = sorted(distances, reverse=True)
     last = max(ordered[min(count, len(ordered)) - 1][0], least)

@@ -1,7 +1,5 @@
 """Sentences of the player of Figure 1, by the formulas of the paper in float64."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cache

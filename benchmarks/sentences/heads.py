@@ -1,7 +1,5 @@
 """Sentences on heads: their numbers, roles, neighbours, and the translation without some."""
 
-from __future__ import annotations
-
 import json
 import math
 import statistics

@@ -5,8 +5,6 @@ logits go forward: each part of the residual stream is put through all later nor
 deviations held. A layer is read by a decoder that ends with it.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Iterator, Mapping
@@ -102,14 +100,7 @@ def _log_odds(facts: Facts, step: int, other: int, rows: int, edits: Mapping[str
 
 @torch.inference_mode()
 def direct(facts: Facts, step: int, direction: Tensor) -> dict[str, Floats]:
-    """Return what each head brings along a direction at the decoder's end, `[layer, head]`.
-
-    Args:
-        direction: `[d_model]`.
-
-    Returns:
-        By "decoder_self" and "cross".
-    """
+    """Return each head's contribution along a direction, `[d_model]`, by kind: `[layer, head]`."""
     model, config = doubled(facts.model), facts.config
     kinds = {"self_attention": "decoder_self", "cross_attention": "cross"}
     _, seen = model.run_with_cache(*facts.inputs)
@@ -178,11 +169,9 @@ def why(
     step: int | None = None,
     by_logits: bool = False,
 ) -> Iterator[Expected]:
-    """Against the most probable other piece, with one head open; layer, head and step from 0.
+    """Compare with the most probable other piece, with one head open; layer, head and step from 0.
 
-    Args:
-        step: the least certain one unless given.
-        by_logits: whether the heads are ordered by direct logits.
+    The step is the least certain one unless given.
     """
     at, message = _shown_step(facts, step)
     yield from message

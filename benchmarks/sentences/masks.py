@@ -1,7 +1,5 @@
 """Sentences on masks and positions: what each row sees, and what happens without them."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ shows them. The sentences expected there are computed from the model by other co
 What varies with the sentence and is expected by no check is a fault, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys
@@ -46,27 +44,16 @@ _CLAIM = re.compile(
 
 @dataclass
 class Report:
-    """Findings on the pages.
+    """Findings on the pages."""
 
-    Args:
-        views: that were rendered, each for all sentences.
-        checked: sentences that say what was computed.
-        wrong: what was expected and is not there, by the page and the English sentence.
-        unchecked: what varies with the sentence, and no check expects.
-    """
-
-    views: int = 0
-    checked: int = 0
-    wrong: list[str] = field(default_factory=list)
-    unchecked: list[str] = field(default_factory=list)
+    views: int = 0  # rendered, each for all sentences
+    checked: int = 0  # sentences with the computed value
+    wrong: list[str] = field(default_factory=list)  # missing, by page and English sentence
+    unchecked: list[str] = field(default_factory=list)  # varies with the sentence, without a check
 
 
 def check(sentences: Sequence[str], wanted: Callable[[View], bool] = lambda _view: True) -> Report:
-    """Render the wanted views of the bundled model's pages for these sentences, and compare.
-
-    Raises:
-        ValueError: if there are fewer than two, which cannot tell what varies with the sentence.
-    """
+    """Render the wanted views for at least two sentences, which show what varies, and compare."""
     if len(sentences) < 2:
         raise ValueError("What varies with the sentence is not seen on fewer than two.")
     forget_server_wide()

@@ -1,7 +1,5 @@
 """Sentences on shapes, work and norms: the pages Architecture and Inside a head."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

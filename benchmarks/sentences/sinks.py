@@ -1,7 +1,5 @@
 """Sentences on maps without sinks: what is left out, and the numbers of scaled rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Every view that shows the sentence, with the check of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 from urllib.parse import parse_qsl

@@ -1,7 +1,5 @@
 """Growth of a long-lived server, apart from noise and warm-up."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.age import Block, growth

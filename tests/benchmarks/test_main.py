@@ -1,7 +1,5 @@
 """Benchmarks refuse, in one sentence, numbers with which there is nothing to measure."""
 
-from __future__ import annotations
-
 import statistics
 
 import pytest

@@ -3,8 +3,6 @@
 `python -m benchmarks sentences` does it for ten sentences and for every view.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.sentences import SENTENCES, check

@@ -1,7 +1,5 @@
 """The speed of a training is measured where torch.compile fails, or bfloat16 is emulated, too."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Pages without a server: one component, a saved page, the frame of a notebook."""
 
-from __future__ import annotations
-
 import base64
 import re
 from pathlib import Path

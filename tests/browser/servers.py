@@ -1,7 +1,5 @@
 """Streamlit scripts served on a free port, each by a process of its own."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

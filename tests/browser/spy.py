@@ -70,11 +70,7 @@ PICTURE = """(canvas) => {
 
 
 def levels(colors):
-    """`[…, 4]` colours as their places in the one table that has them all; 0 where there is none.
-
-    Returns:
-        The places, and the name of the table: a kind or `difference`.
-    """
+    """Colours, `[…, 4]`, as places in the one table that has them all, and its name; 0 is none."""
     colors = np.asarray(colors, dtype=int)
     opaque, packed = colors[..., 3] == 255, _packed(colors)
     for name, (known, places) in _tables().items():
@@ -105,12 +101,10 @@ def level_of(weights):
 
 
 def map_on(canvas):
-    """The large map on a canvas (a locator): its words, and the level of each square.
+    """The large map on a canvas (a locator): its words and the level of each square, or None.
 
-    Returns:
-        None if nothing is painted; else `origin` {x, y, across, square}, `queries`, `keys` and
-        `levels`.
-        The rows of cross-attention are named by what they write, at their right, if that is known.
+    `origin` is {x, y, across, square}. The rows of cross-attention are named by what they write, if
+    known.
     """
     picture = canvas.evaluate(PICTURE)
     if picture is None:

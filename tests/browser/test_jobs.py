@@ -1,7 +1,5 @@
 """A file of the reader, and the job that is made of it: until Cancel, and no longer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -19,7 +17,7 @@ SCRIPT = """
 import time
 import streamlit as st
 from transformer.files.lines import decode_lines
-from viz.app import job_bar, jobs, served
+from viz.app import jobs, served
 from viz.app.chrome.fields import file_field, release_file
 from viz.app.streamlit_internals import uploaded_bytes
 
@@ -39,7 +37,7 @@ def main():
     state = f"{job.state} {sum(uploaded_bytes().values())} bytes" if job else "no job"
     st.text(f"{state}, run {st.session_state['runs']}")
     if job is not None:
-        job_bar.show(job)
+        jobs.show(job)
 
 if __name__ == "__main__":
     main()
@@ -48,12 +46,12 @@ else:
 """
 
 
-def text_file(name: str, content: bytes) -> FilePayload:
+def text_file(name: str, content: bytes) -> "FilePayload":
     return {"name": name, "mimeType": "text/plain", "buffer": content}
 
 
 def test_a_file_becomes_a_job_that_its_reader_cancels(
-    browser: Browser, serve_script: Callable[[str], str]
+    browser: "Browser", serve_script: Callable[[str], str]
 ) -> None:
     page = browser.new_page()
     sent: list[str] = []

@@ -1,7 +1,5 @@
 """Lessons obeyed to the letter, by keyboard; saved views as a lesson, and both presented."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit

@@ -1,7 +1,5 @@
 """Watch it translate: what moves, who stops it, and what a newcomer sees in the first seconds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import partial

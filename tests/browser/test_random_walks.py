@@ -1,7 +1,5 @@
 """Random walks over the app end in no error box, no exception and no error on the console."""
 
-from __future__ import annotations
-
 import time
 from typing import TYPE_CHECKING
 
@@ -22,7 +20,7 @@ SECONDS = 20.0
 def test_random_walks_end_in_no_error(browser, walked_app, seed, width):
     end = time.monotonic() + SECONDS
 
-    def new_page() -> Page:
+    def new_page() -> "Page":
         page: Page = browser.new_page(viewport={"width": width, "height": 900})
         return page
 

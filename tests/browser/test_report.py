@@ -184,11 +184,7 @@ def test_a_chart_of_a_notebook_needs_no_network(browser, tmp_path):
 
 
 def planted(counts, rows, keys, *, causal=False):
-    """Layers of so many heads; each looks at one cell, with a weight of its own.
-
-    Returns:
-        The layers, and for each head its layer, head, query, key and weight.
-    """
+    """Layers of so many heads, each on one cell; and its layer, head, query, key and weight."""
     layers, places = [], []
     for layer, heads in enumerate(counts):
         weights = np.full((heads, rows, keys), 0.001, np.float32)

@@ -1,7 +1,5 @@
 """Every link and button of every page, on the page where it stands."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +52,7 @@ class Control(NamedTuple):
     everywhere: bool
 
 
-def controls(page: Page) -> dict[Control, int]:
+def controls(page: "Page") -> dict[Control, int]:
     """The controls in sight, with the place of each among all that CONTROLS selects."""
     named = page.locator(CONTROLS).evaluate_all(NAMES)
     there = {Control(*given): place for place, given in enumerate(named) if given}
@@ -72,7 +70,7 @@ MOST = 1
 class Presses:
     """A reader who presses every control of a view, and notes what goes wrong."""
 
-    def __init__(self, page: Page, address: str, log: Path) -> None:
+    def __init__(self, page: "Page", address: str, log: Path) -> None:
         self.page, self.address, self.watch = page, address, Watch(page, log)
         self.pressed: set[tuple[str, Control]] = set()
         self.groups: Counter[tuple[str, str]] = Counter()
@@ -134,7 +132,7 @@ class Presses:
 
 
 @pytest.fixture(scope="module")
-def presses(browser: Browser, walked_app: tuple[str, Path]) -> Presses:
+def presses(browser: "Browser", walked_app: tuple[str, Path]) -> Presses:
     """One reader for all pages: what stands on every page is pressed once."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     return Presses(page, *walked_app)

@@ -1,7 +1,5 @@
 """Bounds and verdicts of the tests that try hostile input, here a little and by profile long."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import logging

@@ -1,7 +1,5 @@
 """Every command with the options of its parser, and a folder in which each can run."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import importlib

@@ -1,7 +1,5 @@
 """Hostile values in the address: each page is drawn, and says what it does not take."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 

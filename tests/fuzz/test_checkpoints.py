@@ -1,7 +1,5 @@
 """A damaged checkpoint is refused, or gives a model that translates and can be traced."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Hostile arguments of every command: one sentence and status 2, and nothing left behind."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

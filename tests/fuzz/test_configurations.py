@@ -1,7 +1,5 @@
 """Hostile TOML is refused, or gives a model of countable size and a finite learning rate."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The links of every finding, on any sentence: each opens its page, fresh and on the open one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

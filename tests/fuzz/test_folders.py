@@ -1,7 +1,5 @@
 """No command changes a byte of what a person has at or beside its output."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
@@ -127,11 +125,7 @@ def _there(pristine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _run_beside(kind: str, endings: Iterable[str], output: str, out: Path) -> object:
-    """Run a command where a person has something at these endings of its output.
-
-    Returns:
-        The exit status, after everything of the person was found unchanged.
-    """
+    """Run a command beside foreign files; return its status if they are unchanged."""
     out.parent.mkdir()
     for ending in endings:
         _put(kind, out.with_name(out.name + ending), Path("model"))

@@ -1,7 +1,5 @@
 """Hostile lesson files and answers: a file is a lesson or one sentence, and the page stays."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

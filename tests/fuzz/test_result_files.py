@@ -1,7 +1,5 @@
 """Forged result files of the Corpus page: each is refused in one sentence, or the views work."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

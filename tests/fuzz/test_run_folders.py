@@ -1,7 +1,5 @@
 """A run folder that nobody should have is read, or refused, by the Training page."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A running server: who can reach it, and forged messages and bodies that it refuses."""
 
-from __future__ import annotations
-
 import http.client
 import itertools
 import json

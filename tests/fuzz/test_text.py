@@ -1,7 +1,5 @@
 """Hostile text is translated whole or refused, by the library and line by line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

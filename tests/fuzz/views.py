@@ -1,7 +1,5 @@
 """The addresses of all views of the app."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {

@@ -1,7 +1,5 @@
 """The public names: each is the object of its module, and none is loaded before it is used."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

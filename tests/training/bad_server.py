@@ -1,7 +1,5 @@
 """A server on the loopback address that misbehaves as it is told."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Iterator

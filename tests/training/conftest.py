@@ -1,7 +1,5 @@
 """A small parallel text and a recipe that trains on it in seconds."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil
@@ -67,13 +65,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TinyRun:
-    """A recipe of 24 steps and its text, from which runs go to folders of a test.
-
-    Args:
-        folder: the folder of the test.
-        data: the text.
-        capsys: gives what a run prints.
-    """
+    """A recipe of 24 steps and its text, from which runs go to folders of a test."""
 
     def __init__(self, folder: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.folder, self.data, self.capsys = folder, data, capsys

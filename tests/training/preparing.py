@@ -1,7 +1,5 @@
 """Helpers that the tests of prepared text share."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

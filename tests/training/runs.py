@@ -1,7 +1,5 @@
 """Helpers that the tests of whole runs share."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

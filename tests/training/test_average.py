@@ -1,7 +1,5 @@
 """The mean of checkpoints, and what is said where there is none or no room for it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The latter shows without one: cuts in compiled layers, a residual stream that is cast.
 """
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """A training ends in one sentence, and what was saved before stays good."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """First weights: the deeper the layer the smaller."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -3,8 +3,6 @@
 A module of its own, since it takes longest: pytest-xdist gives each module to one process.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from pathlib import Path

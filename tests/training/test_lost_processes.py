@@ -1,7 +1,5 @@
 """A process that is missing, killed or set up otherwise ends the others in one sentence."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """A training command whose extra is not installed says what to install."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The model card: what it says is what the files of the run say."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

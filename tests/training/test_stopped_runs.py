@@ -1,7 +1,5 @@
 """A run that a signal stopped goes on as if it had not been, to the bit, in another process too."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A run learns, can be cut anywhere, and goes on as if it had not been."""
 
-from __future__ import annotations
-
 import functools
 import json
 import signal

@@ -1,7 +1,5 @@
 """Two processes are one run: the same curve as one has, and what goes wrong in one stops both."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Every optimisation leaves the mathematics as it is: a few steps against the plain loop."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import functools

@@ -1,7 +1,5 @@
 """Loss, perplexity and BLEU on text that was not trained on."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import math

@@ -1,7 +1,5 @@
 """Each bundled model is whole: what was measured of it is there, and belongs to its weights."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

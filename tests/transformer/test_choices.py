@@ -1,7 +1,5 @@
 """A choice given by name that does not exist is refused, with those that do, by every function."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

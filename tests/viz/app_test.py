@@ -1,7 +1,5 @@
 """The app as Streamlit runs it, without a browser, on a small trained model."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A trace without a model: each head looks at one known cell, under words that are hard to show."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

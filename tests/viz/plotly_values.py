@@ -1,7 +1,5 @@
 """Values that a Plotly figure draws, as the browser gets them."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -3,8 +3,6 @@
 Each file is refused when it is read, or all that is drawn of it can be drawn.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import shutil

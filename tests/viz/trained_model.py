@@ -4,8 +4,6 @@ A model of random weights writes nothing, or one piece for ever, and neither tel
 shows the right translation.
 """
 
-from __future__ import annotations
-
 import copy
 import os
 import random

@@ -26,7 +26,7 @@ class Domain:
     ) -> str | None:
         """Return a warning if the model is less sure of a translation than of familiar text.
 
-        Its first `forced` pieces are the reader's, and do not count; `without` are forbidden words.
+        Its first `forced` pieces are the user's, and do not count; `without` are forbidden words.
         Of an `edited` model, such as one without some heads, it does not say that the text is why.
         """
         own = best.log_probs[forced:]

@@ -32,7 +32,7 @@ def cut_lines(content: bytes) -> list[str]:
 
 
 def decode_lines(data: bytes, most_lines: int) -> list[str]:
-    """Return the lines of a file that a reader brings: UTF-8, or UTF-16 with its mark."""
+    """Return the lines of a file that a user brings: UTF-8, or UTF-16 with a BOM."""
     if data.startswith(_WIDE_MARKS):
         try:
             data = data.decode("utf-16").encode("utf-8")

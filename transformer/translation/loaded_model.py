@@ -97,7 +97,7 @@ class LoadedModel:
         *,
         stopped_after: int | None = None,
     ) -> tuple[str, ...]:
-        """Return the warnings that the reader of a translation should see, as plain sentences.
+        """Return warnings about a translation, as plain sentences.
 
         `pieces` are those of the source and of a typed translation. `best` is None where it is
         expected that the model is unsure of it, `settings` where it was given. `stopped_after`
@@ -123,7 +123,7 @@ class LoadedModel:
         if best is not None and self.domain is not None:
             if settings is not None:
                 warnings.append(self._notice_of_copied_words(text, best))
-            # what the reader forced or forbade is no choice of the model
+            # what the user forced or forbade is no choice of the model
             steered = settings or SearchSettings()
             forced = 0
             if steered.prefix:

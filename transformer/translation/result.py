@@ -64,7 +64,7 @@ class Translation:
         source: the text as it was typed.
         source_pieces: the pieces that the model read, `</s>` last.
         candidates: best first.
-        notices: plain sentences on what a reader should know, such as unknown characters.
+        notices: plain sentences on what a user should know, such as unknown characters.
         seconds: wall-clock time of the search.
         stopped: whether the search was ended before it was done.
         prefix: the pieces that were forced; all of them in a translation that was given.

@@ -1,6 +1,4 @@
-"""Connections of the server: one that asks nothing ends, so that another finds a place."""
-
-from __future__ import annotations
+"""Connections of the server: silent ones end, so that others find a place."""
 
 import logging
 import time
@@ -35,7 +33,7 @@ class BoundedConnection(H11Protocol):
     _reported = -REPORT  # when the log last had a line
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Begin to wait for a request, in the place of another one if there is no more."""
+        """Wait for a request; on a full server, take the place of another connection."""
         super().connection_made(transport)  # type: ignore[arg-type]
         self._since = time.monotonic()  # the clock of uvloop stands still within an iteration
         self.loop.call_later(SECONDS, self._end_if_silent)
@@ -49,7 +47,7 @@ class BoundedConnection(H11Protocol):
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, with the headers of every answer."""
+        """Refuse an invalid request, with the headers of every answer."""
         headers = {**answer_headers(), "Content-Type": "text/plain", "Connection": "close"}
         answer = h11.Response(status_code=400, headers=[*headers.items()], reason=b"Bad Request")
         for event in (answer, h11.Data(data=msg.encode()), h11.EndOfMessage()):
@@ -62,7 +60,7 @@ class BoundedConnection(H11Protocol):
         return is_over and self in self.connections and not self.transport.is_closing()
 
     def _end_if_silent(self) -> None:
-        """End it after `SECONDS` of silence, and else look once more; a WebSocket is none of it."""
+        """End it after `SECONDS` of silence, or check again later; WebSockets are exempt."""
         if self not in self.connections:
             return
         left = self._since + SECONDS - time.monotonic() if self._is_silent else SECONDS
@@ -72,7 +70,7 @@ class BoundedConnection(H11Protocol):
             self.transport.close()
 
     def _make_room(self) -> None:
-        """End the connection that is silent for longest; this one where all others ask."""
+        """End the connection that is silent longest; this one if all others are active."""
         others = [c for c in self.connections if isinstance(c, BoundedConnection) and c is not self]
         silent = [connection for connection in others if connection._is_silent]
         min(silent, key=lambda c: c._since, default=self).transport.abort()

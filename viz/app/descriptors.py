@@ -1,7 +1,5 @@
 """File descriptors of the process, which bound its connections and its open tabs."""
 
-from __future__ import annotations
-
 import sys
 
 if sys.platform != "win32":  # which has no such limit
@@ -11,11 +9,11 @@ MOST, RESERVE = 16_000, 128
 """Descriptors that are used for people, and those that are left for files."""
 
 TAB = 4
-"""Descriptors of an open tab: its WebSocket, and the event loop that Streamlit makes for it."""
+"""Descriptors of an open tab: its WebSocket, and Streamlit's event loop for it."""
 
 
 def raise_limit() -> None:
-    """Allow this process as many descriptors as are used, or as it may have."""
+    """Raise this process's limit of descriptors to the largest useful or allowed number."""
     if sys.platform == "win32":
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -25,7 +23,7 @@ def raise_limit() -> None:
 
 
 def most_descriptors() -> int:
-    """Return how many descriptors there are for people."""
+    """Return the number of descriptors for connections."""
     if sys.platform == "win32":
         return MOST
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,10 +1,8 @@
-"""Long work in the background: one job at a time on the server, each for the session that began it.
+"""Long work in the background, with its progress bar: one job at a time on the server.
 
-The server has two cores: while a job takes one, the other serves readers. A job goes on while its
-reader changes the page, and ends with its session.
+The server has two cores: while a job takes one, the other serves users. A job continues on other
+pages, and ends with the session that began it.
 """
-
-from __future__ import annotations
 
 import logging
 import threading
@@ -22,6 +20,7 @@ from viz.app.cache.clients import current_client
 from viz.app.cache.memory import server_wide
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.cache.progress import Report
+from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.problems import without_paths
 from viz.app.streamlit_internals import is_connected, session_name
 
@@ -35,16 +34,19 @@ model is taken by `viz.app.models.menu.in_use` in it: no memory is held by a job
 """
 
 LONGEST = 30 * 60.0
-"""Seconds that a job may take."""
+"""Largest duration of a job, in seconds."""
+
+SURE_AFTER = 10.0
+"""Seconds of a job before its remaining time is estimated."""
 
 AWAY = 5.0
 """Seconds in which a browser that lost its connection may come back to its job."""
 
 MOST_WAITING = 8
-"""Jobs that wait for the one that runs."""
+"""Largest number of waiting jobs."""
 
 MOST_OF_CLIENT = MOST_WAITING // 2
-"""Those of them that one client has, in all of its tabs."""
+"""Largest number of waiting jobs of one client, in all of its tabs."""
 
 OUT_OF_TIME = f"This took longer than {LONGEST / 60:.0f} minutes and was stopped: ask for less."
 OUT_OF_MEMORY = "The server has too little memory for this: ask for less."
@@ -58,7 +60,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class JobEnded(BaseException):
-    """End of work that nobody wants any more; no `Exception`, which the work might catch."""
+    """End of an unwanted job; no `Exception`, which the work might catch."""
 
 
 @dataclass(eq=False)
@@ -69,7 +71,7 @@ class Job(Generic[T]):
     title: str  # what it does, on the screen
     session: str  # the session that owns it
     client: str  # where it comes from; see `viz.app.cache.clients`
-    queue: JobQueue  # where it waits
+    queue: "JobQueue"  # where it waits
     # what computes the result; None once it is over, so that nothing is held by it
     work: Work[T] | None
     state: State = "waiting"  # the last one is final
@@ -98,7 +100,7 @@ class Job(Generic[T]):
         self.end("cancelled")
 
     def should_stop(self) -> bool:
-        """Return whether it has ended: by itself, cancelled, out of time, or with its session."""
+        """Return whether the job has ended: done, cancelled, out of time, or without session."""
         if self.is_active:
             now = self.queue.clock()
             before = self._away_since  # once: the worker and the bar of the job both ask
@@ -185,7 +187,7 @@ class JobQueue:
             return sum(job.state == state for job in active)
 
     def _sweep(self) -> None:
-        """Take those out that ended while they waited."""
+        """Remove jobs that ended while they waited."""
         self._waiting = deque(job for job in self._waiting if not job.should_stop())
 
     def _in_turns(self) -> list[Job]:
@@ -218,7 +220,6 @@ class JobQueue:
 
 @server_wide
 def _queue() -> JobQueue:
-    """Return the jobs of this server, none of which is reached through it."""
     return JobQueue()
 
 
@@ -248,3 +249,33 @@ def current(name: str) -> Job[Any] | None:
 
 def _key(name: str) -> str:
     return f"job {name}"
+
+
+def show(job: Job) -> None:
+    """Draw a job until it ends, when the page is drawn once more; then its error, if it has one."""
+    if job.is_active:
+        st.fragment(_bar, run_every="1s")(job)
+    elif job.error:
+        st.text(job.error)
+
+
+def _bar(job: Job) -> None:
+    if job.should_stop():
+        st.rerun()  # only a run of the whole page ends the fragment's repetition
+    done, total, now = job.progress
+    share = min(max(done / max(total, 1), 0.0), 1.0)
+    parts = [job.title, now, _times(job, share)]
+    st.progress(share, as_markdown(" · ".join(filter(None, parts))))
+    st.button("Cancel", key=f"cancel {job.name}", on_click=job.cancel)
+
+
+def _times(job: Job, share: float) -> str:
+    if ahead := job.queue.ahead(job):
+        return f"waits for {ahead} other{'s' if ahead != 1 else ''}"
+    spent = job.seconds
+    left = f", about {_clock(spent / share - spent)} left" if share and spent > SURE_AFTER else ""
+    return _clock(spent) + left
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

@@ -1,7 +1,5 @@
 """The log: one line for each event, without what people typed."""
 
-from __future__ import annotations
-
 import logging
 import os
 import traceback
@@ -42,7 +40,7 @@ class Record(logging.LogRecord):
 
 
 def _places(error: BaseException) -> Iterator[str]:
-    """Yield the traceback of an error and of those that it came from, the first one first."""
+    """Yield the traceback of an error and of its causes, the first one first."""
     if earlier := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
         yield from _places(earlier)
     yield "Traceback (most recent call last):"

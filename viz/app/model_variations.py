@@ -1,6 +1,4 @@
-"""Table 3 as the paper prints it: what each row changes, and what that costs."""
-
-from __future__ import annotations
+"""Table 3 as the paper prints it: the change of each row, and its cost."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -107,7 +105,7 @@ class TrainedRow:
 
 
 def read(folder: Path) -> TrainedRow | str:
-    """Read one folder, or say in one sentence what is wrong with it."""
+    """Read one folder, or return a sentence on its problem."""
     try:
         shape = json.loads((folder / "config.json").read_text("utf-8"))
         config = TransformerConfig.from_dict(shape)
@@ -155,9 +153,9 @@ def changes(row: TrainedRow, base: TrainedRow) -> dict[str, float | str]:
 
 
 def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
-    """Return the row from which the others differ least: the one that each of them changes.
+    """Return the base: the row from which the others differ least.
 
-    Where two are as near, as with two rows in all, the one that is called so.
+    Among equally near rows, as with two in all, it is the one named so.
     """
 
     def difference(candidate: TrainedRow) -> tuple[int, bool]:
@@ -170,8 +168,8 @@ def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
 def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
     """Return the paper's row that makes the same change; None if the paper has none.
 
-    Only rows that change the base in the same direction count: of them that of the same value, such
-    as one head, or else that of the nearest share of the base, such as half the layers.
+    Only rows that change the base in the same direction count. A row with the same value comes
+    first, such as one head, then that with the nearest share of the base, such as half the layers.
     """
     differ = changes(row, base)
     if not differ:

@@ -1,7 +1,5 @@
 """Monitoring of the server: open sessions, and the metrics that Prometheus reads."""
 
-from __future__ import annotations
-
 import hmac
 import logging
 import os
@@ -34,7 +32,7 @@ Without one they are closed: a proxy on this machine looks as the machine itself
 """
 
 SHORTEST_TOKEN = 16
-"""Characters."""
+"""Smallest number of characters of the token."""
 
 MOST_TABS = 400
 """Tabs of one client that are open at the same time, or half of all: a school has one address."""
@@ -46,12 +44,9 @@ _LOG = logging.getLogger(__name__)
 
 
 class CountedSessions:
-    """Middleware that counts the tabs that are open, each by its WebSocket, and logs them.
+    """Middleware that counts the open tabs, each by its WebSocket, and logs them.
 
     It hides Streamlit's own metrics, which Streamlit answers to everybody.
-
-    Args:
-        app: the application behind it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -95,7 +90,7 @@ class CountedSessions:
 
 @server_wide
 def _registry() -> CollectorRegistry:
-    """Return the registry of this server, with what it holds when it is asked, and the process."""
+    """Return the registry of this server, with its gauges and the process."""
     counts = metrics()
     held = {
         "results": lambda: shared_cache().size, "models": models_bytes,
@@ -111,7 +106,7 @@ def _registry() -> CollectorRegistry:
 
 
 def answer(request: Request) -> Response:
-    """Answer with all metrics, as text; 404 to whoever may not read them."""
+    """Answer with all metrics, as text; 404 to anyone who may not read them."""
     if not _may_read(request):
         return _NOT_FOUND
     encode, kind = choose_encoder(request.headers.get("accept", ""))

@@ -1,6 +1,4 @@
-"""Presenting: `present=1` in the address gives larger type, and the page to the picture."""
-
-from __future__ import annotations
+"""Presentation mode: `present=1` in the address gives larger type, and the page to the picture."""
 
 import streamlit as st
 

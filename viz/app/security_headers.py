@@ -1,6 +1,4 @@
-"""Headers with which a browser runs no script but ours, and no stranger's page shows the app."""
-
-from __future__ import annotations
+"""Headers that let the browser run only our scripts, and frame the app only on allowed sites."""
 
 import base64
 import hashlib
@@ -23,11 +21,9 @@ DEVICES = "camera display-capture geolocation hid microphone midi payment serial
 
 
 def security_headers(html: str, frames: str) -> dict[str, str]:
-    """Return the headers by their names.
+    """Return the headers by their names, for a page whose inline scripts may run.
 
-    Args:
-        html: the page, whose inline scripts may run.
-        frames: sites whose pages may show the app in a frame, separated by spaces.
+    `frames` are sites that may show the app in a frame, separated by spaces.
     """
     return {
         "Content-Security-Policy": policy(html, frames),
@@ -59,8 +55,8 @@ def policy(html: str, frames: str) -> str:
     """Return the Content-Security-Policy of a page.
 
     Streamlit writes styles into the page as it runs, has a font in one of them, and computes whole
-    numbers of 64 bits in WebAssembly; a picture is saved by way of `data:` and `blob:`. Vega
-    interprets its expressions in Streamlit, so nothing needs `unsafe-eval`.
+    numbers of 64 bits in WebAssembly. Pictures are saved by `data:` and `blob:`. Vega interprets
+    its expressions in Streamlit, so nothing needs `unsafe-eval`.
     """
     digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(html))
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
@@ -79,11 +75,7 @@ def policy(html: str, frames: str) -> str:
 
 
 def frames_setting() -> str:
-    """Return the sites that `HEADLIGHT_FRAME_ANCESTORS` names; "" for none.
-
-    Raises:
-        InputError: if one of them is no address of a site.
-    """
+    """Return the sites that `HEADLIGHT_FRAME_ANCESTORS` names; "" for none."""
     sites = os.environ.get(FRAMES_VARIABLE, "").split()
     for site in sites:
         if not _SITE.fullmatch(site):

@@ -1,11 +1,8 @@
-"""The app as HTTP serves it: the HTML of every address, what it takes, what is served for long.
+"""HTTP side of the app: the HTML of every address, accepted requests, cached files.
 
-Streamlit has no place for our scripts and styles: `js/history.js` must be there before the app is,
-the others belong to no component, and a style sheet that came with the first run would move all
-that is drawn by then.
+Streamlit has no place for our scripts and styles. `js/history.js` must load before the app; the
+others belong to no component. A style sheet that came with the first run would move the page.
 """
-
-from __future__ import annotations
 
 import gc
 import re
@@ -49,7 +46,7 @@ def html() -> str:
 
 
 def style_sheet() -> str:
-    """Return the style of the app: what Streamlit's theme cannot say."""
+    """Return the styles that Streamlit's theme cannot express."""
     return "\n".join(path.read_text("utf-8") for path in STYLE_SHEETS)
 
 
@@ -74,11 +71,7 @@ def routes() -> list[Route]:
 
 
 def middleware() -> list[Middleware]:
-    """Return what every request passes, the outermost first.
-
-    Raises:
-        InputError: if a setting of the headers is wrong.
-    """
+    """Return the middleware of every request, the outermost first."""
     return [
         Middleware(SecurityHeaders, headers=answer_headers()),
         Middleware(monitoring.CountedSessions),
@@ -87,11 +80,7 @@ def middleware() -> list[Middleware]:
 
 
 def answer_headers() -> dict[str, str]:
-    """Return the security headers of every answer.
-
-    Raises:
-        InputError: if their setting is wrong.
-    """
+    """Return the security headers of every answer."""
     return security_headers(html(), frames_setting())
 
 
@@ -107,7 +96,7 @@ def _prefix() -> str:
 
 
 READING = ("GET", "HEAD", "OPTIONS")
-"""Methods that are answered; what a reader types comes through the WebSocket."""
+"""Methods that are answered; what a user types comes through the WebSocket."""
 
 UPLOADING = ("PUT", "DELETE")
 """Methods that are answered where Streamlit takes the files of a session."""
@@ -116,7 +105,7 @@ LARGEST_UPLOAD = 128 * MIB
 """Bytes of a request with a file; by `server.maxUploadSize` the browser says it before it sends."""
 
 ALL_UPLOADS = 4 * LARGEST_UPLOAD
-"""Bytes of the files that the server holds at one time, for all readers together."""
+"""Bytes of the files that the server holds at one time, for all users together."""
 
 UPLOADS_OF_CLIENT = ALL_UPLOADS // 2
 """Bytes of those of one client, in all of its tabs."""
@@ -131,16 +120,13 @@ _UPLOAD = re.compile(r"_stcore/upload_file/([^/]+)/[^/]+")
 
 
 class _UploadRefusedError(OSError):
-    """End of a body that became too large; on an `OSError` its temporary file is closed."""
+    """Error of a body that became too large; an `OSError` closes its temporary file."""
 
 
 class BoundedUploads:
-    """Middleware that lets nothing be sent but a file of bounded size, where Streamlit takes it.
+    """Middleware that accepts only uploads of bounded size, where Streamlit takes them.
 
     All else is refused before a byte of its body is read.
-
-    Args:
-        app: the application behind it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -149,7 +135,7 @@ class BoundedUploads:
         self._client_of: dict[str, str] = {}  # of each session that sent a file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 405, 413 or 507 where the method writes and must not, else hand the request on."""
+        """Answer 405, 413 or 507 to a write that is not allowed; pass on other requests."""
         if scope["type"] != "http" or scope["method"] in READING:
             await self.app(scope, receive, send)
             return
@@ -165,7 +151,7 @@ class BoundedUploads:
         size = 0
 
         async def counted() -> Message:
-            """Receive, and count what comes whatever length was announced."""
+            """Receive, and count the bytes, whatever length was announced."""
             nonlocal refusal, size
             message = await receive()
             if arrived := len(message.get("body", b"")):
@@ -193,7 +179,7 @@ class BoundedUploads:
             await refusal(scope, receive, send)
 
     def _refusal(self, client: str, size: int) -> Response | None:
-        """Return the answer to a body of so many bytes that must not come; None for any other."""
+        """Return the refusal of a body of this size; None if it is allowed."""
         if size > LARGEST_UPLOAD:
             return _refuse(413, TOO_LARGE)
         held = uploaded_bytes()
@@ -220,7 +206,7 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
     """Load the first model, and exempt all that was imported from the search for garbage.
 
     torch and the other libraries have made several hundred thousand objects by then, which live as
-    long as the server: 0.2 s for each search of all generations, in which no reader is served.
+    long as the server: 0.2 s for each search of all generations, in which no user is served.
     These searches are rare, since `.streamlit/config.toml` turns off the one that Streamlit makes
     after every run: Python makes one when a quarter more is there than after the last.
     """

@@ -1,11 +1,9 @@
 """Private names of Streamlit, and changes to its `index.html`: all that a new version may break.
 
-Streamlit has no public way to end a long run, to know a run for Back, to write the whole address at
-once, to know whether a session is there, to let go of a file, to bound connections, or to put a
-script into the page before its own.
+Streamlit has no public way to end a long run, to detect a run for Back, to write the whole address
+at once, or to check for a session. Nor can it release a file, bound connections, or put a script
+into the page before its own.
 """
-
-from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, cast
@@ -26,10 +24,10 @@ _ANY = "streamlit_internals.any"
 
 
 def end_if_unwanted() -> None:
-    """Let Streamlit end this run of the script where a newer one waits, or nobody does.
+    """Let Streamlit end this run of the script if a newer one waits, or nobody does.
 
-    Streamlit ends a run, by an exception of its own, when the script next asks it for something;
-    long work asks from time to time.
+    Streamlit ends a run, by an exception, when the script next asks it for something; long work
+    calls this from time to time.
     """
     if get_script_run_ctx(suppress_warning=True) is not None:
         _ = _ANY in st.session_state
@@ -73,7 +71,7 @@ def reread_query() -> None:
 
 
 def session_name() -> str:
-    """Return what names the session of this run; nobody can guess it."""
+    """Return the name of this run's session, which nobody can guess."""
     return _context().session_id
 
 

@@ -1,1 +1,1 @@
-"""Encoders of everything that the browser draws, without Streamlit: one for each component."""
+"""Encoders of all browser pictures, without Streamlit: one for each component."""

@@ -1,7 +1,5 @@
 """Alternatives to the pieces of a translation: `js/step_bars` and `js/translation_editor`."""
 
-from __future__ import annotations
-
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -27,7 +25,7 @@ _SKIPPED = 8  # letters that a tokenizer may leave out in one place
 
 @dataclass(frozen=True)
 class EditorPiece:
-    """A piece of the translation, and what the model held probable in its place."""
+    """A piece of the translation, and the model's alternatives."""
 
     text: str  # as `Piece.text`, a leading space written as `▁`; `</s>` for the end of the sentence
     log_prob: float  # given the source and all pieces before it, natural logarithm
@@ -45,7 +43,7 @@ class Edited:
 
 @dataclass(frozen=True)
 class Forced:
-    """The prefix before a piece is kept, one of the others takes its place; both from 0."""
+    """A forced step, from 0: the prefix before it is kept, one alternative takes its place."""
 
     piece: int
     alternative: int
@@ -62,13 +60,9 @@ def encode_editor(
 ) -> bytes:
     """Encode a text with the probabilities of its pieces.
 
-    Args:
-        text: that the editor shows; the answer to a typed text has that very text.
-        pieces: of the text, `</s>` last where its probability is known; none where it has none.
-        revision: of the last text that the page has heard of, whatever it made of it; 0 before.
-        forced: how many leading pieces were forced.
-        by_hand: whether a person wrote the text, not the model.
-        languages: of the model; the text is in the target's.
+    An answer to a typed text has that very text. `</s>` is the last piece where its probability is
+    known. `revision` is that of the last text that the page received, 0 before; `forced` counts the
+    leading pieces that were forced.
 
     Raises:
         ValueError: if a probability is none, or more pieces are forced than there are.
@@ -125,8 +119,7 @@ def encode_editor(
 def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:
     """Return the typed or chosen edit; None if the message is malformed.
 
-    A choice that was made among other pieces than these is None, too: the browser names the whole
-    prefix that it wants.
+    A choice among other pieces than these is None, too: the browser names the whole prefix.
     """
     if not isinstance(value, Mapping):
         return None
@@ -140,13 +133,10 @@ def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | N
 
 
 def places_of(text: str, pieces: Sequence[str]) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return the place of each piece in a text, and the number of its word.
+    """Return first and last character, exclusive, of each piece in a text, and its word from 0.
 
-    The pieces are those of the text in NFKC, as SentencePiece reads it; one that is not found
-    there, such as `</s>`, stands at an empty place behind the one before it.
-
-    Returns:
-        For each piece its first letter and the one after its last; words count from 0.
+    The pieces are those of the text in NFKC, as SentencePiece reads it. A piece that is not in the
+    text, such as `</s>`, has an empty place after the one before it.
     """
     read, origins = _normalized(text)
     starts = [match.start() for match in words_in(read)]
@@ -158,7 +148,7 @@ def places_of(text: str, pieces: Sequence[str]) -> tuple[list[tuple[int, int]], 
         letters = piece.replace(WORD_START, " ").strip()
         while place < len(read) and read[place].isspace():
             place += 1
-        is_end = piece == SPECIAL[EOS]  # a word of its own
+        is_end = piece == SPECIAL[EOS]  # a separate word
         at = -1
         if letters and not is_end:
             at = read.find(letters, place, place + len(letters) + _SKIPPED)
@@ -175,7 +165,7 @@ def places_of(text: str, pieces: Sequence[str]) -> tuple[list[tuple[int, int]], 
 
 
 def _normalized(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Normalise a text to NFKC; return it with the origin of each of its letters."""
+    """Normalise a text to NFKC; return it with the origin of each character."""
     letters: list[str] = []
     origins: list[tuple[int, int]] = []
     start = 0
@@ -194,8 +184,8 @@ def encode_bars(
 ) -> bytes:
     """Encode a column of probabilities for each step.
 
-    The steps are `[step][1 + alternatives]`, pieces as `Piece.text` with their probabilities: the
-    one that was written, then the others, most probable first.
+    The steps are `[step][1 + alternatives]`: the written piece as `Piece.text` with its
+    probability, then the others, most probable first.
 
     Raises:
         ValueError: if there is no step, a step has no piece, or a probability is none.
@@ -222,10 +212,10 @@ def encode_bars(
 def choice_of(
     value: object, steps: Sequence[Sequence[tuple[str, float]]]
 ) -> tuple[int, int] | None:
-    """Return the clicked step and alternative, from 0 behind the written piece; None if malformed.
+    """Return the clicked step and alternative, from 0 after the written piece; None if malformed.
 
-    What a browser sends can be anything; one that was chosen among other steps than these is None,
-    too: the browser names the whole prefix that it wants.
+    A browser can send anything. A choice among other steps than these is None, too: the browser
+    names the whole prefix.
     """
     if not isinstance(value, Mapping):
         return None
@@ -241,11 +231,8 @@ def _forced(
 ) -> tuple[int, int] | None:
     """Return a step and the number of its alternative, from 0, if they lead to the prefix.
 
-    Args:
-        value: step and alternative by these names, and the pieces up to it, as one text.
-        step: name of the step in the message.
-        written: `[step]`, the pieces that were written.
-        others: `[step]`, the alternatives of each.
+    `written` is `[step]`, `others` are `[step]` with the alternatives of each; `step` is the name
+    of the step in the message.
     """
     at, alternative = value.get(step), value.get("alternative")
     if not is_index(at, len(written)) or not is_index(alternative, len(others[at])):

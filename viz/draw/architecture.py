@@ -1,14 +1,14 @@
-"""The drawing of the model: what travels for `js/architecture`."""
-
-from __future__ import annotations
+"""The drawing of the model: data for `js/architecture`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.kinds import Kind
+from transformer.trace import AttentionTrace
 from viz.draw.labels import display_tokens
 from viz.draw.palette import (
     COLOR,
@@ -19,10 +19,6 @@ from viz.draw.palette import (
 from viz.draw.player import WINDOW, SearchStep, drawn_options
 from viz.draw.weights import block_means, block_size, to_bytes
 from viz.draw.wire import encode_picture
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-    from transformer.trace import AttentionTrace
 
 MOST_ROWS, MOST_COLUMNS = 64, 512
 """Values along the sides of a strip; no box gives it more pixels."""

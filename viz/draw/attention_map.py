@@ -1,23 +1,18 @@
-"""Maps and ribbons of heads: what travels for `js/attention_map` and `js/ribbons`."""
-
-from __future__ import annotations
+"""Maps and ribbons of heads: data for `js/attention_map` and `js/ribbons`."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.kinds import ROWS, Row
+from transformer.kinds import ROWS, Kind, Row
 from transformer.text.languages import Languages
+from transformer.trace import Labels
 from viz.draw.labels import axis_titles, decoder_rows, display_tokens
 from viz.draw.palette import ENDS, head_colors, theme_tables
 from viz.draw.weights import check
 from viz.draw.wire import encode_picture, is_index
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-    from transformer.trace import Labels
 
 Scale = Literal["linear", "square root", "by row"]
 """How colours follow weights; the numbers are the true ones on each."""
@@ -53,35 +48,14 @@ def encode_map(
     room: Mapping[str, Any] | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode the map of one head: queries down, keys across.
+    """Encode the map of one head, `[query, key]`: queries down, keys across, weights exact.
 
-    Args:
-        weights: `[query, key]`, 0 to 1; they reach the browser exactly.
-        labels: the tokens along both axes, pieces or whole words.
-        kind: gives the colour and the words on the axes.
-        title: such as `L3 H5 · cross-attention`; the file of a saved picture is named after it.
-        languages: of both sides, for the words on the axes.
-        alone: whether there is but one sentence: see `axis_titles`.
-        by_read: whether rows are named by what is read because what is written is not known.
-        causal: whether a decoder's position sees no later one; of no other kind does it say
-            anything.
-        reads: `[query]`, what the decoder reads at each row, where the labels are what it writes:
-            the rows then carry both names.
-        writes: `[query]`, likewise where the labels are what it reads.
-        scale: how colours follow the weights; by row, each row's largest is the deepest. Numbers
-            and bars are the weights themselves on each, and the legend says which it is.
-        threshold: squares of less than this stay empty; on hover they still tell their weight.
-        signed: the weights are a difference of two maps, -1 to 1, in colours of no kind.
-        amount: what a square holds, in a word.
-        note: the sentence under the map, instead of the one that says what a row sums to.
-        beside_difference: leave the bars as much room as a difference has, so that maps side by
-            side stand level.
-        paints: whether squares that are pressed are told to the page, instead of keeping their row.
-        pinned: the row that the address has, -1 for none; None where the page does not hear of it.
-        unused: veil the weights of a head that is switched off.
-        room: `map_words` of the largest map that will stand in this one's place, whose squares
-            it takes over; None for its own.
-        caption: what the picture was made from, for a file that is saved.
+    Weights are 0 to 1; if `signed`, the difference of two maps, -1 to 1. `reads` and `writes`,
+    `[query]`, are what the decoder reads where the labels are what it writes, and the reverse: rows
+    then carry both names. `pinned` is the row in the address, -1 for none; None if the page does
+    not follow it. `room` is `map_words` of the largest map that will take this map's place. With
+    `beside_difference`, bars have the room of a difference, so that adjacent maps align. With
+    `paints`, pressed squares are sent to the page. A saved picture is named after its title.
 
     Raises:
         ValueError: if a label is missing or too many, or a weight is not a number.
@@ -173,7 +147,7 @@ def _axes(
 
 
 def pin_of(value: object, labels: Labels) -> int | None:
-    """Return the row that a message pins, -1 where it lets one go.
+    """Return the row that a message pins, -1 to unpin.
 
     A malformed message, or one of a map with other labels, gives None.
     """
@@ -222,8 +196,8 @@ def map_words(
 def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:
     """Return row and column of the squares of the one row that a message names.
 
-    A malformed message names none, nor do squares that were pressed on a map of another title or
-    other labels: another one may be there before the press is heard.
+    A malformed message names none, nor do squares of a map with another title or other labels: the
+    map may change before a press arrives.
     """
     if not isinstance(value, Mapping) or value.get("title") != title or not _is_of(value, labels):
         return []

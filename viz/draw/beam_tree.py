@@ -1,6 +1,4 @@
-"""Every prefix that a beam search kept or dropped, as a tree: what travels for `js/beam_tree`."""
-
-from __future__ import annotations
+"""Every prefix that a beam search kept or dropped, as a tree: data for `js/beam_tree`."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +14,7 @@ from viz.draw.wire import encode_picture, is_index
 
 State: TypeAlias = Literal["kept", "finished", "dropped", "forced"]
 STATES: tuple[State, ...] = get_args(State)
-"""What became of a candidate; they travel as their places here."""
+"""Outcomes of a candidate, encoded by their index here."""
 
 TITLE = "Beam tree"
 NOTE = (
@@ -51,8 +49,8 @@ def encode_tree(
 ) -> bytes:
     """Encode the search tree of one sentence, in which a parent stands before its children.
 
-    `best` is the last piece of the translation, or of the best prefix so far, `chosen` the node
-    that is outlined; `dropped` shows the dropped candidates, too.
+    `best` is the last piece of the translation, or of the best prefix so far. `chosen` is the
+    outlined node; `dropped` shows the dropped candidates, too.
 
     Raises:
         ValueError: if there is no node, a parent or a step is not what it can be, a number is not
@@ -104,7 +102,7 @@ def encode_tree(
 
 
 def dropped_of(value: object) -> bool | None:
-    """Return whether dropped candidates are to be shown; None for any other message."""
+    """Return whether to show dropped candidates; None for any other message."""
     dropped = value.get("dropped") if isinstance(value, Mapping) else None
     return dropped if isinstance(dropped, bool) else None
 

@@ -1,22 +1,16 @@
 """Names of the lenses, notes under maps, and captions of pictures that are saved."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
 from transformer.analysis.lenses import HAS_HEADS, NAMES, AnyLens
 from transformer.files.installed import BUNDLED_BY_NAME
-from transformer.kinds import KIND_TITLES
+from transformer.kinds import KIND_TITLES, Kind
+from transformer.translator import Translator
 from viz.draw.attention_map import NOTE
 from viz.draw.labels import quoted
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-    from transformer.translator import Translator
 
 ALL_HEADS = "all heads"
 """In the place of a head, under a lens that does not tell them apart."""
@@ -34,7 +28,7 @@ LENS_NAMES: dict[AnyLens, str] = {
     "gradient": "gradient × weights",
     "value_zeroing": "value zeroing",
 }
-"""The lenses as the screen names them."""
+"""Names of the lenses on the screen."""
 
 LENSES_BY_NAME: dict[str, AnyLens] = {LENS_NAMES[lens]: lens for lens in NAMES}
 """By their names in the URL."""
@@ -116,7 +110,7 @@ class Origin:
     checksum: str
 
     @classmethod
-    def from_translator(cls, translator: Translator, source: str, target: str) -> Origin:
+    def from_translator(cls, translator: Translator, source: str, target: str) -> "Origin":
         """Describe the model and the sentence pair of a translator."""
         return cls(source, target, model_name(translator), translator.checksum)
 

@@ -1,11 +1,9 @@
-"""The report's heads and maps: what travels for `js/explorer`.
+"""The report's heads and maps: data for `js/explorer`.
 
-The weights of a head that is unpacked by itself are a text: base64 of gzip of planes, the first
-byte of every number, then the second, and so on, as `js/explorer/data.js` reads it. The numbers are
-the float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits of the size `Packing.unit`.
+A head that is unpacked by itself has its weights as text, which `js/explorer/data.js` reads: base64
+of gzip of planes, the first byte of every number, then the second, and so on. The numbers are the
+float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits of the size `Packing.unit`.
 """
-
-from __future__ import annotations
 
 import base64
 import gzip
@@ -13,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,22 +21,19 @@ from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.trace import AttentionTrace, Labels
 from viz.draw.attention_map import FAINTEST, MOST_HEADS
-from viz.draw.caption import ALL_HEADS, tells_heads
+from viz.draw.caption import ALL_HEADS, Origin, tells_heads
 from viz.draw.head_grid import LARGEST, encode_grid
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.wire import encode
 
-if TYPE_CHECKING:
-    from viz.draw.caption import Origin
-
 INSIDE_BYTES = 2**21
-"""Of float32 weights, up to which a page unpacks all of them at once: no wait is to be noticed."""
+"""Bytes of float32 weights up to which a page unpacks all of them at once, without delay."""
 
 EXACT_BYTES = 2**26
-"""Of float32 weights, up to which a page holds all of them exactly."""
+"""Bytes of float32 weights up to which a page holds all of them exactly."""
 
 MOST_BYTES = 2**30
-"""Of weights in 16 bits, up to which a page is written at all."""
+"""Largest size of a page's weights in 16 bits, in bytes."""
 
 _LEVEL = 6  # of gzip; 9 takes three times as long for a hundredth
 _FAST = 1  # weights hardly become smaller at any other level, and it takes longer
@@ -61,14 +56,9 @@ def encode_page(
 ) -> EncodedPage:
     """Encode the message of `js/explorer`, gzip in base64: no character of it can close a tag.
 
-    It holds the grid's bytes as an array, and for each kind those of one map and of its ribbons,
-    from which the browser takes labels and colours, and the weights of all heads,
-    `[layer, head, query, key]`; and the maps that stand beside the open one. Of a larger trace, the
-    heads lie apart.
-
-    Raises:
-        InputError: if there is no such head, no token is left to show, or the page would be larger
-            than a browser reads.
+    It holds the grid's bytes, and for each kind those of one map and its ribbons, for labels and
+    colours. The weights of all heads, `[layer, head, query, key]`, and the maps beside the open one
+    follow. Of a larger trace, the heads are separate.
     """
     view = HeadsView(trace, options, origin)
     apart = apart_note(trace) if options.words else ""
@@ -103,7 +93,7 @@ def _openable_heads(view: HeadsView) -> Iterator[Head]:
             yield from (Head(kind, n, h) for h in range(counts[n] if n < len(counts) else 0))
 
 
-def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: Packing) -> str:
+def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: "Packing") -> str:
     """Encode grid, labels, colours and the given weights."""
     options = view.options
     arrays: dict[str, npt.NDArray] = {"grid": _as_array(view.grid())}
@@ -144,8 +134,8 @@ def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: Packi
 def _pairs(view: HeadsView) -> tuple[list[dict[str, Any]], dict[str, npt.NDArray]]:
     """Return the parts of a map over a pair of texts, and the grid's bytes of each.
 
-    A part is the rows of the text that looks and the columns of the one that is looked at; there
-    is none where there is one text, or where one has no token that is shown.
+    A part has the rows of one text and the columns of one. There is none for a single text, or
+    where a text has no shown token.
     """
     heads = view.heads.get("encoder_self")
     if heads is None or "encoder_self" not in view.shown.kinds:
@@ -217,11 +207,7 @@ class Packing:
 
 
 def packing_of(weights: Iterable[npt.NDArray[np.float32]]) -> Packing:
-    """Choose how a page writes all of these: exactly, if they are not too many.
-
-    Raises:
-        InputError: if they are too many for a page.
-    """
+    """Choose how a page writes all of these: exactly, if they are not too many."""
     every = list(weights)
     count = sum(array.size for array in every)
     if 4 * count <= EXACT_BYTES:

@@ -1,6 +1,4 @@
-"""Numbers and lists as the screen writes them."""
-
-from __future__ import annotations
+"""Numbers and lists in the screen's format."""
 
 from collections.abc import Sequence
 

@@ -1,26 +1,22 @@
-"""The grid of all heads: what travels for `js/head_grid`, one byte a weight."""
-
-from __future__ import annotations
+"""The grid of all heads: data for `js/head_grid`, one byte for each weight."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES
+from transformer.kinds import Kind
+from transformer.trace import Labels
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.palette import COLOR, theme_tables
 from viz.draw.weights import check, to_bytes
 from viz.draw.wire import encode, encode_picture, is_index
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-    from transformer.trace import Labels
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *MEASURES)
@@ -70,20 +66,12 @@ def encode_grid(
 ) -> bytes:
     """Encode the small maps of all heads, a block for each kind, layers down and heads across.
 
-    Args:
-        parts: the kinds that are drawn, each once.
-        key: under which `encode_selection` says which head is outlined, where `selected` does not.
-        opens: the key of the component that shows a picked head; it is scrolled into view.
-        selected: is outlined. Where no such head is shown (a filter took its kind away; a mean of
-            heads has layer or head -1), nothing is.
-        order: the heads in one row after another instead of blocks; heads that it does not name
-            are not drawn.
-        crossed: heads that are switched off; their maps are crossed out.
-        switches: whether a click switches a head off and on, instead of opening it.
-        answered: number of the last click that `crossed` follows, as `click_of` returns it.
-        step: the decoder's step from 0; rows after it are left blank.
-        largest: cells along a side of a small map; more tokens share them.
-        caption: what the picture was made from, for a file that is saved.
+    `encode_selection` outlines a head under `key` where `selected` does not; a mean, layer or head
+    -1, outlines none. `opens` is the key of the component of a picked head, which is scrolled into
+    view. `order` lists the heads that are drawn, row after row. `crossed` heads are off, and
+    `switches` lets a click toggle them; `answered` is the last click that they include, as
+    `click_of` returns it. Rows after `step`, from 0, are blank; more than `largest` tokens share
+    cells.
 
     Raises:
         ValueError: if there is no part, or a kind twice; if a label, role or value is missing or
@@ -139,9 +127,9 @@ def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> l
 
 
 def encode_selection(key: str, head: Head) -> bytes:
-    """Encode the head that the grid of this key outlines.
+    """Encode the outlined head of the grid of this key.
 
-    It travels apart from the grid: what has not changed is not sent again, and a grid is megabytes.
+    It is separate from the grid: unchanged data is not sent again, and a grid has megabytes.
     """
     return encode({"component": "selection", "key": key, "head": list(head)}, {})
 

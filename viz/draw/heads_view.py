@@ -1,23 +1,27 @@
 """The heads view: its options, and its parts as the page, the notebook and the report show them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import in_shares, measure
 from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, ROWS, Kind, Row
+from transformer.text.languages import Languages
+from transformer.trace import AttentionTrace
+from transformer.traces.fields import Weights
 from transformer.traces.notes import TOLERANCE
-from viz.draw.attention_map import MOST_HEADS, encode_map, encode_ribbons, map_words
+from viz.draw.attention_map import MOST_HEADS, Scale, encode_map, encode_ribbons, map_words
 from viz.draw.caption import (
     LENS_NAMES,
+    Origin,
     amount,
     grid_caption,
     head_caption,
@@ -41,15 +45,6 @@ from viz.draw.open_head import (
 )
 from viz.draw.wire import is_index
 
-if TYPE_CHECKING:
-    from transformer.analysis.axes import LabelledWeights
-    from transformer.analysis.lenses import AnyLens
-    from transformer.text.languages import Languages
-    from transformer.trace import AttentionTrace
-    from transformer.traces.fields import Weights
-    from viz.draw.attention_map import Scale
-    from viz.draw.caption import Origin
-
 Remember = Callable[[Hashable, Callable[[], Any]], Any]
 """Function that returns the result of its second argument, kept under the name before it."""
 
@@ -57,7 +52,7 @@ _NOT_ONE = "Not every row of weights sums to 1."
 
 
 class SecondMap(NamedTuple):
-    """A map that stands beside the open one, with the languages and the caption of its own."""
+    """A map beside the open one, with its languages and caption."""
 
     map: OpenMap
     languages: Languages
@@ -106,11 +101,7 @@ class ShownParts(NamedTuple):
 
 
 def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
-    """Return the kinds and layers of a trace that the options show.
-
-    Raises:
-        InputError: if a kind, layer or head is asked for that is not there.
-    """
+    """Return the kinds and layers of a trace that the options show."""
     there = [*trace.kinds]
     kinds = trace.kinds if options.kinds is None else options.kinds
     if not kinds:
@@ -194,14 +185,8 @@ def _counted(value: object) -> str:
 class HeadsView:
     """The heads of a trace as the page, the notebook and the report show them.
 
-    Args:
-        trace: seen through the lens of the options: `lens_trace` made it.
-        options: choices of the view.
-        origin: the sentence and its model, for captions; None for none.
-        remember: keeps results that depend on the trace and a name.
-
-    Raises:
-        InputError: if a kind, layer or head is not there, or no token is left to show.
+    The trace is that of `lens_trace` for the lens of the options. `remember` keeps results that
+    depend on the trace and a name.
     """
 
     def __init__(
@@ -236,7 +221,7 @@ class HeadsView:
         )
         return heads
 
-    def with_options(self, options: ExplorerOptions) -> HeadsView:
+    def with_options(self, options: ExplorerOptions) -> "HeadsView":
         """Return the same trace with other choices."""
         return HeadsView(self.trace, options, self.origin, self._remember)
 
@@ -408,7 +393,7 @@ class HeadsView:
         }
 
     def _note(self, drawn: OpenMap) -> str:
-        """Return the note under a map that says what a row is; it claims no sum that is not so."""
+        """Return the note under a map that says what a row is; it never claims a wrong sum."""
         note = row_note(drawn.lens, self.kind, sinks=drawn.sinks)
         if drawn.absorbed is not None:
             left_out = (

@@ -1,6 +1,4 @@
-"""The inside of a head: what travels for `js/inside_head`, every number of one query word."""
-
-from __future__ import annotations
+"""The inside of a head: data for `js/inside_head`, with every number of one query word."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -9,13 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.kinds import Kind
 from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR, largest_colour, theme_tables
 from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.arithmetic import Arithmetic
-    from transformer.kinds import Kind
 
 
 _SCALES = (
@@ -36,10 +34,10 @@ Part: TypeAlias = "str | Node"
 
 @dataclass(frozen=True)
 class WalkStep:
-    """One step of the arithmetic, as it is told above the picture.
+    """One step of the arithmetic, with its text above the picture.
 
-    The shape has this model's and this sentence's numbers; `code` is the line that does it, with
-    its file.
+    The shape has this model's and this sentence's numbers; `code` is the line that computes it,
+    with its file.
     """
 
     name: str
@@ -50,7 +48,7 @@ class WalkStep:
 
 
 def encode_inside(
-    numbers: Arithmetic,
+    numbers: "Arithmetic",
     keys: Sequence[str],
     query: str,
     kind: Kind,
@@ -64,9 +62,9 @@ def encode_inside(
 ) -> bytes:
     """Encode every step of one head for one query word, with all numbers exact.
 
-    The keys are the tokens that the word, `query` in words, can look at; the steps of the
-    arithmetic have the picture of the whole first, and the walk begins at `step`. The factor by
-    which q · k is scaled is in words; the head counts from 0.
+    The keys are the tokens that the word, `query` in words, can look at. The walk begins at `step`;
+    the steps of the arithmetic come after the picture of the whole. The factor that scales q · k is
+    in words; the head counts from 0.
 
     Raises:
         ValueError: if a label is missing or too many.

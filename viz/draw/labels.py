@@ -1,18 +1,13 @@
 """Labels of kinds, heads, axes and pieces on the screen."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
-from transformer.kinds import KIND_NAMES
+from transformer.kinds import KIND_NAMES, Kind, Row
 from transformer.text.languages import Languages, Side
 from transformer.text.special_tokens import looks_special
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import has_letter
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind, Row
 
 PAGE_TITLES = {
     "translate": "Translate",
@@ -44,7 +39,7 @@ ROW_VERBS: dict[Row, str] = {"reads": "reads", "writes": "predicts"}
 """Verbs for the two tokens of a decoder step on the screen, by the choice of a row's name."""
 
 ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word predicted"}
-"""The two words of a decoder step, as the screen and the URL call them."""
+"""Names of the two words of a decoder step, on the screen and in the URL."""
 
 _SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})
 
@@ -61,9 +56,9 @@ def axis_titles(
 ) -> AxisTitles:
     """Return the titles of the axes of a map.
 
-    A row of the decoder is named by what it does, `row`: by default a row of `cross` by what it
-    writes, and one of `decoder_self` by what it reads. With `alone`, there is but one sentence, as
-    in an encoder or a decoder by itself.
+    A row of the decoder is named by `row`: by default, a row of `cross` by what it writes, and one
+    of `decoder_self` by what it reads. With `alone`, there is one sentence, as in an encoder or a
+    decoder by itself.
     """
     source, target = (capitalised(languages.name(side)) for side in get_args(Side))
     where = f"{source}: where it looks"
@@ -144,10 +139,10 @@ def capitalised(text: str) -> str:
 def display_tokens(tokens: Sequence[str]) -> list[str]:
     """Return the tokens of one axis as text for the screen.
 
-    Most pieces begin a word, so these stay plain and lose SentencePiece's `▁`; it is the piece
-    that goes on with a word that gets a mark, `·es`. Full stops and commas say themselves that
-    they hang on, and a dot before a dot would be misread. Where no token carries a `▁`, the axis
-    holds whole words and nothing is marked.
+    Most pieces begin a word, so these stay plain and lose SentencePiece's `▁`; a piece that
+    continues a word gets a mark, `·es`. Full stops and commas have none: it is plain that they
+    continue, and a dot before a dot would be misread. An axis without any `▁` holds whole words,
+    and nothing is marked.
     """
     pieces = any(token.startswith(WORD_START) for token in tokens)
     return [_display_token(token, pieces) for token in tokens]

@@ -1,28 +1,22 @@
 """Share of the weight that a map without sinks leaves out, in words."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from transformer.analysis.sinks import share_on_sinks, sink_tokens
+from transformer.kinds import Kind
+from transformer.trace import AttentionTrace
 from viz.draw.caption import amount, tells_heads
 from viz.draw.formatting import counted, listing, per_cent
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import SCREEN_NAMES, display_tokens, named_head, quoted
 from viz.draw.open_head import mean
 
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-    from transformer.trace import AttentionTrace
-    from viz.draw.heads_view import ExplorerOptions
-
 MOST_NAMED = 6
-"""Tokens that are named; a text may have many signs."""
+"""Largest number of named tokens; a text may have much punctuation."""
 
 
 def left_out(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> str:
-    """Say which share of its weight a kind gives to sinks, which the open head, and what they are.
+    """Describe which share of its weight a kind, and the open head, give to sinks; name these.
 
     The trace has its sinks, and is seen through the lens of the options, which name the open map.
     """

@@ -1,6 +1,4 @@
-"""The masks of a batch, one grid for each sentence: what travels for `js/mask_grids`."""
-
-from __future__ import annotations
+"""The masks of a batch, one grid for each sentence: data for `js/mask_grids`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.config import PAD
+from transformer.kinds import Kind
 from transformer.text.tokenizer import SPECIAL
+from transformer.trace import Labels
 from viz.draw.formatting import listing
 from viz.draw.labels import capitalised, display_tokens, quoted, row_names
 from viz.draw.palette import COLOR
@@ -19,21 +19,19 @@ from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.masking import MaskReason
-    from transformer.kinds import Kind
-    from transformer.trace import Labels
 
 Row: TypeAlias = tuple[int, int]
 """Sentence and row of its grid, both from 0."""
 
-REASONS: Mapping[MaskReason, tuple[str, str]] = {
+REASONS: Mapping["MaskReason", tuple[str, str]] = {
     "later": ("it comes later", "they come later"),
     "padding": ("it is padding", "they are padding"),
     "both": ("it comes later and is padding", "they come later and are padding"),
 }
-"""What hides a key: of one, and of several."""
+"""Reasons that hide a key, for one key and for several."""
 
 CODES = ("seen", *REASONS)
-"""What a square can be; they travel as their places here."""
+"""States of a square, encoded by their index here."""
 
 PADDING = SPECIAL[PAD]
 
@@ -99,7 +97,7 @@ def encode_masks(
 
 
 def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:
-    """Return code and text of each look that a square has here."""
+    """Return code and text of each style of a square here."""
     if as_numbers:
         names = {"seen": "0 is added: may be seen"}
         hidden = next((why for why in REASONS if why in present), None)
@@ -121,11 +119,11 @@ def row_of(value: object, grids: Sequence[MaskGrid]) -> Row | None:
     return (sentence, row) if is_index(row, len(grids[sentence].labels.queries)) else None
 
 
-def describe_row(name: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> list[str]:
+def describe_row(name: str, keys: Sequence[str], whys: Sequence["MaskReason"]) -> list[str]:
     """Describe one row of a mask: what it may see, then what it may not, in the order of the keys.
 
-    Keys with one reason that stand beside each other share a sentence, such as “The row of “dogs”
-    may not see 2 × “<pad>”: they are padding.”
+    Adjacent keys with one reason share a sentence, such as “The row of “dogs” may not see 2 ×
+    “<pad>”: they are padding.”
     """
     row = capitalised(name)
     seen = [key for key, why in zip(keys, whys, strict=True) if why == "seen"]

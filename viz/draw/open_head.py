@@ -1,7 +1,5 @@
 """The map that is open on the heads page: one head, or the mean over several, through a lens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -64,9 +62,6 @@ def heads_of_kind(
 
     The trace is that of `lens_trace`, where the lens is another than the weights. With `words`, the
     pieces of a word are merged. Without `sinks`, each row is scaled to what else it looks at.
-
-    Raises:
-        InputError: if nothing but special tokens is there and they are not to be shown.
     """
     if not sinks:
         trace = without_sinks(trace, kind)

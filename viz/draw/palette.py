@@ -1,20 +1,17 @@
 """One scale of colour for each kind of attention: its hue, even in lightness, for both themes.
 
-Lightness is that of OKLab (Ottosson 2020): equal steps there look equally large, so a weight of
-0.4 looks twice as far from nothing as one of 0.2. Where the scale has the lightness of the kind's
-own colour it has that very colour; towards the ends chroma falls, as far as sRGB asks for it.
+Lightness is that of OKLab (Ottosson 2020), whose equal steps look equally large: a weight of 0.4
+looks twice as far from 0 as one of 0.2. The scale passes through the kind's own colour; towards the
+ends chroma falls, as far as sRGB requires.
 """
 
-from __future__ import annotations
-
 from functools import cache, partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
+from transformer.kinds import Kind
 
 Theme = Literal["light", "dark"]
 Floats = NDArray[np.float64]
@@ -39,7 +36,7 @@ _LESS, _GREATER = 114.0, 330.0
 ENDS: dict[Theme, tuple[float, float]] = {"light": (0.963, 0.36), "dark": (0.255, 0.9)}
 
 END = 0.99
-"""The share of values whose sizes the colours of differences tell apart; larger ones look alike."""
+"""Share of absolute values that the colours of differences distinguish; larger ones look alike."""
 
 _TO_LMS, _TO_LAB = np.array(
     [
@@ -55,11 +52,7 @@ _TO_LMS, _TO_LAB = np.array(
 
 @cache
 def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
-    """Return the colours of weights 0/255 to 255/255.
-
-    Returns:
-        `[256, 3]`, sRGB, not to be written to.
-    """
+    """Return the colours of weights 0/255 to 255/255: `[256, 3]`, sRGB, read-only."""
     own = np.frombuffer(bytes.fromhex(COLOR[kind][1:]), dtype=np.uint8) / 255
     own_lightness, a, b = oklab(own)
     own_chroma, hue = np.hypot(a, b), np.arctan2(b, a)
@@ -74,10 +67,9 @@ def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
 
 @cache
 def difference_table(theme: Theme) -> NDArray[np.uint8]:
-    """Return the colours of differences: entry 1 is -1 (olive), 128 is 0, 255 is +1 (purple).
+    """Return the colours of differences, `[256, 3]`, sRGB, read-only.
 
-    Returns:
-        `[256, 3]`, sRGB, not to be written to; the same step off 0 is as light on both sides.
+    Entry 1 is -1 (olive), 128 is 0, 255 is +1 (purple); equal distances from 0 are equally light.
     """
     amount = np.minimum(np.abs(np.arange(256) - 128) / 127, 1)
     first, last = ENDS[theme]
@@ -145,7 +137,7 @@ def _srgb(lightness: Floats, chroma: Floats, hue: float) -> Floats:
 
 
 def _into_gamut(lightness: Floats, chroma: Floats, hue: float) -> Floats:
-    """Take chroma, never lightness or hue, from the colours that no screen can show."""
+    """Reduce chroma, never lightness or hue, of colours that no screen can show."""
     low, high = np.zeros_like(chroma), chroma
     for _ in range(20):  # bisection
         middle = (low + high) / 2

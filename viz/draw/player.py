@@ -1,25 +1,20 @@
 """Attention in motion, step by step of a search or of a training run: data for `js/player`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
-from transformer.kinds import KIND_NAMES
+from transformer.kinds import KIND_NAMES, Kind
+from transformer.trace import AttentionTrace
 from viz.draw.formatting import counted
 from viz.draw.labels import capitalised, display_tokens
 from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode_picture, is_index
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
-    from transformer.trace import AttentionTrace
 
 WINDOW = 48
 """Subwords of each side that are drawn; of a longer sentence they are its first."""
@@ -32,12 +27,10 @@ LEARNING_TITLE = "The attention as the model learns"
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One step of a search.
+    """One step of a search, with its most probable next pieces.
 
-    Args:
-        options: the most probable next pieces with their probabilities, most probable first.
-        taken: the index of the piece that the translation goes on with.
-        beginnings: the texts of the prefixes that the beam keeps after the step, best first.
+    `taken` is the index of the piece in the translation. `beginnings` are the prefixes that the
+    beam keeps, best first.
     """
 
     options: tuple[tuple[str, float], ...]
@@ -56,13 +49,9 @@ class PieceLink(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """One saved step of a training run.
+    """One saved step of a training run, from 1.
 
-    Args:
-        number: the step, from 1.
-        trace: the attention on a sentence with its own translation.
-        written: what the model itself writes at this step; None where the run did not save it.
-        loss: a sentence on the logged loss; "" without a log.
+    `written` is the model's own translation at this step; None where the run did not save it.
     """
 
     number: int
@@ -80,15 +69,10 @@ def encode_player(
     links: Sequence[PieceLink] = (),
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode every head's weights at every step of a translation, with what else was probable.
+    """Encode every head's weights at every step of a translation, with the alternatives.
 
-    Args:
-        trace: of the translation; kinds that it does not have are not offered.
-        steps: one for each piece of the translation, its end token included.
-        kind: the kind that is open first.
-        selected: the head that is open first, for each kind of the trace.
-        links: of the last state, between the first pieces of words.
-        caption: lines for a file that is saved.
+    `selected` is the head of each kind that is open first. There is one step for each piece, the
+    end token included; the links of the last state are between the first pieces of words.
 
     Raises:
         ValueError: if there is not one step for each piece.
@@ -138,16 +122,8 @@ def encode_learning(
 ) -> bytes:
     """Encode every head's weights on one sentence at every saved step of a training run.
 
-    Args:
-        steps: the saved steps, in order.
-        selected: the head that is open first, for each kind.
-        kind: the kind that is open first.
-        step: the number of the step that is open first; None plays all once.
-        arrival: a number that changes where the player begins anew, as a link asks.
-        caption: lines for a file that is saved.
-
-    Raises:
-        InputError: if there is no step, or the traces differ in their shapes.
+    `step` is the number of the step that is open first; None plays all once. The player restarts
+    where `arrival` changes, as a link asks.
     """
     if not steps:
         raise InputError("The run has saved no attention of this sentence: there is no step.")
@@ -187,8 +163,7 @@ def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, 
 def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
     """Check what the browser sends: a head with a row and a column of its map; None if it is not.
 
-    Returns:
-        `kind`, `layer`, `head`, `query` and `key`, each from 0.
+    The keys are `kind`, `layer`, `head`, `query` and `key`, each number from 0.
     """
     if not isinstance(sent, dict) or sent.get("kind") not in [*trace.kinds]:
         return None
@@ -202,9 +177,9 @@ def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
 def _meta(
     trace: AttentionTrace, selected: Mapping[Kind, Head], written: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what both players have: tokens, and the kinds with their open heads.
+    """Return the shared header of both players: tokens, and the kinds with their open heads.
 
-    `written` are the labels of the translation, after that of the token that it begins with.
+    `written` are the labels of the translation, after its first token.
     """
     source = display_tokens(trace.source_tokens)
     outside = [

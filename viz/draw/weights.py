@@ -1,15 +1,11 @@
-"""Arrays as the pictures take them: checked, in bytes, averaged."""
-
-from __future__ import annotations
+"""Arrays for the pictures: checked, in bytes, averaged."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from transformer.trace import Labels
+from transformer.trace import Labels
 
 
 def to_bytes(weights: NDArray) -> NDArray[np.uint8]:

@@ -9,8 +9,6 @@ C order. `decode` in `js/core/wire.js` reads this, be it from Streamlit's socket
 that carries the bytes in base64.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping, Sequence
@@ -59,7 +57,7 @@ def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
 def encode_picture(
     component: str, caption: Sequence[str], meta: Mapping[str, Any], arrays: Mapping[str, NDArray]
 ) -> bytes:
-    """Encode the message of a component; the caption stands in a file that is saved of it."""
+    """Encode the message of a component; a file saved from it has the caption."""
     return encode({"component": component, "caption": list(caption), **meta}, arrays)
 
 

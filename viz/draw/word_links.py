@@ -1,4 +1,4 @@
-"""Word ↔ word between a sentence and its translation: what travels for `js/word_links`."""
+"""Word ↔ word between a sentence and its translation: data for `js/word_links`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from transformer.config import EOS
 from transformer.text.languages import Languages, Side
-from transformer.text.tokenizer import WORD_START
+from transformer.text.tokenizer import WORD_START, Piece
 from viz.draw.caption import LENS_NAMES
 from viz.draw.formatting import counted
 from viz.draw.labels import capitalised, named_head
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
     from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
     from transformer.analysis.source_share import SourceShares
-    from transformer.text.tokenizer import Piece
 
 TITLE = "Which words belong together"
 NOTE = (
@@ -73,10 +72,9 @@ def encode_links(
 ) -> bytes:
     """Encode the words of both sentences, and a link for each pair.
 
-    Pairs are numbers of words from 0, each with a strength of 0 or more, which reaches the browser
-    as float32; those that are not `mutual` are dashed, and `dashed` says what that means. `made_by`
-    is layer, head, row and lens in a line. `shares`, by words and maybe with `</s>`, become a bar
-    under each word.
+    Pairs are numbers of words from 0, each with a strength of 0 or more, sent as float32. Those
+    that are not `mutual` are dashed, and `dashed` explains that. `made_by` is layer, head, row and
+    lens in a line. `shares`, by words and maybe with `</s>`, become a bar under each word.
 
     Raises:
         ValueError: if a sentence has no word, a pair names a word that is not there, or a strength

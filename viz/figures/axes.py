@@ -1,7 +1,5 @@
 """Axes, ticks and legends that charts share."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -13,9 +11,9 @@ from viz.figures.colors import curve_colors
 
 
 def vega_json(value: object) -> str:
-    """Return JSON that a chart or an expression of it may hold: texts are text that Vega draws.
+    """Return JSON for a chart or a Vega expression.
 
-    Its parser alone takes the text "if" for the name of a signal, and then draws no chart.
+    A plain JSON string "if" would be read as the name of a signal, and no chart drawn.
     """
     return json.dumps(value).replace('"if"', r'"if\u2060"')
 
@@ -28,8 +26,8 @@ def tick_label(number: str) -> str:
 def log_ticks(values: Collection[float]) -> Any:
     """Return the ticks of a logarithmic axis: 1, 2 and 5 of each decade.
 
-    With fewer than three of them between the values, Vega chooses: it draws a line for each of 1 to
-    9, most without a number, but divides narrow ranges well.
+    Vega chooses if the range has fewer than three of them: it divides narrow ranges well, but
+    otherwise draws a line for each of 1 to 9, most without a number.
     """
     drawn = [value for value in values if 0 < value < math.inf]
     low, high = min(drawn, default=1.0), max(drawn, default=1.0)

@@ -1,7 +1,5 @@
 """Charts of changes over many lines: by line, beside random sets of heads, and head by head."""
 
-from __future__ import annotations
-
 import altair as alt
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +20,7 @@ def _number(name: str, title: str = "", digits: int = 3) -> alt.Tooltip:
 
 
 def lines_chart(changes: Floats, mean: float) -> alt.LayerChart:
-    """Draw how many lines change by how much.
-
-    Args:
-        changes: of log p per subword, `[sentence]`, nats.
-        mean: the mean change, drawn as a rule.
-    """
+    """Draw how many lines change by how much: changes of log p, `[sentence]`, nats per subword."""
     counts, edges = np.histogram(changes, BINS)
     table = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "lines": counts})
     x = alt.X("low:Q", bin="binned", title="change of log p per subword, in nats")
@@ -59,11 +52,9 @@ def controls_chart(change: tuple[float, float, float], controls: Floats) -> alt.
 
 
 def differences_chart(table: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """Draw the difference of a measure between two models, a row a head, with its interval.
+    """Draw the difference of a measure between two models, a row for each head, with its interval.
 
-    Args:
-        table: columns `head`, `first`, `second`, `difference`, `low` and `high`, from the top.
-        measure: the measure.
+    The table has the columns `head`, `first`, `second`, `difference`, `low` and `high`.
     """
     y = alt.Y("head:N", sort=list(table["head"]), title=None, axis=alt.Axis(labelLimit=200))
     x = alt.X("difference:Q", title=f"{measure}: second minus first", scale=alt.Scale(zero=True))

@@ -1,7 +1,5 @@
 """Colours of charts, which differ from those of the kinds of attention."""
 
-from __future__ import annotations
-
 CURVE_COLORS = (
     "#8A6BD1", "#B8860B", "#C2569A", "#6E8091",
     "#2E8B8B", "#A66A5C", "#7D8B1F", "#A57FB0",

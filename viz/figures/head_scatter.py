@@ -1,7 +1,5 @@
 """All heads of a model as points: one measure against another, each with its interval."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -4,11 +4,8 @@ Tokens are shown as text: Plotly interprets a few tags and Altair none, so token
 Plotly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
@@ -18,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
 from transformer.errors import quoted
-from transformer.kinds import KINDS
+from transformer.kinds import KINDS, Kind
 from transformer.text.languages import Languages
 from transformer.trace import Labels
 from transformer.traces.from_arrays import as_array
@@ -27,9 +24,6 @@ from viz.draw.palette import COLOR, colorscale
 from viz.draw.weights import check
 from viz.figures.axes import word_axis
 from viz.figures.colors import OLIVE, PALE, PURPLE
-
-if TYPE_CHECKING:
-    from transformer.kinds import Kind
 
 Weights = NDArray[np.float32]
 
@@ -65,7 +59,6 @@ def head_map(
         title: title of the figure.
 
     Raises:
-        InputError: if the weights are not an array of numbers.
         ValueError: if the kind does not exist, the number of labels is wrong, or a weight is not a
             number from 0 to 1; `lenses.as_rows` converts the values of a lens.
     """

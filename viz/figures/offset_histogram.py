@@ -1,7 +1,5 @@
 """Distances of a head: its rows by the distance from the row to its largest weight."""
 
-from __future__ import annotations
-
 import altair as alt
 import numpy as np
 import pandas as pd

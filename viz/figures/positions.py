@@ -1,7 +1,5 @@
 """Figures of the positional encoding (§3.5): waves, similarity of positions, rotation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt
@@ -25,7 +23,7 @@ Floats = NDArray[np.floating]
 POINTS = 128  # largest number of dots of a curve; more would hide the line under them
 
 
-def encoding_map(table: Floats, waves: Floats) -> go.Figure:
+def encoding_map(table: Floats, waves: Floats) -> "go.Figure":
     """Draw the encoding, `[position, d_model]`, -1 to 1: positions across, dimensions down.
 
     `waves` are the wavelengths of each pair, `[d_model / 2]`.
@@ -107,10 +105,8 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
 def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) -> alt.LayerChart:
     """Draw PE(p) · PE(p + k) over k: dots for some p, on the one curve of the formula.
 
-    Args:
-        products: `[start, position]`, of each p with every position.
-        starts: `[start]`, the positions p.
-        formula: `[2 · position - 1]`, the sum of cosines at each k, from the least k on.
+    `products` are `[start, position]`, of each of the `starts` p with every position; `formula` is
+    `[2 · position - 1]`, from the least k on.
     """
     length = products.shape[1]
     curve = pd.DataFrame({"distance": range(1 - length, length), "product": formula})
@@ -141,7 +137,7 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
     )
 
 
-def similarity_map(products: Floats) -> go.Figure:
+def similarity_map(products: Floats) -> "go.Figure":
     """Draw the product of all pairs of positions: each diagonal has one colour."""
     hover = "positions %{y} and %{x}<br>%{z:.4f}"
     heatmap = signed_map(products, float(np.abs(products).max()), hover=hover)
@@ -152,7 +148,7 @@ def similarity_map(products: Floats) -> go.Figure:
 
 def rotation_figure(
     matrix: Floats, before: Floats, turned: Floats, after: Floats, dimensions: Sequence[int]
-) -> go.Figure:
+) -> "go.Figure":
     """Draw M_k, PE(pos), M_k PE(pos), and PE(pos + k) on one scale, in the given dimensions."""
     names = [f"dimension {dimension}" for dimension in dimensions]
     matrix = matrix[np.ix_(dimensions, dimensions)]

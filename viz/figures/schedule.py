@@ -1,7 +1,5 @@
 """Charts of the learning rate (§5.3): the paper's schedule and later ones."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

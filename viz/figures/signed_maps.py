@@ -1,7 +1,5 @@
 """Maps of signed values, one or several side by side on one scale."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 
@@ -66,14 +64,9 @@ def signed_map(
     x: Sequence | None = None,
     y: Sequence | None = None,
 ) -> go.Heatmap:
-    """Draw signed values as a map on one scale; more than `MOST_CELLS` along a side are averaged.
+    """Draw signed values, `[row, column]`, as a map on one scale with full colour at `most`.
 
-    Args:
-        values: `[row, column]`.
-        most: value of the full colour.
-        hover: Plotly's template of the tooltip.
-        x: names of the columns in `hover`; their numbers by default.
-        y: names of the rows, likewise.
+    More than `MOST_CELLS` along a side are averaged; `hover` is Plotly's template of the tooltip.
     """
     rows, columns = (block_size(count, MOST_CELLS) for count in values.shape)
     if rows * columns > 1:
@@ -117,12 +110,11 @@ def maps(
     down: Mapping[str, object],
     height: int,
     widths: Sequence[float] = (),
-) -> go.Figure:
-    """Draw maps of the same rows side by side, with one colour bar at the right.
+) -> "go.Figure":
+    """Draw maps of the same rows side by side, by their titles, with one colour bar at the right.
 
-    The maps are by their title, `height` is in CSS pixels, `across` and `down` are Plotly's
-    settings of each horizontal axis and of the one vertical axis, and `widths` are relative and by
-    default equal.
+    `height` is in CSS pixels; `widths` are relative, equal by default. `across` and `down` are
+    Plotly's settings of each horizontal axis and of the vertical one.
     """
     shares = np.array(widths or [1.0] * len(heatmaps))
     gap = 0.03

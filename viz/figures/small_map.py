@@ -1,7 +1,5 @@
 """The weights of one head on one sentence as a small map."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt
@@ -25,16 +23,9 @@ def small_map(
     reads: Sequence[str] | None = None,
     writes: Sequence[str] | None = None,
 ) -> alt.Chart:
-    """Draw the weights of one head: rows are queries, columns are keys.
+    """Draw the weights of one head, `[query, key]`, 0 to 1: rows are queries, columns are keys.
 
-    Args:
-        weights: `[query, key]`, 0 to 1.
-        queries: tokens of the rows.
-        keys: tokens of the columns.
-        title: head and sentence, in the tooltip.
-        color: colour of weight 1.
-        reads: what the decoder reads at each row, where the queries are what it writes.
-        writes: what it writes, where they are what it reads.
+    The tooltip names a decoder's row by both words, with what it `reads` or `writes`.
     """
     columns_text, rows_text = display_tokens(keys), row_names(queries, reads=reads, writes=writes)
     rows, columns = (index.ravel() for index in np.indices(weights.shape))

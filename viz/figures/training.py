@@ -1,7 +1,5 @@
 """Charts of training runs from their logs, `run.jsonl`."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

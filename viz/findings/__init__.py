@@ -1,6 +1,56 @@
-"""Findings: one to three plain sentences on what is worth seeing of a sentence, each measured."""
+"""Findings: one to three plain sentences on notable results of a sentence, each measured."""
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from transformer import AttentionTrace, Translator
+from viz.findings import passes, weights
 from viz.findings.finding import Claim, Finding
-from viz.findings.pages import MOST, PAGES, findings, ranked
 
 __all__ = ["MOST", "PAGES", "Claim", "Finding", "findings", "ranked"]
+
+MOST = 2
+"""Largest number of findings that are shown of a page."""
+
+FromWeights: TypeAlias = Callable[[AttentionTrace], Finding | None]
+FromModel: TypeAlias = Callable[[Translator, AttentionTrace], Finding | None]
+
+FROM_WEIGHTS: tuple[FromWeights, ...] = (
+    weights.looked_at,
+    weights.neighbours,
+    weights.sinks,
+    weights.most_decided,
+)
+FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
+    "translate": (passes.hardly_used,),
+    "roles": (passes.costliest_head,),
+    "inside": (passes.scaled_score,),
+    "masks": (passes.unmasked,),
+    "positions": (passes.without_positions,),
+    "architecture": (passes.shares_of_parameters,),
+}
+"""By the path of the page; “heads” has those of the weights."""
+
+PAGES = ("heads", *FROM_MODEL)
+"""Paths of the pages that have findings on a sentence."""
+
+
+def findings(
+    page: str, trace: AttentionTrace, translator: Translator | None = None
+) -> list[Finding]:
+    """Find what is worth seeing of a sentence on a page, at most `MOST`; see `ranked`."""
+    return ranked(page, trace, translator)[:MOST]
+
+
+def ranked(page: str, trace: AttentionTrace, translator: Translator | None = None) -> list[Finding]:
+    """Find all that is worth seeing of a sentence on a page, by its path, the strongest first.
+
+    Without a translator, findings of the weights alone.
+    """
+    results: list[Finding | None] = []
+    if page == "heads" and weights.are_shares(trace):
+        results += [find(trace) for find in FROM_WEIGHTS]
+    if translator is not None:
+        results += [find(translator, trace) for find in FROM_MODEL.get(page, ())]
+    present = [finding for finding in results if finding is not None]
+    return sorted(present, key=lambda finding: -finding.strength)

@@ -1,7 +1,5 @@
 """A finding: a sentence, the numbers that it states, and the view that shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple

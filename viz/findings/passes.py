@@ -1,7 +1,5 @@
 """Findings that take one more pass of the model over the sentence and its translation."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from transformer import AttentionTrace, Translator
@@ -39,7 +37,7 @@ LETTERS = 4
 
 
 def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None:
-    """Find the source word, of some letters and standing there once, that is used least."""
+    """Find the least used source word, of several letters and unique in its sentence."""
     words = word_texts(trace.source_pieces)
     candidates = [
         n

@@ -1,7 +1,5 @@
 """Findings on training: where the learning rate peaks, and when the heads of a run formed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -25,13 +23,9 @@ def peak(d_model: int, warmup: int) -> Finding:
 
 
 def steepest_rise(confidence: Mapping[int, float]) -> tuple[int, int] | None:
-    """Find two saved steps, one after the other, between which confidence rises most.
+    """Find two consecutive saved steps between which confidence rises most; None without a rise.
 
-    Args:
-        confidence: mean over the heads of cross-attention, by step, in order.
-
-    Returns:
-        Both steps; None where it never rises.
+    `confidence` is the mean over the heads of cross-attention, by step, in order.
     """
     rises = {(a, b): confidence[b] - confidence[a] for a, b in pairwise(confidence)}
     steps = max(rises, key=rises.__getitem__, default=None)
@@ -41,9 +35,7 @@ def steepest_rise(confidence: Mapping[int, float]) -> tuple[int, int] | None:
 def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> Finding | None:
     """Find when the heads of cross-attention formed; see `steepest_rise`.
 
-    Args:
-        confidence: mean over the heads of cross-attention, by step, in order.
-        choices: parameters in the URL of the run and its sentence.
+    `choices` are the URL parameters of the run and its sentence.
     """
     steps = steepest_rise(confidence)
     if steps is None:

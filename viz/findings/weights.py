@@ -1,6 +1,4 @@
-"""Findings from the weights of a trace alone: our own model's, or anybody's."""
-
-from __future__ import annotations
+"""Findings from the weights of a trace alone, of any model."""
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +31,7 @@ MANY = 0.3
 
 
 def are_shares(trace: AttentionTrace) -> bool:
-    """Return whether every row is shares that sum to 1: arrays from elsewhere may hold others."""
+    """Return whether every row sums to 1: external arrays may not."""
     return all(
         bool((heads >= 0).all() and (np.abs(heads.sum(-1) - 1) <= TOLERANCE).all())
         for kind in trace.kinds

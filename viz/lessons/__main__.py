@@ -1,7 +1,5 @@
 """python -m viz.lessons: check a lesson, print it, make a notebook or puzzles, collect answers."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter
@@ -18,8 +16,7 @@ from transformer.files.installed import ASSETS, BUNDLED
 from viz.draw.caption import Origin
 from viz.draw.formatting import counted
 from viz.lessons.answer_key import answer_key
-from viz.lessons.answers import Answers, read_answers
-from viz.lessons.answers_table import Table
+from viz.lessons.answers import Answers, Table, read_answers
 from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
 from viz.lessons.puzzle_file import puzzle_file
@@ -32,7 +29,7 @@ MAX_LINES = 10_000
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when something is wrong with what was asked."""
+    """Run the command; the exit status is 2 if the input is wrong."""
     options = _parser().parse_args(arguments)
     # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)

@@ -1,6 +1,4 @@
-"""Answer key of a lesson: the right answers, computed with a model before anybody is asked."""
-
-from __future__ import annotations
+"""Answer key of a lesson: the right answers, computed with a model in advance."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -20,8 +18,8 @@ class KeyEntry(NamedTuple):
     """A card with its answer."""
 
     card: Card
-    sentence: Sentence | None  # the sentence that it is about; None where it is the reader's own
-    # the right answer; None without a question, for the reader's own sentence, and with a problem
+    sentence: Sentence | None  # the sentence that it is about; None where it is the student's own
+    # the right answer; None without a question, for the student's own sentence, and with a problem
     answer: Answer | None
     problem: str  # a sentence on why the card cannot be asked with this model, or ""
 
@@ -29,7 +27,7 @@ class KeyEntry(NamedTuple):
 def answer_key(
     lesson: Lesson, translator: Translator, own: AttentionTrace | None = None
 ) -> Iterator[KeyEntry]:
-    """Compute the answer of each card on its sentence; `own` is the reader's, if there is one."""
+    """Compute the answer of each card on its sentence; `own` is the student's, if there is one."""
 
     @cache
     def translated(text: str) -> Sentence:
@@ -48,7 +46,7 @@ def answer_key(
 
 
 def _problem(card: Card, sentence: Sentence | None, answer: Answer | None) -> str:
-    """Return a sentence on a question that a reader who looks well can answer wrongly, or ""."""
+    """Return a sentence on a question that a careful student can answer wrongly, or ""."""
     asked, linked = card.answer, head_in_link(card)
     head = asked.arguments.get("head") if asked else None
     if isinstance(head, Head) and linked and None not in linked and linked != head:

@@ -1,10 +1,8 @@
-"""Answers of one reader to a lesson, as a file that the reader downloads and a teacher collects.
+"""Answers of students to a lesson: a file of each, and the teacher's table of all.
 
-The file is JSON. Its last field is the SHA-256 of all others, which shows that a file was changed
-by accident or by hand. It is no proof: whoever reads this module can compute it for any answers.
+A file is JSON. Its last field is the SHA-256 of all others, which shows that a file was changed
+by accident or by hand. It is no proof: anyone can compute it with this module.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,21 +11,25 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from transformer.errors import InputError, unreadable
 from transformer.files.reading import MIB, read_bytes
+from viz.lessons.lesson import Lesson
 from viz.lessons.reading import MAX_CARDS
+from viz.trace_files import csv_bytes
 
 FORMAT = 1
 MAX_BYTES = MIB
 """Largest size of an answers file."""
 MAX_NAME, MAX_TEXT = 100, 10_000
-"""Largest number of characters of a reader's name, and of each other text."""
+"""Largest number of characters of a student's name, and of each other text."""
 
 _CHECKSUM = 64  # digits of a SHA-256
 
 
 class GivenAnswer(NamedTuple):
-    """An answer that a reader gave, the right one, and whether they agree."""
+    """An answer that a student gave, the right one, and whether they agree."""
 
     given: str
     answer: str
@@ -36,15 +38,15 @@ class GivenAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers of a reader to a lesson."""
+    """Answers of a student to a lesson."""
 
     lesson: str  # name of the lesson
     lesson_sha256: str  # of the lesson file
     sentence: str  # the sentence that the last answer was about, or ""
     model: str  # name of the model
     model_sha256: str  # of the manifest of its checkpoint, or ""
-    reader: str  # name that the reader typed
-    answers: tuple[GivenAnswer | None, ...]  # by card; None where the reader gave none
+    reader: str  # name that the student typed
+    answers: tuple[GivenAnswer | None, ...]  # by card; None where the student gave none
 
     @property
     def right(self) -> int:
@@ -59,11 +61,7 @@ def write_answers(answers: Answers) -> bytes:
 
 
 def read_answers(path: Path) -> Answers:
-    """Read an answers file.
-
-    Raises:
-        InputError: if it cannot be read, is no answers file, or was changed.
-    """
+    """Read an answers file."""
     try:
         content = read_bytes(path, MAX_BYTES)
     except OSError as error:
@@ -84,7 +82,7 @@ def read_answers(path: Path) -> Answers:
 
 
 def _guard(fields: Mapping[str, object]) -> str:
-    """Compute the checksum of the fields, in an order of their own."""
+    """Compute the checksum of the fields, sorted by name."""
     return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
@@ -95,11 +93,7 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _answers(fields: dict[str, Any]) -> Answers:
-    """Check every field.
-
-    Raises:
-        ValueError, TypeError, KeyError or AttributeError: if one is not what is written.
-    """
+    """Check every field; a wrong one raises an error that `read_answers` words."""
     _require(type(fields["answers"]) is list and 0 < len(fields["answers"]) <= MAX_CARDS)
     given = [None if values is None else _given(values) for values in fields["answers"]]
     texts = {name: fields[name] for name in fields if name not in ("format", "answers")}
@@ -129,3 +123,46 @@ def _require_text(text: object) -> None:
 def _require(condition: bool) -> None:
     if not condition:
         raise ValueError
+
+
+class Table:
+    """A row for each student, and a column for each question of the lesson."""
+
+    def __init__(self, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self.questions = [number for number, card in enumerate(lesson.cards) if card.ask]
+        self.rows: list[Answers] = []
+
+    def add(self, answers: Answers, file: Path) -> str:
+        """Add a student, or return a sentence on why the file is of no use here."""
+        if answers.lesson != self.lesson.name:
+            return f"{file} is of another lesson, {answers.lesson!r}."
+        same_cards = len(answers.answers) == len(self.lesson.cards)
+        if answers.lesson_sha256 != self.lesson.checksum or not same_cards:
+            return f"{file} is of another version of the lesson {self.lesson.name!r}."
+        self.rows.append(answers)
+        return ""
+
+    def lines(self) -> list[str]:
+        """Format the table as text: name, number of right answers, and a mark by question."""
+        width = max((len(row.reader) for row in self.rows), default=0)
+        return [
+            f"{row.reader:<{width}}  {row.right} of {len(self.questions)}  "
+            + " ".join(self._marks(row))
+            for row in self.rows
+        ]
+
+    def csv(self) -> bytes:
+        """Format the table as CSV."""
+        cards = [f"card {number + 1}" for number in self.questions]
+        rows = [
+            # a spreadsheet would compute what begins so
+            ["'" * row.reader.startswith(("=", "+", "-", "@")) + row.reader,
+             row.right, len(self.questions), *self._marks(row)]
+            for row in self.rows
+        ]  # fmt: skip
+        return csv_bytes(pd.DataFrame(rows, columns=["name", "right", "questions", *cards]))
+
+    def _marks(self, row: Answers) -> list[str]:
+        given = [row.answers[number] for number in self.questions]
+        return ["–" if answer is None else "✓" if answer.right else "✗" for answer in given]

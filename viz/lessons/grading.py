@@ -1,7 +1,5 @@
 """Answers to cards: the right one for a sentence, and whether one that was given is right."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 
@@ -22,11 +20,7 @@ class Answer(NamedTuple):
 
 
 def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
-    """Compute the right answer to a card; None where a sentence is needed and there is none.
-
-    Raises:
-        HeadlightError: if the sentence or its model has not what the card asks for.
-    """
+    """Compute the right answer to a card; None where a sentence is needed and there is none."""
     if card.answer is None:
         text = next((choice.text for choice in card.choices if choice.right), "")
         return Answer(text, text)
@@ -38,7 +32,7 @@ def right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
 
 
 def is_right(card: Card, given: str, answer: Answer) -> bool:
-    """Return whether what the reader gave is right: the same word, or a number within tolerance."""
+    """Return whether an answer is right: the same word, or a number within tolerance."""
     if card.choices or isinstance(answer.value, str):
         return _plain(given) in (_plain(answer.text), _plain(in_language(answer, "de")))
     number = read_number(given)

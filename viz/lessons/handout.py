@@ -3,8 +3,6 @@
 It has no script and needs no network. Texts of the lesson file are Markdown without HTML.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A lesson and its cards, as a lesson file describes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -59,7 +57,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Measurement:
-    """A named number or word of the reader's sentence; see `viz.lessons.measures`."""
+    """A named number or word of the student's sentence; see `viz.lessons.measures`."""
 
     measure: str
     arguments: Mapping[str, object]  # the values of its arguments, such as a head
@@ -74,7 +72,7 @@ class Card:
     title: str
     text: str  # Markdown without HTML
     line: int  # of its heading in the file, from 1
-    view: View | None = None  # the view that the reader opens, if any
+    view: View | None = None  # the view that the student opens, if any
     light: Light | None = None  # the place that is highlighted, if any
     ask: str = ""  # the question, or ""
     choices: tuple[Choice, ...] = ()  # the answers to choose from, if any
@@ -83,29 +81,29 @@ class Card:
     hint: str = ""  # Markdown that is shown after a wrong answer, or ""
     # Markdown that is shown with the right answer, for which `{answer}` stands
     reveal: str = ""
-    predict: bool = False  # whether the reader answers before the view is opened
-    own_sentence: bool = False  # whether it is about a sentence that the reader writes
+    predict: bool = False  # whether the student answers before the view is opened
+    own_sentence: bool = False  # whether it is about a sentence that the student writes
 
 
 @dataclass(frozen=True)
 class Lesson:
     """A lesson file."""
 
-    name: str  # of the file without its ending, which the URL has
+    name: str  # of the file without its extension, which the URL has
     title: str
-    goal: str  # what the reader can do after it, in one sentence
+    goal: str  # what the student can do after it, in one sentence
     minutes: int  # that it takes
     language: Language  # in which it is written
     cards: tuple[Card, ...] = field(repr=False)  # at least one
     # "bundled" where it holds for the bundled model alone, else "any"
     model: Literal["bundled", "any"] = "any"
-    sentence: str = ""  # the sentence that its answers are about, or "" for the reader's own
+    sentence: str = ""  # the sentence that its answers are about, or "" for the student's own
     notes: str = ""  # Markdown for the teacher, in the handout alone
     text: str = ""  # Markdown before the first card
     checksum: str = ""  # SHA-256 of the file, "" where the text came from none
 
     def sentence_of(self, card: Card) -> str:
-        """Return the sentence that a card is about, or "" for the reader's own."""
+        """Return the sentence that a card is about, or "" for the student's own."""
         if card.own_sentence:
             return ""
         linked = card.view.choices.get("text") if card.view else None

@@ -1,11 +1,9 @@
-"""Measures that a lesson can ask for: numbers and words of the reader's sentence.
+"""Measures that a lesson can ask for: numbers and words of the student's sentence.
 
 Each is computed from the model when a card is answered, so it holds for any sentence and model.
 Heads are written as on the screen, `L4 H5 cross`; a row or column is a subword, or its number
 from 1. A row of the cross-attention is named by what it writes, one of the others by what it reads.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +35,7 @@ Value = float | str
 Arguments = Mapping[str, Any]
 
 MARGIN = 0.2
-"""Share of the largest value by which the second has to be smaller, so that a reader sees it."""
+"""Share of the largest value by which the second must be smaller, for students to see it."""
 
 YES, NO = "yes", "no"
 SIZES = ("N", "h", "d_model", "d_k", "d_ff", "vocab_size", "parameters")
@@ -57,46 +55,26 @@ class Sentence:
         return float(log_probs(self.translator.model, self.trace, NO_EDIT).sum())
 
     def map(self, head: Head) -> npt.NDArray[np.float32]:
-        """Return the weights of a head, `[query, key]`.
-
-        Raises:
-            InputError: if the model has no such head.
-        """
+        """Return the weights of a head, `[query, key]`."""
         _require_heads(self.translator, [head])
         return self.trace.weights(head.kind)[head.layer, head.head]
 
     def values(self, head: Head) -> SublayerValues:
-        """Compute the values of the sub-layer of a head.
-
-        Raises:
-            InputError: if the model has no such head.
-        """
+        """Compute the values of the sub-layer of a head."""
         _require_heads(self.translator, [head])
         return sublayer_values(self.translator.model, self.trace, head.kind, head.layer)
 
     def row(self, kind: Kind, wanted: int | str) -> int:
-        """Return the number of a row, from 0.
-
-        Raises:
-            InputError: if the sentence has none that is named so.
-        """
+        """Return the number of a row, from 0."""
         return _place(self.trace.labels(kind).queries, wanted)
 
     def column(self, kind: Kind, wanted: int | str) -> int:
-        """Return the number of a column, from 0.
-
-        Raises:
-            InputError: if the sentence has none that is named so.
-        """
+        """Return the number of a column, from 0."""
         return _place(self.trace.labels(kind).keys, wanted)
 
 
 def _require_heads(translator: Translator, heads: Sequence[Head]) -> None:
-    """Make sure that the model has these heads, which lessons count from 1.
-
-    Raises:
-        InputError: naming the first that is wrong.
-    """
+    """Make sure that the model has these heads, which lessons count from 1."""
     for head in heads:
         stack = translator.model.config.stack(head.kind)
         if head.layer >= stack.N or head.head >= stack.h:
@@ -148,7 +126,6 @@ def measured(sentence: Sentence, name: str, /, **arguments: object) -> str:
     """Compute a measure by its name, and format it; the arguments are those of a lesson file.
 
     Raises:
-        HeadlightError: if the sentence or its model has not what is asked for.
         ValueError: if an argument has no such value.
     """
     measure = MEASURES[name]

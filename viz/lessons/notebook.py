@@ -1,7 +1,5 @@
 """Notebook of a lesson: its cards as Markdown, its views and answers as cells that compute them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

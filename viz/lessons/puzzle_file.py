@@ -1,7 +1,5 @@
 """Puzzles written as a lesson file, in English."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote_plus
@@ -79,5 +77,5 @@ def _card(puzzle: Puzzle) -> str:
 
 
 def _yaml(fields: Mapping[str, object]) -> list[str]:
-    """Write one field a line; a text in JSON is a text in YAML."""
+    """Write one field on each line; JSON text is valid YAML."""
     return [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]

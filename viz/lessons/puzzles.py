@@ -4,8 +4,6 @@ Weights change with each training, so no puzzle is written by hand. Each is sear
 sentences, and computed once more on a new trace before it is used.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,7 +29,7 @@ _END = "</s>"
 _WORD = re.compile(r"\w+")
 
 Names = tuple[str, ...]
-"""Words, kinds and numbers from 1 that a question names."""
+"""Words, kinds and numbers from 1 in a question."""
 Values = dict[str, float]
 """By choice: a number that says how right it is."""
 
@@ -143,7 +141,7 @@ def _without(sentence: Sentence, kind: Kind, layer: int) -> dict[str, str]:
 
 
 def _lost_words(sentence: Sentence, draw: Random) -> list[Names]:
-    """List words that a head keeps in the translation, with its kind and layer, of some layers."""
+    """List words that are lost without a head of some layers, with its kind and layer."""
     config = sentence.translator.model.config
     layers = [(kind, layer) for kind in KINDS for layer in range(config.stack(kind).N)]
     return [

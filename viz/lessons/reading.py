@@ -23,8 +23,6 @@ reveal: L4 H5 looks at {answer}.
 - [ ] dogs
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -70,7 +68,7 @@ _END_OF_BLOCK = re.compile(r"(```|~~~|## |[-*+] \[)")
 """Start of a line that follows a block; inside a block, it shows that the block was not closed."""
 _BLANK = re.compile(r"\{(?!answer\})[^{}]*\}")
 _PROGRESS = ("lesson", "card", "answers", "class", "present")
-"""Names in a copied address that are about the reader's lesson, not about the view."""
+"""Names in a copied address that are about the student's lesson, not about the view."""
 _FENCE = "---"
 _MAX_EVENTS = 200  # begins, ends and values of YAML in a card or the front matter
 _FOREIGN = {
@@ -120,11 +118,7 @@ class _File(NamedTuple):
 
 
 def read_lesson(path: Path) -> Lesson:
-    """Read a lesson file.
-
-    Raises:
-        LessonError: if it is missing, too large, not UTF-8, or no lesson.
-    """
+    """Read a lesson file."""
     name = one_line(path.name)
     if name != path.name:
         raise LessonError(f"{name} has a sign in its name that cannot be shown: rename the file.")
@@ -142,16 +136,7 @@ def read_lesson(path: Path) -> Lesson:
 
 
 def parse_lesson(name: str, text: str, file_name: str) -> Lesson:
-    """Parse the text of a lesson file.
-
-    Args:
-        name: of the lesson in the URL.
-        text: the content of the file.
-        file_name: as errors name it.
-
-    Raises:
-        LessonError: if it is no lesson.
-    """
+    """Parse the text of a lesson file; `name` is that in the URL, `file_name` that in errors."""
     file = _File(file_name, text.splitlines())
     _require_short_cards(file)
     end = _front_matter_end(file)
@@ -378,14 +363,7 @@ def _answer(file: _File, given: _Value) -> Measurement:
 def _mapping(
     file: _File, lines: Sequence[str], first: int, allowed: Sequence[str]
 ) -> dict[str, _Value]:
-    """Read a mapping in YAML, with the line of each value.
-
-    Args:
-        file: the lesson file.
-        lines: the text in YAML.
-        first: line of the file on which it begins, from 1.
-        allowed: names that may stand in it.
-    """
+    """Read a mapping in YAML, with the line of each value in the file, from 1."""
     text = "\n".join(lines)
     try:
         _refuse_what_unfolds(file, text, first)
@@ -420,7 +398,7 @@ def _mapping(
 
 
 def _refuse_what_unfolds(file: _File, text: str, first: int) -> None:
-    """Refuse, in YAML that begins on a line, what stands for more than is written there."""
+    """Refuse YAML with anchors, tags, lone surrogates or too many values."""
     for number, event in enumerate(yaml.parse(text, Loader=_Loader)):
         line = first + (event.start_mark.line if event.start_mark else 0)
         if getattr(event, "anchor", None) or getattr(event, "tag", None):
@@ -443,10 +421,10 @@ def _refuse_html(file: _File, tokens: Sequence[Token]) -> None:
 
 
 def _refuse_foreign(file: _File, line: int, text: str) -> None:
-    """Refuse pictures and footnotes wherever a reader of Markdown may see them.
+    """Refuse pictures and footnotes wherever the browser's Markdown may show them.
 
-    Markdown of the browser has tables, formulas and footnotes, which the parser here has not, and
-    which can hide the one mark that shows a picture from it.
+    That Markdown has tables, formulas and footnotes. The parser here has not, and they can hide
+    from it the one mark that shows a picture.
     """
     for mark, problem in _FOREIGN.items():
         if mark in text:

@@ -1,7 +1,5 @@
 """Saved views as a lesson file: a card for each, with its link."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,6 +1,4 @@
-"""Mistakes in lines that are no YAML, in the words of somebody who writes lessons."""
-
-from __future__ import annotations
+"""Mistakes in invalid YAML, in the words of lesson authors."""
 
 import re
 from collections.abc import Sequence
@@ -11,8 +9,7 @@ _FIELD = re.compile(r"( *)(\w+):( ?)(.*)")
 def yaml_problem(lines: Sequence[str]) -> tuple[int, str] | None:
     """Return the first line with a common mistake, from 0, and how to mend it; None if none has.
 
-    Args:
-        lines: as far as they could be read, with the one at which reading stopped.
+    The last line is the one at which reading stopped.
     """
     for number, line in enumerate(lines):
         if mend := _mend(line):

@@ -1,7 +1,5 @@
 """The page “Masks”: visible keys in a padded batch, and leaks without a mask (§3.1, §3.2.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 

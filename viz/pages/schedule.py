@@ -1,7 +1,5 @@
 """The page “Schedule”: the learning rate of §5.3 for any width, warmup and number of steps."""
 
-from __future__ import annotations
-
 import re
 
 import streamlit as st
@@ -126,7 +124,6 @@ def _curves(
 def _code(
     pairs: dict[str, tuple[int, int]], last: int, others: list[str], bundled: bool, log: bool
 ) -> str:
-    """Return the code of the chart."""
     d_model, warmup = next(iter(pairs.values()))
     decays = "".join(
         f"""

@@ -1,7 +1,5 @@
 """Batches hold what they may, waste little and come again the same, for any number of processes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice, takewhile, zip_longest
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A text is prepared whole or not at all, and nothing else is touched."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import signal

@@ -1,7 +1,5 @@
 """A folder of text in any two languages, in whichever kind of file it holds them."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

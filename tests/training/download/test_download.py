@@ -1,7 +1,5 @@
 """Whole sets by the command: parallel text in the end, or one sentence and nothing else."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

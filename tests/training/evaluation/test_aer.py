@@ -1,7 +1,5 @@
 """The command `evaluate aer`: its figures are those of plain loops over the weights."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The command `evaluate aer --reverse`: one half of the lines chooses, the other reports."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

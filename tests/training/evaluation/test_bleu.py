@@ -1,7 +1,5 @@
 """The command `evaluate bleu`: its numbers are sacreBLEU's, and what is wrong is one sentence."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """The command `evaluate faithfulness`: means over sentences, stored beside the checkpoint."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

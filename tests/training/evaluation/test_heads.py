@@ -1,7 +1,5 @@
 """The command `evaluate heads`: figures that others compute alike, stored beside the checkpoint."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The command `evaluate lines`: a file that holds what was measured, and a table of it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

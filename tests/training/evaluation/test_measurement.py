@@ -1,7 +1,5 @@
 """Measurements of a checkpoint lie beside it, whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The run log can be read while it is written, and forgets what a resumed run does again."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """States that a run may go on from, and what it goes on with."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A sentence that the tiny model has looked at, several of them, and models in float64."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.transformer.analysis.lens_cases import case, uneven

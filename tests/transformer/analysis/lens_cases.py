@@ -1,7 +1,5 @@
 """Models in float64 with a sentence pair each, as the tests of the lenses need them."""
 
-from __future__ import annotations
-
 import copy
 from types import SimpleNamespace
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Nothing of the package under test runs here; LayerNorm, softmax and the network 
 `reference`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Attention that is planted comes back as the pairs that it was planted for."""
 
-from __future__ import annotations
-
 import unicodedata
 from dataclasses import replace
 from pathlib import Path

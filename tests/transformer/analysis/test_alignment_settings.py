@@ -1,7 +1,5 @@
 """Settings that `alignment.json` states are read back; what it cannot say is one sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

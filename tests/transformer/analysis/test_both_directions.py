@@ -1,7 +1,5 @@
 """Links of two models, one for each direction, are combined as Koehn et al. (2003) combine them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Weights without sinks, against plain loops in float64."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

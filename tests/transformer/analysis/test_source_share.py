@@ -1,7 +1,5 @@
 """Shares of the source, against plain loops of ALTI+ over the values of another implementation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every analysis of a model whose decoder has other layers, heads and widths than its encoder."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

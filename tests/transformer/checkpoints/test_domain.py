@@ -1,7 +1,5 @@
 """A translation of what the model does not know says so; one of what it knows does not."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

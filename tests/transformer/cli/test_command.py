@@ -1,7 +1,5 @@
 """A command and its signals, and output that cannot be written."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

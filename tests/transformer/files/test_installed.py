@@ -1,7 +1,5 @@
 """The folder that a name or a path of a checkpoint stands for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

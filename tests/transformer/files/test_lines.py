@@ -1,7 +1,5 @@
 """Text files that readers bring: how they are decoded, and where their lines end."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from pathlib import Path

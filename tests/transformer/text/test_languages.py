@@ -1,7 +1,5 @@
 """Names and codes of a language."""
 
-from __future__ import annotations
-
 import pytest
 
 from transformer.text.languages import OURS, Languages, code_of_name, name_of

@@ -1,7 +1,5 @@
 """Tokens of other tokenizers become our pieces, and belong to the words of their text."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Anybody's arrays: each number under its own tokens, and one sentence for what does not fit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

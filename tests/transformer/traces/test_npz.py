@@ -1,7 +1,5 @@
 """Anybody's trace survives its file."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Connections that ask nothing end, and make room for those that ask."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import resource

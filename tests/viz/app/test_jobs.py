@@ -1,7 +1,5 @@
 """Long work in the background: whose it is, when it runs, and what ends it."""
 
-from __future__ import annotations
-
 import threading
 import time
 import weakref
@@ -274,14 +272,14 @@ def page() -> None:
     import streamlit as st
 
     from tests.viz.app.test_jobs import endless
-    from viz.app import job_bar, jobs
+    from viz.app import jobs
 
     if st.button("Start", key="start"):
         jobs.start("corpus", "*Measure*", endless)
     job = jobs.current("corpus")
     st.text(job.state if job else "none")
     if job:
-        job_bar.show(job)
+        jobs.show(job)
 
 
 def test_a_session_reaches_its_own_job_alone() -> None:

@@ -1,7 +1,5 @@
 """The log has places and types of errors, and nothing that was typed."""
 
-from __future__ import annotations
-
 import io
 import logging
 import os

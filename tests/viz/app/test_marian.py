@@ -1,7 +1,5 @@
 """The app on a MarianMT folder: biases, swish, two vocabularies, weights that nobody trained."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

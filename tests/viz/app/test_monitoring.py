@@ -1,7 +1,5 @@
 """Open tabs are counted, and the metrics are read on this machine alone, unless it is allowed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, MutableMapping
 from concurrent.futures import ThreadPoolExecutor

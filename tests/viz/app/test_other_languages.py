@@ -3,8 +3,6 @@
 A MarianMT folder from French to Finnish, and a run of training.train from French to Dutch.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Headers of every answer, from the app itself."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import MutableMapping

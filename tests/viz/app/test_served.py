@@ -1,7 +1,5 @@
 """The HTML of every address, the files that are taken, and how little is searched for garbage."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import sys

@@ -1,7 +1,5 @@
 """Long work ends when Streamlit has no more use for the run that does it."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from unittest.mock import MagicMock

@@ -1,7 +1,5 @@
 """Messages for the tree of a search, and what is taken for a node of it, without a browser."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

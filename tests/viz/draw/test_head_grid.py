@@ -1,7 +1,5 @@
 """Messages for the grid of heads, and what it takes for a head, without a browser."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Messages for the inside of a head are what the model computed, under the right names."""
 
-from __future__ import annotations
-
 import dataclasses
 from itertools import product
 from typing import Any, get_args

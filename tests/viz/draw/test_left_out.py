@@ -1,7 +1,5 @@
 """The line on what maps leave out names its shares, its place and its tokens."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Messages for the masks, and what it takes for a row, without a browser."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

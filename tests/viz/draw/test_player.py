@@ -1,7 +1,5 @@
 """The player: what the browser says and draws at each step is the trace's and the search's own."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The figures hold the encoding, its products and its rotation, number by number."""
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import pairwise

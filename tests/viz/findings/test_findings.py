@@ -1,7 +1,5 @@
 """Findings are true: every number is computed again by other code, and nothing else is said."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

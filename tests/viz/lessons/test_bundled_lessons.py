@@ -1,7 +1,5 @@
 """The bundled lessons: answers are computed from the bundled model, and what they say checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import get_args

@@ -1,7 +1,5 @@
 """Every measure against the formulas in plain NumPy and float64, on a small model."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math

@@ -1,7 +1,5 @@
 """Lesson files: what a good one holds, and the line that the error of a bad one names."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Readers of a page, as the browser gets it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

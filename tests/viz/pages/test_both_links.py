@@ -1,7 +1,5 @@
 """Links by both directions on the translate page, where a model of the other one is offered."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

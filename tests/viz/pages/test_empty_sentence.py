@@ -1,7 +1,5 @@
 """Every view that needs a translation says so where there is none, and the others are drawn."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.viz.app_test import texts

@@ -1,7 +1,5 @@
 """The Masks page as Streamlit runs it, and the numbers of its charts."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

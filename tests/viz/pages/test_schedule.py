@@ -1,7 +1,5 @@
 """The schedule page as Streamlit runs it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

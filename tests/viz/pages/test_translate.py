@@ -1,7 +1,5 @@
 """The translate page: its pictures, what a click on them asks, and two decodings side by side."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One head of a model, by its place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +24,7 @@ class Head(NamedTuple):
         return f"L{self.layer + 1} H{self.head + 1} · {KIND_NAMES[self.kind]}"
 
 
-def all_heads(config: TransformerConfig) -> list[Head]:
+def all_heads(config: "TransformerConfig") -> list[Head]:
     """List the heads of a model by kind, layer and number."""
     return [
         Head(kind, layer, head)
@@ -36,7 +34,7 @@ def all_heads(config: TransformerConfig) -> list[Head]:
     ]
 
 
-def require_heads(model: Transformer, heads: Sequence[Head]) -> None:
+def require_heads(model: "Transformer", heads: Sequence[Head]) -> None:
     """Make sure that the model has these heads, and that none is named twice."""
     for place in heads:
         stack = model.config.stack(place.kind)

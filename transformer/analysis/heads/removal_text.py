@@ -9,8 +9,6 @@ The text of earlier links is read as well: `c1.3,e0.0u,d0.0p9x8_2-0.3`, where a 
 the kind or the replacement, and all numbers count from 0.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re
@@ -72,7 +70,7 @@ def format_removals(removals: Sequence[Removal]) -> str:
     return ", ".join(map(_format, removals))
 
 
-def parse_removals(text: str, model: Transformer | None) -> tuple[list[Removal], str]:
+def parse_removals(text: str, model: "Transformer | None") -> tuple[list[Removal], str]:
     """Parse a text into removals, and a message on the first head that is left out, or ""."""
     if len(text) > MOST_LETTERS:
         return [], (

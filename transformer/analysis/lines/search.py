@@ -26,6 +26,7 @@ _PARTS = re.compile(
     r"|\\.",
     re.DOTALL,
 )
+_REPETITIONS = re.compile(r"\{(\d{1,4})(?:,(\d{0,4}))?\}")
 _UNICODE = {"w": r"\pL\pM\pN_", "d": r"\p{Nd}", "s": r"\s\p{Z}"}
 """Classes of which RE2 has the ASCII characters alone."""
 
@@ -57,7 +58,10 @@ def _matches(pattern: str, texts: Callable[[], Sequence[str]]) -> npt.NDArray[np
     """Search every text by RE2, whose time is linear in the text whatever the pattern is."""
     options = re2.Options()
     options.max_mem, options.never_capture, options.log_errors = MOST_BYTES, True, False
+    repetitions = sum(int(most or least) for least, most in _REPETITIONS.findall(pattern))
     try:
+        if repetitions > MOST_BYTES // 16:  # RE2 refuses it, but only after 100 MB and more
+            raise re2.error(b"pattern too large")
         compiled = re2.compile(_with_unicode(pattern), options)
     except (re2.error, UnicodeEncodeError) as error:
         reason = error.args[0].decode() if isinstance(error, re2.error) else "half a character"

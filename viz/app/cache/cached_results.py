@@ -1,6 +1,4 @@
-"""Results of a model for a sentence, computed once for all readers."""
-
-from __future__ import annotations
+"""Results of a model for a sentence, computed once for all users."""
 
 import time
 import unicodedata
@@ -52,11 +50,7 @@ def trace_identity(trace: AttentionTrace) -> Hashable:
 
 
 def translate(translator: Translator, text: str, beam_size: int) -> Translation:
-    """Translate with the paper's settings, cached; see `search`.
-
-    Raises:
-        InputError: if the text cannot be translated as it is, or is too long for a map.
-    """
+    """Translate with the paper's settings, cached; see `search`."""
     return search(translator, text, SearchSettings(beam_size=beam_size))
 
 
@@ -66,14 +60,9 @@ def search(
     settings: SearchSettings,
     watcher: Watcher | None = None,
 ) -> Translation:
-    """Search for a translation, cached; ends with its budget, or when nobody waits for it.
+    """Search for a translation, cached; stop at its budget, or when nobody waits for it.
 
     The search keeps its tree. A watcher hears nothing of a cached result.
-
-    Raises:
-        BusyError: if too many searches wait already.
-        InputError: if the text cannot be translated as it is or under these settings, or is too
-            long for a map.
     """
     settings = replace(settings, tree=True)
 
@@ -85,15 +74,11 @@ def search(
 
 
 ALTERNATIVES = 4
-"""Other pieces that are known at each place of a translation."""
+"""Number of stored alternatives at each place of a translation."""
 
 
 def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:
-    """Score each piece of a given translation (text or pieces), cached; see `Translator.score`.
-
-    Raises:
-        InputError: if the model cannot have written it, or a side is too long for a map.
-    """
+    """Score each piece of a given translation (text or pieces), cached; see `Translator.score`."""
     _refuse_what_cannot_be_drawn(translator, text)
     return memo(
         ("scored", identity(translator), text, target, alpha),
@@ -108,11 +93,7 @@ def translate_edited(
     edits: Mapping[str, Hook],
     name: str,
 ) -> Translation:
-    """Translate while hooks change the model, for this call alone; cached by the edits' name.
-
-    Raises:
-        InputError: if the text cannot be translated as it is or under these settings.
-    """
+    """Translate while hooks change the model, for this call alone; cached by the edits' name."""
 
     def compute() -> Translation:
         with translator.model.hooks(edits):
@@ -123,11 +104,7 @@ def translate_edited(
 
 
 def trace(translator: Translator, translation: Translation) -> AttentionTrace:
-    """Trace a translation, cached; one forward pass.
-
-    Raises:
-        InputError: if a side is too long for a map.
-    """
+    """Trace a translation, cached; one forward pass."""
     _refuse_what_cannot_be_drawn(translator, translation.source)
     tokens = translation.best.hypothesis.tokens
     if len(tokens) > MAX_PIECES:
@@ -144,11 +121,7 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
 
 
 def trace_of_pair(translator: Translator, text: str, target: str) -> AttentionTrace:
-    """Trace a given translation, cached.
-
-    Raises:
-        InputError: if a text is empty, or too long for the model or a map.
-    """
+    """Trace a given translation, cached."""
     _refuse_what_cannot_be_drawn(translator, text)
     _refuse_what_cannot_be_drawn(translator, target, "translation")
     return memo(

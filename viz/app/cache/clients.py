@@ -1,9 +1,7 @@
-"""Clients of the server, by the address that they come from: none takes it all from the others.
+"""Clients of the server by their addresses, with bounds so that no client takes all resources.
 
-A class may share an address: its members wait for each other, and few things are refused to them.
+A class may share an address: its members wait for each other, and few requests are refused.
 """
-
-from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
@@ -15,14 +13,14 @@ from viz.app.cache.memory import server_wide
 from viz.app.streamlit_internals import client_address, end_if_unwanted
 
 MOST_RUNS = 8
-"""Runs of pages that one client has at the same time; the others of the same client wait."""
+"""Largest number of simultaneous runs of pages of one client; its further runs wait."""
 
 PATIENCE = 1.0
 """Seconds until a run that waits asks whether it is still wanted."""
 
 
 def network(address: str | None) -> str:
-    """Return what names a client: its address, or the network of an IPv6 address (/64).
+    """Return the key of a client: its address, or the network of an IPv6 address (/64).
 
     None, which stands for this machine, gives "".
     """

@@ -1,10 +1,8 @@
 """Cache of the server, shared by all runs of its pages and bounded in bytes.
 
-It is shared by everybody: what was computed for a sentence serves whoever looks at it next. Models
-are not in it; whoever starts the server names their folders.
+What is computed for one user's sentence serves everybody. Models are not in it: the person who
+starts the server names their folders.
 """
-
-from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Mapping
@@ -32,12 +30,10 @@ PATIENCE = 0.2
 
 
 class ByteCache:
-    """The last results by their keys, as many as fit into a number of bytes.
+    """Cache of the last results, bounded in bytes, for many threads.
 
-    Safe to use from many threads; a result that several ask for at once is computed once.
-
-    Args:
-        limit: in bytes. A result that alone is larger is computed each time.
+    A result that several threads ask for at once is computed once. One larger than the limit is not
+    kept.
     """
 
     def __init__(self, limit: int) -> None:
@@ -125,10 +121,10 @@ _server_wide_lock = Lock()
 
 
 def server_wide(make: Callable[[], T]) -> Callable[[], T]:
-    """Decorate a function whose first result is everybody's until the server ends.
+    """Decorate a function whose first result serves all users until the server ends.
 
-    `st.cache_resource` would do the same, but any browser empties it for everybody: by the key C,
-    or by a `clear_cache` message of its own making.
+    `st.cache_resource` would do the same, but any browser can empty it: with the key C, or with a
+    forged `clear_cache` message.
     """
     return cached(_server_wide, key=lambda: make, lock=_server_wide_lock)(make)
 
@@ -146,11 +142,10 @@ def shared_cache() -> ByteCache:
 
 
 def memo(key: Hashable, compute: Callable[[], T]) -> T:
-    """Return `compute()`, cached for all readers.
+    """Return `compute()`, cached for all users.
 
-    Args:
-        key: names the result and all that it depends on; a file by its `state_of_file` too.
-        compute: gives what nobody changes afterwards.
+    The key names all that the result depends on, a file by its `state_of_file`. Nobody may change
+    the result.
     """
     return shared_cache().get(key, compute)
 
@@ -161,12 +156,9 @@ def recall(key: Hashable) -> Any:
 
 
 def memo_per_trace(trace: AttentionTrace, name: Hashable, compute: Callable[[], T]) -> T:
-    """Return `compute()`, cached for all readers of this trace.
+    """Return `compute()`, cached by the name and this trace, which the cache does not keep alive.
 
-    Args:
-        trace: on which the result depends; it is not kept alive for it.
-        name: of the result, with all else that it depends on.
-        compute: gives what nobody changes afterwards.
+    The name holds all else that the result depends on. Nobody may change the result.
     """
     return memo((ref(trace), name), compute)
 

@@ -1,9 +1,7 @@
 """Seconds of searches and runs, for Prometheus and the log.
 
-No metric has a name or a text of a reader.
+No metric has a name or a text of a user.
 """
-
-from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
@@ -71,10 +69,6 @@ def timed_run(page: str) -> Iterator[None]:
 
 
 def count_refusal(reason: str) -> None:
-    """Count and log that something was refused.
-
-    Args:
-        reason: one of a few, of our own making.
-    """
+    """Count and log a refusal; `reason` is one of a few fixed words, never user input."""
     metrics().refusals.labels(reason).inc()
     _LOG.warning("refused: %s", reason)

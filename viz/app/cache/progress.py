@@ -1,6 +1,4 @@
-"""A bar for work that takes longer than a reader waits without asking."""
-
-from __future__ import annotations
+"""A progress bar for work that takes long."""
 
 import time
 from collections.abc import Iterator
@@ -12,7 +10,7 @@ import streamlit as st
 from viz.app.streamlit_internals import end_if_unwanted
 
 PATIENCE = 0.5
-"""Seconds before the bar is drawn: one that flashes by tells nobody anything."""
+"""Seconds before the bar is drawn: a flash of it would be of no use."""
 
 
 class Report(Protocol):
@@ -25,8 +23,7 @@ class Report(Protocol):
 def progress_bar(text: str) -> Iterator[Report]:
     """Yield a function that reports progress; it ends the work when nobody waits for it.
 
-    Args:
-        text: beside the bar, of our own making.
+    `text` stands beside the bar and is never user input.
     """
     container, began = st.empty(), time.monotonic()
 

@@ -1,11 +1,8 @@
-"""Queue of the searches of all readers: those that wait are searched together, as one batch.
+"""Queue of the searches of all users: waiting searches run together, as one batch.
 
-A step of a search reads every weight of the decoder, for one sentence or for sixteen. While nobody
-else searches, a sentence is searched at once and alone; those that come meanwhile wait for it, and
-are the next batch.
+A step of a search reads every weight of the decoder, for one sentence or for sixteen. An idle
+server searches a sentence at once and alone; sentences that come meanwhile are the next batch.
 """
-
-from __future__ import annotations
 
 import threading
 import time
@@ -39,10 +36,10 @@ TOGETHER = 16
 """Sentences of a batch, at most: more of them save little, and each waits for all."""
 
 MOST_WAITING, MOST_LONG = 256, 8
-"""Searches that wait, and long ones; whoever comes then is asked to try again."""
+"""Largest numbers of waiting searches and of long ones; further users are asked to try again."""
 
 CALM, PAUSE = 0.15, 0.05
-"""Seconds until a waiting reader hears of the search, and between one time and the next: what is
+"""Seconds until a waiting user hears of the search, and between one time and the next: what is
 found by then comes at once, without a flicker."""
 
 
@@ -50,7 +47,7 @@ State = Literal["waiting", "running"]
 
 
 class BusyError(HeadlightError):
-    """More searches wait than the server will do in a reasonable time."""
+    """More searches wait than the server can do in a reasonable time."""
 
 
 class Watcher(Protocol):
@@ -65,31 +62,21 @@ class Watcher(Protocol):
 
 @dataclass(eq=False)
 class _Request:
-    """A search that somebody waits for.
+    """Search that a user waits for.
 
-    Args:
-        translator: the model.
-        source: what is translated.
-        settings: of the search.
-        is_watched: whether parts are wanted.
-        client: who asks; see `viz.app.cache.clients`.
-        context: of the reader's run, with its hooks.
-        asked: seconds by the clock; likewise when its search began.
-        unwanted: set by the reader, who has left.
-        part: what the search has so far, until it is taken.
-        ended: set with the translation or the error.
+    It runs in the `context` of the user's run, with its hooks. The user sets `unwanted` on leaving.
     """
 
     translator: Translator
     source: Source
     settings: SearchSettings
-    is_watched: bool
-    client: str
+    is_watched: bool  # whether parts are wanted
+    client: str  # see `viz.app.cache.clients`
     context: Context = field(default_factory=copy_context)
-    asked: float = field(default_factory=time.monotonic)
+    asked: float = field(default_factory=time.monotonic)  # seconds by the clock, as `began`
     began: float = 0.0
     unwanted: bool = False
-    part: Partial | None = None
+    part: Partial | None = None  # result so far, until it is taken
     ended: threading.Event = field(default_factory=threading.Event)
     translation: Translation | None = None
     error: Exception | None = None
@@ -107,13 +94,12 @@ class _Request:
         return self if is_steered or is_hooked else (id(self.translator), settings)
 
     def finish(self, translation: Translation) -> None:
-        """Give the reader the translation."""
         note_search(self.began - self.asked, time.monotonic() - self.began)
         self.translation = translation
         self.ended.set()
 
     def fail(self, error: Exception) -> None:
-        """Give the reader the error, raised in the reader's own run."""
+        """Give the user the error, raised in the user's own run."""
         self.error = error
         self.ended.set()
 
@@ -129,11 +115,6 @@ class _Lane:
         self._lock = threading.Lock()
 
     def add(self, request: _Request) -> None:
-        """Let a request wait.
-
-        Raises:
-            BusyError: if too many wait already.
-        """
         group = request.group
         with self._lock:
             self._waiting = deque(pair for pair in self._waiting if not pair[1].unwanted)
@@ -156,7 +137,6 @@ class _Lane:
         return waiting.index(request) + 1 if request in waiting else 0
 
     def count(self, state: State) -> int:
-        """Return how many requests wait, or are searched for now."""
         with self._lock:
             return len(self._waiting) if state == "waiting" else self._running
 
@@ -176,7 +156,7 @@ class _Lane:
 
 
 def _search(batch: list[_Request]) -> None:
-    """Search for all sentences of a batch; a reader who has left, or a budget, ends a search."""
+    """Search for all sentences of a batch; stop one when its user leaves or its budget ends."""
     first, now = batch[0], time.monotonic()
     for request in batch:
         request.began = now
@@ -196,7 +176,7 @@ def _search(batch: list[_Request]) -> None:
                 elif batch[place].is_watched and time.monotonic() >= batch[place].next_part:
                     batch[place].next_part = time.monotonic() + PAUSE
                     batch[place].part = search.part(place)
-    except Exception as error:  # noqa: BLE001  whatever it is, the reader's run raises it
+    except Exception as error:  # noqa: BLE001  whatever it is, the user's run raises it
         if len(batch) == 1:
             first.fail(error)
             return
@@ -206,7 +186,7 @@ def _search(batch: list[_Request]) -> None:
 
 
 class SearchQueue:
-    """The searches of all readers, in two lanes, so that a paragraph keeps no sentence waiting."""
+    """The searches of all users, in two lanes, so that a paragraph keeps no sentence waiting."""
 
     def __init__(self) -> None:
         self._short, self._long = _Lane(TOGETHER, MOST_WAITING), _Lane(1, MOST_LONG)
@@ -222,12 +202,7 @@ class SearchQueue:
         settings: SearchSettings,
         watcher: Watcher | None = None,
     ) -> Translation:
-        """Search for a translation in a thread of the queue; the reader's run waits for it.
-
-        Raises:
-            BusyError: if too many wait already.
-            InputError: if the text cannot be translated as it is or under these settings.
-        """
+        """Search for a translation in a thread of the queue; the user's run waits for it."""
         source = Source(text, translator.reader.text(text))
         is_short = len(source.pieces) <= SHORT and settings.beam_size <= NARROW
         lane = self._short if is_short else self._long

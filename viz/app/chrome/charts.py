@@ -1,7 +1,5 @@
 """Charts in Streamlit: Altair's, quicker than `st.altair_chart`, and Plotly's with a file name."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -47,7 +45,7 @@ def altair_chart(
     st.vega_lite_chart(spec=spec, key=key, alt=alt, on_select=on_select, width=width)
 
 
-def plotly_chart(figure: Figure, *, key: str, alt: str) -> None:
+def plotly_chart(figure: "Figure", *, key: str, alt: str) -> None:
     """Draw a figure of Plotly, whose button saves it under the name `headlight-KEY`."""
     name = f"headlight-{key.replace('_', '-')}"
     if presentation.is_on():

@@ -1,6 +1,4 @@
-"""Text in Markdown: explanations below a page, with their line of code; foreign text, escaped."""
-
-from __future__ import annotations
+"""Explanations in Markdown with their line of code, and an escape for foreign text."""
 
 import inspect
 import re

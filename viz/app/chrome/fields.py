@@ -1,11 +1,8 @@
 """Fields that several pages draw in the same way, each bound to the URL.
 
-The only module that calls `st.text_input`, `st.text_area` and `st.file_uploader`: every text and
-every file has a bound, which is held in the browser and on the server, and a text is a text
-whatever the browser sends.
+Only this module calls `st.text_input`, `st.text_area` and `st.file_uploader`. Every text and file
+has a bound, held in the browser and on the server; whatever the browser sends, a text is a text.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
@@ -127,17 +124,7 @@ def typed(key: str) -> str:
 def file_field(
     label: str, key: str, types: Sequence[str], most_bytes: int
 ) -> tuple[str, bytes] | None:
-    """Draw the field of a file; return its name and content until it is released.
-
-    Args:
-        label: label on the screen.
-        key: name in the session; a file is in no URL.
-        types: endings of the names that the browser offers, without a dot.
-        most_bytes: bound of the content.
-
-    Raises:
-        InputError: if the file is larger.
-    """
+    """Draw a file field; return the name and content of the file until it is released."""
     file = st.file_uploader(label, types, key=key, max_upload_size=-(-most_bytes // MIB))
     if file is None or file.file_id == st.session_state.get(_released(key)):
         return None
@@ -179,12 +166,7 @@ def controls_row(key: str | None = None) -> DeltaGenerator:
 def choose_first_of_link(key: str, first: object, shown: str = "") -> None:
     """Choose the first option where a link names it, before its widget is drawn.
 
-    Streamlit would drop it as the default, and keep what was chosen before.
-
-    Args:
-        key: name in the URL.
-        first: the option that is chosen at first.
-        shown: its text on the screen, where that is another.
+    Streamlit would drop it as the default, and keep the earlier choice.
     """
     if has_arrived() and st.query_params.get(key) in (str(first), shown or str(first)):
         st.session_state[key] = first
@@ -193,14 +175,9 @@ def choose_first_of_link(key: str, first: object, shown: str = "") -> None:
 def menu(
     label: str, options: Sequence[Option], key: str, *, width: int | None = None, **more: Any
 ) -> Option:
-    """Draw a menu of which one option is chosen, bound to the URL.
+    """Draw a menu of one choice, bound to the URL; `more` are settings of `st.selectbox`.
 
-    Args:
-        label: label on the screen.
-        options: choices in their order; the first is chosen at first unless `index` says another.
-        key: name in the URL.
-        width: in CSS pixels; None for all there is.
-        more: further settings of `st.selectbox`.
+    The width is in CSS pixels; None takes all there is.
     """
     bound: dict[str, Any] = {"key": key, "bind": "query-params", "width": width or "stretch"}
     first = options[more.get("index") or 0]

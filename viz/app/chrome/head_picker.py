@@ -1,7 +1,5 @@
 """Kind, layer, head and the name of a row as small menus whose choice stands in the URL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -19,7 +17,7 @@ KIND = "kind"
 MEAN = "mean"
 
 ROW = "rows"
-"""Name in the URL of the word by which ribbons and links call a row of the decoder."""
+"""Name in the URL of the choice which word names a decoder row in ribbons and links."""
 _MEASURED_ROW = "head_picker.measured_row"
 
 
@@ -156,7 +154,7 @@ def _menu(label: str, name: str, options: list[str], default: int | None) -> str
 
 
 def _keep_in_link(name: str, options: list[str], first: str) -> None:
-    """Put the choice into the address where the first choice, left out of it, is another now."""
+    """Put the choice into the address if the default, which the address leaves out, has changed."""
     state, before = st.session_state, f"head_picker.first.{name}"
     choose_first_of_link(name, first)
     left_out = name not in st.query_params  # else a link that was just followed names another

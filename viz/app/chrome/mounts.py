@@ -1,13 +1,11 @@
 """Pictures of `viz.draw` in Streamlit: the only module that calls `st.components.v2`.
 
-`mount` shows an encoded picture; `mount_choice` also passes on what the reader chose, once it was
-checked: a browser can send anything. `key` names the component in the session.
+`mount` shows an encoded picture; `mount_choice` also returns the user's choice, checked, since a
+browser can send anything. `key` names the component in the session.
 
 One component draws all pictures. Its script is loaded once, by an address that changes with its
 content; a message holds no program text.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +16,9 @@ import streamlit as st
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from transformer.analysis.heads.head import Head
 from transformer.files.installed import PACKAGES
+from transformer.trace import Labels
 from viz.app.links import address
 from viz.app.links.address import MAX_TYPED
 from viz.draw.attention_map import pin_of
@@ -27,9 +27,6 @@ from viz.draw.head_grid import GridPart, click_of, encode_selection
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
-    from transformer.analysis.heads.head import Head
-    from transformer.trace import Labels
-
 T = TypeVar("T")
 
 COMPONENT = "headlight.pictures"
@@ -37,7 +34,7 @@ SCRIPT = "headlight-*.js"
 
 
 def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:
-    """Put a component on the page; `picked` takes what the browser sends, whatever that is."""
+    """Put a component on the page; `picked` takes anything that the browser sends."""
     _register()
     pictures = _pictures()
     if picked is None:
@@ -68,7 +65,7 @@ def _register() -> None:
 
 
 @cache
-def _pictures() -> ComponentRenderer:
+def _pictures() -> "ComponentRenderer":
     """Return the component that draws all pictures: the data say which."""
     # not when this module is imported: only a running app knows the folder. The shadow root keeps
     # Streamlit's styles out and these in
@@ -78,14 +75,10 @@ def _pictures() -> ComponentRenderer:
 def mount_choice(
     key: str, data: bytes, read: Callable[[object], T | None], choose: Callable[[T], None]
 ) -> None:
-    """Mount a picture in which the reader can choose.
+    """Mount a picture in which the user can choose.
 
-    Args:
-        key: key of the component.
-        data: the encoded picture.
-        read: parser of what the browser sends; None for a message that is malformed, or that
-            names nothing on this picture.
-        choose: callback with a choice that was read, run before the page's script.
+    `read` parses what the browser sends, and returns None if it is malformed or names nothing on
+    this picture. `choose` receives the rest, before the page's script runs.
     """
 
     def picked(value: object) -> None:
@@ -153,6 +146,6 @@ def say_late() -> None:
 
 
 def show_late() -> None:
-    """Say it, once."""
+    """Show this message once."""
     if st.session_state.pop(_LATE, False):
         st.caption(LATE)

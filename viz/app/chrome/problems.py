@@ -1,6 +1,4 @@
-"""Errors as readers see them: with the names of folders, while the log has their paths."""
-
-from __future__ import annotations
+"""Errors as users see them: with the names of folders; the log has their paths."""
 
 import logging
 import os

@@ -1,7 +1,5 @@
 """The field of the heads that are removed, whose text stands in the URL."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from transformer.analysis.heads.removal_text import format_removals, parse_removals

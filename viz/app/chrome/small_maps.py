@@ -1,7 +1,5 @@
 """Small map of one head on one sentence, which several pages draw."""
 
-from __future__ import annotations
-
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head

@@ -1,7 +1,5 @@
 """A menu that saves a table, as CSV and as Parquet."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

@@ -18,7 +18,7 @@ TERMS = {
     "nat": "unit of a natural logarithm: 1 nat less is a probability 2.7 times smaller.",
     "loss": "the mean of −log probability of a subword; lower is better.",
 }
-"""By the word as it stands on the screen."""
+"""Definitions by the word on the screen."""
 
 _HEADS = ("head", "encoder", "decoder", "cross-attention", "weight")
 _WORDS = {

@@ -1,6 +1,4 @@
-"""View of a card: what its link opens, with head and sentence of its question."""
-
-from __future__ import annotations
+"""View of a card: its link, with head and sentence of its question."""
 
 import streamlit as st
 
@@ -35,7 +33,7 @@ def card_view(lesson: Lesson, card: Card, page: str) -> View:
 def draw_link(lesson: Lesson, number: int, view: View, label: str) -> None:
     """Draw the link that opens a card, by its number from 0, and a view.
 
-    The sentence of a card has the model's own translation; the reader's own has what was asked for.
+    The sentence of a card has the model's own translation; the student's has the requested one.
     """
     bar = sentence_bar.url_choices()
     if TEXT in view.choices:

@@ -1,6 +1,4 @@
-"""Score of a reader, and the answers as a file, below the last card of a lesson."""
-
-from __future__ import annotations
+"""Score of a student, and the answers as a file, below the last card of a lesson."""
 
 import streamlit as st
 
@@ -18,10 +16,7 @@ from viz.lessons.measures import Sentence
 
 
 def draw_score(lesson: Lesson, place: Progress, sentence: Sentence) -> None:
-    """Draw how many answers are right, a field for the reader's name, and the download of all.
-
-    `sentence` is the reader's.
-    """
+    """Draw the score, a field for the student's name, and the download of all answers."""
     texts = TEXTS[lesson.language]
     right = marked_answers(lesson, place, sentence, "").right
     count = sum(bool(card.ask) for card in lesson.cards)
@@ -41,7 +36,7 @@ def draw_score(lesson: Lesson, place: Progress, sentence: Sentence) -> None:
 
 
 def marked_answers(lesson: Lesson, place: Progress, sentence: Sentence, reader: str) -> Answers:
-    """Mark the answers to a lesson; one that was shown to the reader counts as none."""
+    """Mark the answers to a lesson; one that was shown to the student counts as none."""
     translator, trace = sentence.translator, sentence.trace
     origin = Origin.from_translator(translator, trace.source, "")
     marked: list[GivenAnswer | None] = []

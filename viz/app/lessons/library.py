@@ -1,6 +1,4 @@
-"""The lessons that the app offers: those that come with it, and a teacher's own."""
-
-from __future__ import annotations
+"""The lessons that the app offers: the bundled ones and a teacher's own."""
 
 import logging
 import os
@@ -21,7 +19,7 @@ LESSONS_VARIABLE = "HEADLIGHT_LESSONS"
 """Environment variable that names a folder of lesson files."""
 BUNDLED_LESSONS = ASSETS / "lessons"
 MAX_LESSONS = 100
-"""Largest number of files that are offered of a teacher's folder."""
+"""Largest number of lessons from a teacher's folder."""
 
 
 class Library(NamedTuple):
@@ -55,7 +53,7 @@ def _files(folder: str | None) -> Iterator[Path]:
 
 
 def _read(path: Path) -> Lesson | str:
-    """Read a lesson, or return a sentence on why it is none: either is read once."""
+    """Read a lesson, or return a sentence on its problem; cached either way."""
     try:
         return read_lesson(path)
     except LessonError as error:

@@ -1,10 +1,8 @@
 """The panel of a lesson beside every page: one card, its view, its question and its answer.
 
-It is drawn before the page, so that nothing waits for a picture; `notice` then lights what the card
-is about, where the page shows its view.
+It is drawn before the page, so that nothing waits for a picture. `notice` then highlights the
+subject of the card, if the page shows its view.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -57,7 +55,7 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
 
 
 class _Open(NamedTuple):
-    """The open card, with the place for its light and for what is said below its link."""
+    """The open card, with the places of its light and of the text below its link."""
 
     lesson: Lesson
     number: int
@@ -160,7 +158,7 @@ def notice(page: str) -> None:
 
 
 def _question(lesson: Lesson, card: Card, place: Progress) -> None:
-    """Draw the question of a card, and what comes after an answer."""
+    """Draw the question of a card, and the verdict on an answer."""
     texts, number = TEXTS[lesson.language], place.card
     given = place.answer(number)
     if given:  # what is to be done next stays in sight
@@ -229,7 +227,6 @@ def _offer_answer(texts: Mapping[str, str], number: int) -> None:
 
 
 def _sentence() -> Sentence | None:
-    """Return the sentence in the bar, None where there is none."""
     if (bar := sentence_bar.current()) is None:
         return None
     try:
@@ -239,7 +236,6 @@ def _sentence() -> Sentence | None:
 
 
 def _right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
-    """Compute the right answer to a card, once for all readers; see `right_answer`."""
     if card.answer is None or sentence is None:
         return right_answer(card, sentence)
     return memo_per_trace(
@@ -250,7 +246,6 @@ def _right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
 
 
 def _field(card: Card, texts: Mapping[str, str], number: int, given: str) -> None:
-    """Draw the choices of a card, or a field for its answer."""
     key = f"{_CHOSEN if card.choices else _TYPED}-{number}"
     if card.choices:
         names = [choice.text for choice in card.choices]
@@ -275,7 +270,6 @@ def _field(card: Card, texts: Mapping[str, str], number: int, given: str) -> Non
 
 
 def _submit(number: int, key: str) -> None:
-    """Take what was chosen or typed as the answer to a card."""
     value = st.session_state.get(key)
     if isinstance(value, int):
         progress.give(number, str(value + 1))
@@ -297,7 +291,7 @@ def _ways_on(lesson: Lesson, place: Progress, number: str, page: str) -> None:
 
 
 def _way(lesson: Lesson, number: int, page: str, name: str, disabled: bool) -> None:
-    """Draw the way to a card: a link that opens its view, too, unless the reader predicts first."""
+    """Draw the link to a card; it also opens the card's view, unless the student predicts first."""
     label = TEXTS[lesson.language][name]
     card = None if disabled else lesson.cards[number]
     if card is None or card.view is None or card.predict:

@@ -1,6 +1,4 @@
-"""Place and answers of a reader in a lesson: all in the URL, so that a link resumes it."""
-
-from __future__ import annotations
+"""Place and answers of a student in a lesson: all in the URL, so that a link resumes it."""
 
 from typing import NamedTuple
 

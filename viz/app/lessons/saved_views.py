@@ -1,7 +1,5 @@
 """Links to what the page shows: one to copy, and a list of views that is saved as a lesson."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qs
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Words of the panel, in the languages of lessons."""
 
-from __future__ import annotations
-
 from viz.lessons.lesson import Language
 
 TEXTS: dict[Language, dict[str, str]] = {

@@ -1,14 +1,11 @@
 """Address of a view: cleaned before a widget reads it, carried from page to page.
 
 Widgets are bound to the address by `bind="query-params"`. Nothing else in the app writes to it:
-`st.query_params` ends the page where a widget has, or had, the name. Two things are missing in
-bound widgets, and both are done here, before the first widget of a run: Streamlit lets one read a
-number that it cannot hold, such as infinity, and it takes a name out of the address of the next
-page where a widget of the last page had the same name, even if a link or Back has just put it
-there.
+`st.query_params` ends the page where a widget has, or had, the name. Bound widgets lack two things,
+which this module does before the first widget of a run. Streamlit lets a widget read a number that
+it cannot hold, such as infinity. It also removes a name from the address of the next page if a
+widget of the last page had it, even if a link or Back has just put it there.
 """
-
-from __future__ import annotations
 
 import math
 import time
@@ -38,10 +35,10 @@ FREE_TEXTS = frozenset(
         *("lesson", "answers"),
     }
 )
-"""Names under which anything may stand, “Infinity” too."""
+"""Names whose values may be any text, “Infinity” included."""
 
 MAX_QUERY = 64_000
-"""Characters of a query; a longer one is not read at all."""
+"""Largest length of a query; a longer one is not read."""
 
 MAX_LINK_CHARACTERS = 8_000
 """Characters of the sentences in a URL; a server refuses a request line of more than 16 kB."""
@@ -70,7 +67,7 @@ CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
 """Names that stay in the address from page to page, without a widget that has them."""
 
 OLD_NAMES = {"german": "edited"}
-"""Names in links that were made earlier, and what they are called now."""
+"""Names in earlier links, with the current ones."""
 
 _OLD_CROSS = {"cross": "cross-attention"}
 _OLD_MEASURES = {"loss without": "loss increase", "end token": "end"}
@@ -90,7 +87,7 @@ OLD_VALUES = {
     "mask-as": {"booleans": "True/False", "numbers": "0/−∞"},
     "pe_view": {"Beyond": "Shift positions", "Without": "Remove positions"},
 }
-"""By name: values in links that were made earlier, and what they are called now."""
+"""By name: values in earlier links, with the current ones."""
 
 LINKED = "linked"
 """Name at the beginning of the query of a link, which `prepare` takes out. Streamlit leaves the
@@ -101,10 +98,10 @@ EMBEDDING = ("embed", "embed_options")
 """Names that a page in a frame has in its address, and that Streamlit refuses in a link."""
 
 RESERVED = "$$ID"
-"""Beginning of the names that Streamlit's session has for itself, and raises for."""
+"""Prefix of the names that Streamlit's session reserves."""
 
 LARGEST = 2.0**53
-"""A browser cannot tell whole numbers above it apart."""
+"""Largest whole number: a browser cannot tell larger ones apart."""
 
 _LAYER, _HEAD, _KIND, _ROW, _SINKS = "layer", "head", "kind", "rows", "without_sinks"
 SHARED: dict[str, dict[str, str]] = {
@@ -174,8 +171,7 @@ def link_query(
 def clamp_number(name: str, most: int) -> None:
     """Clamp a number that counts from 1 to its range before a widget reads it from the address.
 
-    The widget of that name, which takes `most` at the most, would put its default in the place of a
-    number out of its range.
+    The widget takes `most` at the most. It would replace a number out of its range by its default.
     """
     try:
         given = int(st.query_params.get(name, ""))
@@ -229,8 +225,8 @@ def in_class() -> bool:
 def is_restored() -> bool:
     """Return whether this run is one for Back or Forward.
 
-    A bound widget then takes what the address says as it is drawn; until then the session has what
-    stood in the entry that was left.
+    A bound widget then takes the value of the address when it is drawn. Until then the session has
+    the state of the entry that was left.
     """
     return is_history_navigation()
 
@@ -290,7 +286,7 @@ def _is_usable(name: str, value: str) -> bool:
 
 
 def _read(query: str) -> Query:
-    """Parse a query string under the names and values of now; a new name counts before an old."""
+    """Parse a query string under the current names and values; they count before old ones."""
     values_by_name = parse_qs(query if len(query) <= MAX_QUERY else "", keep_blank_values=True)
     for name in [name for name in values_by_name if name.startswith(RESERVED)]:
         del values_by_name[name]
@@ -304,7 +300,7 @@ def _read(query: str) -> Query:
 
 
 def under_new_names(choices: Mapping[str, str | Sequence[str]]) -> Query:
-    """Return the choices of a link under the names and values of now."""
+    """Return the choices of a link under the current names and values."""
     return _read(urlencode(choices, doseq=True))
 
 
@@ -318,9 +314,9 @@ def _is_unusable_number(value: str) -> bool:
 
 
 def _query_of_new_page(before: str, page: str, query: Query) -> Query:
-    """Return the query of a page that a link has opened; keeps that of the page before.
+    """Return the query of a page that a link has opened, and keep that of the page before.
 
-    It has what the last page had chosen, else what this page had when it was left.
+    The page has the choices of the last page, else its own last ones.
     """
     state = st.session_state
     wanted = dict(state.get(_CARRIED, {}))

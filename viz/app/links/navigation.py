@@ -1,7 +1,5 @@
 """The pages of the app by their paths in the URL, and links from one to another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
@@ -53,7 +51,7 @@ def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
 def link(path: str, action: str, choices: Mapping[str, str]) -> None:
     """Draw a link to a page with these choices in its URL, beside the sentence.
 
-    `action` says in Markdown of our own what the reader does there, with a verb.
+    `action` begins with a verb; it is trusted Markdown, never user input.
     """
     plain_link(path, f"{action} →", choices)
 

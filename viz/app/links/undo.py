@@ -1,6 +1,4 @@
-"""Undo and redo: the states that were, the one that is, and those that were undone."""
-
-from __future__ import annotations
+"""Undo and redo: the past states, the current one, and the undone ones."""
 
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -14,7 +12,7 @@ PAUSE = 2.0
 
 @dataclass
 class History(Generic[T]):
-    """The states of one reader."""
+    """The states of one user."""
 
     now: T | None = None  # the last that was seen; None before the first
     before: list[T] = field(default_factory=list)  # the oldest first
@@ -23,13 +21,9 @@ class History(Generic[T]):
     _at: float = 0.0
 
     def see(self, state: T, at: float, typed: str = "") -> None:
-        """Record the current state, whether set by a click, a link or the Back button.
+        """Record a hashable state at a time in seconds; the same state again is no step.
 
-        Args:
-            state: hashable; the same state again is no step.
-            at: when, in seconds.
-            typed: the field in which it was typed, if it was: letters that follow one another are
-                one step.
+        Letters typed one after another in the field `typed` are one step.
         """
         if state == self.now:
             return

@@ -1,7 +1,5 @@
 """The menu of models, and the one that is chosen there, in memory while a run needs it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -60,11 +58,7 @@ def kept_for_run() -> Iterator[None]:
 
 
 def load(folder: Path) -> Translator:
-    """Load the model of a folder, shared by all readers; a bar shows the progress.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it.
-    """
+    """Load the model of a folder, shared by all users; a bar shows the progress."""
     # two threads on one sentence wait for each other; the cores are better used by two people
     torch.set_num_threads(1)
     with ExitStack() as alone:
@@ -74,17 +68,12 @@ def load(folder: Path) -> Translator:
 def in_use(folder: Path, report: Progress) -> AbstractContextManager[Translator]:
     """Return a block in which a thread that draws nothing has the model of a folder.
 
-    Args:
-        folder: the folder of the model.
-        report: told how many bytes are read, and of how many, where it has to be loaded.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it.
+    While the model loads, `report` receives the bytes read and their total.
     """
     return _cache().use(folder, lambda: nullcontext(report))
 
 
-def problem(offered: OfferedModels) -> str:
+def problem(offered: "OfferedModels") -> str:
     """Return a sentence on a requested model that is absent, or ""; before the menu is drawn."""
     state = st.session_state
     missing = next(
@@ -105,10 +94,10 @@ def problem(offered: OfferedModels) -> str:
     )
 
 
-def choose(offered: OfferedModels) -> str:
-    """Draw the menu; the name of the model that is chosen.
+def choose(offered: "OfferedModels") -> str:
+    """Draw the menu; return the name of the chosen model.
 
-    It is hidden where there are no others than the bundled ones, between which ⇄ changes.
+    It is hidden if there are only the bundled models, between which ⇄ changes.
     """
     bundled_alone = offered.folders.keys() <= BUNDLED_BY_NAME.keys()
     with st.container(key="hidden-models") if bundled_alone else nullcontext():
@@ -123,7 +112,7 @@ def reads_same_language(first: Translator, folder: Path) -> bool:
     return not (ours and theirs) or ours == theirs
 
 
-def reverse_of(languages: Languages, offered: OfferedModels) -> str:
+def reverse_of(languages: Languages, offered: "OfferedModels") -> str:
     """Return the name of the first model that translates the other way round; "" if none does."""
     if not languages.source or not languages.target or languages.codes:
         return ""
@@ -151,12 +140,11 @@ def _read_languages(folder: str, _state: Hashable) -> Languages:
 
 @server_wide
 def _cache() -> ModelCache:
-    """Return the models of this server."""
     return ModelCache(_limit()[0] * MIB, _read)
 
 
 def warm_up() -> None:
-    """Load the model that translates unless another is chosen, ready for the first search."""
+    """Load the default model, ready for the first search."""
     offered = offered_models()
     with (
         suppress(CheckpointError),  # the page says what is wrong
@@ -193,7 +181,7 @@ def _bar() -> AbstractContextManager[Progress]:
 
 
 def _read(folder: Path, progress: Progress) -> Translator:
-    """Read a folder; most of the time passes with the file of its weights, where it is cold."""
+    """Read a folder; on a cold disk, the file of its weights takes most of the time."""
     torch.set_num_threads(1)  # of this thread
     for path in weights_files(folder):
         with suppress(OSError), opened(path, MOST_BYTES) as (file, size):
@@ -268,7 +256,7 @@ def _is_model(folder: str) -> bool:
 
 
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
-    """Name folders by as many of their last parts as are unique; each of them once."""
+    """Name folders by as many of their last parts as make them unique."""
     once = {os.path.abspath(folder): folder for folder in folders}  # noqa: PTH100
     bundled = {folder: (name,) for name, folder in BUNDLED_BY_NAME.items()}
     parts = {

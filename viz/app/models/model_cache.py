@@ -1,6 +1,4 @@
-"""The models in memory: as many as fit into a bound, each loaded once for everybody."""
-
-from __future__ import annotations
+"""The models in memory, within a bound; each is loaded once for all users."""
 
 import os
 from collections import OrderedDict
@@ -22,7 +20,7 @@ PATIENCE = 0.1
 """Seconds until a run that waits for a model says how far it is, and asks whether it is wanted."""
 
 AT_ONCE = 2
-"""Models that are loaded at the same time; further ones wait, and nobody else for them."""
+"""Models that are loaded at the same time; further ones wait, but no other users do."""
 
 _FILES = (MANIFEST, CONFIG, WEIGHTS, PICKLED, *INDICES, TOKENIZER_CONFIG)
 """One of which changes with a model, ours or one of MarianMT."""
@@ -40,7 +38,7 @@ class _Entry:
 
 @dataclass
 class _Loading:
-    """A model on its way."""
+    """A model while it loads."""
 
     future: Future[_Entry] = field(default_factory=Future)
     users: int = 0  # that wait for it
@@ -49,14 +47,10 @@ class _Loading:
 
 
 class ModelCache:
-    """The models that were used last; safe to use from many threads.
+    """The models that were used last, bounded in bytes of `size_of_model`, for many threads.
 
-    Where a model is added, those that were used longest ago leave until the rest fits. What is in
-    use stays, and so does the last one that was used, even if it does not fit by itself.
-
-    Args:
-        limit: in bytes of `size_of_model`.
-        load: reads a folder, and says how far it is.
+    A new model displaces those that were used longest ago until the rest fits. Models in use stay,
+    and so does the last one, even if it does not fit by itself.
     """
 
     def __init__(self, limit: int, load: Load) -> None:
@@ -77,13 +71,9 @@ class ModelCache:
     def use(self, folder: Path, waiting: Waiting) -> Iterator[Translator]:
         """Yield the model of a folder, which stays in memory until the block ends.
 
-        Args:
-            folder: the folder of the model.
-            waiting: entered where the model has to be loaded; told from time to time how many
-                bytes are read, and of how many. What it raises ends the waiting, not the loading.
-
-        Raises:
-            CheckpointError: naming the file and what is wrong with it; the next call tries again.
+        `waiting` is entered while the model loads, and receives the bytes read and their total.
+        What it raises ends the waiting, not the loading. After a failure, the next call tries
+        again.
         """
         key = state_of_folder(folder)
         entry = self._take(key, folder)
@@ -95,7 +85,7 @@ class ModelCache:
             self._release(entry)
 
     def _take(self, key: Hashable, folder: Path) -> _Entry | _Loading:
-        """Return the loaded or loading model, with one user more."""
+        """Return the loaded or loading model, and count one more user."""
         with self._lock:
             taken = self._entries.get(key) or self._loading.get(key)
             if taken is None:

@@ -1,6 +1,4 @@
-"""A further translation beside the one in the sentence bar, with what differs marked."""
-
-from __future__ import annotations
+"""A further translation beside the one in the bar, with the differences marked."""
 
 from difflib import SequenceMatcher
 from html import escape
@@ -11,9 +9,9 @@ MARKS = "Bold: new. Struck through: dropped."
 
 
 def show_candidate(text: str, translation: str, caption: str, *, title: str = "") -> None:
-    """Draw a candidate text beside the translation with which its words are compared.
+    """Draw a candidate text beside the translation that its words are compared with.
 
-    Caption and title, below and above it, are of our own making.
+    Caption and title are never user input: they are not escaped.
     """
     above = f"<small>{title}</small>" if title else ""
     nothing = "" if text.strip() else "<i>(nothing: the sentence ends at once)</i> "
@@ -26,7 +24,7 @@ def show_candidate(text: str, translation: str, caption: str, *, title: str = ""
 def mark_changed_words(text: str, other: str) -> str:
     """Return a text as HTML: its new words in bold, the lost words struck through.
 
-    The words are escaped here and nowhere else: both texts can hold what a person typed.
+    Only this function escapes the words: both texts can hold user input.
     """
     words, others = text.split(), other.split()
     html = []

@@ -1,7 +1,5 @@
 """Further sentences beside the one in the bar, where a page needs several: a batch."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
@@ -24,9 +22,9 @@ _FIRST = {
 
 
 def traces() -> list[AttentionTrace]:
-    """Draw the box of further sentences; the traces of all, the bar's own first.
+    """Draw the box of further sentences; return the traces of all, the bar's first.
 
-    Empty after the page has said why there is no picture. A line that cannot be translated is
+    It is empty after the page has said why there is no picture. A line that cannot be translated is
     named on the page and left out.
     """
     languages = sentence_bar.languages()

@@ -1,7 +1,5 @@
 """Another model beside the one in the bar: the menu, and the same sentence for it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -31,9 +29,6 @@ def pick_other(bar: BarTranslation, key: str, *, reverse: bool = False) -> Other
     """Draw the menu of the other models that read the same language; None if there are none.
 
     With `reverse`, the model of the other direction is among them, at the end.
-
-    Raises:
-        CheckpointError: if the one that is chosen cannot be loaded.
     """
     ours = bar.translator
     offered = menu.offered_models()
@@ -66,7 +61,7 @@ def pick_other(bar: BarTranslation, key: str, *, reverse: bool = False) -> Other
 
 
 def _advice() -> str:
-    """Say how to get another model to a reader on the machine of the server; "" to all others."""
+    """Say how to get another model to a user on the machine of the server; "" to all others."""
     if st.context.ip_address:
         return ""
     return (

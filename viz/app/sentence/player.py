@@ -1,7 +1,5 @@
 """The player: a translation as it is written, with what every head looks at."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,13 +29,8 @@ def show_player(
 ) -> None:
     """Draw the player of the translation in the bar.
 
-    Args:
-        bar: the translation and its search.
-        trace: its weights, or what a lens makes of them.
-        mutual: the links between words that hold both ways.
-        every: all links between words, which are the last state of the player.
-        opened: the head that is open first; by default one that is worth seeing.
-        on_pick: callback with the ribbon that was clicked, as `head_of` returns it.
+    `mutual` are the links between words that hold both ways; all links are its last state.
+    `on_pick` receives a clicked ribbon, as `head_of` returns it.
     """
     edited = bool(bar.used.edited)
     steps = search_steps(bar, scored(bar), None if edited else bar.translation.tree)
@@ -82,9 +75,8 @@ def _first_pieces(pieces: Sequence[Piece]) -> list[int]:
 def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[Kind, Head]:
     """Choose the head of each kind that is open first.
 
-    In cross-attention it is the head that gives most weight to the linked source word while its
-    translation is written; elsewhere, the one that gives most to a single token that is neither a
-    sink nor the one that looks.
+    In cross-attention it gives most weight to the linked source word while its translation is
+    written. Elsewhere it gives most to a single token, neither a sink nor the token that looks.
     """
     heads: dict[Kind, Head] = {}
     for kind in trace.kinds:

@@ -1,10 +1,8 @@
-"""Python that makes the numbers of a view again, in blocks that a click copies.
+"""Python that computes the numbers of a view again, in blocks to copy.
 
-A block is text, put together from the choices on the screen. What a person typed stands in it as
-its `repr`, on one line, so that it ends no string and begins no line.
+A block is text, built from the choices on the screen. User input stands in it as its `repr`, on one
+line, so that it ends no string and begins no line.
 """
-
-from __future__ import annotations
 
 import ast
 import re
@@ -82,10 +80,8 @@ _MODULES = {
 def show_code(*parts: str) -> None:
     """Draw a closed expander with one block of code for each table and plot of a view.
 
-    Args:
-        parts: lines of Python, each part indented as a whole. A comment is the title of a block on
-            the screen, and the lines below it end in `result` or `figure`. Assignments above the
-            first comment are shared, and so are `translator` and `trace`, those of the bar.
+    A comment in a part is the title of a block, whose lines end in `result` or `figure`. All blocks
+    share the assignments above the first comment, and `translator` and `trace` of the bar.
     """
     code = "\n".join(map(cleandoc, parts))
     code = f"{_bar_code(traced='trace' in code)}\n{code}"

@@ -1,7 +1,5 @@
 """The translation that a request asks for: found under its settings, or written by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -15,13 +13,9 @@ from viz.app.sentence.search_request import SearchRequest
 def translate_request(
     translator: Translator, request: SearchRequest, watcher: Watcher | None = None
 ) -> tuple[Translation, SearchRequest, str]:
-    """Translate what is requested, as far as it can be done.
+    """Translate as much of a request as possible.
 
-    Returns:
-        The translation, what it was found with, and a sentence that says what was left out, or "".
-
-    Raises:
-        HeadlightError: if the text cannot be translated at all.
+    The second value is the request that was used; the third describes what was left out, or is "".
     """
     errors: list[InputError] = []
     for attempt in _relaxed_requests(request):
@@ -49,11 +43,7 @@ def _instead(request: SearchRequest, used: SearchRequest) -> str:
 
 
 def settings_of(request: SearchRequest) -> SearchSettings:
-    """Return the settings of the search.
-
-    Raises:
-        InputError: if a number is out of its range.
-    """
+    """Return the settings of the search."""
     return SearchSettings(
         beam_size=request.beam_size,
         alpha=request.alpha,
@@ -80,7 +70,7 @@ def _given(translator: Translator, request: SearchRequest) -> Translation:
 
 
 def _relaxed_requests(request: SearchRequest) -> Iterator[SearchRequest]:
-    """Yield the request, then without what may be wrong with it; the text alone at last."""
+    """Yield the request, then requests without its parts that may be wrong, the text alone last."""
     yield request
     if request.edited:
         request = request._replace(edited="")

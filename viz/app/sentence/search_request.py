@@ -1,10 +1,8 @@
 """The request to the search: one state, which stands in the address and can be undone.
 
-The text, beam size and α of the length penalty (§6.1), a prefix that is forced, words that are
-forbidden, and a translation that was edited by hand.
+It has the text, beam size and α of the length penalty (§6.1), a forced prefix, forbidden words, and
+a translation edited by hand.
 """
-
-from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +38,7 @@ _CHOSEN = "search_request.chosen"
 
 
 class SearchRequest(NamedTuple):
-    """Request of a reader to the search."""
+    """User's request to the search."""
 
     text: str  # to be translated, as it was typed
     beam_size: int = BEAM_SIZE  # hypotheses that the search follows
@@ -73,7 +71,7 @@ class SearchRequest(NamedTuple):
 
     @property
     def quoted_prefix(self) -> str:
-        """The prefix as a person reads it, in a few letters."""
+        """The prefix as readable text, shortened."""
         return quoted(shorten(as_text(self.pieces)))
 
 
@@ -88,7 +86,7 @@ def shorten(text: str) -> str:
 
 
 def put_text(text: str) -> None:
-    """Let the next run translate a chosen text, which is one step of Undo, unlike letters."""
+    """Let the next run translate a chosen text, which is one step of Undo, unlike typing."""
     st.session_state[TEXT], st.session_state[_CHOSEN] = text, True
 
 
@@ -150,7 +148,7 @@ def _is_unnoted() -> bool:
 
 
 def history() -> History[SearchRequest]:
-    """Return the history of this reader."""
+    """Return the history of this user."""
     past: History[SearchRequest] = st.session_state.setdefault(_HISTORY, History())
     return past
 

@@ -1,7 +1,5 @@
 """The steps of the search in the bar: the probability of each piece, and its alternatives."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,11 +16,7 @@ OPTIONS = 5
 
 
 def scored(bar: BarTranslation) -> Scored:
-    """Score the translation in the bar piece by piece, with the best alternatives of each step.
-
-    Raises:
-        InputError: if a side is too long for a map.
-    """
+    """Score the translation in the bar piece by piece, with the best alternatives of each step."""
     used = bar.used
     target = used.edited or tuple(piece.text for piece in bar.translation.best.pieces)
     return cached_results.score(bar.translator, used.text, target, used.alpha)

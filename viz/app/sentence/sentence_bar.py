@@ -1,7 +1,5 @@
 """The bar of the pages that use a sentence: the sentence, its search, and its translation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,12 +18,7 @@ from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
-from viz.app.sentence import (
-    request_translation,
-    search_request,
-    source_box,
-    swap,
-)
+from viz.app.sentence import request_translation, search_request, source_box
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw.caption import Origin
@@ -38,6 +31,7 @@ _CURRENT = "sentence_bar.current"
 _IN_LINK = "sentence_bar.in_link"
 _BEFORE = "sentence_bar.before"
 _LANGUAGES = "sentence_bar.languages"
+_TRANSLATED = "swap.translated"
 
 EDITOR_PAGE = "translate"
 """The page where the translation is edited: it has the notices below, so that nothing moves the
@@ -53,7 +47,7 @@ class BarTranslation(NamedTuple):
     translation: Translation
     requested: SearchRequest  # what was to be found
     used: SearchRequest  # the same without what could not be done
-    notices: tuple[str, ...]  # plain sentences on what a reader should know
+    notices: tuple[str, ...]  # plain sentences on what a user should know
 
 
 class BarSentence(NamedTuple):
@@ -117,7 +111,7 @@ def show(page: str) -> str:
 
 
 def let_go() -> None:
-    """Release the model when a run has ended: an idle tab keeps none in memory."""
+    """Release the model at the end of a run: an idle tab keeps none in memory."""
     st.session_state[_CURRENT] = None
 
 
@@ -184,7 +178,7 @@ def say_no_translation() -> None:
 
 
 def show_notices() -> None:
-    """Say what a reader should know of this run's translation."""
+    """Show the notices on this run's translation."""
     if (bar := current()) is not None and bar.notices:
         with st.container(key="notices", gap=None):
             for notice in bar.notices:
@@ -192,7 +186,7 @@ def show_notices() -> None:
 
 
 def show_notices_of(other: Translation) -> None:
-    """Say what a reader should know of another translation, and not of the bar's."""
+    """Show the notices on another translation, but not those of the bar's."""
     for notice in other.notices:
         if notice not in drawn_from().notices:
             st.text(notice)
@@ -228,7 +222,7 @@ def _inputs(
     st.session_state[_IN_LINK] = fits
     with sentence, st.container(key=source_box.container_key(languages)):
         text = source_box.show(languages, in_link=fits)
-        swap.show(languages, offered)
+        _draw_swap(languages, offered)
         source_box.show_examples(languages)
     beam_size, alpha, forbid, figures = search_request.draw_settings()
     prefix, edited = search_request.draw_hidden(fits)
@@ -246,7 +240,7 @@ def _text(name: str, restored: bool) -> str | None:
 def _answer(
     loaded: _Loaded, request: SearchRequest, figures: DeltaGenerator, problem_of_models: str
 ) -> None:
-    """Draw the line below: a translation, or the one sentence that says why there is none."""
+    """Draw the line below: a translation, or one sentence that says why there is none."""
     # the end of the last translation stays in sight until the new one is found
     label = source_box.label(loaded.languages, "target", request.text)
     before = st.session_state.pop(_BEFORE, "")
@@ -271,5 +265,27 @@ def _answer(
         loaded.translator, translation, request, used, notices
     )
     st.session_state[_BEFORE] = translation.text
-    swap.remember(request.text, translation.text)
+    st.session_state[_TRANSLATED] = request.text, translation.text
     line.write(translation, used)
+
+
+def _draw_swap(languages: Languages, offered: OfferedModels) -> None:
+    """Draw the button, where a model of the other direction is offered; a class has none."""
+    reverse = menu.reverse_of(languages, offered)
+    if reverse and not address.in_class():
+        st.button(
+            f"⇄ From {languages.target}",
+            key="swap",
+            on_click=_swap,
+            args=(reverse,),
+            help=f"Translates the {languages.target} sentence into {languages.source}",
+        )
+
+
+def _swap(reverse: str) -> None:
+    """Swap sentence and translation; a text that is not translated yet stays as it is."""
+    text, translation = st.session_state.get(_TRANSLATED, ("", ""))
+    current = typed(TEXT)
+    search_request.translate_back(
+        translation if text == current and translation else current, reverse
+    )

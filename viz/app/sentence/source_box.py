@@ -1,7 +1,5 @@
 """The box of the source sentence, in the language that the model reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
@@ -87,8 +85,8 @@ def show_examples(languages: Languages) -> None:
 def follow_language(key: str, languages: Languages, examples: Mapping[str, Sequence[str]]) -> str:
     """Let an untouched field follow the language of the model; return its first text.
 
-    Before the field is drawn; the address then has what its reader sees. `examples` are the texts
-    that count as untouched, by language, the first one the default; in others the field is empty.
+    Call it before the field is drawn, so that the address has what the user sees. Of the `examples`
+    by language, the first is the default; all count as untouched. Other languages start empty.
     """
     default = next(iter(examples.get(languages.source, ())), "")
     state = st.session_state

@@ -1,7 +1,5 @@
 """The line of the translation in the sentence bar, which grows while the search runs."""
 
-from __future__ import annotations
-
 from html import escape
 
 import streamlit as st
@@ -17,14 +15,7 @@ from viz.draw.formatting import counted, format_number
 
 
 class TranslationLine:
-    """One line that is written over and over in the same place.
-
-    Args:
-        figures: place of the figures of the search.
-        before: the last translation.
-        label: what stands before it: the language.
-        source: English name of the language that is read, "" where it is not known.
-    """
+    """Line of the translation, rewritten in place; `label` is the language before it."""
 
     def __init__(self, figures: DeltaGenerator, before: str, label: str, source: str) -> None:
         self._figures = figures
@@ -32,7 +23,7 @@ class TranslationLine:
         self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
 
     def write_part(self, part: Partial) -> None:
-        """Write the partial translation; the end of the last one stays behind it, pale."""
+        """Write the partial translation; the rest of the last one stays after it, pale."""
         if not part.tentative:
             return
         rest = " ".join(self._before.split()[len(part.tentative.split()) :])
@@ -75,7 +66,7 @@ class TranslationLine:
         row.container(key="problem").text(problem)
 
     def _write(self, text: str, status: str, *, is_html: bool = False) -> DeltaGenerator:
-        """Write both texts, and return the row that they stand in."""
+        """Write both texts; return their row."""
         if self._places is None:
             row = self._row()
             translation = row.container(key="translation")

@@ -1,14 +1,11 @@
-"""Above each page: the question that it answers, and what is worth seeing, one click away."""
-
-from __future__ import annotations
+"""The question that a page answers, and links to what is worth seeing, above each page."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import HeadlightError
+from transformer import AttentionTrace, HeadlightError, Translator
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo
 from viz.app.chrome.explanations import as_markdown
@@ -19,11 +16,8 @@ from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.labels import PAGE_TITLES
 from viz.findings import MOST, PAGES, Finding, ranked
 
-if TYPE_CHECKING:
-    from transformer import AttentionTrace, Translator
-
 LONGEST = 100
-"""Pieces of a sentence or translation up to which the model is run once more unasked."""
+"""Subwords of a sentence or translation up to which the model runs once more automatically."""
 
 QUESTIONS: Mapping[tuple[str, str], str] = {
     ("translate", ""): "What does the model look at while it writes?",
@@ -110,7 +104,6 @@ def _findings(page: str, bar: BarTranslation) -> list[Finding]:
 
 
 def _remembered(page: str, translator: Translator, trace: AttentionTrace) -> list[Finding]:
-    """Find what is worth seeing, once for all readers."""
     short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
     key = (
         "findings",

@@ -1,7 +1,5 @@
 """The page “Architecture”: Figure 1, the size and the cost of the model, and the paper's tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from streamlit.delta_generator import DeltaGenerator

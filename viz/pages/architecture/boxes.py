@@ -1,7 +1,5 @@
 """The boxes of Figure 1: name, title, equation, shapes, parameters, code and pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args

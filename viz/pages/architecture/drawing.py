@@ -1,7 +1,5 @@
 """Figure 1 with the tensors of the sentence, and one open box beside it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -133,7 +131,7 @@ def _open_box(scene: Scene, box: Box) -> None:
     st.latex(box.equation)
     st.markdown(box.text)
     facts = _shapes(scene, box) | _parameters(scene, box)
-    # in two narrow columns, without text of the reader
+    # in two narrow columns, without text of the user
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     with st.container(key="arch-facts"):
         st.markdown(f"| | |\n|---|---:|\n{rows}")

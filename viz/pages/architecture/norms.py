@@ -1,7 +1,5 @@
 """The view “Norms”: the model's layer norm beside batch norm, on the same batch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import altair as alt
@@ -208,11 +206,8 @@ def spread_chart(
 ) -> alt.Chart:
     """Draw the standard deviations of all tokens, or of all features, after each norm.
 
-    Args:
-        spreads: `[token]` or `[feature]` by the name of the norm, one of `NORM_COLORS`.
-        names: texts of the tokens or features, in their order.
-        axis: `token` or `feature`.
-        maximum: end of the vertical axis, which two adjacent charts share.
+    `spreads` are `[token]` or `[feature]` by the name of the norm. Two adjacent charts share
+    `maximum`, the end of the vertical axis.
     """
     columns = {"index": np.arange(1, len(names) + 1), "name": names}
     frame = pd.concat(

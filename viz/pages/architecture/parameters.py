@@ -1,7 +1,5 @@
 """The view “Parameters”: the size of a model of any shape, by formula and in the modules."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -113,7 +111,7 @@ def show(row: DeltaGenerator) -> None:
 
 
 def _paper_gaps() -> str:
-    """Compare both of the paper's models with the formula, whose gaps no vocabulary explains."""
+    """Compare both of the paper's models with the formula; no vocabulary explains the gaps."""
     counts, needed = [], []
     for config, table in PAPER:
         total = sum(parameters_by_formula(config).values())
@@ -128,7 +126,6 @@ def _paper_gaps() -> str:
 
 
 def _controls() -> dict[str, Any]:
-    """Draw the fields of a configuration and return their values."""
     base = TransformerConfig.base()
     with controls_row():
         fields: dict[str, Any] = {}
@@ -212,7 +209,7 @@ def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, i
 def part_formulas(config: TransformerConfig) -> dict[str, str]:
     """Return the formula of each part in LaTeX.
 
-    V is the vocabulary, L the longest sequence, d the width; biases, V_s, a vocabulary of the
+    V is the vocabulary, L the longest sequence, d the width. Biases, V_s, a vocabulary of the
     source, and sizes of the decoder appear where the model has them. The heads of both stacks are
     as wide together.
     """

@@ -1,7 +1,5 @@
 """The tensors of Figure 1 for one sentence, box by box."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

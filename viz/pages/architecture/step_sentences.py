@@ -1,7 +1,5 @@
 """Sentences of the player, one for each box of Figure 1, with the numbers of this sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

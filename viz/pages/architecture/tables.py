@@ -1,7 +1,5 @@
 """The view “Tables 2 and 3”: the paper's tables beside results of models trained here."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The view “Work and memory”: Table 1 as formulas, as curves, and as measured on a machine."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,6 +1,4 @@
-"""The page “Corpus”: every head over many lines, examples or the reader's own."""
-
-from __future__ import annotations
+"""The page “Corpus”: every head over many lines, examples or the user's own."""
 
 from collections.abc import Callable
 
@@ -60,7 +58,7 @@ def _lines_code(chosen: str) -> str:
 
 
 def _translator() -> Translator | None:
-    """Return the model of the bar, which a sentence that it cannot read does not matter to."""
+    """Return the model of the bar, even if it cannot read the sentence there."""
     offered = menu.offered_models()
     name = st.session_state.get(menu.MODEL, offered.default)
     try:

@@ -1,7 +1,5 @@
 """The view “Compare”: two models over the same lines, head by head and sentence by sentence."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Hashable
 from inspect import cleandoc
@@ -107,7 +105,7 @@ def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
 
 
 def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path) -> Measured | None:
-    """Draw the button that measures the lines with a model of the app; return what it gave."""
+    """Draw the button that measures the lines with a model of the app; return the result."""
     texts = {pair.number: pair.source for pair in lines.pairs}
     # a line that was left out stays empty, so that the others have their numbers
     numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
@@ -149,11 +147,7 @@ def _opened_file(translator: Translator, lines: MeasuredLines) -> Measured | Non
 
 
 def _open(translator: Translator, lines: MeasuredLines, name: str, content: bytes) -> None:
-    """Read a file into the memo; the session keeps its name.
-
-    Raises:
-        InputError: if it cannot be read, or is of this model and does not agree with it.
-    """
+    """Read a file into the memo; the session keeps its name."""
     second = read_unchecked(content)
     if is_checked := second.checksum == lines.checksum:
         second = from_bytes(content, translator)
@@ -163,11 +157,7 @@ def _open(translator: Translator, lines: MeasuredLines, name: str, content: byte
 
 
 def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
-    """Draw both comparisons, of heads only where these are in the same places.
-
-    Raises:
-        InputError: if no line is common.
-    """
+    """Draw both comparisons, of heads only where these are in the same places."""
     sentences = memo(("compared sentences", key), lambda: compared_sentences(lines, second.lines))
     st.subheader("Head by head", anchor=False)
     measures = [name for name in lines.head_values if name in second.lines.head_values]

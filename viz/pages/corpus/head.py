@@ -1,7 +1,5 @@
 """The view “One head”: its sentences by tenths of a measure, how far it looks, and at what."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 
@@ -36,7 +34,7 @@ LONGEST = 64
 """Subwords of a side up to which a sentence has a small map."""
 
 AT_ONCE = 300
-"""Lines up to which the tokens are counted unasked: that takes some 8 ms a line."""
+"""Lines up to which tokens are counted automatically, at some 8 ms a line."""
 
 _IN_ROW = 5
 
@@ -146,7 +144,7 @@ def _distances(lines: MeasuredLines, head: Head) -> None:
 
 
 def _tokens(translator: Translator, measured: Measured, head: Head) -> HeadTokens | None:
-    """Return the tokens that get most; None where the reader has not asked for them yet."""
+    """Return the tokens with the largest shares; None until the user asks for them."""
     key, lines = measured
     name = "head tokens", key, head
     if len(lines) > AT_ONCE:

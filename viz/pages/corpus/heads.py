@@ -1,7 +1,5 @@
 """The view “Heads”: every head as a point, one measure against another, and as a row of a table."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Results of jobs in the memo, under keys that say what they were computed from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from transformer import Translator
-from viz.app import job_bar, jobs
+from viz.app import jobs
 from viz.app.cache.memory import memo, recall
 from viz.app.cache.progress import Report
 from viz.app.models import menu
@@ -31,16 +29,9 @@ def get_or_offer(
     *,
     start_now: bool = False,
 ) -> Any:
-    """Return what work gave under a key, or None, with the button that starts it as a job.
+    """Return the result under a key of the memo, or None and draw the button that starts its job.
 
-    Args:
-        name: name of the job in the session.
-        key: names the result in the memo.
-        title: what the job does, on the screen.
-        folder: the folder of the model with which it works.
-        work: computes the result.
-        label: label of the button.
-        start_now: whether the reader has pressed another button that asks for it.
+    `start_now` means that the user has pressed another button for it.
     """
     job = jobs.current(name)
     if job is not None and job.result is not None:
@@ -49,7 +40,7 @@ def get_or_offer(
     if (result := recall(key)) is not None:
         return result
     if job is not None:
-        job_bar.show(job)
+        jobs.show(job)
     is_active = job is not None and job.is_active
     if start_now or (not is_active and st.button(label, type="primary", key=f"{name}-start")):
         start(name, key, title, folder, work)

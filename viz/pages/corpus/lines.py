@@ -1,31 +1,32 @@
-"""The lines that the page “Corpus” shows: the measured examples, or lines of one's own."""
-
-from __future__ import annotations
+"""The lines that the page “Corpus” shows: the measured examples, or the user's lines."""
 
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from transformer import HeadlightError, InputError, Translator
 from transformer.analysis.heads.head import all_heads
 from transformer.analysis.lines import result_file
-from transformer.analysis.lines.measured import COST, MeasuredLines
+from transformer.analysis.lines.measured import COST, LOG_P, LeftOut, MeasuredLines
 from transformer.analysis.lines.measuring import measure_lines
 from transformer.analysis.lines.passes import PIECES, Part, Progress, seconds
+from transformer.config import UNK
 from transformer.errors import unreadable
 from transformer.files.lines import decode_lines
 from transformer.files.reading import MIB, read_bytes
-from viz.app import job_bar, jobs
+from viz.app import jobs
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.app.served import LARGEST_UPLOAD
-from viz.draw.formatting import counted
-from viz.pages.corpus import job_result, notes
+from viz.draw.formatting import counted, format_number
+from viz.pages.corpus import job_result
 from viz.pages.corpus.measurements import (
     COMMAND,
     Measured,
@@ -45,7 +46,7 @@ MOST_BYTES = 16 * MIB
 """Largest size of a file of lines, in bytes."""
 
 FEW = 200
-"""Lines up to which the cost of each head is measured unless the reader says otherwise."""
+"""Lines up to which the cost of each head is measured unless the user says otherwise."""
 
 JOB, COSTS = "corpus", "corpus-costs"
 PASTED, PASTED_REFERENCES = "corpus-pasted", "corpus-references"
@@ -56,7 +57,7 @@ _FEW = "corpus.few"
 
 @dataclass(frozen=True)
 class OwnLines:
-    """Lines of a reader, with what is needed to measure them again."""
+    """Lines of a user, with what is needed to measure them again."""
 
     key: str  # key of the measurement in the memo
     model: object  # identity of the model that measured them
@@ -66,7 +67,7 @@ class OwnLines:
 
 
 def choose(translator: Translator) -> str:
-    """Draw the choice between the examples and one's own lines; without examples there is none."""
+    """Draw the choice between the examples and own lines; without examples there is none."""
     if state_of_file(translator.folder / result_file.FILE) is None:
         return OWN
     return choose_one("Lines", (EXAMPLES, OWN), LINES)
@@ -86,11 +87,7 @@ def show(translator: Translator, chosen: str) -> Measured | None:
 
 
 def _examples(translator: Translator) -> Measured:
-    """Read the measured examples beside a checkpoint, once.
-
-    Raises:
-        InputError: if they cannot be read, or belong to another model.
-    """
+    """Read the measured examples beside a checkpoint, once."""
     path = translator.folder / result_file.FILE
     key = key_of(identity(translator), state_of_file(path))
 
@@ -115,13 +112,13 @@ def _own(translator: Translator) -> Measured | None:
     is_busy = job is not None and job.is_active
     label = "Your lines"
     if lines is not None:
-        label = f"{label}: {notes.summary(translator, lines)}"
+        label = f"{label}: {_summary(translator, lines)}"
     with st.expander(label, expanded=lines is None and not is_busy):
         _fields(translator, None if own is None or lines is None else own.key)
         if lines is not None:
-            notes.show(translator, lines)
+            _notes_table(translator, lines)
     if job is not None:
-        job_bar.show(job)
+        jobs.show(job)
     if own is None:
         if has_arrived() and raw_value(LINES) == OWN and not typed(PASTED):
             st.text(
@@ -226,7 +223,7 @@ def _texts(
 
 
 def _costs_switch(count: int) -> bool:
-    """Draw the switch, which is off for many lines until the reader turns it on."""
+    """Draw the switch, which is off for many lines until the user turns it on."""
     state = st.session_state
     is_few = count <= FEW
     if state.get(_FEW) != is_few:
@@ -240,7 +237,7 @@ def _costs_switch(count: int) -> bool:
 
 
 def _forecast(lines: int, heads: int) -> str:
-    """Say how long it takes, about."""
+    """Estimate the time of a measurement."""
     passes: dict[Part, int] = {"translate": 1, "measure": 1, "costs": heads}
     expected = seconds([PIECES] * lines, passes)
     time = f"{expected:.0f} seconds" if expected < 100 else f"{expected / 60:.0f} minutes"
@@ -254,7 +251,7 @@ def _measure(own: OwnLines, folder: Path) -> None:
     """Begin to measure lines in the background; what is shown stays until it is done."""
 
     def work(translator: Translator, report: Progress) -> None:
-        if remembered(own.key) is None:  # else somebody has measured the same lines
+        if remembered(own.key) is None:  # else another user has measured the same lines
             lines = measure_lines(
                 translator,
                 own.texts,
@@ -273,7 +270,7 @@ def _measure(own: OwnLines, folder: Path) -> None:
 
 
 def _open_result(translator: Translator) -> None:
-    """Draw the field of a result file; what is wrong with one is said, and changes nothing."""
+    """Draw the field of a result file; an invalid file gives a message and changes nothing."""
     state = st.session_state
     try:
         most = min(result_file.MOST_BYTES, LARGEST_UPLOAD)
@@ -298,3 +295,54 @@ def _open_result(translator: Translator) -> None:
     )
     state.pop(_PROBLEM, None)
     st.rerun()
+
+
+def _summary(translator: Translator, lines: MeasuredLines) -> str:
+    """Count the lines that were measured, left out, and those to be read with care."""
+    counts = {
+        "left out": lines.left_out,
+        "without a word": {number for number, _ in lines.undefined},
+        "with unknown characters": _unknown_notes(lines),
+        "of which the model is unsure": _unsure_notes(translator, lines),
+    }
+    parts = [f"{len(notes):,} {text}" for text, notes in counts.items() if notes]
+    return ", ".join([f"{counted(len(lines), 'line')} measured", *parts])
+
+
+def _notes_table(translator: Translator, lines: MeasuredLines) -> None:
+    """Draw the table of the notes, where there are any."""
+    notes = [*lines.left_out, *lines.undefined]
+    notes += [*_unknown_notes(lines), *_unsure_notes(translator, lines)]
+    if not notes:
+        return
+    st.dataframe(
+        pd.DataFrame(sorted(notes), columns=["line", "why"]),
+        hide_index=True,
+        height="content" if len(notes) < 8 else 280,
+        column_config={"line": st.column_config.NumberColumn(width="small")},
+    )
+
+
+def _unknown_notes(lines: MeasuredLines) -> list[LeftOut]:
+    """Name the measured lines that have characters which the model does not know."""
+    return [
+        LeftOut(pair.number, "It has characters that the model does not know.")
+        for pair in lines.pairs
+        if UNK in pair.source_ids
+    ]
+
+
+def _unsure_notes(translator: Translator, lines: MeasuredLines) -> list[LeftOut]:
+    """Name the measured lines of which the model is less sure than of the text it is made for."""
+    if (domain := translator.domain) is None:
+        return []
+    usual = format_number(domain.least_log_prob)
+    log_probs = lines.sentence_values[LOG_P]
+    return [
+        LeftOut(
+            lines.pairs[row].number,
+            f"The model is unsure: log p {format_number(log_probs[row])} per subword, usually "
+            f"above {usual} on {domain.made_for}.",
+        )
+        for row in np.flatnonzero(log_probs < domain.least_log_prob)
+    ]

@@ -1,7 +1,5 @@
 """Lines as a table: a tick makes a line the sentence of every page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd
@@ -12,13 +10,9 @@ from viz.app.sentence.search_request import put_text
 
 
 def lines_table(shown: pd.DataFrame, every_line: pd.DataFrame, name: str, alt: str) -> None:
-    """Draw lines, with files of all of them.
+    """Draw the `shown` lines as a table, with downloads of every line.
 
-    Args:
-        shown: the lines of the view, with columns `line`, `source` and further ones.
-        every_line: the rows of the files.
-        name: name of the table in the session and of its files.
-        alt: description for screen readers.
+    Its columns are `line`, `source` and further ones; `alt` describes it for screen readers.
     """
     sources = list(shown["source"])
     # other lines are another table, in which nothing is ticked

@@ -1,6 +1,4 @@
-"""Measured lines in the memo of the server, where nobody finds them who has not the same lines."""
-
-from __future__ import annotations
+"""Measured lines in the memo of the server, found only by a user with the same lines."""
 
 from collections.abc import Hashable
 from hashlib import sha256
@@ -35,21 +33,13 @@ def key_of(*parts: object) -> str:
 
 
 def require_fits(lines: int, heads: int) -> None:
-    """Refuse to measure so many lines of a model with so many heads that nobody could keep them.
-
-    Raises:
-        InputError: if their measures alone do not fit into the memo.
-    """
+    """Refuse so many lines of a model with so many heads that the memo could not hold them."""
     if lines * heads * len(HEAD_MEASURES) * np.float32().nbytes > shared_cache().limit:
         raise InputError(TOO_LARGE)
 
 
 def remember(key: str, lines: MeasuredLines) -> None:
-    """Put measured lines and their means into the memo, from any thread.
-
-    Raises:
-        InputError: if they do not fit.
-    """
+    """Put measured lines and their means into the memo, from any thread."""
     memo(_name(key), lambda: lines)
     if remembered(key) is None:
         raise InputError(TOO_LARGE)
@@ -63,11 +53,7 @@ def remembered(key: str) -> MeasuredLines | None:
 
 
 def lines_of(key: str) -> MeasuredLines:
-    """Return the lines of a key, for files that are made on a click.
-
-    Raises:
-        InputError: if the memo no longer has them.
-    """
+    """Return the lines of a key, for files that are made on a click."""
     if (lines := remembered(key)) is None:
         raise InputError("The server no longer has this measurement: measure the lines again.")
     return lines

@@ -1,7 +1,5 @@
 """The view “Remove heads”: what the removal of any heads costs over all lines, never why."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
@@ -200,7 +198,7 @@ def _draw(
 
 
 def summary_sentences(summary: RemovalSummary, heads: int) -> list[str]:
-    """Say what the removal of so many heads costs, each p in a sentence of its own."""
+    """Say what the removal of so many heads costs, each p in a separate sentence."""
     change = [format_number(float(part), 3, sign=True) for part in summary.change]
     changed = [per_cent(float(part)) for part in summary.changed]
     controls = summary.control_changes

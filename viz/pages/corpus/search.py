@@ -1,7 +1,5 @@
 """The view “Search”: lines sorted by any measure and filtered by regular expressions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -65,7 +63,7 @@ PRESETS: dict[str, tuple[str, str]] = {
     "this head looks furthest": (f"{HEAD}{DIAGONAL}", DESCENDING),
     "this head is missed most": (f"{HEAD}{COST}", DESCENDING),
 }
-"""Measure and order by what the reader looks for."""
+"""Measure and order by what the user looks for."""
 
 
 def show(translator: Translator, measured: Measured) -> str:
@@ -138,7 +136,6 @@ def _choose_order(translator: Translator, measured: Measured) -> tuple[str, bool
 
 
 def _choose_patterns() -> LinePatterns:
-    """Draw the fields of the regular expressions."""
     settings: dict[str, Any] = {
         "width": 220,
         "placeholder": "regular expression",

@@ -1,7 +1,5 @@
 """Python for the numbers of the page Heads."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from viz.app.sentence.python_code import load_call, mean_code, trace_call

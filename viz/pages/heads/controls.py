@@ -1,7 +1,5 @@
 """Controls of the Heads page; every choice is kept in the URL."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, get_args
 
 import streamlit as st

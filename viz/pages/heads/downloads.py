@@ -1,7 +1,5 @@
 """Downloads of the Heads page: CSV, NPZ, and an HTML report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlencode
@@ -58,7 +56,7 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
 
 
 def _link() -> str:
-    """Return the address in the reader's browser; "" where it is incomplete or unknown.
+    """Return the address in the user's browser; "" where it is incomplete or unknown.
 
     A sentence that is too long for an address is not part of it.
     """

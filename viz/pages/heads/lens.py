@@ -1,7 +1,5 @@
 """The lens of the Heads page: its menu, its weights and its explanation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st
@@ -126,12 +124,7 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
 def through_lens(
     name: AnyLens, trace: AttentionTrace, translator: Translator | None = None
 ) -> AttentionTrace:
-    """Compute a trace through a lens, cached, by its own model or that of the sentence bar.
-
-    Raises:
-        InputError: if the trace does not fit the model.
-        CheckpointError: if a computed value is not finite.
-    """
+    """Compute a trace through a lens, cached, by its own model or that of the sentence bar."""
     if name == "weights":
         return trace
     model = translator or sentence_bar.drawn_from().translator

@@ -1,7 +1,5 @@
 """Large maps of the Heads page: the open map with its ribbons, or two maps side by side."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Literal, get_args

@@ -1,7 +1,5 @@
 """The page “All heads”: every layer and head of every kind as small maps, one of them large."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 
@@ -100,7 +98,6 @@ def _see_norms() -> None:
 
 
 def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> None:
-    """Draw the maps of a trace, and under them the menu of downloads."""
     lens_trace = view.trace
     if mode == "compare":
         st.caption(_lead(view.options, trace))

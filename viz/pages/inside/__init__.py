@@ -1,7 +1,5 @@
 """The page “Inside a head”: one row, from the residual stream and back into it (§3.2)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -147,7 +145,6 @@ def show() -> None:
 
 
 def _code(choices: Choices) -> str:
-    """Return the code of the walk and of both charts."""
     head, kind, layer, word = choices.head, choices.kind, choices.layer, choices.word
     factor = f"scaling.factor({choices.scale!r}, stack(kind).d_k, {choices.temperature})"
     hook = f"{factor} * stack(kind).d_k**0.5, {None if choices.every_head else head}"
@@ -360,13 +357,10 @@ def factors() -> Floats:
 def saturation_chart(
     scales: Floats, measures: Sequence[Floats], marks: Mapping[str, float]
 ) -> alt.LayerChart:
-    """Draw the softmax of one row over the factor of its scores.
+    """Draw the softmax of one row over the factor of its scores, `[scale]`.
 
-    Args:
-        scales: `[scale]`, factors of q·k.
-        measures: `[scale]` each: the largest weight, the share of the largest possible entropy, and
-            the Frobenius norm of ∂α/∂s.
-        marks: marked scales by name.
+    The measures are `[scale]` each: the largest weight, the share of the largest possible entropy,
+    and the Frobenius norm of ∂α/∂s.
     """
     frame = pd.concat(
         pd.DataFrame({"measure": name, "scale": scales, "value": values})
@@ -402,8 +396,8 @@ def variance_chart(
 ) -> alt.LayerChart:
     """Draw the variance of q·k over the width of queries and keys, on logarithmic axes.
 
-    The measured one is over all pairs of words; the predicted one is the sum of the variances of
-    the single products; the Gaussian one is that of vectors drawn from N(0, 1).
+    The measured one is over all pairs of words. The predicted one is the sum of the variances of
+    the single products. The Gaussian one is that of vectors drawn from N(0, 1).
     """
     curves = {
         VARIANCES[0]: (gaussian_width, gaussian_width.astype(np.float64)),

@@ -1,7 +1,5 @@
 """The steps of one head's arithmetic: equation, shape and line of code of each (§3.2)."""
 
-from __future__ import annotations
-
 from transformer import Kind, TransformerConfig
 from transformer.analysis.paper.scaling import Scale, factor
 from transformer.attention import MultiHeadAttention, attention_scores
@@ -48,7 +46,7 @@ def walk_steps(
     }[kind]
     q, k, v, alpha, s = "q", sub("k", "j"), sub("v", "j"), sub("α", "j"), sub("s", "j")
 
-    def bias(projection: str) -> tuple[Node | str, ...]:
+    def bias(projection: str) -> "tuple[Node | str, ...]":
         return ("+", sup("b", projection)) if config.attention_bias else ()
 
     with_bias = "with a bias each" if config.attention_bias else "without bias"

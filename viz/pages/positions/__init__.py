@@ -1,7 +1,5 @@
 """The page “Positions”: the encoding of §3.5, and edits of it in the model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from transformer import HeadlightError

@@ -1,7 +1,5 @@
 """Views of the Positions page on the sentence in the bar: the first layer's input, and edits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
@@ -212,7 +210,6 @@ def without() -> None:
 
 
 def _translation_code(edits: Mapping[str, Edit]) -> list[str]:
-    """Return the code of the translation under each edit."""
     return [
         f"""
         # {name}
@@ -293,7 +290,7 @@ _TALLEST = 900
 _ALL_LABELS = 40  # pieces up to which each has a label on the axis
 
 
-def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: float) -> go.Figure:
+def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: float) -> "go.Figure":
     """Draw the parts of a stack's first input side by side: tokens down, dimensions across.
 
     The parts are `[position, d_model]`; values beyond the maximum have the full colour.

@@ -1,7 +1,5 @@
 """Views of the Positions page on tables: by the formula of §3.5 for any size, and a learned one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple, get_args
 
@@ -384,7 +382,7 @@ def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
 Floats = NDArray[np.floating]
 
 
-def cosine_maps(cosines: Mapping[str, Floats]) -> go.Figure:
+def cosine_maps(cosines: Mapping[str, Floats]) -> "go.Figure":
     """Draw the cosines of all pairs of positions, `[position, position]`, of each table."""
     title = axis_title("position", max(map(len, cosines.values())))
     hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"

@@ -1,7 +1,5 @@
 """The page “What heads do”: roles as measured, and the effect of removing heads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

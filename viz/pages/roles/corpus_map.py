@@ -1,7 +1,5 @@
 """Measures of heads on a corpus: their stored report, coloured cells of the map, and sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -413,11 +411,7 @@ def _largest_value(report: HeadReport, measure: str) -> float:
 
 
 def stored_report(translator: Translator) -> HeadReport | None:
-    """Read the report of the heads, or return None where nothing was measured.
-
-    Raises:
-        CheckpointError: if the file cannot be read, or belongs to another model.
-    """
+    """Read the report of the heads, or return None where nothing was measured."""
 
     def read() -> HeadReport | None:
         return head_report.read(translator.folder, translator.model.config)

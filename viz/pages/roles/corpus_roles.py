@@ -1,7 +1,5 @@
 """The view “Roles”: a map of all heads by a measure on a corpus, and a card of one head."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The view “Faithful?”: words erased, weights made uniform or permuted, and the change of log P."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Tests of faithfulness on the sentence in the bar, and what they and a corpus's say in words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
@@ -61,11 +59,7 @@ class ErasingResult(NamedTuple):
 
 
 def measured_pieces(trace: AttentionTrace) -> npt.NDArray[np.int64]:
-    """Return the positions of the written pieces on which erasing is measured, evenly spaced.
-
-    Raises:
-        InputError: if the sentence has fewer than two words or more than `MOST_WORDS`.
-    """
+    """Return the positions of the written pieces on which erasing is measured, evenly spaced."""
     words = len(source_words(trace))
     if words > MOST_WORDS:
         raise InputError(
@@ -84,11 +78,7 @@ def erase_by_lenses(
     seed: int,
     progress: Callable[[int, int, str], None],
 ) -> ErasingResult:
-    """Erase the words that each lens ranks first, and random ones, within the time budget.
-
-    Raises:
-        InputError: if the sentence has fewer than two words, or too many.
-    """
+    """Erase the words that each lens ranks first, and random ones, within the time budget."""
     targets, model, budget = measured_pieces(trace), translator.model, SearchBudget()
     steps = len(NAMES) + 2
     progress(0, steps, "each word by itself")
@@ -124,8 +114,6 @@ def _memo(trace: AttentionTrace, name: object, compute: Callable[[], T]) -> T:
 
 
 def _means(erasing: Erasing) -> Curves:
-    """Return the means over the measured pieces."""
-
     def curve(falls: Floats) -> tuple[Figure, ...]:
         return tuple(Figure(value, value, value) for value in falls.mean(0).tolist())
 

@@ -1,7 +1,5 @@
 """Small charts of heads, one cell for each, and the clicks in them that open a head."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +23,7 @@ Floats = npt.NDArray[np.floating]
 
 
 def kind_title(kind: Kind, text: str) -> str:
-    """Return a text on a kind, of our own making, in HTML behind a dot in its colour."""
+    """Return a trusted text on a kind, in HTML after a dot in its colour."""
     return f'<div><span aria-hidden="true" style="color: {COLOR[kind]}">●</span> {text}</div>'
 
 
@@ -89,15 +87,10 @@ def heads_by_value(values: Mapping[Kind, Floats]) -> list[tuple[Head, float]]:
 def heads_chart(
     kind: Kind, values: Floats, maximum: float, measure: str, *, opened: Head | None = None
 ) -> alt.Chart | alt.LayerChart:
-    """Draw the heads of one kind, layers down: purple above 0, olive below.
+    """Draw the heads of one kind, `[layer, head]`, layers down: purple above 0, olive below.
 
-    Args:
-        kind: kind of attention.
-        values: `[layer, head]`.
-        maximum: value of the full colour.
-        measure: name of the values in the tooltip.
-        opened: the open head, which is outlined; a click on another selects `PICKED`. None for
-            heads that are not clicked.
+    `opened` is outlined, and a click on another head selects `PICKED`; without one, no head is
+    clicked.
     """
     places = list(np.ndindex(values.shape))
     frame = pd.DataFrame(

@@ -1,7 +1,5 @@
 """The view “Layer by layer”: predictions of each layer, parts of a logit, shares of the source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import altair as alt
@@ -10,30 +8,34 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace, Kind, Translator
+from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
 from transformer.analysis.axes import by_words, first_pieces
 from transformer.analysis.lenses.alti import whole_model
-from transformer.analysis.logits.decoder_lens import decoder_lens
+from transformer.analysis.logits.decoder_lens import LayerReading, decoder_lens
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from transformer.analysis.teacher_forcing import Array
+from viz.app.cache.cached_results import SearchBudget
 from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import as_markdown, explain, sources
+from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.python_code import search_code, show_code
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures.axes import bare_axis, named_color, word_axis
 from viz.figures.colors import GREY, INK, OCHRE, OLIVE, PURPLE, VIOLET
-from viz.pages.roles import encoder_layers
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, step_choices
 from viz.pages.roles.predictions_table import first_stable_layers, predictions_html, top_html
 
+ENCODER_LAYERS = "encoder_layers"
+"""Name in the URL."""
 MOST_UNASKED = 160
-"""Pieces of both sides up to which they are computed unasked; more take seconds."""
+"""Subwords of both sides up to which they are computed automatically; more take seconds."""
 TOP = 5
 """Most probable pieces of each layer that a tooltip lists."""
 
@@ -58,7 +60,7 @@ def show() -> None:
     )
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
-    encoder_layers.show(translator, translation, trace)
+    _encoder_layers(translator, translation, trace)
     explain(
         "The “logit lens” multiplies each layer's output by the vocabulary's matrix. Only the last "
         "layer was trained for that: lower layers may hold what the next ones use in another form. "
@@ -252,3 +254,65 @@ def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -
     y = alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     bars, tooltip = alt.Chart(frame, height=240).mark_bar(), alt.Tooltip("share:Q", format=".1%")
     return bars.encode(x, y, colour, order="order:O", tooltip=["word:N", "from:N", tooltip])
+
+
+def _encoder_layers(
+    translator: Translator, translation: Translation, trace: AttentionTrace
+) -> None:
+    """Draw the translation from each encoder layer, once they are asked for."""
+    st.subheader("What if the decoder read an earlier encoder layer?", anchor=False)
+    N = translator.model.config.N
+    if not st.toggle(
+        f"Translate {N + 1} times, from the embeddings to layer {N}",
+        key=ENCODER_LAYERS,
+        bind="query-params",
+    ):
+        return
+    try:
+        with progress_bar("Translating from each encoder layer") as report:
+            readings = []
+            for layer in range(N + 1):
+                report(layer, N + 1)
+                readings.append(_reading(translator, trace, layer))
+    except HeadlightError as error:
+        say(error)
+        return
+    for reading in readings:
+        show_candidate(
+            reading.translation.text,
+            translation.text,
+            _reading_caption(reading),
+            title=_reading_title(reading, N),
+        )
+    st.caption(
+        f"{MARKS} The decoder learned to read only the last layer (DecoderLens, Langedijk et al. "
+        "2023): you see what it can use from an earlier one, not all that the layer holds."
+    )
+
+
+def _reading(translator: Translator, trace: AttentionTrace, layer: int) -> LayerReading:
+    """Compute the translation from one layer, once for all users."""
+    settings = sentence_bar.settings()
+    return memo_per_trace(
+        trace,
+        ("decoder lens", settings, layer),
+        lambda: decoder_lens(
+            translator, trace, layer, should_stop=SearchBudget(), **settings.arguments
+        ),
+    )
+
+
+def _reading_title(reading: LayerReading, N: int) -> str:
+    """Name the layer of a reading, one of 0 to N."""
+    names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
+    return names.get(reading.layer, f"Layer {reading.layer}")
+
+
+def _reading_caption(reading: LayerReading) -> str:
+    """Return the figures of a reading."""
+    pieces = f"{reading.length} subword{'' if reading.length == 1 else 's'}"
+    if not reading.ended:
+        pieces = f"stopped without an end after {pieces}"
+    return (
+        f"{pieces} · log probability of the original translation {format_number(reading.log_prob)}"
+    )

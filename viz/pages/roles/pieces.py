@@ -1,7 +1,5 @@
 """The written piece that a view explains, and its alternative: menus and their messages."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 
@@ -41,12 +39,10 @@ _UNKNOWN = "<unk>"
 def pick_written(
     trace: AttentionTrace, first: int, on_pick: Callable[[], None] | None = None
 ) -> tuple[int, str]:
-    """Draw the number field and the pieces, at first at the step `first`.
+    """Draw the number field and the pieces; return the step, from 0, and a message or "".
 
-    The reader's choice of another step calls `on_pick`, before the next run.
-
-    Returns:
-        The step, from 0, and a message if the requested one does not exist, or "".
+    The message says that the requested step does not exist. `on_pick` is called before the run of
+    another choice.
     """
     names = display_tokens(trace.target_tokens)
     requested, problem = _requested_number(), ""
@@ -97,7 +93,7 @@ def pick_written(
 
 
 def _requested_number() -> int | None:
-    """Return the number that the reader or the link has set, valid or not."""
+    """Return the number that the user or the link has set, valid or not."""
     if address.is_restored():
         return None  # the field itself reads the number of the link
     value = st.session_state.get(WRITTEN, st.query_params.get(WRITTEN))
@@ -167,8 +163,7 @@ def make_unique(labels: Sequence[str]) -> list[str]:
 def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) -> tuple[int, str]:
     """Draw alternatives to the piece with the id `written`, and a field for another one.
 
-    Returns:
-        The id of the chosen piece, and a message on the typed text, or "".
+    It returns the id of the chosen piece, and a message on the typed text, or "".
     """
     ids = _ids(translator)
     top = [ids[choice.piece] for choice in choices]
@@ -213,9 +208,6 @@ def find_piece(translator: Translator, typed: str) -> int:
     """Find the id of a typed piece: as the screen shows it, or the first piece of the text.
 
     With `·` or SentencePiece's `▁` in front it is exactly this piece.
-
-    Raises:
-        InputError: if the vocabulary does not have it, or a search never writes it.
     """
     ids = _ids(translator)
     if typed in (*SPECIAL.values(), _UNKNOWN):

@@ -1,7 +1,5 @@
 """The table of what each decoder layer would write, and the choices of one step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """The view “Remove heads”: heads are removed or patched, and what changes is shown, never why."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import partial
@@ -135,7 +133,6 @@ def _effect(
 
 
 def _code(head: Head, donor: AttentionTrace | None, removals: Sequence[Removal]) -> str:
-    """Return the code of the translation, the open map and the charts."""
     return f"""
         heads, _ = parse_removals({format_removals(removals)!r}, translator.model)
         donor = {trace_call(donor) if donor else None}

@@ -1,7 +1,5 @@
 """Controls of the view “Remove heads”: menus, undo, painted rows, and the order of importance."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -20,7 +18,7 @@ from transformer.analysis.heads.removal import Removal, Replacement
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo
-from viz.app.cache.needed_heads import needed_heads
+from viz.app.cache.removal_effects import needed_heads
 from viz.app.chrome.charts import altair_chart, spec_of
 from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import open_head, pick_head
@@ -77,7 +75,7 @@ class Controls:
 
     @property
     def paints(self) -> bool:
-        """True if the reader paints rows of the open head."""
+        """True if the user paints rows of the open head."""
         return self.replacement == "rows"
 
 
@@ -103,7 +101,7 @@ def draw_controls(
 
 
 def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
-    """Draw the button that removes one more head, in the order in which the sentence needs them.
+    """Draw the button that removes the head that the sentence needs most of those left.
 
     It stands before the field of the removed heads is drawn, so that it may set it.
     """

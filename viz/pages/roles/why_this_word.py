@@ -1,7 +1,5 @@
 """The view “Why this word?”: evidence for two alternative pieces, and a check by erasing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -55,7 +53,7 @@ from viz.pages.roles.removal_controls import open_removal
 ERASE = "erase"
 """Name in the URL: whether the pieces of a long sentence are erased."""
 MOST_ERASED_UNASKED = 32
-"""Pieces up to which the check runs unasked; more take seconds."""
+"""Subwords up to which the check runs automatically; more take seconds."""
 MOST_ERASED = 128
 """Pieces up to which the check is offered: its time grows with the cube of the length."""
 NOTABLE = 0.1
@@ -283,15 +281,10 @@ def pieces_chart(
     marked: Sequence[bool] | None = None,
     more: dict[str, Floats] | None = None,
 ) -> alt.LayerChart:
-    """Draw signed bars, one for each piece.
+    """Draw signed bars, in nats, for the pieces at some places.
 
-    Args:
-        names: `[place]`, text of the pieces on the screen.
-        values: `[place]`, in nats.
-        title: title of the axis.
-        places: places that are drawn, in this order.
-        marked: `[place]`, whether a ≠ stands after the bar.
-        more: arrays `[place]` that the tooltip shows too, by their name.
+    `names`, `values` and `marked`, a ≠ after the bar, are `[place]`, and so are `more` values of
+    the tooltip.
     """
     more = more or {}
     marks = [False] * len(names) if marked is None else marked

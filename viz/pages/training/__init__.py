@@ -1,7 +1,5 @@
 """The page “Training”: the curves of any run, live or ended, and how its heads formed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The view “Curves”: loss, perplexity, BLEU, learning rate and speed of runs, finished or not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The view “Heads forming”: the attention that a run saved for a few sentences, step by step."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -219,9 +217,9 @@ def _pictures(
 
 
 def _opened(subject: tuple[str, str], traces: Mapping[int, AttentionTrace]) -> _Opened:
-    """Return what the player is opened with; the same until a link or a menu asks for more.
+    """Return the player's first state; the same until a link or a menu asks for another.
 
-    So its message stays the same where the reader moves in it, and is not sent again.
+    So its message stays the same while the user moves in it, and is not sent again.
     """
     before: _Opened | None = st.session_state.get(_OPENED)
     if before and before.subject == subject and not address.has_arrived():
@@ -239,8 +237,8 @@ def _opened(subject: tuple[str, str], traces: Mapping[int, AttentionTrace]) -> _
 def formed_heads(trace: AttentionTrace) -> dict[Kind, Head]:
     """Choose the head of each kind that is open first: the most confident one.
 
-    In cross-attention it is the one that links words one to one and where most heads look: the
-    most confident one often looks from the word before.
+    In cross-attention the most confident head often looks from the word before. So it is the one
+    that links words one to one and where most heads look.
     """
     mean = trace.cross.mean((0, 1))
     columns = np.maximum(trace.cross.sum(-2, keepdims=True), 1e-9)
@@ -276,7 +274,7 @@ def _number(text: str) -> int:
 
 
 def _choose(choice: tuple[Head, int | None]) -> None:
-    """Put what the reader opened in the player into the address."""
+    """Put what the user opened in the player into the address."""
     (kind, layer, head), step = choice
     address.choose(KIND, SCREEN_NAMES[kind])
     address.choose(FORMING_HEAD.layer, str(layer + 1))

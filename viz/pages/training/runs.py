@@ -1,7 +1,5 @@
 """The runs of the Training page, and the attention that each saved for a few sentences."""
 
-from __future__ import annotations
-
 import os
 import re
 import time
@@ -47,7 +45,7 @@ def known_runs() -> dict[str, Path]:
 
 
 def _run_of_model() -> Path | None:
-    """Return the run that left the model in the bar: around its folder, else with its log."""
+    """Return the run of the model in the bar: around its folder, else with its log."""
     offered = menu.offered_models()
     chosen = st.session_state.get(menu.MODEL, offered.default)
     model = offered.folders.get(chosen, BUNDLED)
@@ -135,11 +133,7 @@ MAX_BYTES, MAX_LINES = 16 * 2**20, 50_000
 
 
 def load_log(path: Path) -> Log:
-    """Read the records of one log, and the problems of its other lines.
-
-    Raises:
-        RunLogError: if the file cannot be read, or is larger than the page reads.
-    """
+    """Read the records of one log, and the problems of its other lines."""
     return memo(
         ("run log", path, state_of_file(path)),
         lambda: read_foreign(path, max_bytes=MAX_BYTES, max_lines=MAX_LINES),
@@ -216,11 +210,7 @@ def has_probes(run: Path) -> bool:
 
 
 def find(run: Path) -> list[Probes]:
-    """List the files of each sentence in a run's folder; empty where it saved nothing.
-
-    Raises:
-        CheckpointError: if it holds more files than the page reads.
-    """
+    """List the files of each sentence in a run's folder; empty where it saved nothing."""
     probes: dict[int, Probes] = {}
     names = sorted(run.glob("probes/step-*-sentence-*.npz"))
     if len(names) > MAX_FILES:
@@ -236,11 +226,7 @@ def find(run: Path) -> list[Probes]:
 
 
 def load(path: Path) -> AttentionTrace:
-    """Read one file, from the cache until it changes.
-
-    Raises:
-        CheckpointError: if it is not a trace, is too large, or holds invalid weights.
-    """
+    """Read one file, from the cache until it changes."""
     return memo(("probe", path, state_of_file(path)), lambda: _read(path))
 
 
@@ -248,9 +234,6 @@ def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
     """Read the traces of one sentence by step, and a message on each file that is left out.
 
     A file is left out if it is not a trace, or of another sentence or model than the step before.
-
-    Raises:
-        CheckpointError: if all files together are larger than the page reads.
     """
     traces: dict[int, AttentionTrace] = {}
     problems: list[str] = []

@@ -1,7 +1,5 @@
 """Links between words by two models, one for each direction: their choice, and their method."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from streamlit.delta_generator import DeltaGenerator
@@ -64,15 +62,9 @@ class BothLinks(NamedTuple):
 def pick_both(
     translator: Translator, trace: AttentionTrace, problems: DeltaGenerator
 ) -> BothLinks | None:
-    """Draw the choice of the links, where a model of the other direction is there.
+    """Draw the choice of links if there is a reverse model; return the links of both models.
 
-    Args:
-        translator: the model of the bar.
-        trace: the sentence with its translation.
-        problems: the place of a sentence on a second model that cannot be used.
-
-    Returns:
-        The links of both models, if they are chosen and can be made.
+    `problems` is the place of an error about the second model.
     """
     offered = menu.offered_models()
     name = menu.reverse_of(translator.languages, offered)

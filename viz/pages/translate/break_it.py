@@ -1,7 +1,5 @@
 """Break it: the heads that this sentence needs most are removed, beside as many random ones."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 
@@ -13,8 +11,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import random_order, removal_order
 from transformer.analysis.heads.removal_text import format_removals
-from viz.app.cache.needed_heads import needed_heads
-from viz.app.cache.removal_effects import effect_of
+from viz.app.cache.removal_effects import effect_of, needed_heads
 from viz.app.chrome.explanations import code_line
 from viz.app.chrome.problems import say
 from viz.app.links import navigation

@@ -1,7 +1,5 @@
 """The editor, the tree of the search and its alternatives: what a click on a piece forces."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

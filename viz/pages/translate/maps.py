@@ -1,7 +1,5 @@
 """Links between words, and one map of cross-attention piece by piece."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The numbers behind one ribbon: its row of the map, and q·k, softmax and value of the row."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Two decodings of one sentence side by side, with differences marked and both maps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from html import escape
 from typing import NamedTuple
@@ -51,11 +49,7 @@ class OtherDecoding(NamedTuple):
 
 
 def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None:
-    """Draw the menu of comparisons and the second decoding, if any.
-
-    Returns:
-        The second decoding and its translation.
-    """
+    """Draw the menu of comparisons; return the second decoding and its translation, if any."""
     with st.container(key="versus-controls", horizontal=True, gap="small"):
         try:
             decoding = _pick_decoding(bar)
@@ -98,11 +92,7 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
 
 
 def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
-    """Draw the menus; return the second decoding, or None without one.
-
-    Raises:
-        CheckpointError: if the chosen model cannot be loaded.
-    """
+    """Draw the menus; return the second decoding, or None without one."""
     offered = offered_models()
     reverse = reverse_of(bar.translator.languages, offered)
     subject = menu("Compare with", SUBJECTS if reverse else SUBJECTS[:-1], VERSUS, width=260)

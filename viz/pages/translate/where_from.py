@@ -1,7 +1,5 @@
 """Shares of the source under the words of both lines: their switch, and what they miss."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from transformer import AttentionTrace, Translator

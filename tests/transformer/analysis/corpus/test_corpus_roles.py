@@ -1,7 +1,5 @@
 """Heads planted to do one thing measure as doing it, over a corpus as on a sentence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

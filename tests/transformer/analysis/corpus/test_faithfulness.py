@@ -1,7 +1,5 @@
 """Erasing hides words from encoder and decoder, and rankings are compared as they should be."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The summary of many sentences beside the plainest computation over all their rows at once."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Heads that were made alike are found alike."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Importance by gradient is that of a gate; by taking away, that of the removed head."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

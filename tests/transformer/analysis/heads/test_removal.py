@@ -1,7 +1,5 @@
 """Heads taken away by hooks of the context: in a search, in a trace, by one person at a time."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The order in which a sentence needs its heads."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

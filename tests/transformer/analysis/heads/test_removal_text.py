@@ -1,7 +1,5 @@
 """Removed heads and their text: exact there and back, nonsense in one sentence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

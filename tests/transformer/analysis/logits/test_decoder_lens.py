@@ -1,7 +1,5 @@
 """The decoder on each encoder layer, against a loop over the modules in float64, without hooks."""
 
-from __future__ import annotations
-
 import copy
 import math
 

@@ -1,7 +1,5 @@
 """The inside of a head against the model's own weights, in float64."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

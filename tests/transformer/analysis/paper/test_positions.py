@@ -1,7 +1,5 @@
 """The formula of §3.5 against NumPy and the paper's spot values; edits against the model itself."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The scale of q·k against the formulas, in float64."""
 
-from __future__ import annotations
-
 import math
 import tracemalloc
 

@@ -1,7 +1,5 @@
 """The export to MarianMT's layout, read by plain NumPy and by our own reader of such folders."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

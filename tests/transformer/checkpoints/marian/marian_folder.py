@@ -1,7 +1,5 @@
 """MarianMT folders with random weights, written as the hub has them, without `transformers`."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Sequence
@@ -59,21 +57,10 @@ def write(
 ) -> Path:
     """Write a folder that `transformers.MarianMTModel` reads, too.
 
-    Args:
-        decoder: layers, heads and inner width of the decoder, where they are others.
-        separate: a vocabulary and an embedding for each language.
-        codes: pieces by which a text asks for its target language.
-        languages: codes of source and target, whatever the pieces are learnt from.
-        more_pieces: that no text has, to make the vocabulary as large as a real one.
-        positions: "" where none are stored; "formula", or "learned".
-        start: the piece that the decoder begins with, of a model that also has a `<s>`; "" for
-            `<pad>` of one that has none.
-        scaled: whether embeddings are multiplied by √d_model.
-        tied: whether the projection is the decoder's embedding; else the encoder's is another, too.
-        shards: the number of files of the weights.
-        compiled: whether the names are those of a compiled module.
-        added: tokens that `vocab.json` has not.
-        spare_rows: rows of the embedding that no token has.
+    `separate` gives each language a vocabulary, `codes` are pieces that ask for a target language,
+    `positions` are "" (none), "formula" or "learned". `start` is the decoder's first piece of a
+    model that also has `<s>`; "" is `<pad>`. `more_pieces`, in no text, enlarge the vocabulary;
+    `vocab.json` lacks the `added` tokens, and no token has the `spare_rows` of the embedding.
     """
     folder.mkdir(parents=True, exist_ok=True)
     source, target = spm(SOURCE), spm(TARGET)

@@ -3,8 +3,6 @@
 From the published description and the tensors' names alone; nothing of the package runs here.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

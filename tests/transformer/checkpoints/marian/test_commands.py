@@ -1,7 +1,5 @@
 """The commands on a MarianMT folder with a vocabulary for each language."""
 
-from __future__ import annotations
-
 import json
 import sys
 from io import BytesIO, TextIOWrapper

@@ -1,7 +1,5 @@
 """A MarianMT folder that is damaged or of another kind: one sentence, and nothing half-loaded."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -1,7 +1,5 @@
 """A MarianMT folder in our model is that folder, by plain NumPy in the layout of Marian."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Weights of a MarianMT folder: sizes, names and types are compared before any weight is read."""
 
-from __future__ import annotations
-
 import hashlib
 import zipfile
 from pathlib import Path

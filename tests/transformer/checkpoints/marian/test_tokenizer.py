@@ -1,7 +1,5 @@
 """SentencePiece cuts and vocab.json numbers: pieces, words and languages of a MarianMT folder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Outputs in the layout of transformers, made by hand from maps that are known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -77,11 +75,9 @@ def generated(
 ) -> SimpleNamespace:
     """Build the outputs of `generate`: for each step, layer and row what that step looked at.
 
-    Args:
-        beams: the row of each step that each sequence came through; its number unless given.
-        size: rows of a step; where no sequence came through, they hold what is nobody's.
-        style: `cache` gives a row for the new token alone, `whole` gives rows for all, `static`
-            has keys for positions that are not there yet, `window` has the last keys alone.
+    `beams` is the row of each step that each sequence came through. `style` is `cache`, a row for
+    the new token alone; `whole`, rows for all; `static`, with keys of later positions; or `window`,
+    the last keys.
     """
     prompt = sequences[0].prompt
     longest = max(len(entry.ids) for entry in sequences)

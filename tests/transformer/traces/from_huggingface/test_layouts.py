@@ -1,7 +1,5 @@
 """Encoders that look in windows, layers without attention, prefixes, weights that lie deeper."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

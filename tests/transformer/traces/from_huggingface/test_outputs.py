@@ -1,7 +1,5 @@
 """A weight planted between two tokens is read back between them, from every layout and search."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from types import SimpleNamespace
 from typing import Any

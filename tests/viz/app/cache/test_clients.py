@@ -1,7 +1,5 @@
 """Clients take turns: what one asks for at once keeps nobody else waiting."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor

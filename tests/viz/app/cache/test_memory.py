@@ -1,7 +1,5 @@
 """Remembered values never take more bytes than they may, and belong to their keys alone."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Runs are counted, whatever ends them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

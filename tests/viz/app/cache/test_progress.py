@@ -1,7 +1,5 @@
 """The bar of long work goes with the work, however that ends."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

@@ -1,7 +1,5 @@
 """Searches that wait are one batch, with the results that each would have alone."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 import time

@@ -1,7 +1,5 @@
 """The caches and the garbage collector of a server, asked over its websocket."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """One of several options is chosen: that of the URL, else the first."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

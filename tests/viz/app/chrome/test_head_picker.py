@@ -1,7 +1,5 @@
 """Kind, layer and head count from 1 in the URL and from 0 in code; a mean is None."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

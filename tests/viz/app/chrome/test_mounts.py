@@ -1,7 +1,5 @@
 """Pictures find their script without an install, and messages of a browser are checked."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

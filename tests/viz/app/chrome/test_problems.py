@@ -1,7 +1,5 @@
 """Readers see the names of folders, the log has their paths."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

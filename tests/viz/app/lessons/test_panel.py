@@ -1,7 +1,5 @@
 """A lesson beside the pages: its cards, answers and place, all of them in the address."""
 
-from __future__ import annotations
-
 import os
 from types import SimpleNamespace
 from urllib.parse import parse_qs
@@ -102,7 +100,7 @@ def test_the_menu_begins_with_the_readers_language_and_the_shortest_lesson(
 def draw_menu() -> None:
     from viz.app.lessons import menu
 
-    menu.draw()
+    menu.draw_lessons()
 
 
 @pytest.fixture

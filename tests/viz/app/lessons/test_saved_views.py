@@ -1,7 +1,5 @@
 """Saved views: a list in the session, and the lesson file that it becomes."""
 
-from __future__ import annotations
-
 from viz.app.lessons import saved_views
 from viz.lessons.lesson import View
 from viz.lessons.reading import parse_lesson

@@ -1,7 +1,5 @@
 """Choices that a page reads from the address: no number that is none, and those of other pages."""
 
-from __future__ import annotations
-
 import ast
 from html import escape
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Undo and redo: what is one step, and what a new step leaves of the undone ones."""
 
-from __future__ import annotations
-
 from viz.app.links.undo import MOST_STEPS, PAUSE, History
 
 

@@ -1,7 +1,5 @@
 """The menu of models in the sentence bar: what is chosen translates, in its own languages."""
 
-from __future__ import annotations
-
 import gc
 import json
 import shutil

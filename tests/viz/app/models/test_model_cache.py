@@ -1,7 +1,5 @@
 """Models in memory: loaded once for everybody, bounded, and never taken from who uses them."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Folders that are offered as models, and their names."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

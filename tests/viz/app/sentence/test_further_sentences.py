@@ -1,7 +1,5 @@
 """Further sentences of a batch: each line one, and a word on those that are left out."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.viz.app_test import in_url, texts

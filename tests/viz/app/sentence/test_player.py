@@ -1,7 +1,5 @@
 """The player on its pages: it shows what is on the page, whatever was typed, or is not there."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.viz.pages.reading import message

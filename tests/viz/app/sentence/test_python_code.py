@@ -1,7 +1,5 @@
 """The code below each view runs as it stands, and gives the numbers that the view draws."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A request that cannot be met as a whole is met as far as it can be."""
 
-from __future__ import annotations
-
 import pytest
 
 from transformer import Translator

@@ -1,7 +1,5 @@
 """A wrong request in a link gets one sentence, and the rest goes on."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.viz.app_test import texts

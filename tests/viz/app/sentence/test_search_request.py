@@ -1,7 +1,5 @@
 """The request to the search: in the link, in the bar, released, undone, refused."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

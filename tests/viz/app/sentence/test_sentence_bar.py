@@ -1,7 +1,5 @@
 """Sentence and beam of a link reach another page, however early the click on it comes."""
 
-from __future__ import annotations
-
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest

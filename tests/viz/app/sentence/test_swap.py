@@ -1,7 +1,5 @@
 """⇄ takes the translation to the model of the other direction, in the link and in Undo."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Each box of Figure 1 opens to the model's own shapes and parameters, and links lead on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Layer norm and batch norm on the same batch."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.viz.app_test import texts

@@ -1,7 +1,5 @@
 """The architecture page opens with each of its views, whatever the URL asks for."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.viz.app_test import texts

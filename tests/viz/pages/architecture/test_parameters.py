@@ -1,7 +1,5 @@
 """Parameters are parameters_of_model by formula and in the real model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The numbers that the player of Figure 1 says are those of the trace, the flow and the score."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

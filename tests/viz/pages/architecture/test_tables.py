@@ -1,7 +1,5 @@
 """Tables 2 and 3, with the rows that were trained here."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

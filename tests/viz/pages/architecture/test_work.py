@@ -1,7 +1,5 @@
 """Work and memory by formula and as measured."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

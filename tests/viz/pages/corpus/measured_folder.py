@@ -1,7 +1,5 @@
 """A checkpoint with measured lines beside it, and the page “Corpus” opened on them."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The view “Compare”: its numbers are those of the analysis, from a model here and from a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

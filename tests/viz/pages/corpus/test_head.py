@@ -1,7 +1,5 @@
 """One head over the lines: a line of each tenth, distances and tokens."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

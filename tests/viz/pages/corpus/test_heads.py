@@ -1,7 +1,5 @@
 """The scatter and the table have the numbers of the measurement; a click opens a head."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import BytesIO
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Lines of one's own: through the job, whose they are, and what a file that is none changes."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The view “Remove heads”: its numbers are those of the analysis, and Holm's p counts all sets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

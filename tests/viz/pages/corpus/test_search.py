@@ -1,7 +1,5 @@
 """The view “Search”: the order and the matches are those of the analysis."""
 
-from __future__ import annotations
-
 import io
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Every choice stands in the URL, and the page opens with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The lens of the Heads page: what is drawn is what the lens says, in words too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A second map beside the open one."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.viz.app_test import texts, unsure

@@ -1,7 +1,5 @@
 """The heads page as Streamlit runs it: its numbers, its choices, and what stands in the URL."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The inside of a head as Streamlit runs it, and the numbers of its charts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

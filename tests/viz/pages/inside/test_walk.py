@@ -1,7 +1,5 @@
 """The steps of the walk: numbers, scale and line of code."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Readers of the Positions page, as the browser gets it."""
 
-from __future__ import annotations
-
 from streamlit.testing.v1 import AppTest
 
 from transformer.analysis.paper.positions import Stack

@@ -1,7 +1,5 @@
 """The positions page opens with each of its views, whatever the URL asks for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

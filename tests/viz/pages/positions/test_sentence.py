@@ -1,7 +1,5 @@
 """The views of the sentence are those of the served model."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

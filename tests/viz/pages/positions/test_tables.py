@@ -1,7 +1,5 @@
 """The views of the formula for any size, and a learned table beside the sinusoids."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """Made-up reports beside a checkpoint, and the charts of a page as a browser gets them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The map and the card say what the report says, and no more; the report is read once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

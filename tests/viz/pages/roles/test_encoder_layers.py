@@ -1,7 +1,5 @@
 """Translations from each encoder layer: those of a model whose cross-attention reads it."""
 
-from __future__ import annotations
-
 import re
 
 import torch
@@ -16,7 +14,7 @@ from transformer.config import BOS
 from transformer.hooks import Hook
 from viz.app.sentence.candidates import mark_changed_words
 from viz.draw.formatting import format_number
-from viz.pages.roles import encoder_layers
+from viz.pages.roles import layer_by_layer
 
 URL = {"text": SENTENCE, "roles_view": "Layer by layer", "encoder_layers": "true"}
 
@@ -69,10 +67,10 @@ def test_nothing_is_translated_before_it_is_asked_for(opened, monkeypatch) -> No
     def refuse(*_: object, **__: object) -> None:
         raise InputError("asked")
 
-    monkeypatch.setattr(encoder_layers, "decoder_lens", refuse)
+    monkeypatch.setattr(layer_by_layer, "decoder_lens", refuse)
     app = opened(encoder_layers="false", text="The old cat sings.")
     assert "asked" not in texts(app)
-    app.toggle(key=encoder_layers.ENCODER_LAYERS).set_value(True).run()
+    app.toggle(key=layer_by_layer.ENCODER_LAYERS).set_value(True).run()
     assert not app.exception
     assert "asked" in texts(app)
 
@@ -80,7 +78,7 @@ def test_nothing_is_translated_before_it_is_asked_for(opened, monkeypatch) -> No
 def test_a_translation_without_an_end_is_named(opened, translator, monkeypatch) -> None:
     cut = {"max_length": 1}
     monkeypatch.setattr(
-        encoder_layers,
+        layer_by_layer,
         "decoder_lens",
         lambda *place, **more: decoder_lens(*place, **(more | cut)),
     )

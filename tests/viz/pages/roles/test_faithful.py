@@ -1,7 +1,5 @@
 """The tests of faithfulness on the page: computed on the sentence, read from the report."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

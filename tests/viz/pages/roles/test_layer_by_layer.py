@@ -1,7 +1,5 @@
 """“Layer by layer”: the table, the sum and the shares are what the model holds."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from typing import Any

@@ -1,7 +1,5 @@
 """The page “What heads do” opens with each of its views, whatever the URL asks for."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.viz.pages.reading import SENTENCE

@@ -1,7 +1,5 @@
 """The view “Remove heads” shows what the model itself does without these heads."""
 
-from __future__ import annotations
-
 import gc
 import re
 from concurrent.futures import ThreadPoolExecutor

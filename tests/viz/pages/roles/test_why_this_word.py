@@ -1,7 +1,5 @@
 """“Why this word”: its numbers are the model's, and its links open what was seen."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Heads forming: the saved attention of a run as it is drawn, and messages without any."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise

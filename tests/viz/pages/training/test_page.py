@@ -1,7 +1,5 @@
 """The Training page opens with the heads that form, and leads to the curves of its runs."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The runs that the Training page offers, their saved attention, and the messages on others."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import replace

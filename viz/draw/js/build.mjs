@@ -5,16 +5,17 @@ import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import ts from "typescript";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(HERE, "../../..");
 
 // served by address: another content is another address, so that a browser may keep it for ever
-const SERVED = { entry: "streamlit.js", folder: "headlight/browser", name: "headlight-[hash]" };
+const SERVED = { entry: "streamlit.ts", folder: "headlight/browser", name: "headlight-[hash]" };
 // carried by a saved page, of one sentence and of many
 const CARRIED = [
-  { entry: "report.js", folder: "viz/draw", name: "report_bundle" },
-  { entry: "lines_report.js", folder: "viz/draw", name: "lines_bundle" },
+  { entry: "report.ts", folder: "viz/draw", name: "report_bundle" },
+  { entry: "lines_report.ts", folder: "viz/draw", name: "lines_bundle" },
 ];
 
 /** The style sheet of all components. */
@@ -22,6 +23,19 @@ async function style() {
   const text = readFileSync(join(HERE, "style.css"), "utf8");
   return (await transform(text, { loader: "css", minify: true, charset: "utf8" })).code.trim();
 }
+
+/** Modules without their types. esbuild chooses short names by the letters of the source: with the
+ * types in it, another type would change bundles and their address.
+ * @type {import("esbuild").Plugin} */
+const untyped = {
+  name: "untyped",
+  setup: ({ onLoad }) => onLoad({ filter: /\.ts$/ }, ({ path }) => ({
+    contents: ts.transpile(readFileSync(path, "utf8"), {
+      target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true,
+      removeComments: true,
+    }),
+  })),
+};
 
 /**
  * @param {{entry: string, folder: string, name: string}} output
@@ -33,6 +47,7 @@ async function bundle({ entry, folder, name }, css) {
     entryNames: name,
     outdir: join(ROOT, folder),
     define: { HEADLIGHT_STYLE: JSON.stringify(css) },
+    plugins: [untyped],
     bundle: true,
     minify: true,
     format: "esm",

@@ -7,14 +7,11 @@ import { decode, textOf, unzip } from "./core/wire.ts";
 import { Explorer } from "./explorer/view.ts";
 import { SentenceList } from "./lines/list.ts";
 import { HeadSummary } from "./lines/view.ts";
+import type { Head } from "./head_grid/plan.ts";
 
-/** @import { Head } from "./head_grid/plan.ts" */
+const byId = (id: string) => document.getElementById(id) as HTMLElement;
 
-/** @param {string} id */
-const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-
-/** @param {string} id */
-const unpacked = async (id) => decode(await unzip(await textOf(id)));
+const unpacked = async (id: string) => decode(await unzip(await textOf(id)));
 
 byId("unscripted").remove();
 const heads = byId("heads");
@@ -26,8 +23,7 @@ const data = await unpacked("lines-packed").then(HeadSummary.read).catch((error)
   throw error;
 });
 
-/** @type {Head | null} */
-let open = null; // what was opened last stays open from sentence to sentence
+let open: Head | null = null; // what was opened last stays open from sentence to sentence
 let shown = 0; // number of the sentence
 
 const summary = mount(byId("summary"), HeadSummary, data, {
@@ -51,11 +47,9 @@ function asked() {
   return exists ? number : data.sentences[0].number;
 }
 
-/**
- * @param {number} number of a sentence
- * @param {boolean} [again] though it is shown
- */
-async function show(number, again = false) {
+/** @param number of a sentence
+ * @param again though it is shown */
+async function show(number: number, again = false) {
   if (number === shown && !again) return;
   shown = number;
   list.mark(number);
@@ -80,25 +74,21 @@ async function show(number, again = false) {
   });
 }
 
-/** @param {number} number */
-async function sentence(number) {
+async function sentence(number: number) {
   const name = `line-${number}`;
   return Explorer.read(await unpacked(name), (head) => textOf(`${name}.${head}`));
 }
 
-/**
- * Report a part that cannot be read, and show nothing that the list does not mark.
- * @param {string} part that cannot be read
- */
-function fail(part) {
+/** Report a part that cannot be read, and show nothing that the list does not mark.
+ * @param part that cannot be read */
+function fail(part: string) {
   problem.textContent = `${part} cannot be read: the page is cut or damaged, so make it again.`;
   problem.hidden = false;
   heads.hidden = true;
   byId("sentence").replaceChildren();
 }
 
-/** @param {number} number */
-function writeSentence(number) {
+function writeSentence(number: number) {
   const chosen = data.sentences.find((known) => known.number === number);
   if (!chosen) return;
   const texts = [chosen.source, chosen.target];

@@ -10,60 +10,55 @@ import { EDGE, heightInSight } from "./core/picture_view.ts";
 import { group, path, rect, text } from "./core/scene.ts";
 import { isolate, quote, shortened, within } from "./core/text.ts";
 import { View } from "./core/view.ts";
+import type { Group, Mark } from "./core/scene.ts";
+import type { Measure, Theme } from "./core/theme.ts";
+import type { Message } from "./core/wire.ts";
 
-/** @import { Group, Mark } from "./core/scene.ts" */
-/** @import { Measure, Theme } from "./core/theme.ts" */
+export interface MaskGrid { // the mask of one sentence
+  title: string;
+  queries: string[];
+  keys: string[];
+  names: string[]; // of the rows, at the head of a sentence
+  faded: boolean[]; // rows that are padding
+  codes: Uint8Array; // `[query, key]`, places in `reasons`
+}
 
-/**
- * @typedef {object} MaskGrid the mask of one sentence
- * @property {string} title
- * @property {string[]} queries
- * @property {string[]} keys
- * @property {string[]} names of the rows, at the head of a sentence
- * @property {boolean[]} faded rows that are padding
- * @property {Uint8Array} codes `[query, key]`, places in `reasons`
- *
- * @typedef {object} MasksData the message of `encode_masks` in viz/draw/mask_grids.py
- * @property {string} title
- * @property {string} color of what may be seen
- * @property {boolean} asNumbers what is added stands in the squares, not a stroke for each reason
- * @property {[sentence: number, row: number]} chosen
- * @property {string[]} reasons in words; the first, of what may be seen, is empty
- * @property {[code: number, text: string][]} legend
- * @property {MaskGrid[]} grids
- */
+interface MasksData { // the message of `encode_masks` in viz/draw/mask_grids.py
+  title: string;
+  color: string; // of what may be seen
+  asNumbers: boolean; // what is added stands in the squares, not a stroke for each reason
+  chosen: [sentence: number, row: number];
+  reasons: string[]; // in words; the first, of what may be seen, is empty
+  legend: [code: number, text: string][];
+  grids: MaskGrid[];
+}
 
-/** Get the codes of one row. @param {MaskGrid} grid @param {number} row */
-const rowOf = ({ codes, keys }, row) =>
+/** Get the codes of one row. */
+const rowOf = ({ codes, keys }: MaskGrid, row: number) =>
   codes.subarray(row * keys.length, (row + 1) * keys.length);
 
-/** @typedef {Pick<MaskGrid, "queries" | "keys">} Words */
-/** @typedef {{panel: number, row: number, key: number}} MaskAt a square of one sentence's grid */
+type Words = Pick<MaskGrid, "queries" | "keys">;
+interface MaskAt { panel: number; row: number; key: number } // a square of one sentence's grid
 
-/**
- * @typedef {object} MasksPlan for all grids, so that sentences can be compared
- * @property {number} square side of a square
- * @property {number} left where the squares begin
- * @property {number} top
- * @property {number} font size of the letters
- */
+interface MasksPlan { // for all grids, so that sentences can be compared
+  square: number; // side of a square
+  left: number; // where the squares begin
+  top: number;
+  font: number; // size of the letters
+}
 
 const SQUARE = { largest: 26, smallest: 13 };
 const LETTERS = 13;
 const WIDEST = 600; // of a grid that has to share the page's width
 export const LONGEST = 120; // of a word at the side, CSS pixels; all of it is a hover away
 
-/**
- * @param {Words[]} grids
- * @param {number} width of the page's column
- * @param {number} tallest height that is in sight
- * @param {import("./core/theme.ts").Measure} measure
- * @returns {MasksPlan}
- */
-export function planMasks(grids, width, tallest, measure) {
+/** @param width of the page's column
+ * @param tallest height that is in sight */
+export function planMasks(
+  grids: Words[], width: number, tallest: number, measure: Measure,
+): MasksPlan {
   // the bold of a word that is pointed at is the widest
-  /** @param {string[]} tokens */
-  const room = (tokens) =>
+  const room = (tokens: string[]) =>
     Math.min(LONGEST, Math.ceil(Math.max(...tokens.map((token) => measure(token, LETTERS, 600)))));
   const left = room(grids.flatMap(({ queries }) => queries)) + EDGE;
   const top = room(grids.flatMap(({ keys }) => keys)) + EDGE;
@@ -73,12 +68,13 @@ export function planMasks(grids, width, tallest, measure) {
   return { square, left, top, font: Math.min(LETTERS, square - 2) };
 }
 
-/** Measure a grid with its words.
- * @param {MasksPlan} plan @param {Words} grid @returns {[width: number, height: number]} */
-export const extent = ({ square, left, top }, { queries, keys }) =>
+/** Measure a grid with its words. */
+export const extent = (
+  { square, left, top }: MasksPlan, { queries, keys }: Words,
+): [width: number, height: number] =>
   [left + keys.length * square + 2, top + queries.length * square + 2];
 
-/** @typedef {Pick<MasksData, "color" | "asNumbers"> & {theme: Theme}} Look of the squares */
+type Look = Pick<MasksData, "color" | "asNumbers"> & { theme: Theme }; // of the squares
 
 // for each code the lines of its stroke, from x, y to x, y in a unit square: none, a slash, a dash,
 // a cross
@@ -86,9 +82,8 @@ const STROKES = [[], [[0, 1, 1, 0]], [[0, 0.5, 1, 0.5]], [[0, 0, 1, 1], [0, 1, 1
 const FAINT = { hidden: 0.4, stroke: 0.65, padding: 0.35, paddingWord: 0.68 };
 const WHITE = "#FFFFFF"; // on the colour of a kind
 
-/** All squares of a grid: they stay the same under the pointer.
- * @param {MaskGrid} grid @param {MasksPlan} plan @param {Look} look */
-export function gridMarks(grid, plan, look) {
+/** All squares of a grid: they stay the same under the pointer. */
+export function gridMarks(grid: MaskGrid, plan: MasksPlan, look: Look) {
   const { square, left, top } = plan;
   const marks = grid.queries.flatMap((_, row) =>
     Array.from(rowOf(grid, row)).flatMap((code, key) => squareMarks(code, look, {
@@ -98,13 +93,10 @@ export function gridMarks(grid, plan, look) {
   return group(marks, { layer: extent(plan, grid) });
 }
 
-/**
- * @param {number} code
- * @param {Look} look
- * @param {{x: number, y: number, side: number, opacity?: number}} place
- * @returns {Mark[]}
- */
-export function squareMarks(code, { color, asNumbers, theme }, { x, y, side, opacity = 1 }) {
+export function squareMarks(
+  code: number, { color, asNumbers, theme }: Look,
+  { x, y, side, opacity = 1 }: { x: number; y: number; side: number; opacity?: number },
+): Mark[] {
   const square = rect({
     x: x + 0.5, y: y + 0.5, width: side - 1, height: side - 1,
     fill: code ? theme.line : color, opacity: code ? opacity * FAINT.hidden : opacity,
@@ -116,8 +108,8 @@ export function squareMarks(code, { color, asNumbers, theme }, { x, y, side, opa
       fill: code ? theme.ink : WHITE, opacity,
     })];
   }
-  /** @param {number} across @param {number} down */
-  const point = (across, down) => [x + side * (0.3 + 0.4 * across), y + side * (0.3 + 0.4 * down)];
+  const point = (across: number, down: number) =>
+    [x + side * (0.3 + 0.4 * across), y + side * (0.3 + 0.4 * down)];
   const lines = STROKES[code].map(([fromX, fromY, toX, toY]) =>
     `M${point(fromX, fromY)}L${point(toX, toY)}`);
   return code ? [square, path({
@@ -125,49 +117,45 @@ export function squareMarks(code, { color, asNumbers, theme }, { x, y, side, opa
   })] : [square];
 }
 
-/**
- * @typedef {object} MaskScene
- * @property {MaskGrid} grid
- * @property {MasksPlan} plan
- * @property {Theme} theme
- * @property {Measure} measure
- * @property {Group} squares what `gridMarks` gives
- * @property {number | null} chosen row
- * @property {Omit<MaskAt, "panel"> | null} at the pointer or the cursor
- */
+export interface MaskScene {
+  grid: MaskGrid;
+  plan: MasksPlan;
+  theme: Theme;
+  measure: Measure;
+  squares: Group; // what `gridMarks` gives
+  chosen: number | null; // row
+  at: Omit<MaskAt, "panel"> | null; // the pointer or the cursor
+}
 
-/** @param {MaskScene} scene @returns {Mark[]} */
-export const maskMarks = (scene) =>
+export const maskMarks = (scene: MaskScene): Mark[] =>
   [...rowWords(scene), ...columnWords(scene), scene.squares, ...frames(scene)];
 
-/** @param {MaskScene} scene @returns {Mark[]} */
-const rowWords = ({ grid, plan, theme, measure, chosen, at }) => grid.queries.map((token, row) => {
-  const weight = row === at?.row || row === chosen ? 600 : 400;
-  return text({
-    text: fitted(token, plan.font, weight, measure), size: plan.font, weight,
-    x: plan.left - EDGE, y: plan.top + (row + 0.5) * plan.square + 0.5, anchor: "end",
-    middle: true, fill: theme.ink, opacity: grid.faded[row] ? FAINT.paddingWord : 1,
+const rowWords = ({ grid, plan, theme, measure, chosen, at }: MaskScene): Mark[] =>
+  grid.queries.map((token, row) => {
+    const weight = row === at?.row || row === chosen ? 600 : 400;
+    return text({
+      text: fitted(token, plan.font, weight, measure), size: plan.font, weight,
+      x: plan.left - EDGE, y: plan.top + (row + 0.5) * plan.square + 0.5, anchor: "end",
+      middle: true, fill: theme.ink, opacity: grid.faded[row] ? FAINT.paddingWord : 1,
+    });
   });
-});
 
-/** @param {MaskScene} scene @returns {Mark[]} */
-const columnWords = ({ grid, plan, theme, measure, at }) => grid.keys.map((token, key) => {
-  const weight = key === at?.key ? 600 : 400;
-  return text({
-    text: fitted(token, plan.font, weight, measure), size: plan.font, weight,
-    x: plan.left + (key + 0.5) * plan.square + 0.5, y: plan.top - EDGE + 2, middle: true,
-    angle: -Math.PI / 2, fill: theme.ink,
+const columnWords = ({ grid, plan, theme, measure, at }: MaskScene): Mark[] =>
+  grid.keys.map((token, key) => {
+    const weight = key === at?.key ? 600 : 400;
+    return text({
+      text: fitted(token, plan.font, weight, measure), size: plan.font, weight,
+      x: plan.left + (key + 0.5) * plan.square + 0.5, y: plan.top - EDGE + 2, middle: true,
+      angle: -Math.PI / 2, fill: theme.ink,
+    });
   });
-});
 
-/** Shorten a word that is too long for its place.
- * @param {string} token @param {number} size @param {400 | 600} weight @param {Measure} measure */
-const fitted = (token, size, weight, measure) =>
+/** Shorten a word that is too long for its place. */
+const fitted = (token: string, size: number, weight: 400 | 600, measure: Measure) =>
   isolate(shortened(token, LONGEST - EDGE, (word) => measure(word, size, weight)));
 
-/** Frame the chosen row, and the square under the pointer.
- * @param {MaskScene} scene @returns {Mark[]} */
-function frames({ grid, plan: { square, left, top }, theme, chosen, at }) {
+/** Frame the chosen row, and the square under the pointer. */
+function frames({ grid, plan: { square, left, top }, theme, chosen, at }: MaskScene): Mark[] {
   const frame = { stroke: theme.ink, line: 2 };
   return [
     ...(chosen == null ? [] : [rect({
@@ -180,31 +168,33 @@ function frames({ grid, plan: { square, left, top }, theme, chosen, at }) {
   ];
 }
 
-/**
- * @typedef {object} Panel the place of one sentence's grid
- * @property {HTMLElement} root
- * @property {HTMLElement} title
- * @property {HTMLCanvasElement} canvas
- * @property {HTMLElement} scroll
- * @property {HTMLTableElement} table
- * @property {Group} [squares]
- */
+interface Panel { // the place of one sentence's grid
+  root: HTMLElement;
+  title: HTMLElement;
+  canvas: HTMLCanvasElement;
+  scroll: HTMLElement;
+  table: HTMLTableElement;
+  squares?: Group;
+}
 
 const HELP = "Arrow keys move over the squares, Enter chooses a row.";
 const SIDE = 18; // of a square in the legend
 const SHEET = { widest: 1400, apart: 32, title: 28 }; // of what is saved
 const ADDED = ["True, so 0 is added", "False, so −∞ is added"];
 
-/** @extends {View<MasksData>} */
-export class MaskGrids extends View {
+export class MaskGrids extends View<MasksData> {
   static sends = true;
 
-  /** @param {import("./core/wire.ts").Message} message @returns {MasksData} */
-  static read({ meta, arrays }) {
-    /** @param {Omit<MaskGrid, "codes">} grid @param {number} n */
-    const whole = (grid, n) => ({ ...grid, codes: arrays[`codes.${n}`] });
+  static read({ meta, arrays }: Message): MasksData {
+    const whole = (grid: Omit<MaskGrid, "codes">, n: number) =>
+      ({ ...grid, codes: arrays[`codes.${n}`] });
     return { ...meta, grids: meta.grids.map(whole) };
   }
+
+  declare tip; declare room; declare frame; declare legend; declare foot; declare words;
+  declare panels: Panel[];
+  declare at: MaskAt | null;
+  declare plan: MasksPlan;
 
   constructor() {
     super();
@@ -214,12 +204,9 @@ export class MaskGrids extends View {
     this.legend = make("div", { class: "hl-legends" });
     this.foot = make("div", { class: "hl-foot" }, this.legend, this.saveButtons());
     this.root.append(this.frame, this.foot, this.live);
-    /** @type {Panel[]} */
     this.panels = [];
     this.words = "";
-    /** @type {MaskAt | null} */
     this.at = null; // under the pointer or the cursor
-    /** @type {MasksPlan} */
     this.plan;
   }
 
@@ -234,8 +221,7 @@ export class MaskGrids extends View {
     grids.forEach((grid, n) => this.describe(panels[n], grid));
   }
 
-  /** @param {number} n @returns {Panel} */
-  panel(n) {
+  panel(n: number): Panel {
     const title = make("h3", { class: "hl-title" });
     const canvas = make("canvas", { "aria-hidden": "true" });
     const scroll = make("div", {
@@ -257,9 +243,8 @@ export class MaskGrids extends View {
     return { root, title, canvas, scroll, table };
   }
 
-  /** Describe a grid without drawing: its title, and how much of the batch each row sees.
-   * @param {Panel} panel @param {MaskGrid} grid */
-  describe({ title, scroll, table }, grid) {
+  /** Describe a grid without drawing: its title, and how much of the batch each row sees. */
+  describe({ title, scroll, table }: Panel, grid: MaskGrid) {
     const name = `${this.data.title}, ${grid.title}`;
     title.textContent = grid.title;
     scroll.setAttribute("aria-label", `${name}. ${HELP}`);
@@ -269,8 +254,7 @@ export class MaskGrids extends View {
     }));
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     const { data, panels } = this;
     this.plan = planMasks(data.grids, width, heightInSight(), this.measure);
     data.grids.forEach((grid, n) => {
@@ -288,8 +272,8 @@ export class MaskGrids extends View {
     return { color, asNumbers, theme };
   }
 
-  /** Draw a square of the legend. @param {number} code */
-  sample(code) {
+  /** Draw a square of the legend. */
+  sample(code: number) {
     return squareMarks(code, this.look(), { x: 0, y: 0, side: SIDE });
   }
 
@@ -298,19 +282,18 @@ export class MaskGrids extends View {
     this.showTip();
   }
 
-  /** @param {number} n */
-  drawPanel(n) {
+  drawPanel(n: number) {
     const context = sized(this.panels[n].canvas, ...extent(this.plan, this.data.grids[n]));
     paint(context, this.marks(n, this.at), this.theme.font);
   }
 
-  /** Draw the grid of one sentence. @param {number} n @param {MaskAt | null} at */
-  marks(n, at) {
+  /** Draw the grid of one sentence. */
+  marks(n: number, at: MaskAt | null) {
     const { data, plan, theme, measure } = this;
     const [sentence, row] = data.chosen;
     return maskMarks({
       grid: data.grids[n], plan, theme, measure,
-      squares: /** @type {Group} */ (this.panels[n].squares),
+      squares: this.panels[n].squares as Group,
       chosen: sentence === n ? row : null, at: at?.panel === n ? at : null,
     });
   }
@@ -334,14 +317,12 @@ export class MaskGrids extends View {
     };
   }
 
-  /** @param {number} panel @param {MouseEvent} event */
-  under(panel, event) {
+  under(panel: number, event: MouseEvent) {
     return this.plan ? this.hit(panel, ...pointIn(event, this.panels[panel].canvas)) : null;
   }
 
-  /** Find the square at a place; beside a row's word, the first of the row.
-   * @param {number} panel @param {number} x @param {number} y @returns {MaskAt | null} */
-  hit(panel, x, y) {
+  /** Find the square at a place; beside a row's word, the first of the row. */
+  hit(panel: number, x: number, y: number): MaskAt | null {
     const { square, left, top } = this.plan;
     const { queries, keys } = this.data.grids[panel];
     const [row, key] = [Math.floor((y - top) / square), Math.floor((x - left) / square)];
@@ -349,8 +330,7 @@ export class MaskGrids extends View {
     return { panel, row, key: Math.max(key, 0) };
   }
 
-  /** @param {MaskAt | null} at */
-  point(at) {
+  point(at: MaskAt | null) {
     if (JSON.stringify(at) === JSON.stringify(this.at)) return;
     const changed = new Set([this.at?.panel, at?.panel]);
     this.at = at;
@@ -358,8 +338,7 @@ export class MaskGrids extends View {
     this.showTip();
   }
 
-  /** @param {number} panel @param {KeyboardEvent} event */
-  onKey(panel, event) {
+  onKey(panel: number, event: KeyboardEvent) {
     if (isShortcut(event)) return;
     const { row, key } = this.at?.panel === panel ? this.at : { row: 0, key: -1 };
     const { queries, keys } = this.data.grids[panel];
@@ -379,14 +358,13 @@ export class MaskGrids extends View {
     event.preventDefault();
   }
 
-  /** @param {Pick<MaskAt, "row" | "key">} at */
-  boxOf({ row, key }) {
+  boxOf({ row, key }: Pick<MaskAt, "row" | "key">) {
     const { square, left, top } = this.plan;
     return boxAt(left + key * square, top + row * square, square, square);
   }
 
-  /** Describe a square. @param {MaskAt} at */
-  sentences({ panel, row, key }) {
+  /** Describe a square. */
+  sentences({ panel, row, key }: MaskAt) {
     const { grids, reasons } = this.data;
     const { names, keys } = grids[panel];
     const code = rowOf(grids[panel], row)[key];

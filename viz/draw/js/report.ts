@@ -9,8 +9,8 @@ import { headOf } from "./explorer/data.ts";
 import { Explorer } from "./explorer/view.ts";
 
 const RGB = /^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/; // as a browser writes a colour
-const heads = /** @type {HTMLElement} */ (document.getElementById("heads"));
-const frame = /** @type {HTMLElement | null} */ (window.frameElement);
+const heads = document.getElementById("heads") as HTMLElement;
+const frame = window.frameElement as HTMLElement | null;
 const message = decode(await unzip(await textOf("weights")));
 if (frame) followHost(frame, () => explorer.repaint());
 const explorer = mount(heads, Explorer, Explorer.read(message, textOf));
@@ -33,10 +33,10 @@ if (frame) { // a notebook gives the page a frame: as high as it needs
  * Take over the theme of the page around a frame, now and when it changes, unless the page in the
  * frame was made in a theme of its own: JupyterLab, VS Code and Colab have a dark one, whatever the
  * reader's system has.
- * @param {HTMLElement} inner the frame
- * @param {() => void} repaint called when the theme has changed
+ * @param inner the frame
+ * @param repaint called when the theme has changed
  */
-function followHost(inner, repaint) {
+function followHost(inner: HTMLElement, repaint: () => void) {
   const { dataset } = document.documentElement;
   if (dataset.theme !== "auto") return;
   const apply = () => {
@@ -57,12 +57,9 @@ function followHost(inner, repaint) {
   for (const node of [documentElement, body]) observer.observe(node, { attributeFilter });
 }
 
-/**
- * Derive the theme from the colour under a frame; null where it stands on none.
- * @param {HTMLElement} inner the frame
- * @returns {"light" | "dark" | null}
- */
-function themeAround(inner) {
+/** Derive the theme from the colour under a frame; null where it stands on none.
+ * @param inner the frame */
+function themeAround(inner: HTMLElement): "light" | "dark" | null {
   for (let node = inner.parentElement; node; node = node.parentElement) {
     const color = RGB.exec(getComputedStyle(node).backgroundColor);
     if (!color || Number(color[4] ?? 1) < 0.5) continue; // what lies under it is seen

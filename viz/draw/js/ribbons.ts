@@ -6,54 +6,48 @@ import { choice, fillTable, make } from "./core/dom.ts";
 import { EDGE, PictureView, TALLEST } from "./core/picture_view.ts";
 import { group, path, rect, text } from "./core/scene.ts";
 import { isolate, looksMost, number, quote, tidy, within } from "./core/text.ts";
+import type { Scene } from "./core/picture_view.ts";
+import type { Group, Mark, Place } from "./core/scene.ts";
+import type { Measure } from "./core/theme.ts";
+import type { Message } from "./core/wire.ts";
 
-/** @import { Scene } from "./core/picture_view.ts" */
-/** @import { Group, Mark, Place } from "./core/scene.ts" */
-/** @import { Measure } from "./core/theme.ts" */
+type Side = "queries" | "keys";
+/** A word of one of the two lists. */
+interface Token { side: Side; index: number }
 
-/** @typedef {"queries" | "keys"} Side */
-/** A word of one of the two lists. @typedef {{side: Side, index: number}} Token */
+export interface RibbonData { // the message of `encode_ribbons` in viz/draw/ribbons.py
+  kind: string;
+  heads: string[]; // their names
+  colors: { light: string[]; dark: string[] }; // of the heads
+  rows: string; // the name of what stands on the left
+  columns: string;
+  note: string;
+  amount?: string; // how a ribbon's width is called, where it is no weight
+  from: number; // weights of less get no ribbon
+  queries: string[];
+  keys: string[];
+  rowNames: string[] | null; // what the decoder reads and writes at each query
+  weights: Float32Array; // `[head, query, key]`
+}
 
-/**
- * @typedef {object} RibbonData the message of `encode_ribbons` in viz/draw/ribbons.py
- * @property {string} kind
- * @property {string[]} heads their names
- * @property {{light: string[], dark: string[]}} colors of the heads
- * @property {string} rows the name of what stands on the left
- * @property {string} columns
- * @property {string} note
- * @property {string} [amount] how a ribbon's width is called, where it is no weight
- * @property {number} from weights of less get no ribbon
- * @property {string[]} queries
- * @property {string[]} keys
- * @property {string[] | null} rowNames what the decoder reads and writes at each query
- * @property {Float32Array} weights `[head, query, key]`
- */
+const OTHER: Record<Side, Side> = { queries: "keys", keys: "queries" };
 
-/** @type {Record<Side, Side>} */
-const OTHER = { queries: "keys", keys: "queries" };
-
-/** @param {RibbonData} data @param {number} head @param {number} query @param {number} key */
-const weightOf = ({ queries, keys, weights }, head, query, key) =>
+const weightOf = (
+  { queries, keys, weights }: RibbonData, head: number, query: number, key: number,
+) =>
   weights[(head * queries.length + query) * keys.length + key];
 
-/** Sort a token and a token of the other side into query and key.
- * @param {Token} token @param {{index: number}} other @returns {[query: number, key: number]} */
-const pair = (token, other) =>
+/** Sort a token and a token of the other side into query and key. */
+const pair = (token: Token, other: { index: number }): [query: number, key: number] =>
   (token.side === "queries" ? [token.index, other.index] : [other.index, token.index]);
 
-/** @typedef {{head: number, query: number, key: number, weight: number}} Ribbon */
+interface Ribbon { head: number; query: number; key: number; weight: number }
 
-/**
- * The weights that are drawn as ribbons, the largest last and so on top.
- * @param {RibbonData} data
- * @param {number[]} on the heads that are switched on
- * @param {Token | null} token whose ribbons they are; all ribbons by default
- * @returns {Ribbon[]}
- */
-export function ribbonsOf(data, on, token) {
-  /** @param {Side} side */
-  const span = (side) => (token?.side === side ? [token.index] : [...data[side].keys()]);
+/** The weights that are drawn as ribbons, the largest last and so on top.
+ * @param on the heads that are switched on
+ * @param token whose ribbons they are; all ribbons by default */
+export function ribbonsOf(data: RibbonData, on: number[], token: Token | null): Ribbon[] {
+  const span = (side: Side) => (token?.side === side ? [token.index] : [...data[side].keys()]);
   const [queries, keys] = [span("queries"), span("keys")];
   const ribbons = [];
   for (const head of on) {
@@ -73,36 +67,31 @@ const RIBBONS = { widest: 14, least: 96 }; // a weight of 1, and the room betwee
 const EXACT = "0.0000"; // the widest number beside a word
 const STEM = 6; // the mark beside a word that is picked
 
-/**
- * @typedef {object} RibbonPlan
- * @property {number} row height of one
- * @property {number} font size of the letters
- * @property {number} left where the ribbons begin
- * @property {number} right where they end
- * @property {number} column width of a number
- * @property {number} numbers how many stand beside a word
- * @property {number} lane height of a head's part of a row
- * @property {number} width
- * @property {number} height
- */
+interface RibbonPlan {
+  row: number; // height of one
+  font: number; // size of the letters
+  left: number; // where the ribbons begin
+  right: number; // where they end
+  column: number; // width of a number
+  numbers: number; // how many stand beside a word
+  lane: number; // height of a head's part of a row
+  width: number;
+  height: number;
+}
 
-/**
- * @param {{queries: string[], keys: string[]}} data
- * @param {number} count of heads that are on
- * @param {number} width of the frame
- * @param {Measure} measure
- * @returns {RibbonPlan}
- */
-export function planRibbons({ queries, keys }, count, width, measure) {
+/** @param count of heads that are on
+ * @param width of the frame */
+export function planRibbons(
+  { queries, keys }: { queries: string[]; keys: string[] }, count: number, width: number,
+  measure: Measure,
+): RibbonPlan {
   // the bold of a picked word is the widest
-  /** @param {string} word */
-  const wideOf = (word) => measure(word, LETTERS.largest, 600);
+  const wideOf = (word: string) => measure(word, LETTERS.largest, 600);
   const rows = Math.max(queries.length, keys.length);
   const row = within(Math.floor(TALLEST / rows), ROW.smallest, ROW.largest);
   const font = within(Math.floor(row * 0.68), LETTERS.smallest, LETTERS.largest);
   const scale = font / LETTERS.largest;
-  /** @param {string[]} words */
-  const room = (words) => Math.ceil(Math.max(...words.map(wideOf)) * scale) + EDGE + STEM;
+  const room = (words: string[]) => Math.ceil(Math.max(...words.map(wideOf)) * scale) + EDGE + STEM;
   const left = room(queries);
   const wide = Math.max(width, left + RIBBONS.least + room(keys));
   const right = wide - room(keys);
@@ -118,31 +107,28 @@ export function planRibbons({ queries, keys }, count, width, measure) {
 
 /**
  * Find the middle of a head's lane in a row.
- * @param {RibbonPlan} plan
- * @param {number} index of the row
- * @param {number} nth of the heads that are on
- * @param {number} count of these
+ * @param index of the row
+ * @param nth of the heads that are on
+ * @param count of these
  */
-export const laneAt = ({ row, lane }, index, nth, count) =>
+export const laneAt = ({ row, lane }: RibbonPlan, index: number, nth: number, count: number) =>
   (index + 0.5) * row + (nth - (count - 1) / 2) * lane;
 
 const FADED = 0.68; // of a number whose ribbon is too faint to be drawn
 const GAP = 4; // between a list and its ribbons
 
-/**
- * @typedef {object} Choice
- * @property {string[]} colors of the heads
- * @property {number[]} on the heads that are drawn
- * @property {Token | null} picked
- * @property {Token | null} shown whose ribbons are drawn; those of all where there is none
- * @property {Mark} ribbons
- * @property {Place} visible
- *
- * @typedef {Scene<RibbonData, RibbonPlan, Token> & Choice} RibbonScene
- */
+interface Choice {
+  colors: string[]; // of the heads
+  on: number[]; // the heads that are drawn
+  picked: Token | null;
+  shown: Token | null; // whose ribbons are drawn; those of all where there is none
+  ribbons: Mark;
+  visible: Place;
+}
 
-/** @param {RibbonScene} scene @returns {Mark[]} */
-export const ribbonMarks = (scene) => [
+type RibbonScene = Scene<RibbonData, RibbonPlan, Token> & Choice;
+
+export const ribbonMarks = (scene: RibbonScene): Mark[] => [
   scene.ribbons,
   ...wordMarks(scene, "queries"),
   ...wordMarks(scene, "keys"),
@@ -150,12 +136,10 @@ export const ribbonMarks = (scene) => [
   ...pointed(scene),
 ];
 
-/**
- * @param {Pick<RibbonScene, "plan" | "colors" | "on" | "shown">} scene
- * @param {Ribbon[]} ribbons
- * @returns {Group}
- */
-export function curveMarks({ plan, colors, on, shown }, ribbons) {
+export function curveMarks(
+  { plan, colors, on, shown }: Pick<RibbonScene, "plan" | "colors" | "on" | "shown">,
+  ribbons: Ribbon[],
+): Group {
   const room = plan.numbers * plan.column;
   const left = tidy(plan.left + GAP + (shown?.side === "keys" ? room : 0));
   const right = tidy(plan.right - GAP - (shown?.side === "queries" ? room : 0));
@@ -175,8 +159,7 @@ export function curveMarks({ plan, colors, on, shown }, ribbons) {
   return group(marks, shown ? {} : { layer: [plan.width, plan.height] });
 }
 
-/** @param {RibbonScene} scene @param {Side} side @returns {Mark[]} */
-function wordMarks({ data, plan, theme, at, picked, visible }, side) {
+function wordMarks({ data, plan, theme, at, picked, visible }: RibbonScene, side: Side): Mark[] {
   const onLeft = side === "queries";
   return data[side].flatMap((token, index) => {
     if (!inFrame(plan, visible, index)) return [];
@@ -189,9 +172,10 @@ function wordMarks({ data, plan, theme, at, picked, visible }, side) {
   });
 }
 
-/** Write the exact weights of the shown token beside each token of the other side.
- * @param {RibbonScene} scene @param {Token} shown @returns {Mark[]} */
-function numberMarks({ data, plan, theme, measure, colors, on, visible }, shown) {
+/** Write the exact weights of the shown token beside each token of the other side. */
+function numberMarks(
+  { data, plan, theme, measure, colors, on, visible }: RibbonScene, shown: Token,
+): Mark[] {
   const toKeys = shown.side === "queries";
   const first = toKeys ? plan.right - plan.numbers * plan.column : plan.left;
   return data[toKeys ? "keys" : "queries"].flatMap((_, index) => {
@@ -219,9 +203,8 @@ function numberMarks({ data, plan, theme, measure, colors, on, visible }, shown)
   });
 }
 
-/** Draw a stem beside the picked token, and a frame around the token under the pointer.
- * @param {RibbonScene} scene @returns {Mark[]} */
-function pointed({ plan, theme, at, picked }) {
+/** Draw a stem beside the picked token, and a frame around the token under the pointer. */
+function pointed({ plan, theme, at, picked }: RibbonScene): Mark[] {
   const [start, end] = at?.side === "queries" ? [0, plan.left] : [plan.right, plan.width];
   return [
     ...(picked ? [rect({
@@ -235,22 +218,26 @@ function pointed({ plan, theme, at, picked }) {
   ];
 }
 
-/** @param {RibbonPlan} plan @param {Place} visible @param {number} index */
-const inFrame = ({ row }, { y, height }, index) =>
+const inFrame = ({ row }: RibbonPlan, { y, height }: Place, index: number) =>
   (index + 1) * row >= y && index * row <= y + height;
 
-/** @param {Token | null} token @param {Side} side @param {number} index */
-const is = (token, side, index) => token?.side === side && token.index === index;
+const is = (token: Token | null, side: Side, index: number) =>
+  token?.side === side && token.index === index;
 
 const HELP = "Up and down move over the words, left and right change sides, Enter picks a word, "
   + "Escape lets it go.";
 
-/** @extends {PictureView<RibbonData, Token, RibbonPlan>} */
-export class Ribbons extends PictureView {
-  /** @param {import("./core/wire.ts").Message} message @returns {RibbonData} */
-  static read({ meta, arrays }) {
+export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
+  static read({ meta, arrays }: Message): RibbonData {
     return { ...meta, weights: arrays.weights };
   }
+
+  declare switches; declare axes; declare dot; declare named;
+  declare inputs: HTMLInputElement[];
+  declare off: Set<string>;
+  declare picked: Token | null;
+  declare on: number[];
+  declare all: Group | null;
 
   constructor() {
     super();
@@ -258,16 +245,11 @@ export class Ribbons extends PictureView {
     this.axes = make("div", { class: "hl-axes" });
     this.root.prepend(this.switches, this.axes);
     this.dot = make("span", { class: "hl-dot" });
-    /** @type {HTMLInputElement[]} */
     this.inputs = [];
-    /** @type {Set<string>} */
     this.off = new Set(); // kind and name, so that a head stays off when another sentence comes
-    /** @type {Token | null} */
     this.picked = null;
     this.named = ""; // which heads the switches are of
-    /** @type {number[]} */
     this.on = [];
-    /** @type {import("./core/scene.ts").Group | null} */
     this.all = null; // ribbons of all tokens, made when they are needed
   }
 
@@ -306,27 +288,24 @@ export class Ribbons extends PictureView {
       : [make("span", {}, this.dot, heads[0])]));
   }
 
-  /** @param {string} name of a head */
-  idOf(name) {
+  /** @param name of a head */
+  idOf(name: string) {
     return `${this.data.kind} ${name}`;
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     const { heads } = this.data;
     const colors = this.data.colors[this.theme.name];
     this.inputs.forEach((input, head) => (input.style.accentColor = colors[head]));
     this.dot.style.background = colors[0];
     this.on = [...heads.keys()].filter((head) =>
       heads.length === 1 || !this.off.has(this.idOf(heads[head])));
-    /** @param {number} room */
-    const plan = (room) => planRibbons(this.data, this.on.length, room, this.measure);
+    const plan = (room: number) => planRibbons(this.data, this.on.length, room, this.measure);
     this.fit(plan, width, TALLEST);
     this.all = null;
   }
 
-  /** @param {Token | null} at @param {Place} visible */
-  marks(at, visible) {
+  marks(at: Token | null, visible: Place) {
     const { data, plan, theme, on, picked } = this;
     const colors = data.colors[theme.name];
     // the token that is pointed at, but not beside a picked one
@@ -341,8 +320,7 @@ export class Ribbons extends PictureView {
     const { data, theme, on } = this;
     const names = on.map((head) => data.heads[head]);
     const colors = data.colors[theme.name];
-    /** @param {number} head */
-    const dot = (head) => ({
+    const dot = (head: number) => ({
       width: 10, gap: 5, marks: [rect({ x: 0, y: 0, width: 10, height: 10, fill: colors[head] })],
     });
     return {
@@ -352,23 +330,20 @@ export class Ribbons extends PictureView {
     };
   }
 
-  /** @param {number} x @param {number} y @returns {Token | null} */
-  hit(x, y) {
+  hit(x: number, y: number): Token | null {
     const { data, plan: { row, left, right } } = this;
     const index = Math.floor(y / row);
     const side = x < left ? "queries" : x > right ? "keys" : null;
     return side && data[side][index] != null ? { side, index } : null;
   }
 
-  /** @param {Token} token */
-  pick({ side, index }) {
+  pick({ side, index }: Token) {
     const again = this.picked?.side === side && this.picked.index === index;
     this.picked = again ? null : { side, index };
     this.draw();
   }
 
-  /** @param {string} key */
-  press(key) {
+  press(key: string) {
     if (key === "Enter" || key === " ") {
       const at = this.start();
       this.pick(at);
@@ -381,20 +356,18 @@ export class Ribbons extends PictureView {
     return true;
   }
 
-  /** Get the word from which the keys lead on. @returns {Token} */
-  start() {
+  /** Get the word from which the keys lead on. */
+  start(): Token {
     return this.at ?? this.picked ?? { side: "queries", index: 0 };
   }
 
-  /** @param {string} key */
-  target(key) {
+  target(key: string) {
     const { data, at } = this;
     const { side, index } = this.start();
     const last = data[side].length - 1;
     const other = OTHER[side];
     const beside = { side: other, index: Math.min(index, data[other].length - 1) };
-    /** @type {Record<string, Token>} */
-    const moves = {
+    const moves: Record<string, Token> = {
       ArrowUp: { side, index: within(index - 1, 0, last) },
       ArrowDown: { side, index: within(at ? index + 1 : index, 0, last) },
       ArrowLeft: side === "keys" ? beside : { side, index },
@@ -405,8 +378,7 @@ export class Ribbons extends PictureView {
     return moves[key];
   }
 
-  /** @param {Token} at */
-  sentence(at) {
+  sentence(at: Token) {
     const { data, on } = this;
     const partner = this.partner(at);
     if (partner) {
@@ -423,32 +395,29 @@ export class Ribbons extends PictureView {
     return `${quote(data[at.side][at.index])} ${way} ${most.join(", ")}`;
   }
 
-  /** @param {Token} at @param {number} [columns] of numbers beside it */
-  boxOf({ side, index }, columns = this.partner({ side }) ? this.plan.numbers : 0) {
+  /** @param columns of numbers beside it */
+  boxOf({ side, index }: Token, columns = this.partner({ side }) ? this.plan.numbers : 0) {
     const { row, left, right, width, column } = this.plan;
     const numbers = columns * column;
     const [start, end] = side === "queries" ? [0, left + numbers] : [right - numbers, width];
     return { left: start, top: index * row, right: end, bottom: (index + 1) * row };
   }
 
-  /** @param {Token} at */
-  roomOf(at) {
+  roomOf(at: Token) {
     return this.boxOf(at, 0);
   }
 
-  /** Get the picked word, if it stands on the other side. @param {Pick<Token, "side">} at */
-  partner({ side }) {
+  /** Get the picked word, if it stands on the other side. */
+  partner({ side }: Pick<Token, "side">) {
     return this.picked && this.picked.side !== side ? this.picked : null;
   }
 
-  /** List the weights with the picked word, and the decoder's words in this row.
-   * @param {Token} at */
-  tipNodes(at) {
+  /** List the weights with the picked word, and the decoder's words in this row. */
+  tipNodes(at: Token) {
     const { data, on, theme } = this;
     const name = at.side === "queries" && data.rowNames?.[at.index];
     const partner = this.partner(at);
-    /** @type {(Node | string)[]} */
-    const nodes = [];
+    const nodes: (Node | string)[] = [];
     if (partner) {
       const [query, key] = pair(partner, at);
       nodes.push(arrow(data, query, key), ...on.map((head) => {
@@ -463,16 +432,13 @@ export class Ribbons extends PictureView {
   }
 }
 
-/** @param {RibbonData} data */
-const axes = (data) => [["Left ←", data.rows], ["Right →", data.columns]];
+const axes = (data: RibbonData) => [["Left ←", data.rows], ["Right →", data.columns]];
 
-/** @param {RibbonData} data @param {number} query @param {number} key */
-const arrow = ({ queries, keys }, query, key) =>
+const arrow = ({ queries, keys }: RibbonData, query: number, key: number) =>
   `${quote(queries[query])} → ${quote(keys[key])}`;
 
-/** Find the token of the other side with the largest weight, and write the weight.
- * @param {RibbonData} data @param {number} head @param {Token} token */
-function strongest(data, head, token) {
+/** Find the token of the other side with the largest weight, and write the weight. */
+function strongest(data: RibbonData, head: number, token: Token) {
   const others = data[OTHER[token.side]];
   const weights = others.map((_, index) => weightOf(data, head, ...pair(token, { index })));
   const most = Math.max(...weights);

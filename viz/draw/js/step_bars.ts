@@ -8,27 +8,28 @@ import { rect, text } from "./core/scene.ts";
 import {
   digits, forHand, isolate, logText, number, quote, shortened, within,
 } from "./core/text.ts";
+import type { Scene } from "./core/picture_view.ts";
+import type { Mark, Place } from "./core/scene.ts";
+import type { Measure } from "./core/theme.ts";
+import type { Message } from "./core/wire.ts";
 
-/** @import { Scene } from "./core/picture_view.ts" */
-/** @import { Mark, Place } from "./core/scene.ts" */
-/** @import { Measure } from "./core/theme.ts" */
+/** A piece at a step. */
+interface Option { raw: string; label: string; p: number }
+/** One of them: the step and its row, 0 for the piece that was written. */
+interface BarAt { step: number; row: number }
 
-/** A piece at a step. @typedef {{raw: string, label: string, p: number}} Option */
-/** One of them: the step and its row, 0 for the piece that was written.
- * @typedef {{step: number, row: number}} BarAt */
+interface StepsData { // the message of `encode_bars` in viz/draw/step_bars.py
+  title: string;
+  note: string;
+  steps: Option[][]; // the written piece first
+}
 
-/**
- * @typedef {object} StepsData the message of `encode_bars` in viz/draw/step_bars.py
- * @property {string} title
- * @property {string} note
- * @property {Option[][]} steps the written piece first
- *
- * @typedef {object} BarsPlan
- * @property {string[][]} texts of the pieces, cut where a column has no room
- * @property {number} column width, and so that of a bar of 1
- * @property {number} width
- * @property {number} height
- */
+interface BarsPlan {
+  texts: string[][]; // of the pieces, cut where a column has no room
+  column: number; // width, and so that of a bar of 1
+  width: number;
+  height: number;
+}
 
 const FONT = { written: 15, other: 14, number: 12 };
 const ROW = { first: 44, other: 34, text: 18, bar: 5, pad: 6 }; // heights
@@ -39,10 +40,8 @@ const FILLED = { written: 1, rather: 0.7, other: 0.45 };
 const HELP = "Left and right move along the sentence, up and down over the alternatives of a "
   + "step; Enter forces one.";
 
-/** @param {StepsData} data @param {Measure} measure @returns {BarsPlan} */
-export function planBars({ steps }, measure) {
-  /** @param {string} label @param {number} row */
-  const wideOf = (label, row) =>
+export function planBars({ steps }: StepsData, measure: Measure): BarsPlan {
+  const wideOf = (label: string, row: number) =>
     Math.ceil(row ? measure(label, FONT.other, 400) : measure(label, FONT.written, 600));
   const widest = Math.max(...steps.flatMap((step) =>
     step.map(({ label }, row) => wideOf(label, row))));
@@ -58,36 +57,21 @@ export function planBars({ steps }, measure) {
   };
 }
 
-/** @param {BarsPlan} plan @param {number} step */
-export const leftOf = ({ column }, step) => step * (column + COLUMN.gap);
+export const leftOf = ({ column }: BarsPlan, step: number) => step * (column + COLUMN.gap);
+export const topOf = (row: number) => (row ? ROW.first + (row - 1) * ROW.other : 0);
+export const heightOf = (row: number) => (row ? ROW.other : ROW.first - ROW.pad);
 
-/** @param {number} row */
-export const topOf = (row) => (row ? ROW.first + (row - 1) * ROW.other : 0);
+type BarsScene = Scene<StepsData, BarsPlan, BarAt>;
 
-/** @param {number} row */
-export const heightOf = (row) => (row ? ROW.other : ROW.first - ROW.pad);
-
-/** @typedef {Scene<StepsData, BarsPlan, BarAt>} BarsScene */
-
-/**
- * @param {BarsScene} scene
- * @param {[first: number, last: number]} steps that are to be seen
- * @returns {Mark[]}
- */
-export function barMarks(scene, [first, last]) {
+/** @param steps that are to be seen */
+export function barMarks(scene: BarsScene, [first, last]: [first: number, last: number]): Mark[] {
   return scene.data.steps.slice(first, last + 1).flatMap((options, n) =>
     options.flatMap((option, row) =>
       line(scene, { step: first + n, row }, option, option.p > options[0].p)));
 }
 
-/**
- * @param {BarsScene} scene
- * @param {BarAt} at
- * @param {Option} option
- * @param {boolean} rather whether it is more probable than what was written
- * @returns {Mark[]}
- */
-function line(scene, at, { p }, rather) {
+/** @param rather whether it is more probable than what was written */
+function line(scene: BarsScene, at: BarAt, { p }: Option, rather: boolean): Mark[] {
   const { plan, theme } = scene;
   const { step, row } = at;
   const [x, y, width] = [leftOf(plan, step), topOf(row), plan.column];
@@ -117,12 +101,12 @@ function line(scene, at, { p }, rather) {
   ];
 }
 
-/** @extends {PictureView<StepsData, BarAt, BarsPlan>} */
-export class StepBars extends PictureView {
+export class StepBars extends PictureView<StepsData, BarAt, BarsPlan> {
   static sends = true;
 
-  /** @param {import("./core/wire.ts").Message} message @returns {StepsData} */
-  static read({ meta: { labels, pieces, ...meta }, arrays: { counts, probabilities } }) {
+  static read(
+    { meta: { labels, pieces, ...meta }, arrays: { counts, probabilities } }: Message,
+  ): StepsData {
     let from = 0;
     const steps = Array.from(counts, (count) => {
       const first = from;
@@ -133,6 +117,8 @@ export class StepBars extends PictureView {
     });
     return { ...meta, steps };
   }
+
+  declare picks;
 
   constructor() {
     super();
@@ -154,8 +140,7 @@ export class StepBars extends PictureView {
     this.setRoom();
   }
 
-  /** @param {BarAt | null} at @param {Place} visible */
-  marks(at, { x, width }) {
+  marks(at: BarAt | null, { x, width }: Place) {
     const step = leftOf(this.plan, 1);
     return barMarks(this.scene(at), [Math.floor(x / step), Math.floor((x + width) / step)]);
   }
@@ -164,8 +149,7 @@ export class StepBars extends PictureView {
     return { name: "steps" };
   }
 
-  /** @param {number} x @param {number} y */
-  hit(x, y) {
+  hit(x: number, y: number) {
     const { data: { steps }, plan } = this;
     const step = Math.floor(x / leftOf(plan, 1));
     if (!steps[step] || x < 0 || y < 0 || x - leftOf(plan, step) >= plan.column) return null;
@@ -178,8 +162,8 @@ export class StepBars extends PictureView {
     if (!this.at?.row) this.scroll.style.cursor = "";
   }
 
-  /** The prefix identifies the steps of a choice. @param {BarAt} at */
-  pick({ step, row }) {
+  /** The prefix identifies the steps of a choice. */
+  pick({ step, row }: BarAt) {
     if (!row) return;
     const { steps } = this.data;
     const prefix = [...steps.slice(0, step).map(([written]) => written), steps[step][row]]
@@ -187,8 +171,7 @@ export class StepBars extends PictureView {
     this.options.onSelect?.({ step, alternative: row - 1, prefix });
   }
 
-  /** @param {string} key */
-  target(key) {
+  target(key: string) {
     const { data: { steps }, at } = this;
     if (!(key in MOVES)) return null;
     if (!at) return { step: key === "End" ? steps.length - 1 : 0, row: 0 };
@@ -197,21 +180,18 @@ export class StepBars extends PictureView {
     return { step, row: within(at.row + down, 0, steps[step].length - 1) };
   }
 
-  /** @param {BarAt} at */
-  boxOf({ step, row }) {
+  boxOf({ step, row }: BarAt) {
     return boxAt(leftOf(this.plan, step), topOf(row), this.plan.column, heightOf(row));
   }
 
-  /** @param {BarAt} at */
-  sentence({ step, row }) {
+  sentence({ step, row }: BarAt) {
     const options = this.data.steps[step];
     const { label, p } = options[row];
     const place = row ? `alternative ${row} of ${options.length - 1}` : "written";
     return `Step ${step + 1}, ${place}: ${quote(label)}, probability ${number(p)}`;
   }
 
-  /** @param {BarAt} at */
-  tipNodes({ step, row }) {
+  tipNodes({ step, row }: BarAt) {
     const { label, p } = this.data.steps[step][row];
     const numbers = `p ${number(p)} · log probability ${logText(Math.log(p))}`;
     return [`${quote(label)} ${numbers}${row ? forHand(" · click to force it") : ""}`];

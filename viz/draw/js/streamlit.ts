@@ -16,50 +16,44 @@ import { StepBars } from "./step_bars.ts";
 import { TensorStrip } from "./tensor_strip.ts";
 import { TranslationEditor } from "./translation_editor/view.ts";
 import { WordLinks } from "./word_links/view.ts";
-
-/** @import { Options, View } from "./core/view.ts" */
-/** @import { Message } from "./core/wire.ts" */
+import type { Options, View } from "./core/view.ts";
+import type { Message } from "./core/wire.ts";
+import type { Head } from "./head_grid/plan.ts";
 
 export { decode };
 
-/**
- * Every component by the name that Python calls it by: how its data are read, and whether Python
- * hears what the reader selects.
- * @type {Record<string, {new(): View<any>, read(message: Message): any, sends?: boolean}>}
- */
-export const COMPONENTS = {
+interface Component {
+  new(): View<any>;
+  read(message: Message): any;
+  sends?: boolean; // whether Python hears what the reader selects
+}
+
+/** Every component by the name that Python calls it by. */
+export const COMPONENTS: Record<string, Component> = {
   architecture: Architecture, attention_map: AttentionMap, beam_tree: BeamTree,
   head_grid: HeadGrid, inside_head: InsideHead, mask_grids: MaskGrids, player: Player,
   ribbons: Ribbons, step_bars: StepBars, tensor_strip: TensorStrip,
   translation_editor: TranslationEditor, word_links: WordLinks,
 };
 
-/**
- * Show what Python has encoded; call again to show other data in the same place.
- * @param {Element | ShadowRoot} element is filled
- * @param {Uint8Array} bytes
- * @param {Options} [options]
- */
-export const render = (element, bytes, options) => renderMessage(element, decode(bytes), options);
+/** Show what Python has encoded; call again to show other data in the same place.
+ * @param element is filled */
+export const render = (element: Element | ShadowRoot, bytes: Uint8Array, options?: Options) =>
+  renderMessage(element, decode(bytes), options);
 
-/** @param {Element | ShadowRoot} element @param {Message} message @param {Options} [options] */
-export function renderMessage(element, message, options) {
+export function renderMessage(element: Element | ShadowRoot, message: Message, options?: Options) {
   const Component = COMPONENTS[message.meta.component];
   return mount(element, Component, Component.read(message), options);
 }
 
-/**
- * @typedef {object} Host what Streamlit hands to a component
- * @property {Uint8Array} data
- * @property {ShadowRoot} parentElement
- * @property {(name: string, value: unknown) => void} setTriggerValue
- */
+interface Host { // what Streamlit hands to a component
+  data: Uint8Array;
+  parentElement: ShadowRoot;
+  setTriggerValue: (name: string, value: unknown) => void;
+}
 
-/**
- * @param {Host} host
- * @returns {() => void} takes the component away again, once it has left the page
- */
-export default function show({ data, parentElement, setTriggerValue }) {
+/** @returns takes the component away again, once it has left the page */
+export default function show({ data, parentElement, setTriggerValue }: Host): () => void {
   const message = decode(data);
   const remove = message.meta.component === "selection"
     ? select(message.meta)
@@ -71,11 +65,11 @@ export default function show({ data, parentElement, setTriggerValue }) {
   };
 }
 
-/** @param {ShadowRoot} parentElement @param {Message} message
- * @param {Host["setTriggerValue"]} setTriggerValue */
-function draw(parentElement, message, setTriggerValue) {
+function draw(
+  parentElement: ShadowRoot, message: Message, setTriggerValue: Host["setTriggerValue"],
+) {
   const { component, opens, paints, pinned } = message.meta;
-  const onSelect = (/** @type {unknown} */ value) => {
+  const onSelect = (value: unknown) => {
     setTriggerValue("picked", value);
     if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
   };
@@ -85,9 +79,8 @@ function draw(parentElement, message, setTriggerValue) {
 }
 
 /** Python says the selected head apart from the grid, whose bytes then stay as they were, and
- * Streamlit does not send again what has not changed.
- * @param {{key: string, head: import("./head_grid/plan.ts").Head}} selection */
-function select({ key, head }) {
+ * Streamlit does not send again what has not changed. */
+function select({ key, head }: { key: string; head: Head }) {
   setValue(key, head);
   return () => deleteValue(key);
 }

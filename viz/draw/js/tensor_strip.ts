@@ -6,27 +6,28 @@ import { ARROWS, boxAt } from "./core/dom.ts";
 import { EDGE, PictureView } from "./core/picture_view.ts";
 import { picture, text } from "./core/scene.ts";
 import { figure, isolate, quote, within } from "./core/text.ts";
+import type { Palette } from "./core/color.ts";
+import type { Mark } from "./core/scene.ts";
+import type { Measure, Theme } from "./core/theme.ts";
+import type { Message } from "./core/wire.ts";
 
-/** @import { Mark } from "./core/scene.ts" */
-/** @import { Measure, Theme } from "./core/theme.ts" */
+export interface StripData { // the message of `encode_strip` in viz/draw/tensor_strip.py
+  title: string;
+  rows: string[];
+  columns: number;
+  columnNames: string[] | null; // of columns that are pieces of the vocabulary
+  end: number; // the size from which on the colour stays
+  values: Float32Array; // `[row, column]`
+  palette: Palette;
+}
 
-/**
- * @typedef {object} StripData the message of `encode_strip` in viz/draw/tensor_strip.py
- * @property {string} title
- * @property {string[]} rows
- * @property {number} columns
- * @property {string[] | null} columnNames of columns that are pieces of the vocabulary
- * @property {number} end the size from which on the colour stays
- * @property {Float32Array} values `[row, column]`
- * @property {import("./core/color.ts").Palette} palette
- *
- * @typedef {object} StripPlan
- * @property {number} left where the values begin, right of the words
- * @property {number} row height of one
- * @property {number} wide width of all values together
- * @property {number} width
- * @property {number} height
- */
+interface StripPlan {
+  left: number; // where the values begin, right of the words
+  row: number; // height of one
+  wide: number; // width of all values together
+  width: number;
+  height: number;
+}
 
 const ROW = { largest: 20, smallest: 12 };
 const COLUMN = 28; // of a named column, at most
@@ -35,13 +36,11 @@ const TALL = 360; // rows shrink until all fit in here
 const LETTERS = 12;
 const HELP = "Arrow keys move over the values.";
 
-/**
- * @param {Pick<StripData, "rows" | "columns" | "columnNames">} data
- * @param {number} width of the frame
- * @param {Measure} measure
- * @returns {StripPlan}
- */
-export function planStrip({ rows, columns, columnNames }, width, measure) {
+/** @param width of the frame */
+export function planStrip(
+  { rows, columns, columnNames }: Pick<StripData, "rows" | "columns" | "columnNames">,
+  width: number, measure: Measure,
+): StripPlan {
   const words = Math.max(...rows.map((word) => measure(word, LETTERS, 400)));
   const left = Math.ceil(Math.min(Math.ceil(words), width * WIDEST_WORDS)) + EDGE;
   const row = within(Math.floor(TALL / rows.length), ROW.smallest, ROW.largest);
@@ -49,15 +48,11 @@ export function planStrip({ rows, columns, columnNames }, width, measure) {
   return { left, row, wide, width: left + wide, height: rows.length * row };
 }
 
-/**
- * Draw a word and a strip of colours for each row; the pointer changes nothing in it.
- * @param {StripData} data
- * @param {StripPlan} plan
- * @param {Theme} theme
- * @param {boolean} mixed whether some features share a pixel of the screen
- * @returns {Mark[]}
- */
-export function stripMarks(data, { left, row, wide, height }, theme, mixed) {
+/** Draw a word and a strip of colours for each row; the pointer changes nothing in it.
+ * @param mixed whether some features share a pixel of the screen */
+export function stripMarks(
+  data: StripData, { left, row, wide, height }: StripPlan, theme: Theme, mixed: boolean,
+): Mark[] {
   const { rows, columns, values, end, palette } = data;
   const raster = signedRaster(values, columns, rows.length, palette[theme.name], end);
   return [
@@ -69,18 +64,19 @@ export function stripMarks(data, { left, row, wide, height }, theme, mixed) {
   ];
 }
 
-/** @extends {PictureView<StripData, {row: number, column: number}, StripPlan>} */
-export class TensorStrip extends PictureView {
-  /** @param {import("./core/wire.ts").Message} message @returns {StripData} */
-  static read({ meta, arrays: { values, light, dark }, shapes }) {
+interface StripAt { row: number; column: number }
+
+export class TensorStrip extends PictureView<StripData, StripAt, StripPlan> {
+  static read({ meta, arrays: { values, light, dark }, shapes }: Message): StripData {
     return { ...meta, values, columns: shapes.values[1], palette: { light, dark } };
   }
+
+  declare picture: Mark[];
 
   constructor() {
     super();
     this.scroll.classList.add("hl-fine");
     this.unseen.remove(); // too many values for a table: the arrow keys read them out
-    /** @type {Mark[]} */
     this.picture = []; // made once for each plan
   }
 
@@ -88,8 +84,7 @@ export class TensorStrip extends PictureView {
     this.at = null;
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     const { data, theme } = this;
     this.plan = planStrip(data, width, this.measure);
     this.setRoom();
@@ -103,16 +98,15 @@ export class TensorStrip extends PictureView {
     return this.picture;
   }
 
-  /** @param {number} x @param {number} y */
-  hit(x, y) {
+  hit(x: number, y: number) {
     const { data: { rows, columns }, plan: { left, wide, row: high } } = this;
     const at = { row: Math.floor(y / high), column: Math.floor(((x - left) / wide) * columns) };
     const inside = at.row >= 0 && at.row < rows.length && at.column >= 0 && at.column < columns;
     return inside ? at : null;
   }
 
-  /** From none an arrow key leads to the first value. @param {string} key */
-  target(key) {
+  /** From none an arrow key leads to the first value. */
+  target(key: string) {
     const { data: { rows, columns }, at } = this;
     if (!Object.hasOwn(ARROWS, key)) return null;
     if (!at) return { row: 0, column: 0 };
@@ -123,23 +117,20 @@ export class TensorStrip extends PictureView {
     };
   }
 
-  /** @param {{row: number, column: number}} at */
-  words({ row, column }) {
+  words({ row, column }: { row: number; column: number }) {
     const { rows, columns, columnNames, values } = this.data;
     const name = columnNames ? quote(columnNames[column]) : `feature ${column + 1}`;
     return [`${quote(rows[row])} · ${name}`, figure(values[row * columns + column])];
   }
 
-  /** @param {{row: number, column: number}} at */
-  boxOf({ row, column }) {
+  boxOf({ row, column }: { row: number; column: number }) {
     const { left, row: high, wide } = this.plan;
     const width = wide / this.data.columns;
     return boxAt(left + column * width, row * high, width, high);
   }
 }
 
-/** @param {StripData} data @param {boolean} mixed */
-function noteOn({ rows, columns, columnNames, end, values }, mixed) {
+function noteOn({ rows, columns, columnNames, end, values }: StripData, mixed: boolean) {
   const unit = columnNames ? "subwords" : "features";
   const more = mixed ? " Where features are narrower than a pixel, their colours are mixed." : "";
   const colours = values.some((value) => value < 0)

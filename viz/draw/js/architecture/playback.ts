@@ -3,12 +3,11 @@
 
 import { ARROWS, button, isShortcut, make } from "../core/dom.ts";
 import { digits, isolate, within } from "../core/text.ts";
+import type { ModelBox, ModelData, ModelPlan } from "./plan.ts";
+import type { Architecture } from "./view.ts";
 
-/** @import { ModelBox, ModelData, ModelPlan } from "./plan.ts" */
-/** @import { Architecture } from "./view.ts" */
-
-/** A lit box, and the number of the subword that the decoder writes there; −1 in the encoder.
- * @typedef {{box: string, word: number}} Moment */
+/** A lit box, and the number of the subword that the decoder writes there; −1 in the encoder. */
+interface Moment { box: string; word: number }
 
 // ms of a box while its sentence is read, of one in a later subword, of the softmax there, and of
 // the subword's way back to the foot
@@ -18,9 +17,8 @@ const FOOT = "decoder.tokens";
 
 let hasPlayed = false; // by itself, since the app was opened
 
-/** List the moments in their order.
- * @param {Pick<ModelBox, "name" | "sentences">[]} boxes from the foot up @returns {Moment[]} */
-export function momentsOf(boxes) {
+/** List the moments in their order. @param boxes from the foot up */
+export function momentsOf(boxes: Pick<ModelBox, "name" | "sentences">[]): Moment[] {
   const [encoder, decoder] = ["encoder.", "decoder."].map((stack) =>
     boxes.filter(({ name }) => name.startsWith(stack)));
   const words = decoder[0]?.sentences.length ?? 0;
@@ -31,10 +29,13 @@ export function momentsOf(boxes) {
   ];
 }
 
-/** Compute the share of a box's rows that the model has still to compute.
- * @param {string} name @param {string[]} names of all boxes in their order
- * @param {Moment | null} moment null when all is written @param {number} rows of the decoder */
-export function missingShare(name, names, moment, rows) {
+/**
+ * Compute the share of a box's rows that the model has still to compute.
+ * @param names of all boxes in their order
+ * @param moment null when all is written
+ * @param rows of the decoder
+ */
+export function missingShare(name: string, names: string[], moment: Moment | null, rows: number) {
   if (!moment) return 0;
   const isPassed = names.indexOf(name) <= names.indexOf(moment.box);
   if (name.startsWith("encoder.")) return isPassed ? 0 : 1;
@@ -42,15 +43,19 @@ export function missingShare(name, names, moment, rows) {
   return 1 - done / rows;
 }
 
-/** Compute how long a moment lasts, in ms. @param {Moment} moment */
-export const durationOf = ({ box, word }) =>
+/** Compute how long a moment lasts, in ms. */
+export const durationOf = ({ box, word }: Moment) =>
   (word < 1 ? PACE.read : box === ENDS ? PACE.softmax : PACE.pass) + (box === ENDS ? PACE.back : 0);
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export class Playback {
-  /** @param {Architecture} view */
-  constructor(view) {
+  declare view; declare back; declare play; declare on; declare count; declare says; declare bars;
+  declare word; declare panel; declare step; declare timer; declare isUnasked; declare texts;
+  declare remove;
+  declare moments: Moment[];
+
+  constructor(view: Architecture) {
     this.view = view;
     this.back = button("◀", () => this.go(this.step - 1), { "aria-label": "One box back" });
     this.play = button("▶ Play", () => this.toggle());
@@ -62,7 +67,6 @@ export class Playback {
     this.panel = make("div", { class: "hl-arch-panel", role: "group", "aria-label": "Player" },
       make("div", { class: "hl-player-controls" }, this.back, this.play, this.on, this.count),
       this.says);
-    /** @type {Moment[]} */
     this.moments = [];
     this.step = 0; // the number of moments when all is written
     this.timer = 0; // of the next moment while it plays
@@ -73,8 +77,8 @@ export class Playback {
     });
     // else letting the space bar go would press the button that has the focus, too
     this.panel.addEventListener("keyup", (event) => event.key === " " && event.preventDefault());
-    /** A reader who acts is not played under. @param {Event} event */
-    const stop = (event) => {
+    /** A reader who acts is not played under. */
+    const stop = (event: Event) => {
       if (this.isUnasked && !event.composedPath().includes(this.panel)) this.pause();
     };
     for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, stop, true);
@@ -84,8 +88,8 @@ export class Playback {
     };
   }
 
-  /** Stand where all is written, but play when the page opens. @param {ModelData} data */
-  update({ boxes, playing, selected }) {
+  /** Stand where all is written, but play when the page opens. */
+  update({ boxes, playing, selected }: ModelData) {
     this.panel.hidden = this.bars.hidden = !playing;
     const texts = JSON.stringify(playing && [playing.source, playing.read]);
     const [isNew, isFirst] = [texts !== this.texts, !this.texts];
@@ -101,8 +105,7 @@ export class Playback {
     if (this.isUnasked) queueMicrotask(() => this.start());
   }
 
-  /** @param {ModelPlan} plan */
-  arrange({ free, narrow, layout }) {
+  arrange({ free, narrow, layout }: ModelPlan) {
     const { box } = this.view;
     const place = { left: `${free.x}px`, width: `${free.width}px` };
     this.panel.classList.toggle("hl-arch-free", !narrow);
@@ -119,9 +122,8 @@ export class Playback {
     return this.moments[this.step] ?? null;
   }
 
-  /** Find the moment of a box: of the subword that is being written, else of the first one.
-   * @param {string} name */
-  stepOf(name) {
+  /** Find the moment of a box: of the subword that is being written, else of the first one. */
+  stepOf(name: string) {
     const word = Math.max(0, this.moment?.word ?? 0);
     return this.moments.findIndex((at) => at.box === name && (at.word < 0 || at.word === word));
   }
@@ -165,14 +167,13 @@ export class Playback {
     this.render();
   }
 
-  /** @param {number} step */
-  go(step) {
+  go(step: number) {
     this.step = within(step, 0, this.moments.length);
     this.pause();
   }
 
-  /** @param {string} key @returns {boolean} whether it is one of the player's */
-  press(key) {
+  /** @returns whether it is one of the player's */
+  press(key: string): boolean {
     if (key === " ") this.toggle();
     else if (key in ARROWS) this.go(this.step + ARROWS[key][0] - ARROWS[key][1]);
     else if (key === "Home") this.go(0);
@@ -192,9 +193,10 @@ export class Playback {
       style.setProperty("--hl-missing", String(missingShare(name, names, moment, read.length)));
     }
     const word = moment?.word ?? -1;
-    /** @param {string} name @param {string[]} tokens that its stack reads */
-    const write = (name, tokens) => buttons.get(name)?.toggleAttribute("data-tokens", !!moment)
-      && buttons.get(name)?.setAttribute("data-tokens", tokens.map(isolate).join(" "));
+    /** @param tokens that its stack reads */
+    const write = (name: string, tokens: string[]) =>
+      buttons.get(name)?.toggleAttribute("data-tokens", !!moment)
+        && buttons.get(name)?.setAttribute("data-tokens", tokens.map(isolate).join(" "));
     write("encoder.tokens", source);
     write(FOOT, [...(word > 2 ? ["…"] : []), ...read.slice(Math.max(0, word - 2), word + 1)]);
     // a disabled button would lose the focus, and with it the arrow keys
@@ -220,8 +222,8 @@ export class Playback {
   }
 
   /** Move the subword that is written from the softmax to the foot, where it is read next.
-   * @param {number} word @param {number} delay ms */
-  sendBack(word, delay) {
+   * @param delay ms */
+  sendBack(word: number, delay: number) {
     const { data: { playing }, plan: { boxes, layout, width } } = this.view;
     if (!playing || word + 1 === playing.read.length) return;
     const { options, taken } = playing.steps[word];

@@ -10,20 +10,17 @@ import { circle, path, picture, rect, text } from "../core/scene.ts";
 import { View } from "../core/view.ts";
 import { INSIDE, nextBox, planModel, SKIP } from "./plan.ts";
 import { Playback } from "./playback.ts";
+import type { Mark, Place } from "../core/scene.ts";
+import type { Theme } from "../core/theme.ts";
+import type { Message } from "../core/wire.ts";
+import type { ModelBox, ModelData, ModelPlan, Point } from "./plan.ts";
 
-/** @import { Mark, Place } from "../core/scene.ts" */
-/** @import { Theme } from "../core/theme.ts" */
-/** @import { ModelBox, ModelData, ModelPlan, Point } from "./plan.ts" */
-
-/**
- * @typedef {object} ModelScene
- * @property {ModelData} data
- * @property {ModelPlan} plan
- * @property {Theme} theme
- * @property {number} ratio pixels for one unit of the plan
- *
- * @typedef {(scene: ModelScene, box: ModelBox, place: Place) => Mark[]} BoxMarks
- */
+interface ModelScene {
+  data: ModelData;
+  plan: ModelPlan;
+  theme: Theme;
+  ratio: number; // pixels for one unit of the plan
+}
 
 const ROUND = { frame: 10, box: 5, line: 6 }; // radii of corners
 const NAME = 13; // letters over a frame
@@ -32,11 +29,9 @@ const STRIPE = 2; // at the top of an attention's box, in the colour of its kind
 // shares of ink in paper, and of a kind's colour
 const INK = { line: 0.55, residual: 0.32, head: 0.62, frame: 0.03, edge: 0.3, kind: 0.14 };
 
-/** @param {ModelScene} scene @returns {Mark[]} */
-export function modelMarks(scene) {
+export function modelMarks(scene: ModelScene): Mark[] {
   const { data, plan, theme } = scene;
-  /** @param {number} share */
-  const ink = (share) => mixed(theme.ink, theme.paper, share);
+  const ink = (share: number) => mixed(theme.ink, theme.paper, share);
   const { memoryColor } = data;
   const strokes = {
     flow: { stroke: ink(INK.line), line: 1.5 },
@@ -67,9 +62,11 @@ export function modelMarks(scene) {
   ];
 }
 
-/** Name the layer over the frame of a stack.
- * @param {ModelScene} scene @param {Place & {stack: string}} frame */
-function frameName({ data: { layer, layers }, plan, theme }, { stack, x, y, width }) {
+/** Name the layer over the frame of a stack. */
+function frameName(
+  { data: { layer, layers }, plan, theme }: ModelScene,
+  { stack, x, y, width }: Place & { stack: string },
+) {
   const name = `layer ${layer[stack] + 1}`;
   return text({
     text: plan.narrow ? `${name} of ${layers[stack]}` : `${layers[stack]} × · ${name} is drawn`,
@@ -78,10 +75,11 @@ function frameName({ data: { layer, layers }, plan, theme }, { stack, x, y, widt
   });
 }
 
-/** Draw a box: its edge, the stripe of its kind, and its ground. @type {BoxMarks} */
-function panelMarks({ theme: { ink, paper } }, { color }, { x, y, width, height }) {
-  /** @param {number} top @param {string} fill */
-  const inner = (top, fill) => path({
+/** Draw a box: its edge, the stripe of its kind, and its ground. */
+function panelMarks(
+  { theme: { ink, paper } }: ModelScene, { color }: ModelBox, { x, y, width, height }: Place,
+): Mark[] {
+  const inner = (top: number, fill: string) => path({
     d: roundedBox({ x: x + 1, y: y + 1 + top, width: width - 2, height: height - 2 - top },
       ROUND.box - 1),
     fill,
@@ -93,8 +91,10 @@ function panelMarks({ theme: { ink, paper } }, { color }, { x, y, width, height 
     : [edge, inner(0, paper)];
 }
 
-/** Write the title of a box, and its shape beside it or under it. @type {BoxMarks} */
-function wordMarks({ plan: { layout }, theme }, { title, shape }, { x, y, width }) {
+/** Write the title of a box, and its shape beside it or under it. */
+function wordMarks(
+  { plan: { layout }, theme }: ModelScene, { title, shape }: ModelBox, { x, y, width }: Place,
+): Mark[] {
   const { letters: size, feet: [first, second] } = layout;
   const room = width - 2 * INSIDE;
   return [
@@ -108,8 +108,8 @@ function wordMarks({ plan: { layout }, theme }, { title, shape }, { x, y, width 
   ];
 }
 
-/** Draw the maps of the heads side by side, or one strip over the whole width. @type {BoxMarks} */
-function stripMarks({ data, plan, theme, ratio }, box, place) {
+/** Draw the maps of the heads side by side, or one strip over the whole width. */
+function stripMarks({ data, plan, theme, ratio }: ModelScene, box: ModelBox, place: Place): Mark[] {
   const { maps, rows, columns, values, kind } = box;
   const { side, apart } = plan.map;
   const [width, height] = kind ? [side, side] : [place.width - 2 * INSIDE, plan.layout.high];
@@ -126,8 +126,8 @@ function stripMarks({ data, plan, theme, ratio }, box, place) {
 
 const HEAD = { length: 6, half: 3.5 };
 
-/** Draw a line through points with round corners. @param {Point[]} points */
-export function lineThrough(points) {
+/** Draw a line through points with round corners. */
+export function lineThrough(points: Point[]) {
   const last = points.length - 1;
   return points.map((point, n) => {
     if (!n) return `M${point}`;
@@ -136,32 +136,29 @@ export function lineThrough(points) {
   }).join("");
 }
 
-/** Find where a corner begins on the way to a neighbour.
- * @param {Point} corner @param {Point} other */
-function towards([x, y], other) {
+/** Find where a corner begins on the way to a neighbour. */
+function towards([x, y]: Point, other: Point) {
   const [dx, dy] = [other[0] - x, other[1] - y];
   const share = Math.min(ROUND.line / Math.hypot(dx, dy), 0.5);
   return [x + dx * share, y + dy * share];
 }
 
-/** Draw the head of an arrow at the end of a line. @param {Point[]} points */
-export function headOf(points) {
+/** Draw the head of an arrow at the end of a line. */
+export function headOf(points: Point[]) {
   const [[fromX, fromY], [x, y]] = points.slice(-2);
   const length = Math.hypot(x - fromX, y - fromY);
   const [along, across] = [(x - fromX) / length, (y - fromY) / length];
-  /** @param {1 | -1} side */
-  const corner = (side) => [
+  const corner = (side: 1 | -1) => [
     x - HEAD.length * along - side * HEAD.half * across,
     y - HEAD.length * across + side * HEAD.half * along,
   ];
   return `M${[x, y]}L${corner(1)}L${corner(-1)}Z`;
 }
 
-/** Draw a rectangle with round corners. @param {Place} place @param {number} radius */
-export function roundedBox({ x, y, width, height }, radius) {
+/** Draw a rectangle with round corners. */
+export function roundedBox({ x, y, width, height }: Place, radius: number) {
   const [right, foot] = [x + width, y + height];
-  /** @param {number} toX @param {number} toY */
-  const corner = (toX, toY) => `A${radius} ${radius} 0 0 1 ${toX} ${toY}`;
+  const corner = (toX: number, toY: number) => `A${radius} ${radius} 0 0 1 ${toX} ${toY}`;
   return `M${x + radius} ${y}H${right - radius}${corner(right, y + radius)}`
     + `V${foot - radius}${corner(right - radius, foot)}`
     + `H${x + radius}${corner(x, foot - radius)}V${y + radius}${corner(x + radius, y)}Z`;
@@ -174,23 +171,23 @@ const LEGEND = ["Strips: tokens × features, olive below 0, purple above 0; each
   "Small maps: one per head, 0 to 1; each row attends to the columns."];
 const AROUND = 225; // bar, findings, controls and foot, CSS pixels
 
-/** @extends {View<import("./plan.ts").ModelData>} */
-export class Architecture extends View {
+export class Architecture extends View<ModelData> {
   static sends = true;
 
-  /** @param {import("../core/wire.ts").Message} message @returns {ModelData} */
-  static read({ meta, arrays, shapes }) {
-    /** @param {string} name */
-    const palette = (name) =>
+  static read({ meta, arrays, shapes }: Message): ModelData {
+    const palette = (name: string) =>
       [name, { light: arrays[`${name}.light`], dark: arrays[`${name}.dark`] }];
-    /** @param {Pick<ModelBox, "name">} box */
-    const whole = (box) => {
+    const whole = (box: Pick<ModelBox, "name">) => {
       const [maps, rows, columns] = shapes[box.name] ?? [0, 0, 0];
       return { ...box, maps, rows, columns, values: arrays[box.name] ?? new Uint8Array() };
     };
     const palettes = Object.fromEntries(meta.palettes.map(palette));
     return { ...meta, boxes: meta.boxes.map(whole), palettes };
   }
+
+  declare canvas; declare box; declare key; declare playback;
+  declare buttons: Map<string, HTMLButtonElement>;
+  declare plan: ModelPlan;
 
   constructor() {
     super();
@@ -201,9 +198,7 @@ export class Architecture extends View {
     const foot = make("div", { class: "hl-foot" }, this.saveButtons());
     this.playback = new Playback(this);
     this.root.append(this.playback.panel, this.box, this.key, foot, this.live);
-    /** @type {Map<string, HTMLButtonElement>} */
     this.buttons = new Map(); // by the box's name
-    /** @type {import("./plan.ts").ModelPlan} */
     this.plan;
     this.box.addEventListener("click", ({ target }) => this.pick(target));
     this.box.addEventListener("keydown", (event) => this.onKey(event));
@@ -231,8 +226,7 @@ export class Architecture extends View {
     this.playback.update(this.data);
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     this.plan = planModel(this.data.boxes, width, heightInSight(AROUND), this.measure,
       this.data);
     this.box.style.height = `${this.plan.height}px`;
@@ -250,8 +244,7 @@ export class Architecture extends View {
     paint(context, this.marks(this.canvas.width / width), this.theme.font);
   }
 
-  /** @param {number} ratio */
-  marks(ratio) {
+  marks(ratio: number) {
     const { data, plan, theme } = this;
     return modelMarks({ data, plan, theme, ratio });
   }
@@ -269,9 +262,8 @@ export class Architecture extends View {
     };
   }
 
-  /** @param {string} name */
-  select(name) {
-    const root = /** @type {Document | ShadowRoot} */ (this.box.getRootNode());
+  select(name: string) {
+    const root = this.box.getRootNode() as Document | ShadowRoot;
     const { activeElement } = root;
     const inside = this.box.contains(activeElement);
     for (const [box, button] of this.buttons) {
@@ -280,8 +272,7 @@ export class Architecture extends View {
     }
   }
 
-  /** @param {EventTarget | null} target */
-  pick(target) {
+  pick(target: EventTarget | null) {
     const box = this.data.boxes.find(({ name }) => this.buttons.get(name) === target);
     if (!box) return;
     this.select(box.name); // at once: the answer from Python would be a moment late
@@ -291,11 +282,10 @@ export class Architecture extends View {
     this.options.onSelect?.(box.name);
   }
 
-  /** @param {KeyboardEvent} event */
-  onKey(event) {
+  onKey(event: KeyboardEvent) {
     if (isShortcut(event) || !event.key.startsWith("Arrow")) return;
     event.preventDefault();
-    const { name } = /** @type {HTMLButtonElement} */ (event.target);
+    const { name } = event.target as HTMLButtonElement;
     const next = nextBox(this.plan.boxes, name, event.key);
     if (!next) return;
     for (const [box, button] of this.buttons) button.tabIndex = box === next ? 0 : -1;

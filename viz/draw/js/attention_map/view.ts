@@ -12,29 +12,28 @@ import {
   AVERAGE, averageRow, columnAt, extended, leftOf, LONGEST, originOf, paintedOf, pinOf, planMap,
   rowOf, staying,
 } from "./plan.ts";
+import type { Colors, Raster } from "../core/color.ts";
+import type { Scene } from "../core/picture_view.ts";
+import type { Mark, Place } from "../core/scene.ts";
+import type { Measure } from "../core/theme.ts";
+import type { Message } from "../core/wire.ts";
+import type { MapAt, MapData, MapPlan, Stroke } from "./plan.ts";
 
-/** @import { Scene } from "../core/picture_view.ts" */
-/** @import { Mark, Place } from "../core/scene.ts" */
-/** @import { Measure } from "../core/theme.ts" */
-/** @import { MapAt, MapData, MapPlan, Stroke } from "./plan.ts" */
+interface Framed {
+  raster: Raster; // what `mapRaster` gives
+  average: Float32Array; // row
+  pinned: number | null; // row
+  stroke?: Stroke | null; // what is being painted
+  origin: { x: number; y: number; edge: number }; // what `originOf` gives
+  width: number; // of the frame
+  height: number;
+}
 
-/**
- * @typedef {object} Framed
- * @property {import("../core/color.ts").Raster} raster what `mapRaster` gives
- * @property {Float32Array} average row
- * @property {number | null} pinned row
- * @property {Stroke | null} [stroke] what is being painted
- * @property {{x: number, y: number, edge: number}} origin what `originOf` gives
- * @property {number} width of the frame
- * @property {number} height
- *
- * @typedef {Scene<MapData, MapPlan, MapAt> & Framed} MapScene
- */
+type MapScene = Scene<MapData, MapPlan, MapAt> & Framed;
 
 /** The weights as one pixel a square; what the future hides, and what is less than the threshold,
- * stays transparent.
- * @param {MapData} data @param {import("../core/color.ts").Colors} colors */
-export function mapRaster(data, colors) {
+ * stays transparent. */
+export function mapRaster(data: MapData, colors: Colors) {
   const { causal, weights, queries, keys, threshold } = data;
   const level = leveller(data);
   return rasterOf(keys.length, queries.length, colors, (n) => {
@@ -44,8 +43,8 @@ export function mapRaster(data, colors) {
   });
 }
 
-/** @param {MapScene} scene @returns {Mark[]} in CSS pixels of the frame */
-export function mapMarks(scene) {
+/** @returns in CSS pixels of the frame */
+export function mapMarks(scene: MapScene): Mark[] {
   const { data, plan, origin: { edge }, width, height, at, pinned } = scene;
   const row = pinned ?? at?.row;
   const name = row == null ? AVERAGE : isolate(leftOf(data)[row]);
@@ -63,9 +62,10 @@ export function mapMarks(scene) {
 
 const VEIL = 0.55; // of the paper, as in the grid of all heads
 
-/** Draw the squares in the frame: a map of 512 words has a quarter of a million.
- * @param {MapScene} scene @returns {Mark[]} */
-function squares({ data, plan, theme, raster, origin: { x, y, edge }, width, height }) {
+/** Draw the squares in the frame: a map of 512 words has a quarter of a million. */
+function squares(
+  { data, plan, theme, raster, origin: { x, y, edge }, width, height }: MapScene,
+): Mark[] {
   const { square, wide, top } = plan;
   const [left, right] = seen(x, edge, width, wide, data.keys.length);
   const [first, last] = seen(y, top, height, square, data.queries.length);
@@ -90,23 +90,19 @@ function squares({ data, plan, theme, raster, origin: { x, y, edge }, width, hei
   ];
 }
 
-/** Find the squares between two edges of the frame: the first, and the first past the end.
- * @param {number} origin @param {number} start @param {number} end @param {number} square
- * @param {number} count */
-const seen = (origin, start, end, square, count) => [
+/** Find the squares between two edges of the frame: the first, and the first past the end. */
+const seen = (origin: number, start: number, end: number, square: number, count: number) => [
   Math.max(0, Math.floor((start - origin) / square)),
   Math.min(count, Math.ceil((end - origin) / square)),
 ];
 
-/** @param {MapScene} scene @returns {Mark[]} */
-function rowWords(scene) {
+function rowWords(scene: MapScene): Mark[] {
   return besideRows(scene, leftOf(scene.data), (word, middle, strong) =>
     rowWord(scene, word, middle, strong));
 }
 
-/** Write what the decoder writes at the right of each row.
- * @param {MapScene} scene @returns {Mark[]} */
-function writtenWords(scene) {
+/** Write what the decoder writes at the right of each row. */
+function writtenWords(scene: MapScene): Mark[] {
   const { data, plan, theme, origin: { x } } = scene;
   const right = x + data.keys.length * plan.wide + EDGE;
   return besideRows(scene, data.both?.writes ?? [], (word, middle, strong) => text({
@@ -115,10 +111,11 @@ function writtenWords(scene) {
   }));
 }
 
-/** Make a mark for the word of each row in the frame.
- * @param {MapScene} scene @param {string[]} words
- * @param {(word: string, middle: number, strong: boolean) => Mark} mark @returns {Mark[]} */
-function besideRows({ plan, origin: { y }, at, pinned, height }, words, mark) {
+/** Make a mark for the word of each row in the frame. */
+function besideRows(
+  { plan, origin: { y }, at, pinned, height }: MapScene, words: string[],
+  mark: (word: string, middle: number, strong: boolean) => Mark,
+): Mark[] {
   return words.flatMap((word, row) => {
     const middle = y + (row + 0.5) * plan.square;
     if (middle < plan.top - plan.square || middle > height + plan.square) return [];
@@ -126,14 +123,14 @@ function besideRows({ plan, origin: { y }, at, pinned, height }, words, mark) {
   });
 }
 
-/** @param {MapScene} scene @param {string} word @param {number} middle @param {boolean} strong */
-const rowWord = ({ plan, theme, origin }, word, middle, strong) => text({
+const rowWord = (
+  { plan, theme, origin }: MapScene, word: string, middle: number, strong: boolean,
+) => text({
   text: word, x: origin.edge - EDGE, y: middle + 0.5, size: plan.font, weight: strong ? 600 : 400,
   anchor: "end", middle: true, fill: theme.ink,
 });
 
-/** @param {MapScene} scene @returns {Mark[]} */
-function columnWords({ data, plan, theme, origin: { x, edge }, width, at }) {
+function columnWords({ data, plan, theme, origin: { x, edge }, width, at }: MapScene): Mark[] {
   return data.keys.flatMap((token, key) => {
     const middle = x + (key + 0.5) * plan.wide;
     if (middle < edge || middle > width + plan.wide) return [];
@@ -145,16 +142,14 @@ function columnWords({ data, plan, theme, origin: { x, edge }, width, at }) {
   });
 }
 
-/** Mark the row and column under the pointer, their square, and the pinned row.
- * @param {MapScene} scene @returns {Mark[]} */
-function pointed(scene) {
+/** Mark the row and column under the pointer, their square, and the pinned row. */
+function pointed(scene: MapScene): Mark[] {
   const { data, plan, theme, at, pinned, stroke, origin: { x, y, edge }, width, height } = scene;
   const { square, wide, top } = plan;
   const { ink } = theme;
   const right = Math.min(width, x + data.keys.length * wide);
   const bottom = Math.min(height, y + data.queries.length * square);
-  /** @type {Mark[]} */
-  const marks = [];
+  const marks: Mark[] = [];
   const middle = y + ((pinned ?? 0) + 0.5) * square;
   if (pinned != null && middle > top) {
     marks.push(rect(
@@ -189,8 +184,7 @@ const OWN = { light: 150, dark: 170 }; // about the kind's own colour
 const SIDE = 84; // and as far off the middle of the differences' colours
 const FAINT = 0.35; // bars of the average
 
-/** @param {MapScene} scene @returns {Mark[]} */
-function barMarks({ data, plan, theme, average, origin, at, pinned, measure }) {
+function barMarks({ data, plan, theme, average, origin, at, pinned, measure }: MapScene): Mark[] {
   const colors = data.palette[theme.name];
   const row = pinned ?? at?.row;
   const weights = row == null ? average : rowOf(data, row);
@@ -213,17 +207,17 @@ function barMarks({ data, plan, theme, average, origin, at, pinned, measure }) {
   return [line, ...bars, ...numbers];
 }
 
-/**
- * Write numbers over the bars, the largest first, where they touch no other.
- * @param {{plan: MapPlan, x: number, weights: Float32Array, floor: number,
- *   tallest: number, ink: string, measure: Measure}} strip
- * @returns {Mark[]}
- */
-function numberMarks({ plan, x, weights, floor, tallest, ink, measure }) {
-  /** @type {Record<"above" | "below", [number, number][]>} */
-  const taken = { above: [], below: [] };
-  /** @param {number} key */
-  const size = (key) => Math.abs(weights[key]);
+interface NumberStrip {
+  plan: MapPlan; x: number; weights: Float32Array; floor: number; tallest: number; ink: string;
+  measure: Measure;
+}
+
+/** Write numbers over the bars, the largest first, where they touch no other. */
+function numberMarks(
+  { plan, x, weights, floor, tallest, ink, measure }: NumberStrip,
+): Mark[] {
+  const taken: Record<"above" | "below", [number, number][]> = { above: [], below: [] };
+  const size = (key: number) => Math.abs(weights[key]);
   const marks = [];
   for (const key of [...weights.keys()].sort((a, b) => size(b) - size(a))) {
     if (size(key) < 0.005) break;
@@ -247,12 +241,17 @@ const NONE = -1; // in the place of a pinned row
 const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets it go.";
 const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
 
-/** @extends {PictureView<MapData, MapAt, MapPlan>} */
-export class AttentionMap extends PictureView {
-  /** @param {import("../core/wire.ts").Message} message @returns {MapData} */
-  static read({ meta, arrays: { weights, light, dark } }) {
+export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
+  static read({ meta, arrays: { weights, light, dark } }: Message): MapData {
     return { ...meta, weights, palette: { light, dark } };
   }
+
+  declare title; declare axes; declare legend; declare amount;
+  declare pin: SharedChoice<number>;
+  declare stroke: Stroke | null;
+  declare pressed: MapData;
+  declare raster: Raster;
+  declare average: Float32Array;
 
   constructor() {
     super();
@@ -262,16 +261,11 @@ export class AttentionMap extends PictureView {
     this.root.prepend(this.title, this.axes);
     this.scroll.classList.add("hl-fine");
     this.note.after(this.legend);
-    /** @type {SharedChoice<number>} */
     this.pin = new SharedChoice(NONE); // a row
-    /** @type {Stroke | null} */
     this.stroke = null;
-    /** @type {MapData} */
     this.pressed; // the map under the stroke: while it is painted, another may arrive
     this.amount = number; // writes a weight
-    /** @type {import("../core/color.ts").Raster} */
     this.raster;
-    /** @type {Float32Array} */
     this.average;
   }
 
@@ -280,8 +274,8 @@ export class AttentionMap extends PictureView {
     return this.pin.value === NONE ? null : this.pin.value;
   }
 
-  /** Pin a row, or let it go, and tell the host. @param {number} row */
-  setPin(row) {
+  /** Pin a row, or let it go, and tell the host. */
+  setPin(row: number) {
     if (row === this.pin.value) return;
     this.pin.choose(row);
     if (this.data.pinned != null) this.options.onSelect?.(pinOf(this.data, row));
@@ -296,8 +290,7 @@ export class AttentionMap extends PictureView {
     scroll.addEventListener("pointercancel", () => this.endStroke(false)); // it became a scroll
   }
 
-  /** @param {PointerEvent} event */
-  beginStroke(event) {
+  beginStroke(event: PointerEvent) {
     const at = this.data.paints && event.button === 0 ? this.under(event) : null;
     if (at?.key == null) return;
     this.scroll.setPointerCapture(event.pointerId);
@@ -306,17 +299,16 @@ export class AttentionMap extends PictureView {
     this.draw();
   }
 
-  /** Extend the stroke. Only the column counts: a hand that leaves the row still paints it.
-   * @param {PointerEvent} event */
-  extendStroke(event) {
+  /** Extend the stroke. Only the column counts: a hand that leaves the row still paints it. */
+  extendStroke(event: PointerEvent) {
     if (!this.stroke) return;
     const [x] = pointIn(event, this.canvas);
     this.stroke = extended(this.stroke, columnAt(this.data, this.plan, x, this.visible()));
     this.draw();
   }
 
-  /** @param {boolean} painted whether the page hears of it */
-  endStroke(painted) {
+  /** @param painted whether the page hears of it */
+  endStroke(painted: boolean) {
     const { stroke } = this;
     if (!stroke) return;
     this.stroke = null;
@@ -357,8 +349,7 @@ export class AttentionMap extends PictureView {
       }));
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     this.plan = planMap(this.data, width,
       heightInSight(undefined, this.root.currentCSSZoom), this.measure);
     this.setFrame(width);
@@ -369,8 +360,7 @@ export class AttentionMap extends PictureView {
     this.legend.replaceChildren(...legendNodes(this.data, colors));
   }
 
-  /** @param {MapAt | null} at @param {Place} visible */
-  marks(at, visible) {
+  marks(at: MapAt | null, visible: Place) {
     const { raster, average, pinned, stroke } = this;
     const { x, y, width, height } = visible;
     const origin = originOf(this.plan, visible);
@@ -388,8 +378,7 @@ export class AttentionMap extends PictureView {
     };
   }
 
-  /** @param {number} x @param {number} y @param {Place} visible */
-  hit(x, y, visible) {
+  hit(x: number, y: number, visible: Place) {
     const { data: { both, queries, keys }, plan: { square, wide, top } } = this;
     const origin = originOf(this.plan, visible);
     const [right, down] = [x - visible.x, y - visible.y]; // in the frame
@@ -401,15 +390,13 @@ export class AttentionMap extends PictureView {
     return { row, key: beside ? null : key };
   }
 
-  /** @param {MapAt} at */
-  pick({ row }) {
+  pick({ row }: MapAt) {
     if (this.data.paints) return; // the stroke was sent
     this.setPin(this.pinned === row ? NONE : row);
     this.draw();
   }
 
-  /** @param {string} key */
-  press(key) {
+  press(key: string) {
     const at = this.start();
     if (key === "Enter" || key === " ") {
       if (!this.data.paints) {
@@ -427,13 +414,13 @@ export class AttentionMap extends PictureView {
     return true;
   }
 
-  /** Get the square, or the word of a row, from which the keys lead on. @returns {MapAt} */
-  start() {
+  /** Get the square, or the word of a row, from which the keys lead on. */
+  start(): MapAt {
     return this.at ?? { row: this.pinned ?? 0, key: null };
   }
 
-  /** From a row's word every key leads to the first square. @param {string} pressed */
-  target(pressed) {
+  /** From a row's word every key leads to the first square. */
+  target(pressed: string) {
     const { queries, keys } = this.data;
     const { row, key } = this.start();
     if (!(pressed in MOVES)) return null;
@@ -444,8 +431,8 @@ export class AttentionMap extends PictureView {
     };
   }
 
-  /** @param {MapAt} at a square */
-  words({ row, key }) {
+  /** @param at a square */
+  words({ row, key }: MapAt) {
     const { causal, queries, keys, weights } = this.data;
     const column = key ?? 0;
     const weight = weights[row * keys.length + column];
@@ -454,41 +441,38 @@ export class AttentionMap extends PictureView {
     return [`${quote(queries[row])} → ${quote(keys[column])}`, amount];
   }
 
-  /** @param {MapAt} at */
-  sentence(at) {
+  sentence(at: MapAt) {
     return [...this.words(at), ...this.rowSentence(at)].join(" ");
   }
 
-  /** Say what the decoder reads and writes in this row, if it is known. @param {MapAt} at */
-  rowSentence({ row }) {
+  /** Say what the decoder reads and writes in this row, if it is known. */
+  rowSentence({ row }: MapAt) {
     const name = this.data.rowNames?.[row];
     return name ? [`This step ${name}.`] : [];
   }
 
-  /** @param {MapAt} at */
-  tipNodes(at) {
+  tipNodes(at: MapAt) {
     if (at.key == null) return null;
     const [square, amount] = this.words(at);
     const row = this.rowSentence(at).map((part) => make("div", {}, part));
     return [square, make("strong", {}, amount), ...row];
   }
 
-  /** @param {MapAt} at a square */
-  boxOf({ row, key }) {
+  /** @param at a square */
+  boxOf({ row, key }: MapAt) {
     const { square, wide, left, top } = this.plan;
     return boxAt(left + (key ?? 0) * wide, top + row * square, wide, square);
   }
 
-  /** Get the part to scroll to, clear of the words that stay. @param {MapAt} at a square */
-  roomOf(at) {
+  /** Get the part to scroll to, clear of the words that stay. @param at a square */
+  roomOf(at: MapAt) {
     const { left, top, right, bottom } = this.boxOf(at);
     const edge = staying(this.plan, this.scroll.clientWidth);
     return { left: left - edge, top: top - this.plan.top, right, bottom };
   }
 }
 
-/** @param {MapData} data */
-const axes = ({ both, rows, columns }) => [
+const axes = ({ both, rows, columns }: MapData) => [
   ...(both ? [["Left", both.titles[0]], ["Right", both.titles[1]]] : [["Rows ↓", rows]]),
   ["Columns →", columns],
 ];

@@ -2,47 +2,40 @@
 // column, as wide as its widest piece, and a prefix is written along its row like a text.
 
 import { fixed } from "../core/text.ts";
+import type { Measure } from "../core/theme.ts";
 
-/** @import { Measure } from "../core/theme.ts" */
+type State = "kept" | "finished" | "dropped" | "forced";
 
-/** @typedef {"kept" | "finished" | "dropped" | "forced"} State */
+export interface TreeNode { // a prefix, by its last piece
+  parent: number; // -1 for a first piece
+  text: string; // the piece as the tokenizer writes it
+  label: string; // the same as the screen shows it
+  logProb: number; // of the piece, given what stands before it
+  total: number; // log P of the prefix
+  step: number; // from 1
+  state: State;
+  reason: string; // why it was dropped
+  score: number | null; // of a finished hypothesis
+  rank: number; // by log P of the prefix among those of its step, from 1
+  candidates: number; // of its step
+  children: number[]; // the most probable first
+}
 
-/**
- * @typedef {object} TreeNode a prefix, by its last piece
- * @property {number} parent -1 for a first piece
- * @property {string} text the piece as the tokenizer writes it
- * @property {string} label the same as the screen shows it
- * @property {number} logProb of the piece, given what stands before it
- * @property {number} total log P of the prefix
- * @property {number} step from 1
- * @property {State} state
- * @property {string} reason why it was dropped
- * @property {number | null} score of a finished hypothesis
- * @property {number} rank by log P of the prefix among those of its step, from 1
- * @property {number} candidates of its step
- * @property {number[]} children the most probable first
- *
- * @typedef {object} TreeData the message of `encode_tree` in viz/draw/beam_tree.py
- * @property {string} title
- * @property {string} note
- * @property {number} best the last piece of the translation
- * @property {number | null} chosen
- * @property {string} language that is written
- * @property {boolean} [dropped] whether the host shows dropped candidates
- * @property {TreeNode[]} nodes a parent stands before its children
- * @property {number[]} roots the first pieces, the most probable first
- */
+export interface TreeData { // the message of `encode_tree` in viz/draw/beam_tree.py
+  title: string;
+  note: string;
+  best: number; // the last piece of the translation
+  chosen: number | null;
+  language: string; // that is written
+  dropped?: boolean; // whether the host shows dropped candidates
+  nodes: TreeNode[]; // a parent stands before its children
+  roots: number[]; // the first pieces, the most probable first
+}
 
-/**
- * Give each node its rank and its children.
- * @param {TreeNode[]} nodes
- * @returns {number[]} those without a parent
- */
-export function connect(nodes) {
-  /** @type {number[]} */
-  const roots = [];
-  /** @type {Map<number, number[]>} */
-  const bySteps = new Map();
+/** Give each node its rank and its children. @returns those without a parent */
+export function connect(nodes: TreeNode[]): number[] {
+  const roots: number[] = [];
+  const bySteps = new Map<number, number[]>();
   const order = [...nodes.keys()].sort((a, b) => nodes[b].total - nodes[a].total);
   for (const n of order) {
     const { parent, step } = nodes[n];
@@ -55,25 +48,23 @@ export function connect(nodes) {
   return roots;
 }
 
-/** List the nodes from a first piece to this one.
- * @param {Pick<TreeData, "nodes">} data @param {number} node */
-export function pathTo({ nodes }, node) {
+/** List the nodes from a first piece to this one. */
+export function pathTo({ nodes }: Pick<TreeData, "nodes">, node: number) {
   const path = [];
   for (let at = node; at >= 0; at = nodes[at].parent) path.push(at);
   return path.reverse();
 }
 
-/** Write a prefix as it is read. @param {Pick<TreeData, "nodes">} data @param {number} node */
-export const prefixOf = (data, node) =>
+/** Write a prefix as it is read. */
+export const prefixOf = (data: Pick<TreeData, "nodes">, node: number) =>
   pathTo(data, node).map((n) => data.nodes[n].text).filter((text) => text !== END).join("")
     .replaceAll(SPACE, " ").trim();
 
 const END = "</s>";
 const SPACE = "▁"; // as SentencePiece writes it
 
-/** Find the node of the same prefix in another tree, so that a new search keeps the selection.
- * @param {TreeData} before @param {number} node @param {TreeData} data */
-export function sameIn(before, node, data) {
+/** Find the node of the same prefix in another tree, so that a new search keeps the selection. */
+export function sameIn(before: TreeData, node: number, data: TreeData) {
   let [at, next] = [-1, data.roots];
   for (const { text } of pathTo(before, node).map((n) => before.nodes[n])) {
     at = next.find((n) => data.nodes[n].text === text) ?? -1;
@@ -83,17 +74,17 @@ export function sameIn(before, node, data) {
   return at;
 }
 
-/**
- * @typedef {object} Course how the tree is drawn, before anything has a place
- * @property {boolean[]} visible
- * @property {boolean[]} top whether it is on the path to the translation
- * @property {boolean[]} leads whether a finished hypothesis goes through it
- * @property {number[]} next the child that goes on in its row; -1 where the row ends
- */
+interface Course { // how the tree is drawn, before anything has a place
+  visible: boolean[];
+  top: boolean[]; // whether it is on the path to the translation
+  leads: boolean[]; // whether a finished hypothesis goes through it
+  next: number[]; // the child that goes on in its row; -1 where the row ends
+}
 
-/** A row goes on to the translation, else to the best finished hypothesis, else as far as it can.
- * @param {TreeData} data @param {boolean} withDropped @returns {Course} */
-export function courseOf(data, withDropped) {
+/**
+ * A row goes on to the translation, else to the best finished hypothesis, else as far as it can.
+ */
+export function courseOf(data: TreeData, withDropped: boolean): Course {
   const { nodes, best, chosen } = data;
   const top = Array(nodes.length).fill(false);
   for (const n of pathTo(data, best)) top[n] = true;
@@ -102,8 +93,8 @@ export function courseOf(data, withDropped) {
   const score = nodes.map((node) => node.score ?? -Infinity); // the best in the subtree
   const deepest = nodes.map(({ step }) => step);
   const next = Array(nodes.length).fill(-1);
-  /** Test whether a row goes on to b and not to a. @param {number} a @param {number} b */
-  const prefers = (a, b) => a < 0 || Number(top[b]) - Number(top[a]) > 0
+  /** Test whether a row goes on to b and not to a. */
+  const prefers = (a: number, b: number) => a < 0 || Number(top[b]) - Number(top[a]) > 0
     || (!top[a] && (score[b] > score[a] || (score[b] === score[a] && deepest[b] > deepest[a])));
   for (let n = nodes.length - 1; n >= 0; n--) {
     for (const child of nodes[n].children) {
@@ -118,25 +109,25 @@ export function courseOf(data, withDropped) {
   return { visible, top, leads: score.map((value, n) => value > -Infinity || top[n]), next };
 }
 
-/**
- * @typedef {object} NodePlace
- * @property {number} row
- * @property {number} x where its piece begins
- * @property {number} y the top of its row
- * @property {number} label width of the piece alone
- * @property {number} width with the mark of a hypothesis that ends with it
- * @property {number} end of its line: where the next piece begins, or its last branch parts
- * @property {number | null} bend where a line comes from another row; null where its own goes on
- *
- * @typedef {object} TreePlan
- * @property {Course} course
- * @property {number} font size of the letters
- * @property {number[]} columns where each step begins
- * @property {(NodePlace | null)[]} places null for what is not drawn
- * @property {number[][]} rows the nodes of each, from left to right
- * @property {number} width
- * @property {number} height
- */
+export interface NodePlace {
+  row: number;
+  x: number; // where its piece begins
+  y: number; // the top of its row
+  label: number; // width of the piece alone
+  width: number; // with the mark of a hypothesis that ends with it
+  end: number; // of its line: where the next piece begins, or its last branch parts
+  bend: number | null; // where a line comes from another row; null where its own goes on
+}
+
+export interface TreePlan {
+  course: Course;
+  font: number; // size of the letters
+  columns: number[]; // where each step begins
+  places: (NodePlace | null)[]; // null for what is not drawn
+  rows: number[][]; // the nodes of each, from left to right
+  width: number;
+  height: number;
+}
 
 const FONTS = [14, 12]; // the second where the tree does not fit its frame with the first
 export const SMALL = 12; // what was dropped, and scores
@@ -148,21 +139,17 @@ const GAP = 10; // between two steps
 const SLOT = 5; // each further line between them
 export const BEND = 6; // from a line between rows to the piece that it leads to
 
-/** Write a score. @param {number} score */
-export const scoreText = (score) => fixed(score, 2);
+/** Write a score. */
+export const scoreText = (score: number) => fixed(score, 2);
 
-/** Test whether a dot stands for the piece: it ends a finished hypothesis.
- * @param {Pick<TreeNode, "text" | "score">} node */
-export const isMark = ({ text, score }) => text === END && score !== null;
+/** Test whether a dot stands for the piece: it ends a finished hypothesis. */
+export const isMark = ({ text, score }: Pick<TreeNode, "text" | "score">) =>
+  text === END && score !== null;
 
-/**
- * @param {TreeData} data
- * @param {boolean} withDropped
- * @param {number} width of the frame
- * @param {Measure} measure
- * @returns {TreePlan}
- */
-export function planTree(data, withDropped, width, measure) {
+/** @param width of the frame */
+export function planTree(
+  data: TreeData, withDropped: boolean, width: number, measure: Measure,
+): TreePlan {
   const course = courseOf(data, withDropped);
   const lanes = lanesOf(data, course);
   const [large, small] = FONTS;
@@ -170,18 +157,11 @@ export function planTree(data, withDropped, width, measure) {
   return plan.width <= width ? plan : planWith(small, data, course, lanes, measure);
 }
 
-/**
- * @param {number} font
- * @param {TreeData} data
- * @param {Course} course
- * @param {Lanes} lanes
- * @param {Measure} measure
- * @returns {TreePlan}
- */
-function planWith(font, data, course, lanes, measure) {
+function planWith(
+  font: number, data: TreeData, course: Course, lanes: Lanes, measure: Measure,
+): TreePlan {
   const sizes = sizesOf(font, data, course, measure);
-  /** @type {number[]} */
-  const wide = []; // of each step
+  const wide: number[] = []; // of each step
   sizes.forEach((size, n) => {
     const { step } = data.nodes[n];
     if (size) wide[step] = Math.max(wide[step] ?? 0, size.width);
@@ -192,14 +172,12 @@ function planWith(font, data, course, lanes, measure) {
     columns.push(x);
     x += wide[step];
   }
-  /** @type {(NodePlace | null)[]} */
-  const places = data.nodes.map(() => null);
-  /** @type {number[][]} */
-  const rows = Array.from({ length: lanes.rows }, () => []);
+  const places: (NodePlace | null)[] = data.nodes.map(() => null);
+  const rows: number[][] = Array.from({ length: lanes.rows }, () => []);
   for (const { nodes, row, parent } of lanes.runs) {
     nodes.forEach((n, nth) => {
       const x = columns[data.nodes[n].step];
-      const size = /** @type {Size} */ (sizes[n]);
+      const size = sizes[n] as Size;
       const bend = nth || course.top[n] ? null : x - BEND - SLOT * (lanes.slots.get(parent) ?? 0);
       const before = places[data.nodes[n].parent];
       if (before) before.end = Math.max(before.end, bend ?? x);
@@ -215,21 +193,14 @@ function planWith(font, data, course, lanes, measure) {
   };
 }
 
-/** @typedef {Pick<NodePlace, "label" | "width">} Size */
+type Size = Pick<NodePlace, "label" | "width">;
 
-/**
- * Few pieces are many nodes: each is measured once.
- * @param {number} font
- * @param {TreeData} data
- * @param {Course} course
- * @param {Measure} measure
- * @returns {(Size | null)[]}
- */
-function sizesOf(font, { nodes }, { visible, top }, measure) {
-  /** @type {Map<string, number>} */
-  const known = new Map();
-  /** @param {string} text @param {number} size @param {number} weight */
-  const widthOf = (text, size, weight) => {
+/** Few pieces are many nodes: each is measured once. */
+function sizesOf(
+  font: number, { nodes }: TreeData, { visible, top }: Course, measure: Measure,
+): (Size | null)[] {
+  const known = new Map<string, number>();
+  const widthOf = (text: string, size: number, weight: number) => {
     const key = `${size} ${weight} ${text}`;
     const width = known.get(key) ?? Math.ceil(measure(text, size, weight));
     known.set(key, width);
@@ -251,31 +222,29 @@ const FREE = 1; // steps that a row stays empty between two prefixes
 // of its own steps that others will cross it on their way to a row further down
 const COST = { crossing: 3, far: 1, ahead: 0.9 };
 
-/**
- * @typedef {object} Run nodes that stand in one row, one after the other
- * @property {number[]} nodes
- * @property {number} first step
- * @property {number} last step
- * @property {number} parent node that it parts from; -1 at the start
- * @property {number} row
- *
- * @typedef {object} Lanes
- * @property {Run[]} runs the translation first, parents before what parts from them
- * @property {number} rows how many
- * @property {Map<number, number>} slots of the lines between rows by the node they part from: lines
- *   of one step and one slot never share a row; 0 is next to the step that they lead to
- * @property {number[]} widest how many slots there are before each step
- */
+interface Run { // nodes that stand in one row, one after the other
+  nodes: number[];
+  first: number; // step
+  last: number; // step
+  parent: number; // node that it parts from; -1 at the start
+  row: number;
+}
 
-/** @param {TreeData} data @param {Course} course @returns {Lanes} */
-function lanesOf(data, course) {
+interface Lanes {
+  runs: Run[]; // the translation first, parents before what parts from them
+  rows: number; // how many
+  // of the lines between rows by the node they part from: lines of one step and one slot never
+  // share a row; 0 is next to the step that they lead to
+  slots: Map<number, number>;
+  widest: number[]; // how many slots there are before each step
+}
+
+function lanesOf(data: TreeData, course: Course): Lanes {
   const runs = runsOf(data, course);
   const busy = runsByStep(runs.slice(1));
   const rows = 1 + Math.max(0, ...busy);
-  /** @type {number[]} */
-  const rowOf = []; // by node
-  /** @type {(Run | undefined)[]} */
-  const taken = Array(rows); // the last run in each row
+  const rowOf: number[] = []; // by node
+  const taken: (Run | undefined)[] = Array(rows); // the last run in each row
   for (const run of runs) {
     run.row = run === runs[0] ? 0 : cheapest(run, rowOf[run.parent] ?? 0, taken, busy);
     taken[run.row] = run;
@@ -284,10 +253,8 @@ function lanesOf(data, course) {
   return { runs, rows, ...slotsOf(runs, rowOf) };
 }
 
-/** @param {TreeData} data @param {Course} course @returns {Run[]} */
-function runsOf({ nodes }, { visible, top, next }) {
-  /** @type {Run[]} */
-  const runs = [];
+function runsOf({ nodes }: TreeData, { visible, top, next }: Course): Run[] {
+  const runs: Run[] = [];
   nodes.forEach(({ parent, step }, first) => {
     const goesOn = parent < 0 ? false : next[parent] === first;
     if (!visible[first] || goesOn) return;
@@ -295,13 +262,12 @@ function runsOf({ nodes }, { visible, top, next }) {
     for (let n = next[first]; n >= 0; n = next[n]) row.push(n);
     runs.push({ nodes: row, first: step, last: step + row.length - 1, parent, row: 0 });
   });
-  /** @param {Run} run */
-  const isTop = (run) => Number(top[run.nodes[0]]);
+  const isTop = (run: Run) => Number(top[run.nodes[0]]);
   return runs.sort((a, b) => isTop(b) - isTop(a) || a.first - b.first || b.last - a.last);
 }
 
-/** Count the runs that need a row at each step. @param {Run[]} runs */
-function runsByStep(runs) {
+/** Count the runs that need a row at each step. */
+function runsByStep(runs: Run[]) {
   const end = Math.max(0, ...runs.map(({ last }) => last)) + FREE + 1;
   const counts = Array(end + 1).fill(0);
   for (const { first, last } of runs) {
@@ -312,14 +278,10 @@ function runsByStep(runs) {
   return counts;
 }
 
-/**
- * Choose a free row for a run; there is one, as runs come in the order of their first steps.
- * @param {Run} run
- * @param {number} from row of its parent
- * @param {(Run | undefined)[]} taken
- * @param {number[]} busy how many runs there are at each step
- */
-function cheapest(run, from, taken, busy) {
+/** Choose a free row for a run; there is one, as runs come in the order of their first steps.
+ * @param from row of its parent
+ * @param busy how many runs there are at each step */
+function cheapest(run: Run, from: number, taken: (Run | undefined)[], busy: number[]) {
   const { first, last, parent } = run;
   const length = last - first + 1;
   const depth = busy.slice(first, last + 1).reduce((sum, count) => sum + count, 0) / length;
@@ -340,11 +302,9 @@ function cheapest(run, from, taken, busy) {
   return best;
 }
 
-/** Place the lines between rows: one line forks for a parent; two parents' lines stand apart.
- * @param {Run[]} runs @param {number[]} rowOf */
-function slotsOf(runs, rowOf) {
-  /** @type {Map<number, {step: number, top: number, bottom: number}>} */
-  const lines = new Map();
+/** Place the lines between rows: one line forks for a parent; two parents' lines stand apart. */
+function slotsOf(runs: Run[], rowOf: number[]) {
+  const lines = new Map<number, { step: number; top: number; bottom: number }>();
   for (const { parent, first, row } of runs) {
     const line = lines.get(parent) ?? {
       step: first, top: rowOf[parent] ?? 0, bottom: rowOf[parent] ?? 0,
@@ -353,17 +313,13 @@ function slotsOf(runs, rowOf) {
     line.bottom = Math.max(line.bottom, row);
     lines.set(parent, line);
   }
-  /** @type {Map<number, number>} */
-  const slots = new Map();
-  /** @type {number[]} */
-  const widest = [];
-  /** @type {Map<string, {top: number, bottom: number}[]>} */
-  const placed = new Map();
+  const slots = new Map<number, number>();
+  const widest: number[] = [];
+  const placed = new Map<string, { top: number; bottom: number }[]>();
   for (const [parent, line] of lines) {
-    /** @param {number} n */
-    const others = (n) => placed.get(`${line.step} ${n}`) ?? [];
-    /** @param {{top: number, bottom: number}} other */
-    const overlaps = (other) => other.top <= line.bottom && line.top <= other.bottom;
+    const others = (n: number) => placed.get(`${line.step} ${n}`) ?? [];
+    const overlaps = (other: { top: number; bottom: number }) =>
+      other.top <= line.bottom && line.top <= other.bottom;
     let slot = 0;
     while (others(slot).some(overlaps)) slot++;
     placed.set(`${line.step} ${slot}`, [...others(slot), line]);

@@ -12,11 +12,11 @@ import {
   BEND, connect, isMark, MARK, NUMBERS, pathTo, planTree, prefixOf, ROOT, ROW, sameIn, scoreText,
   SMALL,
 } from "./plan.ts";
-
-/** @import { Scene } from "../core/picture_view.ts" */
-/** @import { Mark, Place } from "../core/scene.ts" */
-/** @import { Theme } from "../core/theme.ts" */
-/** @import { NodePlace, TreeData, TreeNode, TreePlan } from "./plan.ts" */
+import type { Scene } from "../core/picture_view.ts";
+import type { Mark, Place } from "../core/scene.ts";
+import type { Theme } from "../core/theme.ts";
+import type { Message } from "../core/wire.ts";
+import type { NodePlace, TreeData, TreeNode, TreePlan } from "./plan.ts";
 
 const ACCENT = "#E69F00"; // Okabe and Ito's orange: no kind of attention has it
 const LIT = { share: { light: 0.42, dark: 0.55 }, line: 11, pad: 4 }; // a path that is pointed at
@@ -26,13 +26,11 @@ const HALO = 5; // of paper at both sides of a line where it crosses another, to
 const ROUND = 5;
 const EVERY = 5; // every fifth step has its number
 
-/** @typedef {Scene<TreeData, TreePlan, TreeAt>} TreeScene */
+type TreeScene = Scene<TreeData, TreePlan, TreeAt>;
 
-/** @param {TreeScene} scene @param {Place} visible @returns {Mark[]} */
-export function treeMarks(scene, visible) {
+export function treeMarks(scene: TreeScene, visible: Place): Mark[] {
   const { data, plan, at, theme } = scene;
-  /** @param {number} n */
-  const inSight = (n) => {
+  const inSight = (n: number) => {
     const { x, end, bend, width } = placeOf(scene, n);
     return (bend ?? x) - ROOT < visible.x + visible.width
       && Math.max(end, x + width) + ROUND > visible.x;
@@ -56,25 +54,24 @@ export function treeMarks(scene, visible) {
   ];
 }
 
-/** @param {TreeScene} scene @param {number} n */
-const placeOf = ({ plan }, n) => /** @type {NodePlace} */ (plan.places[n]);
+const placeOf = ({ plan }: TreeScene, n: number) => plan.places[n] as NodePlace;
 
-/** @param {TreeScene} scene @returns {Mark[]} */
-const numbers = ({ plan: { columns }, theme }) => columns.flatMap((x, step) =>
+const numbers = ({ plan: { columns }, theme }: TreeScene): Mark[] => columns.flatMap((x, step) =>
   (step === 1 || (step && step % EVERY === 0)
     ? [text({
       text: step === 1 ? "step 1" : String(step), x, y: 7, middle: true, size: SMALL,
       fill: theme.quiet,
     })] : []));
 
-/** The style of a line. @typedef {{stroke: string, line: number}} Look */
+/** The style of a line. */
+interface Look { stroke: string; line: number }
 
-/** @param {Theme} theme @returns {Look} */
-const litLook = ({ name, paper }) =>
+const litLook = ({ name, paper }: Theme): Look =>
   ({ stroke: mixed(ACCENT, paper, LIT.share[name]), line: LIT.line });
 
-/** @param {TreeScene} scene @param {number} n @returns {Look} */
-function lookOf({ data: { nodes }, plan: { course }, theme: { ink, paper } }, n) {
+function lookOf(
+  { data: { nodes }, plan: { course }, theme: { ink, paper } }: TreeScene, n: number,
+): Look {
   const { logProb, state } = nodes[n];
   if (state === "dropped" && !course.top[n]) {
     return { stroke: mixed(ink, paper, SHARE.dropped), line: 1 };
@@ -85,33 +82,29 @@ function lookOf({ data: { nodes }, plan: { course }, theme: { ink, paper } }, n)
   return { stroke: course.top[n] ? ink : mixed(ink, paper, share), line };
 }
 
-/** Highlight a piece on the way to the node under the pointer.
- * @param {TreeScene} scene @param {number} n @param {number} [next] piece on the way */
-function light(scene, n, next) {
+/** Highlight a piece on the way to the node under the pointer. @param next piece on the way */
+function light(scene: TreeScene, n: number, next?: number) {
   const { x, width } = placeOf(scene, n);
   const to = next === undefined ? x + width : placeOf(scene, next).bend ?? placeOf(scene, next).x;
   return along(scene, n, litLook(scene.theme), to);
 }
 
-/** Draw the line under a piece.
- * @param {TreeScene} scene @param {number} n @param {Look} look @param {number} [end] */
-function along(scene, n, look, end = endOf(scene, n)) {
+/** Draw the line under a piece. */
+function along(scene: TreeScene, n: number, look: Look, end = endOf(scene, n)) {
   const { x, y } = placeOf(scene, n);
   const from = scene.plan.course.top[n] && scene.data.nodes[n].parent < 0 ? ROOT / 2 : x;
   return [path({ d: `M${from},${y + ROW.line}H${end}`, ...look })];
 }
 
-/** Find where a line ends: in the mark of a hypothesis, if there is one.
- * @param {TreeScene} scene @param {number} n */
-function endOf(scene, n) {
+/** Find where a line ends: in the mark of a hypothesis, if there is one. */
+function endOf(scene: TreeScene, n: number) {
   const { x, end, label } = placeOf(scene, n);
   if (scene.data.nodes[n].score === null) return end;
   return x + label + (label && MARK.before) + MARK.width / 2;
 }
 
-/** Draw the line from the row of the parent to the piece's own.
- * @param {TreeScene} scene @param {number} n @param {Look} look @returns {Mark[]} */
-function across(scene, n, look) {
+/** Draw the line from the row of the parent to the piece's own. */
+function across(scene: TreeScene, n: number, look: Look): Mark[] {
   const { x, bend } = placeOf(scene, n);
   if (bend === null) return [];
   const { from, to, round } = turn(scene, n);
@@ -119,20 +112,17 @@ function across(scene, n, look) {
   return [path({ d: `M${bend},${from}V${to - round}${turned}H${x}`, ...look })];
 }
 
-/** Clear paper around a line where it crosses other rows.
- * @param {TreeScene} scene @param {number} n
- * @returns {Mark[]} */
-function gap(scene, n) {
-  const bend = /** @type {number} */ (placeOf(scene, n).bend);
+/** Clear paper around a line where it crosses other rows. */
+function gap(scene: TreeScene, n: number): Mark[] {
+  const bend = placeOf(scene, n).bend as number;
   const { from, to, round } = turn(scene, n);
   const { line } = lookOf(scene, n);
   const d = `M${bend},${from + round}V${to - 2 * round}`;
   return [path({ d, stroke: scene.theme.paper, line: line + HALO })];
 }
 
-/** From which height to which a line goes: from the edge of the parent's.
- * @param {TreeScene} scene @param {number} n */
-function turn(scene, n) {
+/** From which height to which a line goes: from the edge of the parent's. */
+function turn(scene: TreeScene, n: number) {
   const { parent } = scene.data.nodes[n];
   const above = (parent < 0 ? NUMBERS : placeOf(scene, parent).y) + ROW.line;
   const to = placeOf(scene, n).y + ROW.line;
@@ -141,8 +131,8 @@ function turn(scene, n) {
   return { from: tidy(from), to, round: down * ROUND };
 }
 
-/** Draw the ground of a piece. @param {TreeScene} scene @param {number} n @returns {Mark[]} */
-function grounds(scene, n) {
+/** Draw the ground of a piece. */
+function grounds(scene: TreeScene, n: number): Mark[] {
   const { data, theme, at } = scene;
   const { x, y, width } = placeOf(scene, n);
   const box = boxOf(x, y, width);
@@ -152,26 +142,25 @@ function grounds(scene, n) {
   ];
 }
 
-/** Outline the chosen piece. @param {TreeScene} scene @returns {Mark[]} */
-function outline({ data: { chosen }, plan, theme }) {
+/** Outline the chosen piece. */
+function outline({ data: { chosen }, plan, theme }: TreeScene): Mark[] {
   if (chosen === null) return [];
-  const { x, y, width } = /** @type {NodePlace} */ (plan.places[chosen]);
+  const { x, y, width } = plan.places[chosen] as NodePlace;
   return [rect({ ...boxOf(x, y, width), stroke: theme.ink, line: 1.5 })];
 }
 
-/** @param {number} x @param {number} y @param {number} width */
-const boxOf = (x, y, width) =>
+const boxOf = (x: number, y: number, width: number) =>
   ({ x: x - LIT.pad, y, width: width + 2 * LIT.pad, height: ROW.line - 3 });
 
-/** Write a piece, and the mark of a hypothesis that ends with it.
- * @param {TreeScene} scene @param {number} n @param {boolean} isLit @returns {Mark[]} */
-function words({ data, plan: { places, course, font }, theme }, n, isLit) {
+/** Write a piece, and the mark of a hypothesis that ends with it. */
+function words(
+  { data, plan: { places, course, font }, theme }: TreeScene, n: number, isLit: boolean,
+): Mark[] {
   const node = data.nodes[n];
-  const { x, y, label } = /** @type {NodePlace} */ (places[n]);
+  const { x, y, label } = places[n] as NodePlace;
   const fill = isLit || course.leads[n] ? theme.ink : theme.quiet;
   const weight = course.top[n] ? 600 : 400;
-  /** @type {Mark[]} */
-  const marks = isMark(node) ? [] : [text({
+  const marks: Mark[] = isMark(node) ? [] : [text({
     text: isolate(node.label), x, y: y + ROW.middle, middle: true, fill, weight,
     size: node.state === "dropped" ? SMALL : font,
   })];
@@ -187,7 +176,8 @@ function words({ data, plan: { places, course, font }, theme }, n, isLit) {
   ];
 }
 
-/** A node, by its place in the list. @typedef {{node: number}} TreeAt */
+/** A node, by its place in the list. */
+interface TreeAt { node: number }
 
 const HELP = "Left goes to the parent, right to the best child, up and down to the other pieces of "
   + "a step; Enter: the translation must begin this way.";
@@ -195,21 +185,21 @@ const CLICK = "Click a word: the translation must begin this way.";
 const LEAST = 4; // rows that there is room for, whatever the tree
 const AHEAD = 80; // of the picture that is seen beside a piece that the keys lead to
 
-/** @extends {PictureView<TreeData, TreeAt, TreePlan>} */
-export class BeamTree extends PictureView {
+export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
   static sends = true;
 
-  /** @param {import("../core/wire.ts").Message} message @returns {TreeData} */
-  static read({ meta, arrays }) {
+  static read({ meta, arrays }: Message): TreeData {
     const { parents, steps, states, reasons, logProbs, totals, scores } = arrays;
-    /** @type {TreeNode[]} */
-    const nodes = meta.texts.map((/** @type {string} */ word, /** @type {number} */ n) => ({
+    const nodes: TreeNode[] = meta.texts.map((word: string, n: number) => ({
       parent: parents[n], text: word, label: meta.labels[n], logProb: logProbs[n], total: totals[n],
       step: steps[n], state: meta.states[states[n]], reason: meta.reasons[reasons[n]],
       score: Number.isNaN(scores[n]) ? null : scores[n], rank: 0, candidates: 0, children: [],
     }));
     return { ...meta, nodes, roots: connect(nodes) };
   }
+
+  declare count; declare dropped; declare toggle; declare withDropped; declare picks; declare high;
+  declare before: TreeData | null;
 
   constructor() {
     super();
@@ -228,7 +218,6 @@ export class BeamTree extends PictureView {
     });
     this.picks = true;
     this.high = 0;
-    /** @type {TreeData | null} */
     this.before = null; // what was shown before these data
   }
 
@@ -248,8 +237,8 @@ export class BeamTree extends PictureView {
       hypothesisRows(data));
   }
 
-  /** @param {number} frame width */
-  arrange(frame) {
+  /** @param frame width */
+  arrange(frame: number) {
     this.plan = planTree(this.data, this.dropped.checked, frame, this.measure);
     if (this.at && !this.plan.places[this.at.node]) this.at = null;
     // a tree that shrinks a little leaves the page below it where it was
@@ -258,8 +247,7 @@ export class BeamTree extends PictureView {
     this.setRoom(this.high);
   }
 
-  /** @param {TreeAt | null} at @param {Place} visible */
-  marks(at, visible) {
+  marks(at: TreeAt | null, visible: Place) {
     return treeMarks(this.scene(at), visible);
   }
 
@@ -268,18 +256,16 @@ export class BeamTree extends PictureView {
     return { note: "", legend: this.data.note.split(/(?<=\.) /) };
   }
 
-  /** @param {number} x @param {number} y */
-  hit(x, y) {
+  hit(x: number, y: number) {
     const { places, rows } = this.plan;
     const node = rows[Math.floor((y - NUMBERS) / ROW.height)]?.find((n) => {
-      const place = /** @type {NodePlace} */ (places[n]);
+      const place = places[n] as NodePlace;
       return x >= place.x - BEND && x < Math.max(place.end - BEND, place.x + place.width + 2);
     });
     return node === undefined ? null : { node };
   }
 
-  /** @param {TreeAt} at */
-  pick({ node }) {
+  pick({ node }: TreeAt) {
     const { data } = this;
     this.live.textContent = `${quote(prefixOf(data, node))} is forced`;
     // the pieces as the tokenizer writes them; the page finds the node by it
@@ -287,24 +273,21 @@ export class BeamTree extends PictureView {
     this.options.onSelect?.({ node, prefix });
   }
 
-  /** @param {string} key */
-  target(key) {
+  target(key: string) {
     const node = this.next(key);
     return node === null ? null : { node };
   }
 
   /** Find the node that a key leads to: back to the parent, on to the best child, up and down among
-   * those of its step as they stand, so to its siblings too.
-   * @param {string} key */
-  next(key) {
+   * those of its step as they stand, so to its siblings too. */
+  next(key: string) {
     const { nodes, roots } = this.data;
     const { course: { top, next }, places } = this.plan;
     if (!(key in MOVES)) return null;
     if (!this.at || key === "Home") return roots.find((n) => top[n]) ?? null;
     const at = this.at.node;
     if (key === "ArrowLeft") return nodes[at].parent < 0 ? at : nodes[at].parent;
-    /** @param {number} n */
-    const after = (n) =>
+    const after = (n: number) =>
       (next[n] >= 0 ? next[n] : nodes[n].children.find((child) => places[child]) ?? n);
     if (key === "ArrowRight") return after(at);
     if (key === "End") {
@@ -312,32 +295,28 @@ export class BeamTree extends PictureView {
       while (after(last) !== last) last = after(last);
       return last;
     }
-    /** @param {number} n */
-    const rowOf = (n) => places[n]?.row ?? 0;
+    const rowOf = (n: number) => places[n]?.row ?? 0;
     const same = [...nodes.keys()].filter((n) => places[n] && nodes[n].step === nodes[at].step)
       .sort((a, b) => rowOf(a) - rowOf(b));
     return same[same.indexOf(at) + (key === "ArrowUp" ? -1 : 1)] ?? at;
   }
 
-  /** @param {TreeAt} at */
-  boxOf({ node }) {
-    const { x, y, width } = /** @type {NodePlace} */ (this.plan.places[node]);
+  boxOf({ node }: TreeAt) {
+    const { x, y, width } = this.plan.places[node] as NodePlace;
     return boxAt(x, y, width, ROW.height);
   }
 
-  /** With the pieces before and after it, and the row below. @param {TreeAt} at */
-  roomOf(at) {
+  /** With the pieces before and after it, and the row below. */
+  roomOf(at: TreeAt) {
     const { left, top, right, bottom } = this.boxOf(at);
     return { left: left - AHEAD, top, right: right + AHEAD, bottom: bottom + ROW.height };
   }
 
-  /** @param {TreeAt} at */
-  sentence({ node }) {
+  sentence({ node }: TreeAt) {
     return [pieceOf(this.data, node).join(" "), ...linesOn(this.data, node)].join(". ");
   }
 
-  /** @param {TreeAt} at */
-  tipNodes({ node }) {
+  tipNodes({ node }: TreeAt) {
     const [name, probability] = pieceOf(this.data, node);
     const lines = linesOn(this.data, node).map((line) => make("div", {}, line));
     return [name, make("strong", {}, probability), ...lines];
@@ -346,15 +325,13 @@ export class BeamTree extends PictureView {
 
 const LONGEST = 240; // letters of a prefix beside the pointer: its end, for it is about its end
 
-/** @param {TreeData} data @param {number} n */
-function pieceOf({ nodes }, n) {
+function pieceOf({ nodes }: TreeData, n: number) {
   const { label, logProb } = nodes[n];
   return [quote(label), number(Math.min(1, Math.exp(logProb)))];
 }
 
-/** Write the lines under the piece and its probability.
- * @param {TreeData} data @param {number} n */
-export function linesOn(data, n) {
+/** Write the lines under the piece and its probability. */
+export function linesOn(data: TreeData, n: number) {
   const { total, score } = data.nodes[n];
   const whole = prefixOf(data, n);
   const prefix = whole.length > LONGEST ? `…${whole.slice(-LONGEST)}` : whole;
@@ -366,9 +343,8 @@ export function linesOn(data, n) {
   ];
 }
 
-/** Describe the state of a node: `Kept at step 4, rank 2 of 8.`
- * @param {TreeData} data @param {number} n */
-export function stateOf({ nodes }, n) {
+/** Describe the state of a node: `Kept at step 4, rank 2 of 8.` */
+export function stateOf({ nodes }: TreeData, n: number) {
   const { state, step, rank, candidates, reason, children } = nodes[n];
   if (state === "forced") return `Forced at step ${step}.`;
   const name = state[0].toUpperCase() + state.slice(1);
@@ -379,9 +355,8 @@ export function stateOf({ nodes }, n) {
   return ended ? `${ranked} None of its continuations was kept.` : ranked;
 }
 
-/** List the finished hypotheses, the best first, always with the translation.
- * @param {TreeData} data @returns {string[][]} */
-export function hypothesisRows(data) {
+/** List the finished hypotheses, the best first, always with the translation. */
+export function hypothesisRows(data: TreeData): string[][] {
   const { nodes, best } = data;
   const finished = [...nodes.keys()].filter((n) => n === best || nodes[n].score !== null);
   finished.sort((a, b) => Number(b === best) - Number(a === best)

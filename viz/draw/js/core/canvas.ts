@@ -1,16 +1,15 @@
 // Marks on a canvas.
 
 import { make, penOf } from "./dom.ts";
+import type { Raster } from "./color.ts";
+import type { Circle, Group, Mark, Path, Picture, Rect, Text } from "./scene.ts";
 
-/** @import { Raster } from "./color.ts" */
-/** @import { Circle, Group, Mark, Path, Picture, Rect, Text } from "./scene.ts" */
+type Context = CanvasRenderingContext2D;
 
-/** @typedef {CanvasRenderingContext2D} Context */
+const ALIGN = { start: "left", middle: "center", end: "right" } as const;
 
-const ALIGN = /** @type {const} */ ({ start: "left", middle: "center", end: "right" });
-
-/** Pixels of rasters and of layers, as long as these live. @type {WeakMap<object, any>} */
-const drawn = new WeakMap();
+/** Pixels of rasters and of layers, as long as these live. */
+const drawn = new WeakMap<object, any>();
 
 /** Pixels of the largest canvas: Safari on a phone leaves a larger one empty; elsewhere a map of
  * 512 words is as sharp as most browsers can hold. */
@@ -20,17 +19,16 @@ const MOST_SIDE = 16_384; // in any Safari; other browsers hold longer ones
 /**
  * Pixels of a canvas for each unit of what is drawn: as wanted, or fewer where it could not hold
  * them.
- * @param {number} width in units
- * @param {number} height
- * @param {number} wanted
- * @param {number} [most] pixels in all
+ * @param width in units
+ * @param most pixels in all
  */
-export const sharpnessOf = (width, height, wanted, most = MOST_PIXELS.elsewhere) =>
+export const sharpnessOf = (
+  width: number, height: number, wanted: number, most = MOST_PIXELS.elsewhere,
+) =>
   Math.min(wanted, Math.sqrt(most / (width * height)), MOST_SIDE / Math.max(width, height));
 
-/** Give a canvas its size in CSS pixels and let one drawing unit be one of them on any screen.
- * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
-export function sized(canvas, width, height) {
+/** Give a canvas its size in CSS pixels and let one drawing unit be one of them on any screen. */
+export function sized(canvas: HTMLCanvasElement, width: number, height: number) {
   const device = matchMedia("(pointer: coarse)").matches ? "phone" : "elsewhere";
   const wanted = (window.devicePixelRatio || 1) * (canvas.currentCSSZoom ?? 1);
   const ratio = sharpnessOf(width, height, wanted, MOST_PIXELS[device]);
@@ -45,12 +43,9 @@ export function sized(canvas, width, height) {
   return context;
 }
 
-/**
- * @param {Context} context its transform says where the marks go
- * @param {Mark[]} marks
- * @param {string} font the CSS family of all words
- */
-export function paint(context, marks, font) {
+/** @param context its transform says where the marks go
+ * @param font the CSS family of all words */
+export function paint(context: Context, marks: Mark[], font: string) {
   for (const mark of marks) {
     if (mark.type === "group") paintGroup(context, mark, font);
     else if (mark.type === "picture") paintPicture(context, mark);
@@ -59,8 +54,7 @@ export function paint(context, marks, font) {
   }
 }
 
-/** @param {Context} context @param {Rect | Path | Circle} mark */
-function paintShape(context, mark) {
+function paintShape(context: Context, mark: Rect | Path | Circle) {
   context.globalAlpha = "opacity" in mark ? mark.opacity ?? 1 : 1;
   const path = mark.type === "path" ? new Path2D(mark.d) : new Path2D();
   if (mark.type === "circle") path.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
@@ -79,8 +73,7 @@ function paintShape(context, mark) {
   context.globalAlpha = 1;
 }
 
-/** @param {Context} context @param {Text} mark @param {string} font */
-function paintText(context, mark, font) {
+function paintText(context: Context, mark: Text, font: string) {
   context.font = `${mark.weight ?? 400} ${mark.size}px ${font}`;
   context.fillStyle = mark.fill;
   context.globalAlpha = mark.opacity ?? 1;
@@ -97,8 +90,7 @@ function paintText(context, mark, font) {
   context.globalAlpha = 1;
 }
 
-/** @param {Context} context @param {Picture} mark */
-function paintPicture(context, mark) {
+function paintPicture(context: Context, mark: Picture) {
   const { raster, part, x, y, width, height, smooth, exact, opacity } = mark;
   const source = canvasOf(raster);
   if (exact) {
@@ -118,8 +110,7 @@ function paintPicture(context, mark) {
   context.globalAlpha = 1;
 }
 
-/** @param {Context} context @param {Group} mark @param {string} font */
-function paintGroup(context, mark, font) {
+function paintGroup(context: Context, mark: Group, font: string) {
   context.save();
   context.translate(mark.x ?? 0, mark.y ?? 0);
   if (mark.clip) {
@@ -132,13 +123,9 @@ function paintGroup(context, mark, font) {
   context.restore();
 }
 
-/**
- * @param {Context} context
- * @param {Group} mark
- * @param {[width: number, height: number]} size
- * @param {string} font
- */
-function paintLayer(context, mark, [width, height], font) {
+function paintLayer(
+  context: Context, mark: Group, [width, height]: [width: number, height: number], font: string,
+) {
   const { width: wide, height: high } = context.canvas; // which lies within what can be held
   const most = Math.max(MOST_PIXELS.phone, wide * high);
   const ratio = sharpnessOf(width, height, context.getTransform().a, most);
@@ -156,8 +143,7 @@ function paintLayer(context, mark, [width, height], font) {
   context.drawImage(layer.canvas, 0, 0, layer.canvas.width / ratio, layer.canvas.height / ratio);
 }
 
-/** @param {Raster} raster @returns {HTMLCanvasElement} */
-export function canvasOf(raster) {
+export function canvasOf(raster: Raster): HTMLCanvasElement {
   let canvas = drawn.get(raster);
   if (!canvas) {
     canvas = make("canvas", { width: raster.width, height: raster.height });

@@ -5,6 +5,7 @@ import { paint, sized } from "./canvas.ts";
 import { make } from "./dom.ts";
 import { rect } from "./scene.ts";
 import { within } from "./text.ts";
+import type { Sample } from "./save.ts";
 
 // linear red, green and blue to the responses of the eye's cones, as in OKLab (Ottosson 2020)
 const TO_CONES = [
@@ -21,11 +22,10 @@ const FROM_CONES = [
 /**
  * Mix a colour into another as `color-mix(in oklab, …)` does: OKLab is linear in the cube roots of
  * the cones' responses.
- * @param {string} color `#rrggbb`, like paper
- * @param {string} paper
- * @param {number} share of the first
+ * @param color `#rrggbb`, like paper
+ * @param share of the first
  */
-export function mixed(color, paper, share) {
+export function mixed(color: string, paper: string, share: number) {
   const [front, other] = [color, paper].map((hex) =>
     times(TO_CONES, channels(hex).map((value) => toLinear(value / 255))).map(Math.cbrt));
   const mix = front.map((value, n) => (share * value + (1 - share) * other[n]) ** 3);
@@ -33,36 +33,32 @@ export function mixed(color, paper, share) {
   return `rgb(${srgb.join()})`;
 }
 
-/** Read red, green and blue, from 0 to 255. @param {string} color `#rrggbb` */
-export const channels = (color) =>
+/** Read red, green and blue, from 0 to 255. @param color `#rrggbb` */
+export const channels = (color: string) =>
   [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
 
-/** @param {number[][]} matrix @param {number[]} values */
-const times = (matrix, values) =>
+const times = (matrix: number[][], values: number[]) =>
   matrix.map((row) => row.reduce((sum, factor, n) => sum + factor * values[n], 0));
 
-/** @param {number} value */
-const toLinear = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+const toLinear = (value: number) =>
+  (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
 
-/** @param {number} value */
-const toGamma = (value) =>
+const toGamma = (value: number) =>
   (value <= 0.0031308 ? 12.92 * Math.max(0, value) : 1.055 * value ** (1 / 2.4) - 0.055);
 
-/** Red, green, blue and opacity of each pixel.
- * @typedef {{width: number, height: number, pixels: Uint8ClampedArray}} Raster */
+/** Red, green, blue and opacity of each pixel. */
+export interface Raster { width: number; height: number; pixels: Uint8ClampedArray }
 
-/** A colour table: 256 × red, green, blue. @typedef {Uint8Array} Colors */
-/** A colour table for each theme. @typedef {{light: Colors, dark: Colors}} Palette */
+/** A colour table: 256 × red, green, blue. */
+export type Colors = Uint8Array;
+/** A colour table for each theme. */
+export interface Palette { light: Colors; dark: Colors }
 
-/**
- * One pixel a value, transparent where there is none.
- * @param {number} width
- * @param {number} height
- * @param {Colors} colors
- * @param {(n: number) => number} level the place of value n in the table; -1 for nothing
- * @returns {Raster}
- */
-export function rasterOf(width, height, colors, level) {
+/** One pixel a value, transparent where there is none.
+ * @param level the place of value n in the table; -1 for nothing */
+export function rasterOf(
+  width: number, height: number, colors: Colors, level: (n: number) => number,
+): Raster {
   const raster = blank(width, height);
   for (let n = 0; n < width * height; n++) {
     const place = level(n);
@@ -71,62 +67,51 @@ export function rasterOf(width, height, colors, level) {
   return raster;
 }
 
-/** Make a raster, all transparent. @param {number} width @param {number} height */
-export const blank = (width, height) =>
+/** Make a raster, all transparent. */
+export const blank = (width: number, height: number) =>
   ({ width, height, pixels: new Uint8ClampedArray(4 * width * height) });
 
-/**
- * Draw values below and above 0, a pixel each; from ±`end` on the colour stays.
- * @param {ArrayLike<number>} values
- * @param {number} width
- * @param {number} height
- * @param {Colors} colors
- * @param {number} end
- */
-export const signedRaster = (values, width, height, colors, end) =>
+/** Draw values below and above 0, a pixel each; from ±`end` on the colour stays. */
+export const signedRaster = (
+  values: ArrayLike<number>, width: number, height: number, colors: Colors, end: number,
+) =>
   rasterOf(width, height, colors, (n) => 128 + Math.round(127 * within(values[n] / end, -1, 1)));
 
-/**
- * @param {Uint8ClampedArray} pixels
- * @param {number} at where the pixel begins
- * @param {Colors} colors
- * @param {number} level
- * @param {number} [opacity] of 255
- */
-export function setPixel(pixels, at, colors, level, opacity = 255) {
+/** @param at where the pixel begins
+ * @param opacity of 255 */
+export function setPixel(
+  pixels: Uint8ClampedArray, at: number, colors: Colors, level: number, opacity = 255,
+) {
   pixels[at] = colors[3 * level];
   pixels[at + 1] = colors[3 * level + 1];
   pixels[at + 2] = colors[3 * level + 2];
   pixels[at + 3] = opacity;
 }
 
-/** Write a colour of a table as CSS. @param {Colors} colors @param {number} level */
-export const cssColor = (colors, level) =>
+/** Write a colour of a table as CSS. */
+export const cssColor = (colors: Colors, level: number) =>
   `rgb(${colors.slice(3 * level, 3 * level + 3).join()})`;
 
 const WIDE = 112; // of the legend's bar, CSS pixels, in steps of two
 const HIGH = 10;
 
-/** @typedef {"linear" | "square root" | "by row"} ScaleName */
+type ScaleName = "linear" | "square root" | "by row";
 
-/**
- * The colouring of weights.
- * @typedef {object} Scaling
- * @property {ScaleName} scale
- * @property {number} threshold weights of less are not drawn
- * @property {boolean} signed they are differences of two weights
- * @property {string} [amount] what one is, in a word
- */
+/** The colouring of weights. */
+export interface Scaling {
+  scale: ScaleName;
+  threshold: number; // weights of less are not drawn
+  signed: boolean; // they are differences of two weights
+  amount?: string; // what one is, in a word
+}
 
-/**
- * @typedef {object} Scale
- * @property {(weight: number, largest: number) => number} curve of a weight, and its row's largest
- * @property {string} most at the end of the bar
- * @property {string} says
- */
+interface Scale {
+  curve: (weight: number, largest: number) => number; // of a weight, and its row's largest
+  most: string; // at the end of the bar
+  says: string;
+}
 
-/** @type {Record<ScaleName, Scale>} */
-const SCALES = {
+const SCALES: Record<ScaleName, Scale> = {
   linear: { curve: (weight) => weight, most: "1", says: "" },
   "square root": {
     curve: (weight) => Math.sign(weight) * Math.sqrt(Math.abs(weight)), most: "1", says: "√ scale",
@@ -137,37 +122,32 @@ const SCALES = {
   },
 };
 
-/**
- * @param {Scaling & {weights: Float32Array, queries: string[], keys: string[]}} data
- * @returns {(weight: number, row: number) => number} the colour's place in the table of 256
- */
-export function leveller({ weights, queries, keys, scale, signed }) {
+interface Scaled extends Scaling { weights: Float32Array; queries: string[]; keys: string[] }
+
+/** Make the function from a weight and its row to the colour's place in the table of 256. */
+export function leveller({ weights, queries, keys, scale, signed }: Scaled) {
   const { curve } = SCALES[scale];
   const largest = new Float32Array(queries.length);
   weights.forEach((weight, n) => {
     const row = Math.floor(n / keys.length);
     largest[row] = Math.max(largest[row], Math.abs(weight));
   });
-  return (weight, row) => {
+  return (weight: number, row: number) => {
     const amount = within(curve(weight, largest[row]), -1, 1);
     return signed ? 128 + Math.round(127 * amount) : Math.round(255 * Math.max(0, amount));
   };
 }
 
-/** Test whether causal attention hides a square (§3.2.3). A weight there would be shown.
- * @param {boolean} causal @param {number} query @param {number} key @param {number} weight */
-export const hidden = (causal, query, key, weight) => causal && key > query && weight === 0;
+/** Test whether causal attention hides a square (§3.2.3). A weight there would be shown. */
+export const hidden = (causal: boolean, query: number, key: number, weight: number) =>
+  causal && key > query && weight === 0;
 
-/**
- * List the parts of the legend: texts, and bars of colours.
- * @param {Scaling} scaling
- * @param {Colors} colors
- * @returns {(string | import("./save.ts").Sample)[]}
- */
-export function legend({ scale, threshold, signed, amount = "weight" }, colors) {
+/** List the parts of the legend: texts, and bars of colours. */
+export function legend(
+  { scale, threshold, signed, amount = "weight" }: Scaling, colors: Colors,
+): (string | Sample)[] {
   const { most, says } = SCALES[scale];
-  /** @param {number} from @param {number} to @param {number} width */
-  const bar = (from, to, width) => ({
+  const bar = (from: number, to: number, width: number) => ({
     width,
     marks: Array.from({ length: width / 2 }, (_, n) => rect({
       x: 2 * n, y: 0, width: 2, height: HIGH,
@@ -182,10 +162,11 @@ export function legend({ scale, threshold, signed, amount = "weight" }, colors) 
   return more ? [...scaled, `\u2002${more}`] : scaled; // a little apart
 }
 
-/** Make the legend as elements of a page. @param {Scaling} scaling @param {Colors} colors */
-export const legendNodes = (scaling, colors) => legend(scaling, colors).map((item) => {
-  if (typeof item === "string") return make("span", {}, item);
-  const canvas = make("canvas", { "aria-hidden": "true" });
-  paint(sized(canvas, item.width, HIGH), item.marks, ""); // no words
-  return canvas;
-});
+/** Make the legend as elements of a page. */
+export const legendNodes = (scaling: Scaling, colors: Colors) =>
+  legend(scaling, colors).map((item) => {
+    if (typeof item === "string") return make("span", {}, item);
+    const canvas = make("canvas", { "aria-hidden": "true" });
+    paint(sized(canvas, item.width, HIGH), item.marks, ""); // no words
+    return canvas;
+  });

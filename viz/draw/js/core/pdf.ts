@@ -3,13 +3,13 @@
 
 const POINTS = 0.75; // of a CSS pixel
 
-/**
- * Write a PDF (ISO 32000-1, §7.5) with one image that fills its page.
- * @param {{pixels: Uint8ClampedArray, width: number, height: number}} image RGBA on opaque paper
- * @param {{width: number, height: number}} size of the page in CSS pixels
- * @returns {Promise<Uint8Array<ArrayBuffer>>}
- */
-export async function pdfOf({ pixels, width, height }, size) {
+/** Write a PDF (ISO 32000-1, §7.5) with one image that fills its page.
+ * @param image RGBA on opaque paper
+ * @param size of the page in CSS pixels */
+export async function pdfOf(
+  { pixels, width, height }: { pixels: Uint8ClampedArray; width: number; height: number },
+  size: { width: number; height: number },
+): Promise<Uint8Array<ArrayBuffer>> {
   const data = await deflated(opaque(pixels));
   const [wide, high] = [size.width * POINTS, size.height * POINTS];
   const content = `q ${wide} 0 0 ${high} 0 0 cm /Picture Do Q`;
@@ -25,17 +25,14 @@ export async function pdfOf({ pixels, width, height }, size) {
   return joined(objects);
 }
 
-/** @param {string} entries @param {Uint8Array} data @returns {(string | Uint8Array)[]} */
-const stream = (entries, data) =>
+const stream = (entries: string, data: Uint8Array): (string | Uint8Array)[] =>
   [`<< ${entries}/Length ${data.length} >>\nstream\n`, data, "\nendstream"];
 
-/** Number the objects, and list where each begins. @param {(string | Uint8Array)[][]} objects */
-function joined(objects) {
-  /** @type {Uint8Array[]} */
-  const parts = [];
+/** Number the objects, and list where each begins. */
+function joined(objects: (string | Uint8Array)[][]) {
+  const parts: Uint8Array[] = [];
   let length = 0;
-  /** @param {string | Uint8Array} part */
-  const add = (part) => {
+  const add = (part: string | Uint8Array) => {
     const bytes = typeof part === "string" ? new TextEncoder().encode(part) : part;
     parts.push(bytes);
     length += bytes.length;
@@ -58,8 +55,8 @@ function joined(objects) {
   return file;
 }
 
-/** Drop the fourth byte of each pixel. @param {Uint8ClampedArray} pixels */
-function opaque(pixels) {
+/** Drop the fourth byte of each pixel. */
+function opaque(pixels: Uint8ClampedArray) {
   const colors = new Uint8Array((pixels.length / 4) * 3);
   for (let from = 0, to = 0; from < pixels.length; from += 4, to += 3) {
     colors.set(pixels.subarray(from, from + 3), to);
@@ -67,8 +64,7 @@ function opaque(pixels) {
   return colors;
 }
 
-/** @param {Uint8Array<ArrayBuffer>} bytes */
-async function deflated(bytes) {
+async function deflated(bytes: Uint8Array<ArrayBuffer>) {
   const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"));
   return new Uint8Array(await new Response(packed).arrayBuffer());
 }

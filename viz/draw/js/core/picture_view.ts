@@ -7,45 +7,41 @@ import { drawingOf } from "./save.ts";
 import { group } from "./scene.ts";
 import { forHand, within } from "./text.ts";
 import { View } from "./view.ts";
-
-/** @import { Box } from "./dom.ts" */
-/** @import { Mark, Place } from "./scene.ts" */
+import type { Box } from "./dom.ts";
+import type { Mark, Place } from "./scene.ts";
+import type { Measure, Theme } from "./theme.ts";
 
 export const EDGE = 8; // between words and what they name, CSS pixels
 export const TALLEST = 800; // the frame; a taller picture scrolls in it
 const AROUND = 330; // a page of the app above and below its picture, CSS pixels
 const LEAST = 280;
 
-/**
- * Measure the height up to which a picture is seen whole when its page opens.
- * @param {number} [around] height of the page above and below it
- * @param {number} [zoom] of the picture, where the page is presented
- */
+/** Measure the height up to which a picture is seen whole when its page opens.
+ * @param around height of the page above and below it
+ * @param zoom of the picture, where the page is presented */
 export function heightInSight(around = AROUND, zoom = 1) {
   // the frame of a notebook, which has its page within it, is as high as that
   const { innerHeight } = window.frameElement?.hasAttribute("srcdoc") ? window.parent : window;
   return within(innerHeight / zoom - around, LEAST, TALLEST);
 }
 
-/**
- * @template D
- * @template P its plan
- * @template At a place that can be pointed at
- * @typedef {object} Scene what a picture is drawn from
- * @property {D} data
- * @property {P} plan
- * @property {import("./theme.ts").Theme} theme
- * @property {import("./theme.ts").Measure} measure
- * @property {At | null} at under the pointer or the cursor
- */
+/** What a picture is drawn from: data, their plan, and the place that is pointed at. */
+export interface Scene<D, P, At> {
+  data: D;
+  plan: P;
+  theme: Theme;
+  measure: Measure;
+  at: At | null; // under the pointer or the cursor
+}
 
-/**
- * @template D
- * @template {object} At
- * @template {{width: number, height: number}} P
- * @extends {View<D>}
- */
-export class PictureView extends View {
+interface Size { width: number; height: number }
+
+export class PictureView<D, At extends object, P extends Size> extends View<D> {
+  declare canvas; declare room; declare scroll; declare tip; declare frame; declare note;
+  declare foot; declare table; declare unseen; declare picks; declare texts;
+  declare plan: P;
+  declare at: At | null;
+
   constructor() {
     super();
     this.canvas = make("canvas", { "aria-hidden": "true" });
@@ -61,9 +57,7 @@ export class PictureView extends View {
     // a table is as wide as its words, whatever its style, so the box around it is small
     this.unseen = make("div", { class: "hl-unseen" }, this.table);
     this.root.append(this.frame, this.foot, this.unseen, this.live);
-    /** @type {P} */
     this.plan;
-    /** @type {At | null} */
     this.at = null; // under the pointer or the cursor
     this.picks = false; // whether a click and Enter act: the pointer's shape shows it
     this.texts = ""; // as JSON
@@ -86,42 +80,40 @@ export class PictureView extends View {
     });
   }
 
-  /** Name the picture for screen readers, and write the note under it.
-   * @param {string} title @param {string} help on its keys @param {string} note */
-  describe(title, help, note) {
+  /** Name the picture for screen readers, and write the note under it. @param help on its keys */
+  describe(title: string, help: string, note: string) {
     this.root.setAttribute("aria-label", title);
     this.scroll.setAttribute("aria-label", `${title}. ${help}`);
     this.note.textContent = forHand(note);
   }
 
-  /** Remember the texts of the picture. @param {unknown} texts
-   * @returns {boolean} whether they differ from those before, so that no place is the same */
-  setTexts(texts) {
+  /** Remember the texts of the picture.
+   * @returns whether they differ from those before, so that no place is the same */
+  setTexts(texts: unknown): boolean {
     const before = this.texts;
     this.texts = JSON.stringify(texts);
     return this.texts !== before;
   }
 
-  /** Make the room as large as the picture. @param {number} [height] */
+  /** Make the room as large as the picture. */
   setRoom(height = this.plan.height) {
     this.room.style.width = `${this.plan.width}px`;
     this.room.style.height = `${height}px`;
   }
 
   /** Make room and frame as large as the picture: its scroll bar stands below it, not over it.
-   * @param {number} width of the frame
-   * @param {number} [tallest] the frame */
-  setFrame(width, tallest = TALLEST) {
+   * @param width of the frame
+   * @param tallest the frame */
+  setFrame(width: number, tallest = TALLEST) {
     this.setRoom();
     const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
     this.scroll.style.height = `${Math.min(this.plan.height, tallest) + bar}px`;
   }
 
   /** Plan the picture for the frame, and again for the width beside its scroll bar.
-   * @param {(width: number) => P} plan
-   * @param {number} width of the frame
-   * @param {number} tallest the frame */
-  fit(plan, width, tallest) {
+   * @param width of the frame
+   * @param tallest the frame */
+  fit(plan: (width: number) => P, width: number, tallest: number) {
     this.plan = plan(width);
     const high = Math.min(this.plan.height, tallest);
     this.scroll.style.height = `${high}px`;
@@ -140,8 +132,8 @@ export class PictureView extends View {
     this.scroll.style.cursor = this.at && this.picks ? "pointer" : "";
   }
 
-  /** Get the visible part: how far it is scrolled, and the size of the frame. @returns {Place} */
-  visible() {
+  /** Get the visible part: how far it is scrolled, and the size of the frame. */
+  visible(): Place {
     const { clientWidth, clientHeight, scrollLeft, scrollTop } = this.scroll;
     return {
       x: scrollLeft, y: scrollTop,
@@ -150,23 +142,20 @@ export class PictureView extends View {
     };
   }
 
-  /** @param {PointerEvent | MouseEvent} event */
-  under(event) {
+  under(event: PointerEvent | MouseEvent) {
     if (!this.plan) return null;
     const [x, y] = pointIn(event, this.canvas);
     const visible = this.visible();
     return this.hit(x + visible.x, y + visible.y, visible);
   }
 
-  /** @param {At | null} at */
-  point(at) {
+  point(at: At | null) {
     if (JSON.stringify(at) === JSON.stringify(this.at)) return;
     this.at = at;
     this.draw();
   }
 
-  /** @param {Place} visible */
-  showTip({ x, y }) {
+  showTip({ x, y }: Place) {
     const nodes = this.at && this.tipNodes(this.at);
     this.tip.hidden = !nodes;
     if (!this.at || !nodes) return;
@@ -176,9 +165,8 @@ export class PictureView extends View {
       { left: left - x, top: top - y, right: right - x, bottom: bottom - y });
   }
 
-  /** Answer a key of the keyboard. @param {string} key
-   * @returns {boolean} whether it is one of the picture's */
-  press(key) {
+  /** Answer a key of the keyboard. @returns whether it is one of the picture's */
+  press(key: string): boolean {
     if ((key === "Enter" || key === " ") && this.at && this.picks) {
       this.pick(this.at);
       return true;
@@ -201,64 +189,53 @@ export class PictureView extends View {
     }, measure);
   }
 
-  /** @param {At | null} at @returns {Scene<View<D>["data"], P, At>} */
-  scene(at) {
+  scene(at: At | null): Scene<View<D>["data"], P, At> {
     const { data, plan, theme, measure } = this;
     return { data, plan, theme, measure, at };
   }
 
-  /**
-   * List the marks of the picture, or of its visible part.
-   * @param {At | null} _at
-   * @param {Place} _visible
-   * @returns {Mark[]} in CSS pixels of the picture
-   */
-  marks(_at, _visible) {
+  /** List the marks of the picture, or of its visible part.
+   * @returns in CSS pixels of the picture */
+  marks(_at: At | null, _visible: Place): Mark[] {
     return [];
   }
 
-  /**
-   * Find what can be pointed at.
-   * @param {number} _x of the picture
-   * @param {number} _y
-   * @param {Place} _visible
-   * @returns {At | null}
-   */
-  hit(_x, _y, _visible) {
+  /** Find what can be pointed at. @param _x of the picture */
+  hit(_x: number, _y: number, _visible: Place): At | null {
     return null;
   }
 
-  /** Find the place that a key leads to. @param {string} _key @returns {At | null | undefined} */
-  target(_key) {
+  /** Find the place that a key leads to. */
+  target(_key: string): At | null | undefined {
     return null;
   }
 
-  /** Act on a click. @param {At} _at */
-  pick(_at) {}
+  /** Act on a click. */
+  pick(_at: At) {}
 
-  /** Describe the place: a name, and its value. @param {At} _at @returns {string[]} */
-  words(_at) {
+  /** Describe the place: a name, and its value. */
+  words(_at: At): string[] {
     return [];
   }
 
-  /** Describe the place for a screen reader. @param {At} at */
-  sentence(at) {
+  /** Describe the place for a screen reader. */
+  sentence(at: At) {
     return this.words(at).join(" ");
   }
 
-  /** Write the note; null for none. @param {At} at @returns {(Node | string)[] | null} */
-  tipNodes(at) {
+  /** Write the note; null for none. */
+  tipNodes(at: At): (Node | string)[] | null {
     const [name, value] = this.words(at);
     return [name, make("strong", {}, value)];
   }
 
-  /** Get the box in the picture that the note stands beside. @param {At} _at @returns {Box} */
-  boxOf(_at) {
+  /** Get the box in the picture that the note stands beside. */
+  boxOf(_at: At): Box {
     return { left: 0, top: 0, right: 0, bottom: 0 };
   }
 
-  /** Get the part of the picture to scroll to. @param {At} at @returns {Box} */
-  roomOf(at) {
+  /** Get the part of the picture to scroll to. */
+  roomOf(at: At): Box {
     return this.boxOf(at);
   }
 }

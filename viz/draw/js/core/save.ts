@@ -7,25 +7,24 @@ import { pdfOf } from "./pdf.ts";
 import { group, rect, text } from "./scene.ts";
 import { svgOf } from "./svg.ts";
 import { measureIn } from "./theme.ts";
+import type { Raster } from "./color.ts";
+import type { Mark } from "./scene.ts";
+import type { Measure, Theme } from "./theme.ts";
 
-/** @import { Mark } from "./scene.ts" */
-/** @import { Measure, Theme } from "./theme.ts" */
+/** The content of a file; its name has no ending. */
+interface Drawing { name: string; width: number; height: number; marks: Mark[]; theme: Theme }
+/** A part of a legend that is drawn. */
+export interface Sample { width: number; gap?: number; marks: Mark[] }
 
-/** The content of a file; its name has no ending.
- * @typedef {{name: string, width: number, height: number, marks: Mark[], theme: Theme}} Drawing */
-/** A part of a legend that is drawn.
- * @typedef {{width: number, gap?: number, marks: Mark[]}} Sample */
+interface Texts { // around a picture
+  title: string;
+  name?: string; // `L3 H5 · cross` is saved as `headlight-l3-h5-cross`; else the title
+  lines?: string[]; // between title and picture
+  note?: string; // under it
+  legend?: (string | Sample)[]; // under the note
+}
 
-/**
- * @typedef {object} Texts around a picture
- * @property {string} title
- * @property {string} [name] `L3 H5 · cross` is saved as `headlight-l3-h5-cross`; else the title
- * @property {string[]} [lines] between title and picture
- * @property {string} [note] under it
- * @property {(string | Sample)[]} [legend] under the note
- *
- * @typedef {Omit<Drawing, "name"> & Texts} Sheet
- */
+export type Sheet = Omit<Drawing, "name"> & Texts;
 
 export const SHARP = 2; // pixels for each unit of a drawing
 const PRINTED = 4; // likewise, on paper: 384 for each inch
@@ -36,27 +35,25 @@ const GAP = 9; // between two items of the legend
 const CAPTION = { size: 12, line: 17, narrowest: 320 };
 
 /** One quiet button, which opens the forms of a file and the choice of white paper.
- * @param {(white: boolean) => Drawing} drawing
- * @param {() => string[]} caption of the picture, for a reference to it */
-export function saveMenu(drawing, caption) {
+ * @param caption of the picture, for a reference to it */
+export function saveMenu(drawing: (white: boolean) => Drawing, caption: () => string[]) {
   const { input, label } = choice({ type: "checkbox" }, "white background");
   const opener = make("summary", { "aria-label": "Save the picture" }, "Save");
   const list = make("div", { class: "hl-save-list", role: "group", "aria-label": "Files" });
   const menu = make("details", { class: "hl-save" }, opener, list);
-  /** @param {string} form @param {string} name @param {() => void} save */
-  const offerForm = (form, name, save) => list.append(button(form, () => {
-    save();
-    menu.open = false;
-    opener.focus({ preventScroll: true });
-  }, { "aria-label": name }));
+  const offerForm = (form: string, name: string, save: () => void) =>
+    list.append(button(form, () => {
+      save();
+      menu.open = false;
+      opener.focus({ preventScroll: true });
+    }, { "aria-label": name }));
   offerForm("PNG", "Save as PNG", () => savePng(drawing(input.checked)));
   offerForm("SVG", "Save as SVG", () => saveSvg(drawing(input.checked)));
   offerForm("PDF", "Save as PDF", () => savePdf(drawing(input.checked)));
   offerForm("BibTeX", "Save a BibTeX entry",
     () => saveReference(drawing(input.checked), caption()));
   list.append(label);
-  /** @param {Event} event */
-  const closeOutside = (event) => {
+  const closeOutside = (event: Event) => {
     if (!event.composedPath().includes(menu)) menu.open = false;
   };
   // at once: the event of opening comes later than a quick click elsewhere
@@ -77,25 +74,21 @@ export function saveMenu(drawing, caption) {
   return menu;
 }
 
-/** @param {Drawing} drawing */
-function saveSvg({ name, width, height, marks, theme }) {
+function saveSvg({ name, width, height, marks, theme }: Drawing) {
   const tools = {
     measure: measureIn(theme),
-    /** @param {import("./color.ts").Raster} raster */
-    address: (raster) => canvasOf(raster).toDataURL(),
+    address: (raster: Raster) => canvasOf(raster).toDataURL(),
   };
   const file = svgOf({ width, height, marks, font: theme.font }, tools);
   offer(new Blob([file], { type: "image/svg+xml" }), `${name}.svg`);
 }
 
-/** @param {Drawing} drawing */
-function savePng(drawing) {
+function savePng(drawing: Drawing) {
   const canvas = rasterOf(drawing, SHARP);
   canvas.toBlob((blob) => blob && offer(blob, `${drawing.name}.png`), "image/png");
 }
 
-/** @param {Drawing} drawing */
-async function savePdf(drawing) {
+async function savePdf(drawing: Drawing) {
   const canvas = rasterOf(drawing, PRINTED);
   const { data: pixels, width, height } = penOf(canvas).getImageData(
     0, 0, canvas.width, canvas.height);
@@ -103,8 +96,8 @@ async function savePdf(drawing) {
   offer(new Blob([file], { type: "application/pdf" }), `${drawing.name}.pdf`);
 }
 
-/** @param {Drawing} drawing @param {number} most pixels for each unit of the drawing */
-function rasterOf({ width, height, marks, theme }, most) {
+/** @param most pixels for each unit of the drawing */
+function rasterOf({ width, height, marks, theme }: Drawing, most: number) {
   const sharp = sharpnessOf(width, height, most);
   const canvas = make("canvas",
     { width: Math.round(width * sharp), height: Math.round(height * sharp) });
@@ -114,14 +107,12 @@ function rasterOf({ width, height, marks, theme }, most) {
   return canvas;
 }
 
-/** @param {Drawing} drawing @param {string[]} caption */
-function saveReference({ name }, caption) {
+function saveReference({ name }: Drawing, caption: string[]) {
   offer(new Blob([bibtexOf(name, caption)], { type: "application/x-bibtex" }), `${name}.bib`);
 }
 
-/** Write an entry of a picture, whose note says what it was made from.
- * @param {string} name of its file @param {string[]} caption */
-export function bibtexOf(name, caption) {
+/** Write an entry of a picture, whose note says what it was made from. @param name of its file */
+export function bibtexOf(name: string, caption: string[]) {
   // what TeX reads as a command, and the marks that only set a text apart from its direction
   const note = caption.join(" ").replace(/[\u2066-\u2069]/g, "").replace(/[\\{}^~]/g, "")
     .replace(/[$&#_%]/g, "\\$&");
@@ -134,24 +125,22 @@ export function bibtexOf(name, caption) {
 `;
 }
 
-/** @param {Blob} blob @param {string} download name of the file */
-function offer(blob, download) {
+/** @param download name of the file */
+function offer(blob: Blob, download: string) {
   const href = URL.createObjectURL(blob);
   make("a", { href, download }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000); // the browser may read it a little later
 }
 
-/** @param {string} name */
-function fileName(name) {
+function fileName(name: string) {
   const words = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return ["headlight", ...words].join("-").slice(0, 80);
 }
 
-/** @param {Sheet} sheet @param {Measure} measure @returns {Drawing} */
-export function drawingOf(sheet, measure) {
+export function drawingOf(sheet: Sheet, measure: Measure): Drawing {
   const { theme, title, lines = [], note = "" } = sheet;
-  /** @param {string} words @param {number} [size] @param {number} [weight] */
-  const wideOf = (words, size = LETTERS, weight = 400) => Math.ceil(measure(words, size, weight));
+  const wideOf = (words: string, size = LETTERS, weight = 400) =>
+    Math.ceil(measure(words, size, weight));
   const wide = Math.max(sheet.width, wideOf(title, 16, 600), wideOf(note),
     ...lines.map((line) => wideOf(line)));
   const head = MARGIN + LINE * (1 + lines.length) + 10;
@@ -172,16 +161,13 @@ export function drawingOf(sheet, measure) {
   };
 }
 
-/**
- * The note and the legend, in lines as wide as the sheet.
- * @param {Sheet} sheet
- * @param {number} wide
- * @param {(words: string) => number} wideOf
- * @returns {{marks: Mark[], bottom: number}} and where the last line begins
- */
-function footOf({ note, legend = [], theme }, wide, wideOf) {
+/** The note and the legend, in lines as wide as the sheet.
+ * @returns and where the last line begins */
+function footOf(
+  { note, legend = [], theme }: Sheet, wide: number, wideOf: (words: string) => number,
+): { marks: Mark[]; bottom: number } {
   let [x, y] = [0, note ? LINE : 0];
-  const marks = note ? [/** @type {Mark} */ (words(note, 0, 14, theme))] : [];
+  const marks = note ? [words(note, 0, 14, theme) as Mark] : [];
   for (const item of legend) {
     const width = typeof item === "string" ? wideOf(item) : item.width;
     if (x && x + width > wide) [x, y] = [0, y + LINE];
@@ -192,14 +178,9 @@ function footOf({ note, legend = [], theme }, wide, wideOf) {
   return { marks, bottom: y };
 }
 
-/**
- * The drawing with what it was made from in small letters under it: a file outlives its page.
- * @param {Drawing} drawing
- * @param {string[]} caption broken into lines as wide as the drawing
- * @param {Measure} measure
- * @returns {Drawing}
- */
-export function captioned(drawing, caption, measure) {
+/** The drawing with what it was made from in small letters under it: a file outlives its page.
+ * @param caption broken into lines as wide as the drawing */
+export function captioned(drawing: Drawing, caption: string[], measure: Measure): Drawing {
   if (!caption.length) return drawing;
   const { theme, height, marks } = drawing;
   const width = Math.max(drawing.width, CAPTION.narrowest + 2 * MARGIN);
@@ -214,9 +195,8 @@ export function captioned(drawing, caption, measure) {
   return { ...drawing, width, height: high, marks: [paper, ...marks, ...written] };
 }
 
-/** Break a sentence into lines no wider than `wide`, a wider word between its letters.
- * @param {string} sentence @param {number} wide @param {(part: string) => number} wideOf */
-function wrapped(sentence, wide, wideOf) {
+/** Break a sentence into lines no wider than `wide`, a wider word between its letters. */
+function wrapped(sentence: string, wide: number, wideOf: (part: string) => number) {
   const parts = sentence.split(/(?<=\s)/).flatMap((word) =>
     (wideOf(word.trimEnd()) > wide ? [...word] : [word]));
   const lines = [""];
@@ -228,5 +208,5 @@ function wrapped(sentence, wide, wideOf) {
   return lines.map((line) => line.trimEnd());
 }
 
-/** @param {string} line @param {number} x @param {number} y @param {Theme} theme */
-const words = (line, x, y, theme) => text({ text: line, x, y, size: LETTERS, fill: theme.ink });
+const words = (line: string, x: number, y: number, theme: Theme) =>
+  text({ text: line, x, y, size: LETTERS, fill: theme.ink });

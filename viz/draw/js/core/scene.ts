@@ -1,75 +1,67 @@
 // A picture is one list of marks, plain data: canvas.js and svg.js draw the same list.
 
+import type { Raster } from "./color.ts";
 
-/** @import { Raster } from "./color.ts" */
+export interface Place { x: number; y: number; width: number; height: number }
 
-/** @typedef {{x: number, y: number, width: number, height: number}} Place */
+interface Paint {
+  fill?: string; // nothing is filled without one
+  stroke?: string; // nor stroked
+  line?: number; // width of the stroke, 1 by default
+  dash?: number[]; // lengths of the strokes and gaps of a dashed path
+  opacity?: number;
+}
 
-/**
- * @typedef {object} Paint
- * @property {string} [fill] nothing is filled without one
- * @property {string} [stroke] nor stroked
- * @property {number} [line] width of the stroke, 1 by default
- * @property {number[]} [dash] lengths of the strokes and gaps of a dashed path
- * @property {number} [opacity]
- *
- * @typedef {Place & Paint & {type: "rect"}} Rect
- * @typedef {Paint & {type: "path", d: string}} Path with `d` as SVG writes it
- * @typedef {{type: "circle", x: number, y: number, radius: number, fill: string}} Circle
- *
- * @typedef {object} Text
- * @property {"text"} type
- * @property {string} text
- * @property {number} x
- * @property {number} y
- * @property {number} size of the letters
- * @property {string} fill
- * @property {400 | 600} [weight]
- * @property {"start" | "middle" | "end"} [anchor] which part of the text stands at x
- * @property {boolean} [middle] y is the middle of the letters, not their foot
- * @property {number} [angle] radians, clockwise, around x and y
- * @property {number} [room] a longer text is squeezed into this width, never cut
- * @property {number} [opacity]
- *
- * @typedef {object} Scaled a raster in its place
- * @property {"picture"} type
- * @property {Raster} raster
- * @property {[left: number, top: number, width: number, height: number]} [part] of the raster:
- *   that alone is drawn on a canvas; by default, and in an SVG, all of it is
- * @property {boolean} [smooth] mix the pixels, where there are more than the screen has
- * @property {boolean} [exact] the raster has the screen's pixels: a canvas moves it to whole ones
- * @property {string} [title] what it shows, for programs that read SVG
- * @property {number} [opacity]
- *
- * @typedef {Place & Scaled} Picture
- *
- * @typedef {object} Group
- * @property {"group"} type
- * @property {Mark[]} marks
- * @property {number} [x] moves them
- * @property {number} [y]
- * @property {[x: number, y: number, width: number, height: number]} [clip] a canvas cuts here; a
- *   file shows the whole picture, where nothing is cut
- * @property {[width: number, height: number]} [layer] of marks that are many and stay the same: a
- *   canvas draws them once and keeps the pixels as long as this object lives
- *
- * @typedef {Rect | Path | Circle | Text | Picture | Group} Mark
- */
+export type Rect = Place & Paint & { type: "rect" };
+export type Path = Paint & { type: "path"; d: string }; // with `d` as SVG writes it
+export interface Circle { type: "circle"; x: number; y: number; radius: number; fill: string }
 
-/** @param {Omit<Rect, "type">} mark @returns {Rect} */
-export const rect = (mark) => ({ type: "rect", ...mark });
+export interface Text {
+  type: "text";
+  text: string;
+  x: number;
+  y: number;
+  size: number; // of the letters
+  fill: string;
+  weight?: 400 | 600;
+  anchor?: "start" | "middle" | "end"; // which part of the text stands at x
+  middle?: boolean; // y is the middle of the letters, not their foot
+  angle?: number; // radians, clockwise, around x and y
+  room?: number; // a longer text is squeezed into this width, never cut
+  opacity?: number;
+}
 
-/** @param {Omit<Path, "type">} mark @returns {Path} */
-export const path = (mark) => ({ type: "path", ...mark });
+interface Scaled { // a raster in its place
+  type: "picture";
+  raster: Raster;
+  // of the raster: that alone is drawn on a canvas; by default, and in an SVG, all of it is
+  part?: [left: number, top: number, width: number, height: number];
+  smooth?: boolean; // mix the pixels, where there are more than the screen has
+  exact?: boolean; // the raster has the screen's pixels: a canvas moves it to whole ones
+  title?: string; // what it shows, for programs that read SVG
+  opacity?: number;
+}
 
-/** @param {Omit<Circle, "type">} mark @returns {Circle} */
-export const circle = (mark) => ({ type: "circle", ...mark });
+export type Picture = Place & Scaled;
 
-/** @param {Omit<Text, "type">} mark @returns {Text} */
-export const text = (mark) => ({ type: "text", ...mark });
+export interface Group {
+  type: "group";
+  marks: Mark[];
+  x?: number; // moves them
+  y?: number;
+  // a canvas cuts here; a file shows the whole picture, where nothing is cut
+  clip?: [x: number, y: number, width: number, height: number];
+  // of marks that are many and stay the same: a canvas draws them once and keeps the pixels as long
+  // as this object lives
+  layer?: [width: number, height: number];
+}
 
-/** @param {Omit<Picture, "type">} mark @returns {Picture} */
-export const picture = (mark) => ({ type: "picture", ...mark });
+export type Mark = Rect | Path | Circle | Text | Picture | Group;
 
-/** @param {Mark[]} marks @param {Omit<Group, "type" | "marks">} [options] @returns {Group} */
-export const group = (marks, options = {}) => ({ type: "group", marks, ...options });
+export const rect = (mark: Omit<Rect, "type">): Rect => ({ type: "rect", ...mark });
+export const path = (mark: Omit<Path, "type">): Path => ({ type: "path", ...mark });
+export const circle = (mark: Omit<Circle, "type">): Circle => ({ type: "circle", ...mark });
+export const text = (mark: Omit<Text, "type">): Text => ({ type: "text", ...mark });
+export const picture = (mark: Omit<Picture, "type">): Picture => ({ type: "picture", ...mark });
+export const group = (marks: Mark[], options: Omit<Group, "type" | "marks"> = {}): Group =>
+  ({ type: "group", marks, ...options });

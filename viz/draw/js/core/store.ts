@@ -1,29 +1,22 @@
 // Values that mounts of one page share: Python sends the selected head apart from the
 // grid, so that a choice does not send the grid's megabytes again.
 
-/** @type {Map<string, any>} */
-const values = new Map();
-/** @type {Map<string, Set<(value: any) => void>>} */
-const subscribers = new Map();
+const values = new Map<string, any>();
+const subscribers = new Map<string, Set<(value: any) => void>>();
 
-/** Get the last value of a key. @param {string} key */
-export const getValue = (key) => values.get(key);
+/** Get the last value of a key. */
+export const getValue = (key: string) => values.get(key);
 
-/** @param {string} key @param {any} value */
-export function setValue(key, value) {
+export function setValue(key: string, value: any) {
   values.set(key, value);
   subscribers.get(key)?.forEach((act) => act(value));
 }
 
-/** @param {string} key */
-export const deleteValue = (key) => values.delete(key);
+export const deleteValue = (key: string) => values.delete(key);
 
-/**
- * @param {string} key
- * @param {(value: any) => void} act called with each value from now on
- * @returns {() => void} ends this
- */
-export function subscribe(key, act) {
+/** @param act called with each value from now on
+ * @returns ends this */
+export function subscribe(key: string, act: (value: any) => void): () => void {
   const acts = subscribers.get(key) ?? new Set();
   subscribers.set(key, acts.add(act));
   return () => {

@@ -4,13 +4,12 @@
 // other letters, but nothing runs into what stands beside it.
 
 import { tidy } from "./text.ts";
+import type { Raster } from "./color.ts";
+import type { Mark, Picture, Text } from "./scene.ts";
+import type { Measure } from "./theme.ts";
 
-/** @import { Raster } from "./color.ts" */
-/** @import { Mark, Picture, Text } from "./scene.ts" */
-/** @import { Measure } from "./theme.ts" */
-
-/** @typedef {Record<string, string | number>} Attributes */
-/** @typedef {(raster: Raster) => string} Address gives a raster as a data: URL */
+type Attributes = Record<string, string | number>;
+type Address = (raster: Raster) => string; // gives a raster as a data: URL
 
 // a picture of more squares, or of smaller ones, stays a picture
 const [MOST_RECTS, LEAST_SIDE] = [64 * 64, 2];
@@ -18,35 +17,27 @@ const [MOST_RECTS, LEAST_SIDE] = [64 * 64, 2];
 // not every program knows dominant-baseline: this part of a letter's size does the same
 const HALF_LETTER = 0.34;
 
-/** Functions that need a page. @typedef {{address: Address, measure: Measure}} Tools */
+/** Functions that need a page. */
+interface Tools { address: Address; measure: Measure }
 
-/**
- * @param {{width: number, height: number, marks: Mark[], font: string}} drawing
- * @param {Tools} tools
- * @returns {string}
- */
-export function svgOf({ width, height, marks, font }, tools) {
+export function svgOf(
+  { width, height, marks, font }: { width: number; height: number; marks: Mark[]; font: string },
+  tools: Tools,
+): string {
   const box = { width, height, viewBox: `0 0 ${width} ${height}`, "font-family": font };
   return element("svg", { xmlns: "http://www.w3.org/2000/svg", ...box },
     marks.map((mark) => svgMark(mark, 0, 0, tools)).join(""));
 }
 
-/**
- * @param {Mark} mark
- * @param {number} dx by which it is moved
- * @param {number} dy
- * @param {Tools} tools
- * @returns {string}
- */
-function svgMark(mark, dx, dy, tools) {
+/** @param dx by which it is moved */
+function svgMark(mark: Mark, dx: number, dy: number, tools: Tools): string {
   if (mark.type === "group") {
     const [x, y] = [dx + (mark.x ?? 0), dy + (mark.y ?? 0)];
     return mark.marks.map((inner) => svgMark(inner, x, y, tools)).join("");
   }
   if (mark.type === "picture") return svgPicture(mark, dx, dy, tools);
   if (mark.type === "text") return svgText(mark, dx, dy, tools);
-  /** @type {Attributes} */
-  const paint = {
+  const paint: Attributes = {
     fill: mark.fill ?? "none",
     ...("stroke" in mark && mark.stroke
       ? { stroke: mark.stroke, "stroke-width": tidy(mark.line ?? 1) } : {}),
@@ -59,8 +50,7 @@ function svgMark(mark, dx, dy, tools) {
     });
   }
   if (mark.type === "path") {
-    /** @type {Attributes} */
-    const moved = dx || dy ? { transform: `translate(${tidy(dx)} ${tidy(dy)})` } : {};
+    const moved: Attributes = dx || dy ? { transform: `translate(${tidy(dx)} ${tidy(dy)})` } : {};
     return element("path", { d: mark.d, ...moved, ...paint });
   }
   if (!mark.stroke && (mark.width <= 0 || mark.height <= 0)) return "";
@@ -69,16 +59,14 @@ function svgMark(mark, dx, dy, tools) {
   });
 }
 
-/** @param {Text} mark @param {number} dx @param {number} dy @param {Tools} tools */
-function svgText(mark, dx, dy, { measure }) {
+function svgText(mark: Text, dx: number, dy: number, { measure }: Tools) {
   const weight = mark.weight ?? 400;
   const wide = Math.min(measure(mark.text, mark.size, weight), mark.room ?? Infinity);
   const down = mark.middle ? HALF_LETTER * mark.size : 0;
-  /** @type {Attributes} */
-  const length = wide ? { textLength: tidy(wide), lengthAdjust: "spacingAndGlyphs" } : {};
+  const length: Attributes = wide
+    ? { textLength: tidy(wide), lengthAdjust: "spacingAndGlyphs" } : {};
   const [x, y] = [tidy(mark.x + dx), tidy(mark.y + dy)];
-  /** @type {Attributes} */
-  const place = mark.angle
+  const place: Attributes = mark.angle
     ? {
       x: 0, y: tidy(down),
       transform: `translate(${x},${y}) rotate(${tidy(degrees(mark.angle))})`,
@@ -91,9 +79,11 @@ function svgText(mark, dx, dy, { measure }) {
   }, escaped(mark.text));
 }
 
-/** A few large pixels as squares, more as one picture.
- * @param {Picture} mark @param {number} dx @param {number} dy @param {Tools} tools */
-function svgPicture({ raster, x, y, width, height, smooth, title, opacity }, dx, dy, { address }) {
+/** A few large pixels as squares, more as one picture. */
+function svgPicture(
+  { raster, x, y, width, height, smooth, title, opacity }: Picture, dx: number, dy: number,
+  { address }: Tools,
+) {
   const { width: wide, height: high, pixels } = raster;
   const [w, h] = [width / wide, height / high];
   if (wide * high > MOST_RECTS || Math.min(w, h) < LEAST_SIDE) {
@@ -115,27 +105,18 @@ function svgPicture({ raster, x, y, width, height, smooth, title, opacity }, dx,
   return squares.join("");
 }
 
-/**
- * @param {string} tag
- * @param {Attributes} attributes
- * @param {string} [inside] already escaped
- */
-function element(tag, attributes, inside = "") {
+/** @param inside already escaped */
+function element(tag: string, attributes: Attributes, inside = "") {
   const words = Object.entries(attributes).map(([name, value]) => ` ${name}="${escaped(value)}"`);
   return inside ? `<${tag}${words.join("")}>${inside}</${tag}>` : `<${tag}${words.join("")}/>`;
 }
 
-/** @type {Record<string, string>} */
-const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** A token can hold what no XML file may: control letters and halves of a letter.
- * @param {string | number} text */
-const escaped = (text) => String(text)
+/** A token can hold what no XML file may: control letters and halves of a letter. */
+const escaped = (text: string | number) => String(text)
   .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD")
   .replace(/[&<>"]/g, (letter) => ENTITIES[letter]);
 
-/** @param {number} radians */
-const degrees = (radians) => (180 * radians) / Math.PI;
-
-/** @param {number} [amount] @returns {Attributes} */
-const opaque = (amount = 1) => (amount < 1 ? { opacity: tidy(amount) } : {});
+const degrees = (radians: number) => (180 * radians) / Math.PI;
+const opaque = (amount = 1): Attributes => (amount < 1 ? { opacity: tidy(amount) } : {});

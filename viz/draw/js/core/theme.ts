@@ -3,43 +3,36 @@
 import { channels, mixed } from "./color.ts";
 import { make, penOf } from "./dom.ts";
 
-/** @typedef {"light" | "dark"} ThemeName */
+export type ThemeName = "light" | "dark";
 
-/**
- * @typedef {object} Theme
- * @property {ThemeName} name which of the colour tables is meant
- * @property {string} paper as `#rrggbb`, like ink and line
- * @property {string} ink
- * @property {string} line
- * @property {string} quiet ink of what is less important
- * @property {string} font the CSS family
- */
+export interface Theme {
+  name: ThemeName; // which of the colour tables is meant
+  paper: string; // as `#rrggbb`, like ink and line
+  ink: string;
+  line: string;
+  quiet: string; // ink of what is less important
+  font: string; // the CSS family
+}
 
-/**
- * The width of a text in CSS pixels.
- * @typedef {(text: string, size: number, weight: number) => number} Measure
- */
+/** The width of a text in CSS pixels. */
+export type Measure = (text: string, size: number, weight: number) => number;
 
 const QUIET = 0.68; // of ink, as in `--hl-quiet` of style.css
 
-/** @type {Omit<Theme, "font">} */
-const WHITE = {
+const WHITE: Omit<Theme, "font"> = {
   name: "light", paper: "#ffffff", ink: "#1f2123", line: "#dcdcd8",
   quiet: mixed("#1f2123", "#ffffff", QUIET),
 };
 
-/** @type {CanvasRenderingContext2D | undefined} */
-let pen; // one for all pictures: it draws nothing
+let pen: CanvasRenderingContext2D | undefined; // one for all pictures: it draws nothing
 const ruler = () => (pen ??= penOf(make("canvas")));
 
-/** style.css says which of the page's variables the colours come from.
- * @param {Element} root @returns {Theme} */
-export function readTheme(root) {
+/** style.css says which of the page's variables the colours come from. */
+export function readTheme(root: Element): Theme {
   // only an element of the page knows which colour `Canvas` or a variable is there
   const probe = make("span", { hidden: "" });
   root.append(probe);
-  /** @param {string} name */
-  const color = (name) => {
+  const color = (name: string) => {
     probe.style.color = `var(${name})`;
     const context = ruler();
     context.fillStyle = getComputedStyle(probe).color;
@@ -53,16 +46,14 @@ export function readTheme(root) {
   };
 }
 
-/** @param {Theme} theme @returns {Measure} */
-export const measureIn = (theme) => (text, size, weight) => {
+export const measureIn = (theme: Theme): Measure => (text, size, weight) => {
   const context = ruler();
   context.font = `${weight} ${size}px ${theme.font}`;
   return context.measureText(text).width;
 };
 
-/** Change a theme to white paper, as a page in print has it.
- * @param {Theme} theme @returns {Theme} */
-export const onWhite = (theme) => ({ ...theme, ...WHITE });
+/** Change a theme to white paper, as a page in print has it. */
+export const onWhite = (theme: Theme): Theme => ({ ...theme, ...WHITE });
 
-/** Compute the brightness, from 0 to 255 as red, green and blue are. @param {number[]} color */
-export const brightness = ([r, g, b]) => 0.299 * r + 0.587 * g + 0.114 * b;
+/** Compute the brightness, from 0 to 255 as red, green and blue are. */
+export const brightness = ([r, g, b]: number[]) => 0.299 * r + 0.587 * g + 0.114 * b;

@@ -4,22 +4,20 @@
 import { make } from "./dom.ts";
 import { captioned, drawingOf, saveMenu } from "./save.ts";
 import { measureIn, onWhite, readTheme } from "./theme.ts";
+import type { Sheet } from "./save.ts";
+import type { Measure, Theme } from "./theme.ts";
 
-/** @import { Sheet } from "./save.ts" */
-/** @import { Measure, Theme } from "./theme.ts" */
+/** The function that hears what the reader selects. */
+export interface Options { onSelect?: (selected: any) => void }
 
-/** The function that hears what the reader selects.
- * @typedef {{onSelect?: (selected: any) => void}} Options */
+const views = new WeakMap<Node, View<any>>();
 
-/** @type {WeakMap<Node, View<any>>} */
-const views = new WeakMap();
+// one for all components, from build.mjs: the browser reads it once
+let style: CSSStyleSheet | undefined;
 
-/** @type {CSSStyleSheet | undefined} */
-let style; // one for all components, from build.mjs: the browser reads it once
-
-/** The rules are all under `.hl`. @param {Element | ShadowRoot} element */
-function adoptStyle(element) {
-  const root = /** @type {Document | ShadowRoot} */ (element.getRootNode());
+/** The rules are all under `.hl`. */
+function adoptStyle(element: Element | ShadowRoot) {
+  const root = element.getRootNode() as Document | ShadowRoot;
   if (!style) {
     style = new CSSStyleSheet();
     style.replaceSync(HEADLIGHT_STYLE);
@@ -27,21 +25,14 @@ function adoptStyle(element) {
   if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
 }
 
-/**
- * Show data in an element. A host that runs its script again calls this again: the same view then
- * draws the new data in place, and keeps focus, scroll and what is pinned.
- * @template D
- * @template {View<D>} V
- * @param {Element | ShadowRoot} element
- * @param {new () => V} Component
- * @param {D} data
- * @param {Options} [options]
- * @returns {V}
- */
-export function mount(element, Component, data, options = {}) {
+/** Show data in an element. A host that runs its script again calls this again: the same view then
+ * draws the new data in place, and keeps focus, scroll and what is pinned. */
+export function mount<D, V extends View<D>>(
+  element: Element | ShadowRoot, Component: new () => V, data: D, options: Options = {},
+): V {
   adoptStyle(element);
   const before = views.get(element);
-  let view = /** @type {V} */ (before);
+  let view = before as V;
   if (!(before instanceof Component)) {
     before?.remove();
     view = new Component();
@@ -52,19 +43,20 @@ export function mount(element, Component, data, options = {}) {
   return view;
 }
 
-/** @template D */
-export class View {
+export class View<D> {
+  declare root; declare live; declare unwatch;
+  declare data: D & { caption?: string[] }; // with what it was made from, for a file that is saved
+  declare options: Options;
+  declare theme: Theme;
+  declare measure: Measure;
+
   constructor() {
     this.root = make("div", { class: "hl", role: "group" });
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
     this.unwatch = watch(this.root, () => this.layOut());
-    /** @type {D & {caption?: string[]}} with what it was made from, for a file that is saved */
     this.data;
-    /** @type {Options} */
     this.options;
-    /** @type {Theme} */
     this.theme;
-    /** @type {Measure} */
     this.measure;
   }
 
@@ -74,9 +66,8 @@ export class View {
     this.root.remove();
   }
 
-  /** @param {D} data @param {Options} options */
-  show(data, options) {
-    this.data = /** @type {View<D>["data"]} */ (data);
+  show(data: D, options: Options) {
+    this.data = data as View<D>["data"];
     this.options = options;
     this.update();
     this.layOut();
@@ -94,8 +85,8 @@ export class View {
   /** Put what `data` say into words and elements: once for each data. */
   update() {}
 
-  /** Give everything its place, `this.plan` too. @param {number} _width in CSS pixels */
-  arrange(_width) {}
+  /** Give everything its place, `this.plan` too. @param _width in CSS pixels */
+  arrange(_width: number) {}
 
   /** Draw what `arrange` has laid out: at each change of the pointer too. */
   draw() {}
@@ -106,8 +97,8 @@ export class View {
   }
 
   /** Lay out a file: the picture, and its caption under it.
-   * @param {boolean} white whether the paper is white, whatever the page's theme */
-  saved(white) {
+   * @param white whether the paper is white, whatever the page's theme */
+  saved(white: boolean) {
     if (white) {
       this.theme = onWhite(this.theme);
       this.arrange(this.root.clientWidth);
@@ -124,20 +115,16 @@ export class View {
       this.measure);
   }
 
-  /** Get the picture and the texts around it. @returns {Partial<Sheet>} */
-  sheet() {
+  /** Get the picture and the texts around it. */
+  sheet(): Partial<Sheet> {
     return {};
   }
 }
 
-/**
- * Call when the width changes, when the page is zoomed or comes to another screen, so that canvases
- * need other pixels, or when a font arrives and the words have another length.
- * @param {HTMLElement} root
- * @param {() => void} redraw
- * @returns {() => void} ends this
- */
-function watch(root, redraw) {
+/** Call when the width changes, when the page is zoomed or comes to another screen, so that
+ * canvases need other pixels, or when a font arrives and the words have another length.
+ * @returns ends this */
+function watch(root: HTMLElement, redraw: () => void): () => void {
   let width = 0; // so the first call draws once more: without it a page was left unfinished
   let ratio = window.devicePixelRatio;
   const check = () => {

@@ -13,26 +13,22 @@ export const TYPES = {
   uint32: Uint32Array, int32: Int32Array, float32: Float32Array, float64: Float64Array,
 };
 
-/** @typedef {InstanceType<(typeof TYPES)[keyof typeof TYPES]>} Values */
+type Values = InstanceType<(typeof TYPES)[keyof typeof TYPES]>;
 
-/**
- * @typedef {object} Message the content of a run of bytes
- * @property {any} meta plain values; each component's reader says which
- * @property {Record<string, Values>} arrays in C order
- * @property {Record<string, number[]>} shapes of the arrays, by the same names
- */
+export interface Message { // the content of a run of bytes
+  meta: any; // plain values; each component's reader says which
+  arrays: Record<string, Values>; // in C order
+  shapes: Record<string, number[]>; // of the arrays, by the same names
+}
 
 export class WireError extends Error {}
 
-/**
- * @param {Uint8Array} bytes
- * @returns {Message} its arrays are views of `bytes` where these lie aligned, else of a copy
- * @throws {WireError} if the bytes are of another version, or cut
- */
-export function decode(bytes) {
+/** @returns its arrays are views of `bytes` where these lie aligned, else of a copy
+ * @throws {WireError} if the bytes are of another version, or cut */
+export function decode(bytes: Uint8Array): Message {
   const own = bytes.byteOffset % ALIGNED ? bytes.slice() : bytes;
   if (own.length < START) throw cut(own.length);
-  const buffer = /** @type {ArrayBuffer} */ (own.buffer);
+  const buffer = own.buffer as ArrayBuffer;
   const view = new DataView(buffer, own.byteOffset);
   const version = view.getUint32(0, true);
   if (version !== VERSION) {
@@ -44,8 +40,7 @@ export function decode(bytes) {
   if (own.length < first) throw cut(own.length);
   const { meta, size, arrays: entries } = header(own.subarray(START, end));
   if (own.length !== first + size) throw cut(own.length);
-  /** @type {Message} */
-  const message = { meta, arrays: {}, shapes: {} };
+  const message: Message = { meta, arrays: {}, shapes: {} };
   for (const { name, dtype, shape, offset } of entries) {
     const Type = TYPES[dtype];
     if (!Type) throw new WireError(`The array ${name} is of ${dtype}, which no browser has.`);
@@ -58,12 +53,9 @@ export function decode(bytes) {
   return message;
 }
 
-/**
- * @param {Uint8Array} bytes
- * @returns {{meta: any, size: number,
- *   arrays: {name: string, dtype: keyof typeof TYPES, shape: number[], offset: number}[]}}
- */
-function header(bytes) {
+interface Entry { name: string; dtype: keyof typeof TYPES; shape: number[]; offset: number }
+
+function header(bytes: Uint8Array): { meta: any; size: number; arrays: Entry[] } {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
@@ -71,19 +63,15 @@ function header(bytes) {
   }
 }
 
-/** @param {number} length */
-const cut = (length) =>
+const cut = (length: number) =>
   new WireError(`The picture's data end after ${length} bytes, not where they should: load the `
     + "page again.");
 
 const WAIT = 20; // ms until a page that is still being read is looked at again
 
-/**
- * Read the text of an element, once the page has it to its end.
- * @param {string} name
- * @throws if the page ends without it
- */
-export async function textOf(name) {
+/** Read the text of an element, once the page has it to its end.
+ * @throws if the page ends without it */
+export async function textOf(name: string) {
   for (;;) {
     const ended = document.readyState !== "loading";
     const element = document.getElementById(name);
@@ -94,12 +82,8 @@ export async function textOf(name) {
   }
 }
 
-/**
- * Unpack bytes from a page that carries them as text.
- * @param {string} text gzip in base64
- * @returns {Promise<Uint8Array>}
- */
-export async function unzip(text) {
+/** Unpack bytes from a page that carries them as text. @param text gzip in base64 */
+export async function unzip(text: string): Promise<Uint8Array> {
   const letters = atob(text);
   const packed = new Uint8Array(letters.length);
   for (let n = 0; n < packed.length; n++) packed[n] = letters.charCodeAt(n);

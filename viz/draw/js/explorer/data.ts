@@ -3,65 +3,64 @@
 // text looks, and into which.
 
 import { TYPES, unzip } from "../core/wire.ts";
+import type { MapData } from "../attention_map/plan.ts";
+import type { GridData, Head, Part } from "../head_grid/plan.ts";
+import type { RibbonData } from "../ribbons.ts";
 
-/** @import { MapData } from "../attention_map/plan.ts" */
+/** A map: kind, layer and head from 0; null stands for the mean over layers or heads. */
+export type Opened = [kind: string, layer: number | null, head: number | null];
 
-/** A map: kind, layer and head from 0; null stands for the mean over layers or heads.
- * @typedef {[kind: string, layer: number | null, head: number | null]} Opened */
+/** A map and ribbons with all labels; their weights are 0. */
+interface KindData { map: MapData; ribbons: RibbonData }
 
-/** A map and ribbons with all labels; their weights are 0.
- * @typedef {{map: MapData, ribbons: import("../ribbons.ts").RibbonData}} KindData */
-
-/**
- * @typedef {object} ExplorerData the message of `encode_explorer` in viz/draw/explorer.py
- * @property {Opened} selected which is open first
- * @property {string} title of that map
- * @property {Float32Array | null} mean its weights, where it is a mean and no head
- * @property {string | null} together what stands in the place of a head, where a map is of a layer
- * @property {[layer: number, head: number][]} over whose ribbons lie over its own
- * @property {number} mostHeads that lie over each other: there are as many colours
- * @property {MapData[]} compared a second map, the difference
- * @property {import("../head_grid/plan.ts").GridData} grid
- * @property {PairPart[]} pairs the parts of a pair of texts; none of one text
- * @property {Record<string, KindData>} kinds
- * @property {HeadWeights} weights
- */
+export interface ExplorerData { // the message of `encode_explorer` in viz/draw/explorer.py
+  selected: Opened; // which is open first
+  title: string; // of that map
+  mean: Float32Array | null; // its weights, where it is a mean and no head
+  together: string | null; // what stands in the place of a head, where a map is of a layer
+  over: [layer: number, head: number][]; // whose ribbons lie over its own
+  mostHeads: number; // that lie over each other: there are as many colours
+  compared: MapData[]; // a second map, the difference
+  grid: GridData;
+  pairs: PairPart[]; // the parts of a pair of texts; none of one text
+  kinds: Record<string, KindData>;
+  weights: HeadWeights;
+}
 
 const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
 
-/** The text of a head by its name, such as `cross.2.5`.
- * @typedef {(name: string) => Promise<string>} TextOf */
+/** The text of a head by its name, such as `cross.2.5`. */
+export type TextOf = (name: string) => Promise<string>;
 
-/** Get the head that a name such as `cross.2.5` stands for. @param {string} name */
-export function headOf(name) {
+/** Get the head that a name such as `cross.2.5` stands for. */
+export function headOf(name: string) {
   const [kind, ...numbers] = name.split(".");
   const [layer, head] = numbers.map(Number);
-  return /** @type {import("../head_grid/plan.ts").Head} */ ([kind, layer, head]);
+  return [kind, layer, head] as Head;
 }
 
-/** The encoding of a text, as `Packing` in viz/draw/packed_heads.py.
- * @typedef {{dtype: keyof typeof TYPES, unit: number}} Packing */
+/** The encoding of a text, as `Packing` in viz/draw/packed_heads.py. */
+interface Packing { dtype: keyof typeof TYPES; unit: number }
 
-/**
- * @typedef {object} Inside
- * @property {Record<string, Float32Array>} whole `[layer, head, query, key]` of the kinds that came
- * @property {Record<string, number>} heads of a layer in `whole`
- * @property {Record<string, number>} sizes weights of one head
- */
+interface Inside {
+  whole: Record<string, Float32Array>; // `[layer, head, query, key]` of the kinds that came
+  heads: Record<string, number>; // of a layer in `whole`
+  sizes: Record<string, number>; // weights of one head
+}
 
 export class HeadWeights {
-  /** @param {Inside} inside @param {Packing} packing @param {TextOf} [textOf] */
-  constructor(inside, packing, textOf) {
+  declare inside; declare packing; declare textOf;
+  declare unpacked: Map<string, Float32Array>;
+
+  constructor(inside: Inside, packing: Packing, textOf?: TextOf) {
     this.inside = inside;
     this.packing = packing;
     this.textOf = textOf;
-    /** @type {Map<string, Float32Array>} */
     this.unpacked = new Map(); // the one that was asked for last is the last
   }
 
-  /** Get the weights of one head, `[query, key]`, if they are at hand.
-   * @param {string} kind @param {number} layer @param {number} head */
-  get(kind, layer, head) {
+  /** Get the weights of one head, `[query, key]`, if they are at hand. */
+  get(kind: string, layer: number, head: number) {
     const { whole, heads, sizes } = this.inside;
     if (!whole[kind]) {
       const name = [kind, layer, head].join(".");
@@ -73,9 +72,8 @@ export class HeadWeights {
     return whole[kind].subarray(first, first + sizes[kind]);
   }
 
-  /** Unpack the weights of a head. @throws if the page does not have them
-   * @param {string} kind @param {number} layer @param {number} head */
-  async load(kind, layer, head) {
+  /** Unpack the weights of a head. @throws if the page does not have them */
+  async load(kind: string, layer: number, head: number) {
     const name = [kind, layer, head].join(".");
     if (!this.textOf) throw new Error(`no weights of ${name}`);
     const weights = await unpack(await this.textOf(name), this.packing);
@@ -87,16 +85,14 @@ export class HeadWeights {
     }
   }
 
-  /** Keep the weights of a head as the last used.
-   * @param {string} name @param {Float32Array} weights */
-  keep(name, weights) {
+  /** Keep the weights of a head as the last used. */
+  keep(name: string, weights: Float32Array) {
     this.unpacked.delete(name);
     this.unpacked.set(name, weights);
   }
 }
 
-/** @param {string} text @param {Packing} packing @returns {Promise<Float32Array>} */
-export async function unpack(text, { dtype, unit }) {
+export async function unpack(text: string, { dtype, unit }: Packing): Promise<Float32Array> {
   const planes = await unzip(text);
   const Type = TYPES[dtype];
   const wide = Type.BYTES_PER_ELEMENT;
@@ -112,28 +108,23 @@ export async function unpack(text, { dtype, unit }) {
 
 export const PAIR_KIND = "encoder_self"; // the one kind whose rows and columns are a pair
 
-/**
- * @typedef {object} PairPart as viz/draw/pair_parts.py writes it
- * @property {"first" | "second"} looking
- * @property {"first" | "second"} looked_at
- * @property {[first: number, end: number]} rows
- * @property {[first: number, end: number]} keys
- * @property {string} note instead of the map's own
- * @property {import("../head_grid/plan.ts").Part} part all heads small
- */
+export interface PairPart { // as viz/draw/pair_parts.py writes it
+  looking: "first" | "second";
+  looked_at: "first" | "second";
+  rows: [first: number, end: number];
+  keys: [first: number, end: number];
+  note: string; // instead of the map's own
+  part: Part; // all heads small
+}
 
-/** @param {PairPart} part */
-export const nameOf = ({ looking, looked_at: lookedAt }) => `${looking} → ${lookedAt}`;
+export const nameOf = ({ looking, looked_at: lookedAt }: PairPart) => `${looking} → ${lookedAt}`;
 
-/**
- * Take the labels and words of this part out of a map or its ribbons.
- * @template {{queries: string[], keys: string[], rowNames: string[] | null, rows: string,
- *   columns: string}} D
- * @param {D} data
- * @param {PairPart} part
- * @returns {D}
- */
-export const labelsOf = (data, { rows, keys, looking, looked_at: lookedAt }) => ({
+type Labels = Pick<MapData, "queries" | "keys" | "rowNames" | "rows" | "columns">;
+
+/** Take the labels and words of this part out of a map or its ribbons. */
+export const labelsOf = <D extends Labels>(
+  data: D, { rows, keys, looking, looked_at: lookedAt }: PairPart,
+): D => ({
   ...data,
   queries: data.queries.slice(...rows),
   keys: data.keys.slice(...keys),
@@ -142,13 +133,12 @@ export const labelsOf = (data, { rows, keys, looking, looked_at: lookedAt }) => 
   columns: `${data.columns} (${lookedAt} text)`,
 });
 
-/**
- * Take the weights of this part, `[query, key]`.
- * @param {Float32Array} weights of the whole map
- * @param {number} width how many keys that has
- * @param {PairPart} part
- */
-export function weightsOf(weights, width, { rows: [first, end], keys: [left, right] }) {
+/** Take the weights of this part, `[query, key]`.
+ * @param weights of the whole map
+ * @param width how many keys that has */
+export function weightsOf(
+  weights: Float32Array, width: number, { rows: [first, end], keys: [left, right] }: PairPart,
+) {
   const wide = right - left;
   const part = new Float32Array((end - first) * wide);
   for (let row = first; row < end; row++) {

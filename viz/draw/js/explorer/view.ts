@@ -9,44 +9,50 @@ import { range } from "../head_grid/plan.ts";
 import { HeadGrid } from "../head_grid/view.ts";
 import { Ribbons } from "../ribbons.ts";
 import { HeadWeights, labelsOf, nameOf as nameOfPart, PAIR_KIND, weightsOf } from "./data.ts";
-
-/** @import { GridData, Head } from "../head_grid/plan.ts" */
-/** @import { ExplorerData, Opened } from "./data.ts" */
+import type { Message } from "../core/wire.ts";
+import type { GridData, Head } from "../head_grid/plan.ts";
+import type { RibbonData } from "../ribbons.ts";
+import type { ExplorerData, Opened, PairPart, TextOf } from "./data.ts";
 
 let controls = 0; // several explorers may share a page, and each has its own
 const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
 
-/** @extends {View<ExplorerData>} */
-export class Explorer extends View {
-  /**
-   * @param {import("../core/wire.ts").Message} message
-   * @param {import("./data.ts").TextOf} [textOf] where the weights are that the message has not
-   * @returns {ExplorerData}
-   */
-  static read({ meta, arrays }, textOf) {
-    /** @param {string} name */
-    const inner = (name) => decode(/** @type {Uint8Array} */ (arrays[name]));
+export class Explorer extends View<ExplorerData> {
+  /** @param textOf where the weights are that the message has not */
+  static read({ meta, arrays }: Message, textOf?: TextOf): ExplorerData {
+    const inner = (name: string) => decode(arrays[name] as Uint8Array);
     const names = Object.keys(meta.kinds);
-    /** @type {ExplorerData["kinds"]} */
-    const kinds = Object.fromEntries(names.map((kind) => {
+    const kinds: ExplorerData["kinds"] = Object.fromEntries(names.map((kind) => {
       const ribbons = Ribbons.read(inner(`${kind}.ribbons`));
       const note = meta.ribbonNote ?? ribbons.note;
       return [kind,
         { map: AttentionMap.read(inner(`${kind}.map`)), ribbons: { ...ribbons, note } }];
     }));
-    const pairs = meta.pairs.map((/** @type {any} */ part, /** @type {number} */ n) =>
+    const pairs = meta.pairs.map((part: any, n: number) =>
       ({ ...part, part: HeadGrid.read(inner(`pair.${n}`)).parts[0] }));
     const compared = range(meta.compared).map((n) => AttentionMap.read(inner(`compared.${n}`)));
     const weights = new HeadWeights({
-      whole: /** @type {Record<string, Float32Array>} */ (Object.fromEntries(names.flatMap((kind) =>
-        (arrays[`${kind}.weights`] ? [[kind, arrays[`${kind}.weights`]]] : [])))),
+      whole: Object.fromEntries(names.flatMap((kind) =>
+        (arrays[`${kind}.weights`] ? [[kind, arrays[`${kind}.weights`]]] : [])),
+      ) as Record<string, Float32Array>,
       heads: Object.fromEntries(names.map((kind) => [kind, meta.kinds[kind][1]])),
       sizes: Object.fromEntries(names.map((kind) =>
         [kind, kinds[kind].map.queries.length * kinds[kind].map.keys.length])),
     }, meta.packing, textOf);
-    const mean = /** @type {Float32Array | undefined} */ (arrays.mean) ?? null;
+    const mean = (arrays.mean as Float32Array | undefined) ?? null;
     return { ...meta, mean, grid: HeadGrid.read(inner("grid")), pairs, kinds, compared, weights };
   }
+
+  declare grid; declare map; declare ribbonBox; declare compared; declare problem; declare open;
+  declare menu; declare inSight; declare turn; declare watcher; declare dark; declare repaint;
+  declare pairs: HTMLElement | undefined;
+  declare pair: PairPart | null;
+  declare over: Record<string, LayerHead[]> | null;
+  declare selected: Opened;
+  declare overview: HeadGrid | undefined;
+  declare ribbons: Ribbons | undefined;
+  declare views: View<any>[];
+  declare undrawn: RibbonData | null;
 
   constructor() {
     super();
@@ -61,21 +67,13 @@ export class Explorer extends View {
     this.menu = new OverMenu((over) => this.lay(over));
     this.ribbonBox.before(this.menu.root);
     this.root.append(this.grid, this.open);
-    /** @type {HTMLElement | undefined} */
     this.pairs; // the control
-    /** @type {import("./data.ts").PairPart | null} */
     this.pair = null; // null is both texts
-    /** @type {Record<string, LayerHead[]> | null} */
     this.over = null; // by kind, those whose ribbons lie over the open head's
-    /** @type {Opened} */
     this.selected;
-    /** @type {HeadGrid | undefined} */
     this.overview;
-    /** @type {Ribbons | undefined} */
     this.ribbons;
-    /** @type {View<any>[]} */
     this.views = []; // of the open head
-    /** @type {import("../ribbons.ts").RibbonData | null} */
     this.undrawn = null; // ribbons of the open head
     this.inSight = false; // the ribbons
     this.turn = 0; // which drawing of an open head it is: what was unpacked for one before is late
@@ -123,8 +121,7 @@ export class Explorer extends View {
   layOut() {}
 
   drawAll() {
-    /** @type {GridData} */
-    const data = { ...this.data.grid, selected: this.outlined(), parts: this.parts() };
+    const data: GridData = { ...this.data.grid, selected: this.outlined(), parts: this.parts() };
     this.overview = mount(this.grid, HeadGrid, data, { onSelect: (head) => this.select(head) });
     this.drawHead();
   }
@@ -135,15 +132,14 @@ export class Explorer extends View {
     return grid.parts.map((part) => (pair && part.kind === PAIR_KIND ? pair.part : part));
   }
 
-  /** @param {Head} head */
-  select(head) {
+  select(head: Head) {
     this.selected = head;
     this.drawHead();
     this.options.onSelect?.(head);
   }
 
-  /** @param {LayerHead[]} over what lies over the open head from now on */
-  lay(over) {
+  /** @param over what lies over the open head from now on */
+  lay(over: LayerHead[]) {
     this.over = { ...this.over, [this.selected[0]]: over };
     this.drawHead();
   }
@@ -165,17 +161,16 @@ export class Explorer extends View {
     Promise.allSettled(loads).then((ends) => {
       if (turn !== this.turn) return;
       const lost = missing.filter((_, n) => ends[n].status === "rejected");
-      if (lost.length) this.showWithout(/** @type {LayerHead[]} */ (lost));
+      if (lost.length) this.showWithout(lost as LayerHead[]);
       else this.showHead();
     });
   }
 
-  /** Show what can be read: a lost head lies over no other; none opens if the open head is lost.
-   * @param {LayerHead[]} lost */
-  showWithout(lost) {
+  /** Show what can be read: a lost head lies over no other; none opens if the open head is lost. */
+  showWithout(lost: LayerHead[]) {
     const [kind] = this.selected;
-    /** @param {LayerHead | null} place */
-    const isThere = (place) => !lost.some((other) => String(other) === String(place));
+    const isThere = (place: LayerHead | null) =>
+      !lost.some((other) => String(other) === String(place));
     this.over = { ...this.over, [kind]: (this.over?.[kind] ?? []).filter(isThere) };
     this.showMenu();
     const [open] = this.stacked();
@@ -188,9 +183,10 @@ export class Explorer extends View {
         : "Below stands what was open before."}`;
   }
 
-  /** List layer and head of the open map and of those whose ribbons lie over it; null is the mean.
-   * @returns {([layer: number, head: number] | null)[]} */
-  stacked() {
+  /**
+   * List layer and head of the open map and of those whose ribbons lie over it; null is the mean.
+   */
+  stacked(): ([layer: number, head: number] | null)[] {
     const [, layer, head] = this.outlined() ?? [];
     return [layer == null || head == null ? null : [layer, head], ...this.others()];
   }
@@ -201,14 +197,14 @@ export class Explorer extends View {
     return over.filter((place) => String(place) !== String(this.outlined()?.slice(1)));
   }
 
-  /** List the heads of the open kind that the grid shows. @returns {LayerHead[]} */
-  every() {
+  /** List the heads of the open kind that the grid shows. */
+  every(): LayerHead[] {
     const { grid: { order, parts }, together } = this.data;
     const [kind] = this.selected;
     const [part] = parts.filter((candidate) => candidate.kind === kind);
     if (!part) return [];
     const there = part.counts.flatMap((count, layer) =>
-      range(together ? 1 : count).map((head) => /** @type {[number, number]} */ ([layer, head])));
+      range(together ? 1 : count).map((head) => [layer, head] as [number, number]));
     const shown = order && new Set(order.map(String));
     return there.filter((place) => !shown || shown.has(String([kind, ...place])));
   }
@@ -219,7 +215,7 @@ export class Explorer extends View {
     const { map, ribbons, part } = this.shown(kind);
     const stacked = this.stacked();
     const numbers = stacked.map((place) =>
-      part(/** @type {Float32Array} */ (place ? weights.get(kind, ...place) : mean)));
+      part((place ? weights.get(kind, ...place) : mean) as Float32Array));
     const names = stacked.map((place) => (place ? this.nameOf(...place) : title));
     this.problem.hidden = true;
     this.open.removeAttribute("aria-busy");
@@ -246,23 +242,22 @@ export class Explorer extends View {
     });
   }
 
-  /** Get a map and its ribbons without weights, and the function that takes their weights.
-   * @param {string} kind */
-  shown(kind) {
+  /** Get a map and its ribbons without weights, and the function that takes their weights. */
+  shown(kind: string) {
     const { map, ribbons } = this.data.kinds[kind];
     const { pair } = this;
     if (!pair || kind !== PAIR_KIND) {
-      return { map, ribbons, part: (/** @type {Float32Array} */ weights) => weights };
+      return { map, ribbons, part: (weights: Float32Array) => weights };
     }
     return {
       map: { ...labelsOf(map, pair), note: pair.note },
       ribbons: labelsOf(ribbons, pair),
-      part: (/** @type {Float32Array} */ weights) => weightsOf(weights, map.keys.length, pair),
+      part: (weights: Float32Array) => weightsOf(weights, map.keys.length, pair),
     };
   }
 
-  /** The part of the pair in a title, if one is chosen. @param {string} kind */
-  partNames(kind) {
+  /** The part of the pair in a title, if one is chosen. */
+  partNames(kind: string) {
     return this.pair && kind === PAIR_KIND ? [nameOfPart(this.pair)] : [];
   }
 
@@ -283,15 +278,13 @@ export class Explorer extends View {
     ribbonBox.replaceChildren(make("p", { class: "hl" }, "The ribbons are drawn in sight only."));
   }
 
-  /** @param {number} layer @param {number} head */
-  nameOf(layer, head) {
+  nameOf(layer: number, head: number) {
     const { together } = this.data;
     return together ? `layer ${layer + 1} · ${together}` : `L${layer + 1} H${head + 1}`;
   }
 
-  /** Get the head that the grid outlines: a mean is no head.
-   * @param {Opened} opened @returns {Head | null} */
-  outlined([kind, layer, head] = this.selected) {
+  /** Get the head that the grid outlines: a mean is no head. */
+  outlined([kind, layer, head]: Opened = this.selected): Head | null {
     const map = this.data.together ? 0 : head;
     return layer == null || map == null ? null : [kind, layer, map];
   }
@@ -314,19 +307,31 @@ export class Explorer extends View {
   }
 }
 
-/** @param {Float32Array[]} parts of one length @returns {Float32Array} */
-function joined(parts) {
+/** @param parts of one length */
+function joined(parts: Float32Array[]): Float32Array {
   const all = new Float32Array(parts.length * parts[0].length);
   parts.forEach((part, n) => all.set(part, n * part.length));
   return all;
 }
 
-/** Layer and head from 0. @typedef {[layer: number, head: number]} LayerHead */
+/** Layer and head from 0. */
+type LayerHead = [layer: number, head: number];
+
+interface MenuState {
+  every: LayerHead[]; // heads of this kind, in order
+  open: LayerHead | null; // null is a mean
+  over: LayerHead[];
+  most: number; // heads that have a colour, the open one among them
+  nameOf: (layer: number, head: number) => string;
+  together: boolean; // whether a map is of all heads of a layer
+}
 
 class OverMenu {
-  /** @param {(over: LayerHead[]) => void} change hears of all that lie over the open head */
-  constructor(change) {
-    /** @type {LayerHead[]} */
+  declare select; declare full; declare add; declare clear; declare label; declare root;
+  declare over: LayerHead[];
+
+  /** @param change hears of all that lie over the open head */
+  constructor(change: (over: LayerHead[]) => void) {
     this.over = [];
     this.select = make("select");
     this.full = false; // a button that disabled itself would drop the focus
@@ -342,23 +347,13 @@ class OverMenu {
       make("label", {}, this.label, this.select), this.add, this.clear);
   }
 
-  /**
-   * @param {object} state
-   * @param {LayerHead[]} state.every heads of this kind, in order
-   * @param {LayerHead | null} state.open null is a mean
-   * @param {LayerHead[]} state.over
-   * @param {number} state.most heads that have a colour, the open one among them
-   * @param {(layer: number, head: number) => string} state.nameOf
-   * @param {boolean} state.together whether a map is of all heads of a layer
-   */
-  show({ every, open, over, most, nameOf, together }) {
+  show({ every, open, over, most, nameOf, together }: MenuState) {
     this.over = over;
     const taken = new Set([...over, ...(open ? [open] : [])].map(String));
     const rest = every.filter((place) => !taken.has(String(place)));
     const before = this.select.value;
     this.label.textContent = together ? "Overlay another layer" : "Overlay another head";
-    /** @param {LayerHead[]} places */
-    const optionsOf = (places) =>
+    const optionsOf = (places: LayerHead[]) =>
       places.map((place) => make("option", { value: place.join(".") }, nameOf(...place)));
     const layers = [...new Set(rest.map(([layer]) => layer))];
     this.select.replaceChildren(...(together ? optionsOf(rest) : layers.map((layer) =>
@@ -376,12 +371,10 @@ class OverMenu {
   }
 }
 
-/** @param {string} value @returns {LayerHead} */
-function layerHeadOf(value) {
+function layerHeadOf(value: string): LayerHead {
   const [layer, head] = value.split(".").map(Number);
   return [layer, head];
 }
 
-/** @param {LayerHead} one @param {LayerHead} other */
-const isAfter = ([layer, head], [otherLayer, otherHead]) =>
+const isAfter = ([layer, head]: LayerHead, [otherLayer, otherHead]: LayerHead) =>
   layer > otherLayer || (layer === otherLayer && head > otherHead);

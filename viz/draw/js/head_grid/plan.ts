@@ -3,61 +3,57 @@
 // has no room is not cut but left to the tip.
 
 import { quote, within } from "../core/text.ts";
+import type { Palette } from "../core/color.ts";
+import type { Place } from "../core/scene.ts";
+import type { Measure } from "../core/theme.ts";
 
-/** @import { Place } from "../core/scene.ts" */
-/** @import { Measure } from "../core/theme.ts" */
+export type Head = [kind: string, layer: number, head: number]; // with the last two from 0
 
-/** @typedef {[kind: string, layer: number, head: number]} Head with the last two from 0 */
+export interface Part { // every head of one kind
+  kind: string;
+  name: string; // on the screen
+  causal: boolean; // whether a query sees no later key
+  color: string;
+  layers: number;
+  heads: number; // the most that a layer has
+  counts: number[]; // heads of each layer
+  together?: boolean; // a map is of all heads of a layer, so there is one for each
+  amount?: string; // what a square of a map holds, where it is no weight
+  queries: string[];
+  keys: string[];
+  block: [rows: number, columns: number]; // tokens that share a cell
+  rows: number; // cells down
+  columns: number; // cells across
+  last: number | null; // row of cells that the decoder has reached; null for all
+  roles: string[][]; // `[layer][head]`
+  values: string[][]; // `[layer][head]`
+  strongest: [query: number, key: number, weight: number][][]; // `[layer][head]`
+  palette: Palette;
+  weights: Uint8Array; // `[layer, head, row, column]`, 255 for 1
+}
 
-/**
- * @typedef {object} Part every head of one kind
- * @property {string} kind
- * @property {string} name on the screen
- * @property {boolean} causal whether a query sees no later key
- * @property {string} color
- * @property {number} layers
- * @property {number} heads the most that a layer has
- * @property {number[]} counts heads of each layer
- * @property {boolean} [together] a map is of all heads of a layer, so there is one for each
- * @property {string} [amount] what a square of a map holds, where it is no weight
- * @property {string[]} queries
- * @property {string[]} keys
- * @property {[rows: number, columns: number]} block tokens that share a cell
- * @property {number} rows cells down
- * @property {number} columns cells across
- * @property {number | null} last row of cells that the decoder has reached; null for all
- * @property {string[][]} roles `[layer][head]`
- * @property {string[][]} values `[layer][head]`
- * @property {[query: number, key: number, weight: number][][]} strongest `[layer][head]`
- * @property {import("../core/color.ts").Palette} palette
- * @property {Uint8Array} weights `[layer, head, row, column]`, 255 for 1
- */
+export interface GridData { // the message of `encode_grid` in viz/draw/head_grid.py
+  key: string; // under which Python says which head is selected
+  selected: Head | null; // -1 stands for a mean
+  order: Head[] | null;
+  crossed?: Head[]; // switched off
+  switches?: boolean; // a click switches a head off and on, and does not open it
+  answered?: number; // number of the last click that `crossed` follows
+  step: number | null;
+  parts: Part[];
+}
 
-/**
- * @typedef {object} GridData the message of `encode_grid` in viz/draw/head_grid.py
- * @property {string} key under which Python says which head is selected
- * @property {Head | null} selected -1 stands for a mean
- * @property {Head[] | null} order
- * @property {Head[]} [crossed] switched off
- * @property {boolean} [switches] a click switches a head off and on, and does not open it
- * @property {number} [answered] number of the last click that `crossed` follows
- * @property {number | null} step
- * @property {Part[]} parts
- */
+interface Cell { // one head with all that is written at its map
+  part: Part;
+  layer: number;
+  head: number;
+  id: string;
+  name: string;
+  role: string;
+  value: string;
+}
 
-/**
- * @typedef {object} Cell one head with all that is written at its map
- * @property {Part} part
- * @property {number} layer
- * @property {number} head
- * @property {string} id
- * @property {string} name
- * @property {string} role
- * @property {string} value
- */
-
-/** @param {Part} part @param {number} layer @param {number} head @returns {Cell} */
-export function cellOf(part, layer, head) {
+export function cellOf(part: Part, layer: number, head: number): Cell {
   return {
     part, layer, head,
     id: ident([part.kind, layer, head]),
@@ -67,48 +63,39 @@ export function cellOf(part, layer, head) {
   };
 }
 
-/** @param {Head | null} head */
-export const ident = (head) => (head ?? []).join(" ");
+export const ident = (head: Head | null) => (head ?? []).join(" ");
 
-/** List the numbers from 0. @param {number} count */
-export const range = (count) => Array.from({ length: count }, (_, n) => n);
+/** List the numbers from 0. */
+export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-/** Get the weights of a head, `[row, column]` of cells. @param {Cell} cell */
-export function weightsOf({ part, layer, head }) {
+/** Get the weights of a head, `[row, column]` of cells. */
+export function weightsOf({ part, layer, head }: Cell) {
   const count = part.rows * part.columns;
   const number = layer * part.heads + head;
   return part.weights.subarray(number * count, (number + 1) * count);
 }
 
-/** Name a head in its note: `L3 H5 · cross · one-to-one`. @param {Cell} cell */
-export const titleOf = ({ name, part, role }) =>
+/** Name a head in its note: `L3 H5 · cross · one-to-one`. */
+export const titleOf = ({ name, part, role }: Cell) =>
   [name, part.name, role].filter(Boolean).join(" · ");
 
-/** Name a head for a screen reader. @param {Cell} cell */
-export const labelOf = ({ part, layer, head }) =>
+/** Name a head for a screen reader. */
+export const labelOf = ({ part, layer, head }: Cell) =>
   `${part.name}, layer ${layer + 1}, ${part.together ? "all heads" : `head ${head + 1}`}`;
 
-/**
- * Name the grid for a screen reader.
- * @param {Part[]} parts
- * @param {number} maps
- * @param {string[]} groups in which they stand
- */
-export function gridLabel(parts, maps, groups) {
+/** Name the grid for a screen reader. @param groups in which they stand */
+export function gridLabel(parts: Part[], maps: number, groups: string[]) {
   const count = parts.every(({ together }) => together)
     ? `${maps} maps, one for each layer` : `${maps} attention heads`;
   return `${count}: ${groups.join(", ")}`;
 }
 
-/**
- * Name the heads that were switched off, or on again; "" where none was.
- * @param {ReadonlySet<string>} before their `ident`s
- * @param {ReadonlySet<string>} now
- * @param {(id: string) => string} nameOf
- */
-export function switched(before, now, nameOf) {
-  /** @param {string[]} ids @param {string} how */
-  const say = (ids, how) => (ids.length === 1 ? [`${nameOf(ids[0])} is ${how}`]
+/** Name the heads that were switched off, or on again; "" where none was.
+ * @param before their `ident`s */
+export function switched(
+  before: ReadonlySet<string>, now: ReadonlySet<string>, nameOf: (id: string) => string,
+) {
+  const say = (ids: string[], how: string) => (ids.length === 1 ? [`${nameOf(ids[0])} is ${how}`]
     : ids.length ? [`${ids.length} heads are ${how}`] : []);
   return [
     ...say([...now].filter((id) => !before.has(id)), "switched off"),
@@ -116,8 +103,8 @@ export function switched(before, now, nameOf) {
   ].join("; ");
 }
 
-/** Describe a small map. @param {Cell} cell */
-export function describe({ part, layer, head, role, value }) {
+/** Describe a small map. */
+export function describe({ part, layer, head, role, value }: Cell) {
   const [query, key, weight] = part.strongest[layer][head];
   const words = `${quote(part.queries[query])} to ${quote(part.keys[key])}`;
   const { amount = "weight" } = part;
@@ -126,12 +113,9 @@ export function describe({ part, layer, head, role, value }) {
   return [role, value, most].filter(Boolean).join("; ");
 }
 
-/**
- * Note in sentences how the maps simplify the weights.
- * @param {GridData} data
- * @param {boolean} folded whether some cells share a pixel
- */
-export function notesOn({ parts, step }, folded) {
+/** Note in sentences how the maps simplify the weights.
+ * @param folded whether some cells share a pixel */
+export function notesOn({ parts, step }: GridData, folded: boolean) {
   const [{ amount = "weight" }] = parts;
   const notes = [];
   const decoding = parts.find((part) => part.last != null);
@@ -171,41 +155,35 @@ const LOWEST = 0.6; // height of a map to its width
 const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
 const SQUEEZED = 0.6; // least share of its width to which a word is squeezed
 
-/** @typedef {Cell & Place} Placed a small map in its place */
+export type Placed = Cell & Place; // a small map in its place
 
-/**
- * @typedef {object} Words
- * @property {string} text
- * @property {number} x
- * @property {number} y
- * @property {number} size
- * @property {"start" | "middle" | "end"} [align]
- * @property {boolean} [bold]
- * @property {boolean} [quiet]
- * @property {number} [room] a longer word is squeezed into it
- */
+export interface Words {
+  text: string;
+  x: number;
+  y: number;
+  size: number;
+  align?: "start" | "middle" | "end";
+  bold?: boolean;
+  quiet?: boolean;
+  room?: number; // a longer word is squeezed into it
+}
 
-/**
- * @typedef {object} GridPlan
- * @property {Placed[]} cells
- * @property {{name: string, rows: Placed[][]}[]} groups of the same cells
- * @property {Words[]} texts
- * @property {{x: number, y: number, radius: number, color: string}[]} dots
- * @property {Place[]} bars
- * @property {Place[]} frames
- * @property {number} width
- * @property {number} height
- */
+export interface GridPlan {
+  cells: Placed[];
+  groups: { name: string; rows: Placed[][] }[]; // of the same cells
+  texts: Words[];
+  dots: { x: number; y: number; radius: number; color: string }[];
+  bars: Place[];
+  frames: Place[];
+  width: number;
+  height: number;
+}
 
-/**
- * @param {Pick<GridData, "parts" | "order">} data
- * @param {number} width of the frame
- * @param {Measure} measure
- * @returns {GridPlan}
- */
-export function planGrid({ parts, order }, width, measure) {
-  /** @type {GridPlan} */
-  const plan = {
+/** @param width of the frame */
+export function planGrid(
+  { parts, order }: Pick<GridData, "parts" | "order">, width: number, measure: Measure,
+): GridPlan {
+  const plan: GridPlan = {
     cells: [], groups: [], texts: [], dots: [], bars: [], frames: [], width: 0, height: 0,
   };
   if (order) layFlow(plan, parts, order, width - 2 * EDGE_ROOM, measure);
@@ -217,8 +195,7 @@ export function planGrid({ parts, order }, width, measure) {
   return plan;
 }
 
-/** @param {GridPlan} plan @param {Part[]} parts @param {number} width @param {Measure} measure */
-function layBlocks(plan, parts, width, measure) {
+function layBlocks(plan: GridPlan, parts: Part[], width: number, measure: Measure) {
   const heads = Math.max(...parts.map((part) => part.heads));
   const layers = Math.max(...parts.map((part) => part.layers));
   const before = Math.ceil(measure(`L${layers}`, LETTERS.name, 400)) + SIDE_GAP;
@@ -248,9 +225,8 @@ function layBlocks(plan, parts, width, measure) {
   plan.height = y - BETWEEN;
 }
 
-/** Compute the side of a map and the gap to the next, for maps side by side.
- * @param {number} heads @param {number} room @returns {[side: number, gap: number]} */
-function sizesOf(heads, room) {
+/** Compute the side of a map and the gap to the next, for maps side by side. */
+function sizesOf(heads: number, room: number): [side: number, gap: number] {
   const side = Math.floor((room + GAP) / heads) - GAP;
   if (side >= 3 * GAP) return [Math.min(LARGEST, side), GAP];
   const step = Math.max(SMALLEST + 1, Math.floor((room + 1) / heads));
@@ -258,17 +234,20 @@ function sizesOf(heads, room) {
   return [step - gap, gap];
 }
 
-/**
- * Lay out one kind and return its lower edge.
- * @param {GridPlan} plan
- * @param {Cell[][]} rows
- * @param {number} x
- * @param {number} top
- * @param {{before: number, side: number, gap: number, under: number, role: RoleWords,
- *   named: number}} sizes room before the maps, side of a map, gap to the next one, room under it,
- *   the roles' words, columns to a name
- */
-function layBlock(plan, rows, x, top, { before, side, gap, under, role, named }) {
+interface BlockSizes {
+  before: number; // room before the maps
+  side: number; // of a map
+  gap: number; // to the next one
+  under: number; // room under it
+  role: RoleWords;
+  named: number; // columns to a name
+}
+
+/** Lay out one kind and return its lower edge. */
+function layBlock(
+  plan: GridPlan, rows: Cell[][], x: number, top: number,
+  { before, side, gap, under, role, named }: BlockSizes,
+) {
   const { part } = rows[0][0];
   const height = lowered(part, side, under);
   const below = Math.max(GAP, LINE - height) + (under && APART);
@@ -295,24 +274,15 @@ function layBlock(plan, rows, x, top, { before, side, gap, under, role, named })
   return y - below;
 }
 
-/**
- * @param {GridPlan} plan
- * @param {Part[]} parts
- * @param {Head[]} order
- * @param {number} width
- * @param {Measure} measure
- */
-function layFlow(plan, parts, order, width, measure) {
+function layFlow(plan: GridPlan, parts: Part[], order: Head[], width: number, measure: Measure) {
   const byKind = new Map(parts.map((part) => [part.kind, part]));
   const heads = order.flatMap(([kind, layer, head]) => {
     const part = byKind.get(kind);
     return part ? [cellOf(part, layer, head)] : [];
   });
-  /** @param {string} text */
-  const wideOf = (text) => measure(text, LETTERS.largest, 400);
+  const wideOf = (text: string) => measure(text, LETTERS.largest, 400);
   // a map is at least as wide as what stands over it
-  /** @param {Cell} cell */
-  const over = ({ name, value }) => 11 + wideOf(name) + (value ? 6 + wideOf(value) : 0);
+  const over = ({ name, value }: Cell) => 11 + wideOf(name) + (value ? 6 + wideOf(value) : 0);
   const least = Math.ceil(Math.max(EASY, ...heads.map(over)));
   const columns = Math.max(1, Math.floor((width + FLOW_GAP) / (least + FLOW_GAP)));
   const side = Math.min(LARGEST, Math.floor((width + FLOW_GAP) / columns) - FLOW_GAP);
@@ -339,43 +309,35 @@ function layFlow(plan, parts, order, width, measure) {
   plan.height = Math.max(0, y - FLOW_GAP);
 }
 
-/** Compute the height of a map, so that a square is a square; within reason.
- * @param {Part} part @param {number} side */
-const heightOf = ({ queries, keys }, side) =>
+/** Compute the height of a map, so that a square is a square; within reason. */
+const heightOf = ({ queries, keys }: Part, side: number) =>
   Math.round(side * Math.min(1.5, Math.max(LOWEST, queries.length / keys.length)));
 
-/** Compute the height of a map in a block: of many layers low enough to see the whole kind.
- * @param {Part} part @param {number} side @param {number} under */
-function lowered(part, side, under) {
+/** Compute the height of a map in a block: of many layers low enough to see the whole kind. */
+function lowered(part: Part, side: number, under: number) {
   const room = Math.floor(TALLEST / part.layers) - under - GAP;
   return Math.max(Math.round(LOWEST * side), Math.min(heightOf(part, side), room));
 }
 
-/**
- * Write the lines under a map.
- * @param {GridPlan} plan
- * @param {Placed} cell
- * @param {RoleWords} words of the role
- * @param {string} value
- */
-function captions(plan, { x, y, width, height, role }, words, value) {
+/** Write the lines under a map. @param words of the role */
+function captions(
+  plan: GridPlan, { x, y, width, height, role }: Placed, words: RoleWords, value: string,
+) {
   const parts = words.lines > 1 ? role.split(" ") : [role];
-  /** @param {string} text @param {number} line @param {object} style */
-  const write = (text, line, style) => plan.texts.push(
+  const write = (text: string, line: number, style: object) => plan.texts.push(
     { ...small(text, x + width / 2, y + height + 11 + line * CAPTION, "middle"), ...style });
   for (const [line, text] of parts.slice(0, words.lines).entries()) write(text, line, words.style);
   write(value, words.lines, { size: LETTERS.largest });
 }
 
-/** The lines of a role under a map, 0 where there is no room or no role, and their style.
- * @typedef {{lines: number, style: {size: number, room?: number}}} RoleWords */
+/** The lines of a role under a map, 0 where there is no room or no role, and their style. */
+interface RoleWords { lines: number; style: { size: number; room?: number } }
 
-/** Find how every role has room: in one line, or word by word, a long word squeezed.
- * @param {Cell[]} heads @param {number} room @param {Measure} measure @returns {RoleWords} */
-function roleWords(heads, room, measure) {
+/** Find how every role has room: in one line, or word by word, a long word squeezed. */
+function roleWords(heads: Cell[], room: number, measure: Measure): RoleWords {
   const roles = [...new Set(heads.map(({ role }) => role))].filter(Boolean);
-  /** @param {string[]} texts @param {number} size */
-  const widest = (texts, size) => Math.max(...texts.map((text) => measure(text, size, 400)));
+  const widest = (texts: string[], size: number) =>
+    Math.max(...texts.map((text) => measure(text, size, 400)));
   const { largest, smallest } = LETTERS;
   const size = [largest, smallest].find((letters) => widest(roles, letters) <= room);
   if (size) return { lines: roles.length && 1, style: { size } };
@@ -385,14 +347,13 @@ function roleWords(heads, room, measure) {
   return { lines: legible ? Math.max(...words.map(({ length }) => length)) : 0, style };
 }
 
-/** Mark the step's row at both sides, and frame the rows still to come.
- * @param {GridPlan} plan @param {Placed} cell */
-function markStep({ bars, frames }, { x, y, width, height, part }) {
+/** Mark the step's row at both sides, and frame the rows still to come. */
+function markStep({ bars, frames }: GridPlan, { x, y, width, height, part }: Placed) {
   if (part.last == null) return;
   frames.push({ x: x - 0.5, y: y - 0.5, width: width + 1, height: height + 1 });
   const middle = Math.round(y + ((part.last + 0.5) / part.rows) * height - 0.5);
   for (const at of [x - 3, x + width]) bars.push({ x: at, y: middle, width: 3, height: 1 });
 }
 
-/** @param {string} text @param {number} x @param {number} y @param {Words["align"]} align */
-const small = (text, x, y, align) => ({ text, x, y, align, size: LETTERS.name, quiet: true });
+const small = (text: string, x: number, y: number, align: Words["align"]) =>
+  ({ text, x, y, align, size: LETTERS.name, quiet: true });

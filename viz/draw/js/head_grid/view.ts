@@ -11,22 +11,19 @@ import { View } from "../core/view.ts";
 import {
   describe, gridLabel, ident, labelOf, notesOn, planGrid, switched, titleOf, weightsOf,
 } from "./plan.ts";
-
-/** @import { Mark, Place } from "../core/scene.ts" */
-/** @import { Theme } from "../core/theme.ts" */
-/** @import { GridData, GridPlan, Head, Part, Placed, Words } from "./plan.ts" */
+import type { Mark, Place } from "../core/scene.ts";
+import type { Theme } from "../core/theme.ts";
+import type { Message } from "../core/wire.ts";
+import type { GridData, GridPlan, Head, Part, Placed, Words } from "./plan.ts";
 
 const FADED = 140; // of 255: rows that the decoder has left behind
 const VEIL = 0.55; // of the paper, over a map that is crossed out
 
-/**
- * @param {GridPlan} plan
- * @param {Theme} theme
- * @param {number} ratio pixels for one unit of the plan
- * @param {ReadonlySet<string>} crossed `ident`s of the heads that are switched off
- * @returns {Mark[]}
- */
-export const gridMarks = (plan, theme, ratio, crossed) => [
+/** @param ratio pixels for one unit of the plan
+ * @param crossed `ident`s of the heads that are switched off */
+export const gridMarks = (
+  plan: GridPlan, theme: Theme, ratio: number, crossed: ReadonlySet<string>,
+): Mark[] => [
   ...plan.cells.map((cell) => picture({
     x: cell.x, y: cell.y, width: cell.width, height: cell.height, exact: true, title: labelOf(cell),
     raster: tileOf(cell, theme.name, ratio),
@@ -38,9 +35,8 @@ export const gridMarks = (plan, theme, ratio, crossed) => [
   ...wordMarks(plan.texts, theme),
 ];
 
-/** Draw a veil of paper and two lines from corner to corner, which lie clear of the dark cells.
- * @param {Place} place @param {Theme} theme @returns {Mark[]} */
-function crossMarks({ x, y, width, height }, theme) {
+/** Draw a veil of paper and two lines from corner to corner, which lie clear of the dark cells. */
+function crossMarks({ x, y, width, height }: Place, theme: Theme): Mark[] {
   const [right, low] = [x + width, y + height];
   const d = `M${x} ${y}L${right} ${low}M${right} ${y}L${x} ${low}`;
   return [
@@ -51,23 +47,21 @@ function crossMarks({ x, y, width, height }, theme) {
   ];
 }
 
-/** @param {Words[]} texts @param {Theme} theme @returns {Mark[]} */
-const wordMarks = (texts, theme) => texts.map(({ bold, quiet, align, ...words }) => text({
-  ...words, anchor: align ?? "start", weight: bold ? 600 : 400,
-  fill: quiet ? theme.quiet : theme.ink,
-}));
+const wordMarks = (texts: Words[], theme: Theme): Mark[] =>
+  texts.map(({ bold, quiet, align, ...words }) => text({
+    ...words, anchor: align ?? "start", weight: bold ? 600 : 400,
+    fill: quiet ? theme.quiet : theme.ink,
+  }));
 
-/** Test whether some cells of a map share a pixel. @param {GridPlan} plan @param {number} ratio */
-export const isFolded = ({ cells }, ratio) => cells.some((cell) =>
+/** Test whether some cells of a map share a pixel. */
+export const isFolded = ({ cells }: GridPlan, ratio: number) => cells.some((cell) =>
   cell.part.columns > pixelsOf(cell.width, ratio) || cell.part.rows > pixelsOf(cell.height, ratio));
 
-/** @param {number} side @param {number} ratio */
-const pixelsOf = (side, ratio) => Math.max(1, Math.round(side * ratio));
+const pixelsOf = (side: number, ratio: number) => Math.max(1, Math.round(side * ratio));
 
 /** Every weight falls on one pixel, or covers several; where some share one, the largest counts: an
- * average would hide the single bright square that makes a head worth opening.
- * @param {Placed} cell @param {"light" | "dark"} theme @param {number} ratio */
-export function tileOf(cell, theme, ratio) {
+ * average would hide the single bright square that makes a head worth opening. */
+export function tileOf(cell: Placed, theme: "light" | "dark", ratio: number) {
   const { part } = cell;
   const raster = blank(pixelsOf(cell.width, ratio), pixelsOf(cell.height, ratio));
   const [weights, colors] = [weightsOf(cell), part.palette[theme]];
@@ -90,9 +84,8 @@ export function tileOf(cell, theme, ratio) {
   return raster;
 }
 
-/** Find for each of `pixels` the first of `count` cells on it and the first past it.
- * @param {number} pixels @param {number} count */
-function spans(pixels, count) {
+/** Find for each of `pixels` the first of `count` cells on it and the first past it. */
+function spans(pixels: number, count: number) {
   return Array.from({ length: pixels }, (_, n) => {
     const first = Math.floor((n * count) / pixels);
     return [first, Math.max(first + 1, Math.floor(((n + 1) * count) / pixels))];
@@ -104,20 +97,27 @@ const STROKE = 2.5; // as style.css draws it around the selected map
 const NOTE = 12; // letters, CSS pixels
 const LINE = 17;
 
-/** @extends {View<GridData>} */
-export class HeadGrid extends View {
+export class HeadGrid extends View<GridData> {
   static sends = true;
 
-  /** @param {import("../core/wire.ts").Message} message @returns {GridData} */
-  static read({ meta, arrays }) {
-    /** @param {Part} part */
-    const whole = (part) => ({
+  static read({ meta, arrays }: Message): GridData {
+    const whole = (part: Part) => ({
       ...part,
       palette: { light: arrays[`${part.kind}.light`], dark: arrays[`${part.kind}.dark`] },
       weights: arrays[`${part.kind}.weights`],
     });
     return { ...meta, parts: meta.parts.map(whole) };
   }
+
+  declare canvas; declare grid; declare tip; declare scroll; declare box; declare note;
+  declare foot; declare order; declare clicked; declare key; declare unsubscribe;
+  declare nodes: Map<string, HTMLElement>;
+  declare cells: Map<EventTarget, Placed>;
+  declare pointed: HTMLElement | null;
+  declare selected: Head | null;
+  declare crossed: ReadonlySet<string>;
+  declare notes: string[];
+  declare plan: GridPlan;
 
   constructor() {
     super();
@@ -130,21 +130,14 @@ export class HeadGrid extends View {
     this.note = make("span", { role: "status" });
     this.foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
     this.root.append(this.box, this.foot, this.live);
-    /** @type {Map<string, HTMLElement>} */
     this.nodes = new Map(); // grid cells by the head's `ident`
-    /** @type {Map<EventTarget, Placed>} */
     this.cells = new Map(); // by their grid cells
     this.order = ""; // of the cells in the document
-    /** @type {HTMLElement | null} */
     this.pointed = null;
-    /** @type {Head | null} */
     this.selected = null;
-    /** @type {ReadonlySet<string>} */
     this.crossed = new Set(); // `ident`s of the heads that are switched off
     this.clicked = 0; // number of the last click, until Python has answered it
-    /** @type {string[]} */
     this.notes = [];
-    /** @type {GridPlan} */
     this.plan;
     this.key = "";
     this.unsubscribe = () => {};
@@ -186,8 +179,8 @@ export class HeadGrid extends View {
     if (!this.clicked) this.cross((this.data.crossed ?? []).map(ident));
   }
 
-  /** @param {string[]} ids all heads that are switched off now */
-  cross(ids) {
+  /** @param ids all heads that are switched off now */
+  cross(ids: string[]) {
     const names = new Map([...this.cells.values()].map((cell) => [cell.id, labelOf(cell)]));
     const before = this.crossed;
     this.crossed = new Set(ids);
@@ -195,8 +188,7 @@ export class HeadGrid extends View {
     if (message && names.size) this.live.textContent = message;
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     this.plan = planGrid(this.data, width, this.measure);
     this.scroll.classList.toggle("hl-wide", this.plan.width > width);
     this.place();
@@ -249,7 +241,7 @@ export class HeadGrid extends View {
       gridLabel(this.data.parts, cells.length, groups.map(({ name }) => name)));
     this.cells.clear();
     for (const cell of cells) {
-      const node = /** @type {HTMLElement} */ (this.nodes.get(cell.id));
+      const node = this.nodes.get(cell.id) as HTMLElement;
       this.cells.set(node, cell);
       node.setAttribute("aria-description", describe(cell));
       const { x, y, width, height } = cell;
@@ -262,16 +254,14 @@ export class HeadGrid extends View {
   nameCells() {
     for (const [node, cell] of this.cells) {
       const off = this.crossed.has(cell.id) ? ", switched off" : "";
-      /** @type {HTMLElement} */ (node).setAttribute("aria-label", labelOf(cell) + off);
+      (node as HTMLElement).setAttribute("aria-label", labelOf(cell) + off);
     }
   }
 
-  /** @param {GridPlan["groups"]} groups */
-  build(groups) {
+  build(groups: GridPlan["groups"]) {
     const focused = this.focused();
     const before = this.nodes;
-    /** @param {Placed} cell */
-    const nodeFor = ({ id }) => {
+    const nodeFor = ({ id }: Placed) => {
       const node = before.get(id) ?? make("div", { class: "hl-cell", role: "gridcell" });
       this.nodes.set(id, node);
       return node;
@@ -286,13 +276,12 @@ export class HeadGrid extends View {
 
   /** Get the grid cell with the focus, if a cell has it. */
   focused() {
-    const root = /** @type {Document | ShadowRoot} */ (this.grid.getRootNode());
-    const node = /** @type {HTMLElement | null} */ (root.activeElement ?? null);
+    const root = this.grid.getRootNode() as Document | ShadowRoot;
+    const node = (root.activeElement ?? null) as HTMLElement | null;
     return this.grid.contains(node) ? node : null;
   }
 
-  /** @param {Head | null} head */
-  select(head) {
+  select(head: Head | null) {
     this.selected = head;
     for (const [id, node] of this.nodes) {
       node.setAttribute("aria-selected", String(id === ident(head)));
@@ -300,28 +289,24 @@ export class HeadGrid extends View {
     this.setTabStop(this.focused() ?? this.nodes.get(ident(head)));
   }
 
-  /** Let Tab reach the grid once, at this cell; a filter may have taken it away.
-   * @param {HTMLElement | null} [cell] */
-  setTabStop(cell) {
+  /** Let Tab reach the grid once, at this cell; a filter may have taken it away. */
+  setTabStop(cell?: HTMLElement | null) {
     const [first] = this.nodes.values();
     for (const node of this.nodes.values()) node.tabIndex = node === (cell ?? first) ? 0 : -1;
   }
 
-  /** @param {Event} event */
-  cellAt({ target }) {
+  cellAt({ target }: Event) {
     return (target && this.cells.get(target)) || null;
   }
 
-  /** Open a head as a click on its map does. @param {Head} head */
-  open(head) {
+  /** Open a head as a click on its map does. */
+  open(head: Head) {
     this.pick([...this.cells.values()].find(({ id }) => id === ident(head)) ?? null);
   }
 
-  /** @param {Placed | null} cell */
-  pick(cell) {
+  pick(cell: Placed | null) {
     if (!cell) return;
-    /** @type {Head} */
-    const head = [cell.part.kind, cell.layer, cell.head];
+    const head: Head = [cell.part.kind, cell.layer, cell.head];
     // at once: the answer from Python would be a moment late
     if (this.data.switches) {
       const others = [...this.crossed].filter((id) => id !== cell.id);
@@ -337,8 +322,7 @@ export class HeadGrid extends View {
     }
   }
 
-  /** @param {KeyboardEvent} event */
-  onKey(event) {
+  onKey(event: KeyboardEvent) {
     const cell = this.cellAt(event);
     if (!cell || isShortcut(event)) return;
     const rows = this.plan.groups.flatMap((block) => block.rows);
@@ -351,13 +335,11 @@ export class HeadGrid extends View {
     event.preventDefault();
   }
 
-  /** @param {Placed | null} [cell] */
-  focus(cell) {
+  focus(cell?: Placed | null) {
     if (cell) this.nodes.get(cell.id)?.focus();
   }
 
-  /** @param {HTMLElement | null} node */
-  point(node) {
+  point(node: HTMLElement | null) {
     this.pointed = node;
     const cell = node && this.cells.get(node);
     this.tip.hidden = !cell;
@@ -372,18 +354,12 @@ export class HeadGrid extends View {
   }
 }
 
-/** @param {Event} event */
-const nodeOf = ({ target }) => /** @type {HTMLElement} */ (target);
+const nodeOf = ({ target }: Event) => target as HTMLElement;
 
-/**
- * Find the next map in a direction, over the gap between two blocks too; to the left and right only
- * what stands in the same row.
- * @template {Place} T
- * @param {T[]} cells
- * @param {T} from
- * @param {string} key of an arrow
- */
-export function nextCell(cells, from, key) {
+/** Find the next map in a direction, over the gap between two blocks too; to the left and right
+ * only what stands in the same row.
+ * @param key of an arrow */
+export function nextCell<T extends Place>(cells: T[], from: T, key: string) {
   const [right, down] = ARROWS[key];
   const near = cells.filter(({ y }) => !right || Math.abs(y - from.y) < from.height);
   return nearest(near, from, [right, down], 0);

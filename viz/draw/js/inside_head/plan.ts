@@ -5,45 +5,42 @@
 
 import { EDGE } from "../core/picture_view.ts";
 import { within } from "../core/text.ts";
+import type { Palette } from "../core/color.ts";
+import type { Place } from "../core/scene.ts";
+import type { Measure } from "../core/theme.ts";
 
-/** @import { Measure } from "../core/theme.ts" */
+export type MathNode = [name: string, inside: string | MathNode[]]; // with its text or its children
 
-/** @typedef {[name: string, inside: string | MathNode[]]} MathNode with its text or its children */
+interface WalkStep { // one step of the arithmetic, as the page explains it
+  name: string; // short, for its button
+  equation: MathNode;
+  shape: string; // with this model's and this sentence's numbers
+  says: string; // one sentence
+  code: string; // the line that does it, with its file
+}
 
-/**
- * @typedef {object} WalkStep one step of the arithmetic, as the page explains it
- * @property {string} name short, for its button
- * @property {MathNode} equation
- * @property {string} shape with this model's and this sentence's numbers
- * @property {string} says one sentence
- * @property {string} code the line that does it, with its file
- */
+/** The fields of `Arithmetic` in transformer/analysis/paper/arithmetic.py, which says what they
+ * hold. */
+export type ArrayName =
+  | "x" | "q" | "k" | "v" | "products" | "dots" | "scaled" | "seen" | "weights" | "weighted" | "z"
+  | "concat" | "norms" | "result" | "others" | "added" | "normalised";
 
-/**
- * The fields of `Arithmetic` in transformer/analysis/paper/arithmetic.py, which says what they
- * hold.
- * @typedef {"x" | "q" | "k" | "v" | "products" | "dots" | "scaled" | "seen" | "weights"
- *   | "weighted" | "z" | "concat" | "norms" | "result" | "others" | "added"
- *   | "normalised"} ArrayName
- */
-
-/**
- * @typedef {object} InsideData the message of `encode_inside` in viz/draw/inside_head.py
- * @property {string} title
- * @property {string} query the row that looks, in words
- * @property {string[]} keys
- * @property {string} kind of attention
- * @property {string} color of that kind
- * @property {number} head from 0
- * @property {string} factor by which q · k is scaled, in words
- * @property {number} step to begin with; 0 shows all
- * @property {WalkStep[]} steps
- * @property {Record<ArrayName, Float32Array>} arrays
- * @property {Record<ArrayName, number[]>} shapes
- * @property {Partial<Record<ArrayName, number>>} ends of those drawn in colours: the size from
- *   which on the colour stays
- * @property {import("../core/color.ts").Palette} palette
- */
+export interface InsideData { // the message of `encode_inside` in viz/draw/inside_head.py
+  title: string;
+  query: string; // the row that looks, in words
+  keys: string[];
+  kind: string; // of attention
+  color: string; // of that kind
+  head: number; // from 0
+  factor: string; // by which q · k is scaled, in words
+  step: number; // to begin with; 0 shows all
+  steps: WalkStep[];
+  arrays: Record<ArrayName, Float32Array>;
+  shapes: Record<ArrayName, number[]>;
+  // of those drawn in colours: the size from which on the colour stays
+  ends: Partial<Record<ArrayName, number>>;
+  palette: Palette;
+}
 
 export const LETTERS = 13;
 /** Heights of all rows, a strip, the gap below it, the headings and the bars. */
@@ -54,16 +51,14 @@ const CELL = { largest: 10, smallest: 2 };
 const GAP = 16; // between two columns
 const WIDEST_WORDS = 0.3; // of the frame
 
-/**
- * @typedef {object} Column
- * @property {ArrayName} name
- * @property {number} step that makes it
- * @property {number} [room] pixels for a number or a bar; without it, all values stand in a row
- * @property {string} [heading] the factor of q · k by default
- */
+interface Column {
+  name: ArrayName;
+  step: number; // that makes it
+  room?: number; // pixels for a number or a bar; without it, all values stand in a row
+  heading?: string; // the factor of q · k by default
+}
 
-/** @type {Column[]} */
-const COLUMNS = [
+const COLUMNS: Column[] = [
   { name: "k", step: 2, heading: "k" },
   { name: "products", step: 3, heading: "q ∘ k" },
   { name: "dots", step: 3, room: 60, heading: "q · k" },
@@ -74,16 +69,15 @@ const COLUMNS = [
   { name: "weighted", step: 7, heading: "α v" },
 ];
 
-/**
- * @typedef {object} Strip an array in one row
- * @property {ArrayName} name
- * @property {number} step
- * @property {string} label
- * @property {boolean} [isBars]
- */
+interface Strip { // an array in one row
+  name: ArrayName;
+  step: number;
+  label: string;
+  isBars?: boolean;
+}
 
-/** Below the columns, each as wide as the stream. @type {Strip[]} */
-const STREAM = [
+/** Below the columns, each as wide as the stream. */
+const STREAM: Strip[] = [
   { name: "concat", step: 8, label: "all heads’ z" },
   { name: "norms", step: 8, label: "‖z Wᴼ‖", isBars: true },
   { name: "result", step: 8, label: "z Wᴼ" },
@@ -96,8 +90,8 @@ const STREAM = [
 const SUM = "z = Σ α v";
 const FIRST = "first x"; // the strip over all others, where the words about a step name it
 
-/** The parts that a step shows where there is no room for all. @type {string[][]} */
-const ABOUT = [
+/** The parts that a step shows where there is no room for all. */
+const ABOUT: string[][] = [
   [FIRST, "dots", "weights", "z", "result", "normalised"],
   [FIRST],
   ["q", "k", "v"],
@@ -110,63 +104,56 @@ const ABOUT = [
   ["result", "others", "x", "added", "normalised"],
 ];
 
-/**
- * @typedef {object} Values of an array in its place; no two have both name and step in common
- * @property {ArrayName} name
- * @property {number} step that makes it
- * @property {boolean} perKey whether it has a row for each key; a strip is one row
- * @property {number} rows
- * @property {number} columns values in a row
- * @property {string} [heading] over it
- * @property {string} [label] beside it
- *
- * @typedef {Values & import("../core/scene.ts").Place} Part
- */
+interface Values { // of an array in its place; no two have both name and step in common
+  name: ArrayName;
+  step: number; // that makes it
+  perKey: boolean; // whether it has a row for each key; a strip is one row
+  rows: number;
+  columns: number; // values in a row
+  heading?: string; // over it
+  label?: string; // beside it
+}
 
-/**
- * @typedef {object} InsidePlan
- * @property {number} width
- * @property {number} height
- * @property {number} least the width that all columns need
- * @property {number} left where the values begin, right of the words
- * @property {number | null} top where the rows of the keys begin; null where none is shown
- * @property {number} row height of one
- * @property {Part[]} parts
- */
+export type Part = Values & Place;
 
-/**
- * @typedef {object} InsideAt a value that is pointed at
- * @property {ArrayName} name of its part
- * @property {number} step
- * @property {number} row
- * @property {number} column
- */
+export interface InsidePlan {
+  width: number;
+  height: number;
+  least: number; // the width that all columns need
+  left: number; // where the values begin, right of the words
+  top: number | null; // where the rows of the keys begin; null where none is shown
+  row: number; // height of one
+  parts: Part[];
+}
 
-/** @typedef {Pick<InsideData, "keys" | "factor" | "shapes">} Shown */
+export interface InsideAt { // a value that is pointed at
+  name: ArrayName; // of its part
+  step: number;
+  row: number;
+  column: number;
+}
 
-/**
- * @param {Shown} data
- * @param {number} step 0 for all
- * @param {number} width of the frame
- * @param {Measure} measure
- * @param {number} [tallest] height that is in sight; with many keys the picture is taller
- * @returns {InsidePlan}
- */
-export function planInside(data, step, width, measure, tallest = Infinity, sizes = ROOMY) {
+type Shown = Pick<InsideData, "keys" | "factor" | "shapes">;
+
+/** @param step 0 for all
+ * @param width of the frame
+ * @param tallest height that is in sight; with many keys the picture is taller */
+export function planInside(
+  data: Shown, step: number, width: number, measure: Measure, tallest = Infinity, sizes = ROOMY,
+): InsidePlan {
   const left = leftOf(data.keys, width, measure);
   const least = left + COLUMNS.reduce((sum, column) =>
     sum + GAP + (column.room ?? valuesIn(data, column) * CELL.smallest), 0);
   const about = width < least ? ABOUT[step] : null;
-  /** @param {string} name */
-  const has = (name) => !about || about.includes(name);
+  const has = (name: string) => !about || about.includes(name);
   const row = within(Math.floor(sizes.rows / data.keys.length), ROW.smallest, ROW.largest);
   const columns = placed(data, COLUMNS.filter(({ name }) => has(name)), left, width - left);
 
-  /** @type {Part[]} */
-  const parts = [];
+  const parts: Part[] = [];
   let y = 2;
-  /** @param {Strip} strip @param {Stretch} place @param {number} [below] */
-  const add = ({ name, step: made, label, isBars }, { x, width: long }, below = sizes.below) => {
+  const add = (
+    { name, step: made, label, isBars }: Strip, { x, width: long }: Stretch, below = sizes.below,
+  ) => {
     const height = isBars ? sizes.bars : sizes.strip;
     const count = data.shapes[name].reduce((product, side) => product * side, 1);
     parts.push({
@@ -175,8 +162,7 @@ export function planInside(data, step, width, measure, tallest = Infinity, sizes
     y += height + below;
   };
   const stream = { x: left, width: width - left };
-  /** @param {ArrayName} name */
-  const beside = (name) => columns.find((column) => column.name === name) ?? stream;
+  const beside = (name: ArrayName) => columns.find((column) => column.name === name) ?? stream;
 
   if (has(FIRST)) add({ name: "x", step: 1, label: "x" }, stream, sizes.below + 6);
   if (has("q")) add({ name: "q", step: 2, label: "q" }, beside("k"), sizes.below - 4);
@@ -192,27 +178,21 @@ export function planInside(data, step, width, measure, tallest = Infinity, sizes
   return { width, height: y, least, left, top, row, parts };
 }
 
-/** @typedef {{x: number, width: number}} Stretch */
+interface Stretch { x: number; width: number }
 
-/** Measure the words left of the values: those wider than their share are squeezed.
- * @param {string[]} keys @param {number} width @param {Measure} measure */
-function leftOf(keys, width, measure) {
+/** Measure the words left of the values: those wider than their share are squeezed. */
+function leftOf(keys: string[], width: number, measure: Measure) {
   const words = [...keys, ...STREAM.map(({ label }) => label), SUM];
   const widest = Math.max(...words.map((word) => measure(word, LETTERS, 600)));
   return Math.ceil(Math.min(widest, width * WIDEST_WORDS)) + EDGE;
 }
 
-/** Count the values for each key. @param {Shown} data @param {Column} column */
-const valuesIn = ({ shapes }, { name }) => shapes[name][1] ?? 1;
+/** Count the values for each key. */
+const valuesIn = ({ shapes }: Shown, { name }: Column) => shapes[name][1] ?? 1;
 
-/**
- * Place columns side by side with values of one width, so that q stands over k, z under α v.
- * @param {Shown} data
- * @param {Column[]} columns
- * @param {number} left
- * @param {number} width of all
- */
-function placed(data, columns, left, width) {
+/** Place columns side by side with values of one width, so that q stands over k, z under α v.
+ * @param width of all */
+function placed(data: Shown, columns: Column[], left: number, width: number) {
   const fixed = columns.reduce((sum, { room }) => sum + GAP + (room ?? 0), 0);
   const values = columns.reduce((sum, column) =>
     sum + (column.room ? 0 : valuesIn(data, column)), 0);
@@ -229,10 +209,9 @@ function placed(data, columns, left, width) {
   });
 }
 
-/** Test whether a step shows the content of a part. @param {Part} part @param {number} step */
-export const isMade = (part, step) => !step || part.step <= step;
+/** Test whether a step shows the content of a part. */
+export const isMade = (part: Part, step: number) => !step || part.step <= step;
 
-/** Find the part with the value under the pointer, if this step and frame show it.
- * @param {InsidePlan} plan @param {number} step @param {InsideAt} at */
-export const partAt = (plan, step, at) => plan.parts.find((part) =>
+/** Find the part with the value under the pointer, if this step and frame show it. */
+export const partAt = (plan: InsidePlan, step: number, at: InsideAt) => plan.parts.find((part) =>
   part.name === at.name && part.step === at.step && isMade(part, step));

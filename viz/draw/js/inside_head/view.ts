@@ -7,40 +7,37 @@ import { EDGE, heightInSight, PictureView } from "../core/picture_view.ts";
 import { picture, rect, text } from "../core/scene.ts";
 import { figure, fixed, forHand, isolate, quote, within } from "../core/text.ts";
 import { isMade, LETTERS, partAt, planInside } from "./plan.ts";
-
-/** @import { Mark } from "../core/scene.ts" */
-/** @import { Theme } from "../core/theme.ts" */
-/** @import { ArrayName, InsideAt, InsideData, InsidePlan, MathNode, Part } from "./plan.ts" */
+import type { Mark } from "../core/scene.ts";
+import type { Theme } from "../core/theme.ts";
+import type { Message } from "../core/wire.ts";
+import type { ArrayName, InsideAt, InsideData, InsidePlan, MathNode, Part } from "./plan.ts";
 
 const PAST = 0.55; // opacity of what an earlier step has made
 const TO_COME = 0.3; // of the name of what a later step will make
 const NUMBERS = 50; // room right of the longest bar, CSS pixels
 const POINTED = 0.07; // opacity of the row that is pointed at
 
-/**
- * @typedef {object} InsideScene
- * @property {InsideData} data
- * @property {InsidePlan} plan
- * @property {Theme} theme
- * @property {number} step 0 for all
- * @property {number} ratio pixels of the screen for one unit of the plan
- */
+interface InsideScene {
+  data: InsideData;
+  plan: InsidePlan;
+  theme: Theme;
+  step: number; // 0 for all
+  ratio: number; // pixels of the screen for one unit of the plan
+}
 
-/** Draw all but what the pointer adds: made once for a step, and drawn again as it is.
- * @param {InsideScene} scene @returns {Mark[]} */
-export const insideMarks = (scene) => [
+/** Draw all but what the pointer adds: made once for a step, and drawn again as it is. */
+export const insideMarks = (scene: InsideScene): Mark[] => [
   ...keyWords(scene),
   ...scene.plan.parts.flatMap((part) => partMarks(scene, part)),
 ];
 
-/** Mark the row of the key under the pointer.
- * @param {InsidePlan} plan @param {Theme} theme @param {number} row */
-export const rowMark = ({ top, row: height, width }, theme, row) => rect({
-  x: 0, y: (top ?? 0) + row * height, width, height, fill: theme.ink, opacity: POINTED,
-});
+/** Mark the row of the key under the pointer. */
+export const rowMark = ({ top, row: height, width }: InsidePlan, theme: Theme, row: number) =>
+  rect({
+    x: 0, y: (top ?? 0) + row * height, width, height, fill: theme.ink, opacity: POINTED,
+  });
 
-/** @param {InsideScene} scene @returns {Mark[]} */
-function keyWords({ data, plan, theme }) {
+function keyWords({ data, plan, theme }: InsideScene): Mark[] {
   const { left, top } = plan;
   return top == null ? [] : data.keys.map((token, n) => text({
     text: isolate(token), x: left - EDGE, y: top + (n + 0.5) * plan.row, room: left,
@@ -48,11 +45,10 @@ function keyWords({ data, plan, theme }) {
   }));
 }
 
-/** Compute the size of letters that fit into a row. @param {InsidePlan} plan */
-const sizeOf = (plan) => Math.min(LETTERS, plan.row - 2);
+/** Compute the size of letters that fit into a row. */
+const sizeOf = (plan: InsidePlan) => Math.min(LETTERS, plan.row - 2);
 
-/** @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
-function partMarks(scene, part) {
+function partMarks(scene: InsideScene, part: Part): Mark[] {
   const { step } = scene;
   const made = isMade(part, step);
   const opacity = !step || part.step === step ? 1 : made ? PAST : TO_COME;
@@ -60,10 +56,10 @@ function partMarks(scene, part) {
   return opacity === 1 ? marks : marks.map((mark) => ({ ...mark, opacity }));
 }
 
-/** @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
-function nameMarks({ plan, theme, step }, { x, y, height, heading, label, step: own }) {
-  /** @type {{size: number, weight: 400 | 600, middle: true, fill: string}} */
-  const style = {
+function nameMarks(
+  { plan, theme, step }: InsideScene, { x, y, height, heading, label, step: own }: Part,
+): Mark[] {
+  const style: { size: number; weight: 400 | 600; middle: true; fill: string } = {
     size: LETTERS, weight: step && own === step ? 600 : 400, middle: true, fill: theme.ink,
   };
   const beside = x - EDGE;
@@ -76,8 +72,7 @@ function nameMarks({ plan, theme, step }, { x, y, height, heading, label, step: 
   ];
 }
 
-/** @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
-function contents(scene, part) {
+function contents(scene: InsideScene, part: Part): Mark[] {
   const { arrays } = scene.data;
   switch (part.name) {
     case "dots": case "scaled":
@@ -89,9 +84,8 @@ function contents(scene, part) {
   }
 }
 
-/** Draw values as colours, with hairlines between rows.
- * @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
-function strip(scene, part) {
+/** Draw values as colours, with hairlines between rows. */
+function strip(scene: InsideScene, part: Part): Mark[] {
   const { data, theme, ratio } = scene;
   const { name, x, y, width, height, rows, columns } = part;
   const colors = data.palette[theme.name];
@@ -103,9 +97,8 @@ function strip(scene, part) {
   return [values, ...lines, ...(name === "concat" ? headMarks(scene, part) : [])];
 }
 
-/** Draw lines between the heads, and a frame around this head.
- * @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
-function headMarks({ data, theme }, { x, y, width, height }) {
+/** Draw lines between the heads, and a frame around this head. */
+function headMarks({ data, theme }: InsideScene, { x, y, width, height }: Part): Mark[] {
   const [heads] = data.shapes.concat;
   const own = width / heads;
   return [
@@ -116,38 +109,31 @@ function headMarks({ data, theme }, { x, y, width, height }) {
   ];
 }
 
-/**
- * Write a text for each key.
- * @param {InsideScene} scene
- * @param {Part} part
- * @param {number} end where the texts end, right of the part's beginning
- * @param {(n: number) => string} words
- * @returns {Mark[]}
- */
-const numbers = ({ data, plan, theme }, { x, y }, end, words) => data.keys.map((_, n) => text({
+/** Write a text for each key. @param end where the texts end, right of the part's beginning */
+const numbers = (
+  { data, plan, theme }: InsideScene, { x, y }: Part, end: number, words: (n: number) => string,
+): Mark[] => data.keys.map((_, n) => text({
   text: words(n), x: x + end, y: middle(plan, y, n), anchor: "end", middle: true,
   size: sizeOf(plan), fill: theme.ink,
 }));
 
-/** @param {InsidePlan} plan @param {number} top @param {number} n */
-const middle = (plan, top, n) => top + (n + 0.5) * plan.row + 0.5;
+const middle = (plan: InsidePlan, top: number, n: number) => top + (n + 0.5) * plan.row + 0.5;
 
-/** @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
-const bars = ({ data, plan, theme }, { x, y, width }) => data.keys.flatMap((_, n) => {
-  const weight = data.arrays.weights[n];
-  const long = weight * (width - NUMBERS);
-  return [
-    rect({ x, y: y + n * plan.row + 2, width: long, height: plan.row - 4, fill: data.color }),
-    text({
-      text: share(weight), x: x + long + 5, y: middle(plan, y, n), middle: true,
-      size: sizeOf(plan), fill: theme.ink,
-    }),
-  ];
-});
+const bars = ({ data, plan, theme }: InsideScene, { x, y, width }: Part): Mark[] =>
+  data.keys.flatMap((_, n) => {
+    const weight = data.arrays.weights[n];
+    const long = weight * (width - NUMBERS);
+    return [
+      rect({ x, y: y + n * plan.row + 2, width: long, height: plan.row - 4, fill: data.color }),
+      text({
+        text: share(weight), x: x + long + 5, y: middle(plan, y, n), middle: true,
+        size: sizeOf(plan), fill: theme.ink,
+      }),
+    ];
+  });
 
-/** Draw a bar under each head's part of the strip above: how much it adds.
- * @param {InsideScene} scene @param {Part} part @returns {Mark[]} */
-function norms({ data, theme }, { x, y, width, height }) {
+/** Draw a bar under each head's part of the strip above: how much it adds. */
+function norms({ data, theme }: InsideScene, { x, y, width, height }: Part): Mark[] {
   const { norms: lengths } = data.arrays;
   const most = Math.max(...lengths) || 1;
   const wide = width / lengths.length;
@@ -168,11 +154,10 @@ function norms({ data, theme }, { x, y, width, height }) {
   });
 }
 
-/** Write two decimals with a real minus sign. @param {number} value */
-const short = (value) => fixed(value, Math.abs(value) < 99.995 ? 2 : 0);
+/** Write two decimals with a real minus sign. */
+const short = (value: number) => fixed(value, Math.abs(value) < 99.995 ? 2 : 0);
 
-/** @param {number} weight */
-const share = (weight) =>
+const share = (weight: number) =>
   (weight === 0 ? "0" : weight < 0.0005 ? "< 0.001" : weight.toFixed(3));
 
 const PACE = 2400; // ms a step, while it plays
@@ -180,18 +165,24 @@ const NARROW = 640; // CSS pixels: the words about a step take more lines
 const AROUND = 370; // of the page above the picture, CSS pixels
 const PLAY = "▶ Play";
 
-/** @extends {PictureView<InsideData, InsideAt, InsidePlan>} */
-export class InsideHead extends PictureView {
+export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   static sends = true;
 
-  /** @param {import("../core/wire.ts").Message} message @returns {InsideData} */
-  static read({ meta, arrays: { light, dark, ...rest }, shapes }) {
+  static read({ meta, arrays: { light, dark, ...rest }, shapes }: Message): InsideData {
     return {
       ...meta, palette: { light, dark },
-      arrays: /** @type {InsideData["arrays"]} */ (rest),
-      shapes: /** @type {InsideData["shapes"]} */ (shapes),
+      arrays: rest as InsideData["arrays"],
+      shapes: shapes as InsideData["shapes"],
     };
   }
+
+  declare title; declare chips; declare back; declare play; declare next; declare equation;
+  declare says; declare shape; declare code; declare bar; declare enterAt; declare step;
+  declare heard; declare onHistory; declare names; declare heights;
+  declare awaited: number | null;
+  declare stepButtons: HTMLButtonElement[];
+  declare timer: ReturnType<typeof setInterval> | undefined;
+  declare picture: Mark[];
 
   constructor() {
     super();
@@ -215,16 +206,12 @@ export class InsideHead extends PictureView {
     this.scroll.setAttribute("role", "group");
     this.step = 0;
     this.heard = -1; // the step that the host named last
-    /** @type {number | null} */
     this.awaited = null; // the step of the last click, until the host names it, too
-    this.onHistory = (/** @type {PopStateEvent} */ { isTrusted }) => isTrusted && this.restore();
+    this.onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();
     addEventListener("popstate", this.onHistory);
     this.names = "";
-    /** @type {HTMLButtonElement[]} */
     this.stepButtons = [];
-    /** @type {ReturnType<typeof setInterval> | undefined} */
     this.timer = undefined; // while it plays
-    /** @type {Mark[]} */
     this.picture = []; // without what the pointer adds
     this.heights = { least: 0, width: 0, tallest: 0 };
   }
@@ -252,9 +239,8 @@ export class InsideHead extends PictureView {
 
   /** Go where the host goes by itself, for a link or for Back. What it says before it answers the
    * last click is of clicks before that; a step that it names once more is none that it goes to: it
-   * hears nothing of a walk that plays.
-   * @param {number} step */
-  follow(step) {
+   * hears nothing of a walk that plays. */
+  follow(step: number) {
     if (step === this.awaited) this.awaited = null;
     else if (this.awaited === null && step !== this.heard) this.step = step;
     this.heard = step;
@@ -281,9 +267,8 @@ export class InsideHead extends PictureView {
     this.chips.replaceChildren(...this.stepButtons);
   }
 
-  /** Go to a step by hand: playing ends, and the host hears of it. Nothing lies past the ends.
-   * @param {number} step */
-  go(step) {
+  /** Go to a step by hand: playing ends, and the host hears of it. Nothing lies past the ends. */
+  go(step: number) {
     this.stop();
     if (!this.data.steps[step]) return;
     this.set(step);
@@ -292,8 +277,7 @@ export class InsideHead extends PictureView {
     this.options.onSelect?.(step);
   }
 
-  /** @param {number} step */
-  set(step) {
+  set(step: number) {
     this.step = within(step, 0, this.last());
     this.showStep();
     this.layOut();
@@ -330,8 +314,7 @@ export class InsideHead extends PictureView {
     this.next.setAttribute("aria-disabled", String(this.step === this.last()));
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     const { data, step, theme } = this;
     this.root.classList.toggle("hl-narrow", width < NARROW);
     this.plan = planInside(data, step, width, this.measure, heightInSight(AROUND));
@@ -346,9 +329,8 @@ export class InsideHead extends PictureView {
     this.picture = insideMarks({ data, plan: this.plan, theme, step, ratio });
   }
 
-  /** Keep the height of the tallest step, so that the page below does not jump.
-   * @param {number} width */
-  keepHeight(width) {
+  /** Keep the height of the tallest step, so that the page below does not jump. */
+  keepHeight(width: number) {
     const { least, height } = this.plan;
     const same = this.heights.least === least && this.heights.width === width;
     const tallest = Math.max(same ? this.heights.tallest : 0, height);
@@ -356,16 +338,14 @@ export class InsideHead extends PictureView {
     this.frame.style.minHeight = `${tallest}px`;
   }
 
-  /** Add the row under the pointer to the picture: a move of the pointer copies no values.
-   * @param {InsideAt | null} at */
-  marks(at) {
+  /** Add the row under the pointer to the picture: a move of the pointer copies no values. */
+  marks(at: InsideAt | null) {
     const part = at && partAt(this.plan, this.step, at);
     const row = at && part?.perKey ? [rowMark(this.plan, this.theme, at.row)] : [];
     return [...row, ...this.picture];
   }
 
-  /** @param {number} x @param {number} y */
-  hit(x, y) {
+  hit(x: number, y: number) {
     const part = this.plan.parts.find((made) => isMade(made, this.step)
       && x >= made.x && x < made.x + made.width && y >= made.y && y < made.y + made.height);
     return part ? {
@@ -375,18 +355,16 @@ export class InsideHead extends PictureView {
     } : null;
   }
 
-  /** @param {InsideAt} at */
-  tipNodes(at) {
+  tipNodes(at: InsideAt) {
     const part = partAt(this.plan, this.step, at);
     if (!part) return null;
     const [name, value] = wordsOf(this.data, part, at);
     return [name, make("strong", {}, value)];
   }
 
-  /** @param {InsideAt} at */
-  boxOf(at) {
+  boxOf(at: InsideAt) {
     const { x, y, width, height, columns, rows } =
-      /** @type {Part} */ (partAt(this.plan, this.step, at));
+      partAt(this.plan, this.step, at) as Part;
     const [wide, high] = [width / columns, height / rows];
     return boxAt(x + at.column * wide, y + at.row * high, wide, high);
   }
@@ -398,20 +376,17 @@ export class InsideHead extends PictureView {
   }
 }
 
-/** Split an equation at its spaces: a line can be broken there, which MathML does nowhere.
- * @param {MathNode} equation @returns {MathNode[][]} */
-export function equationParts([name, inside]) {
+/** Split an equation at its spaces: a line can be broken there, which MathML does nowhere. */
+export function equationParts([name, inside]: MathNode): MathNode[][] {
   if (name !== "mrow" || typeof inside === "string") return [[[name, inside]]];
   return inside.reduce((parts, node) => {
     if (node[1] === " ") return [...parts, []];
     return [...parts.slice(0, -1), [...parts[parts.length - 1], node]];
-  }, /** @type {MathNode[][]} */ ([[]]));
+  }, [[]] as MathNode[][]);
 }
 
-/** @param {MathNode} node */
-function mathElement([name, inside]) {
-  /** @type {Element} */
-  const node = document.createElementNS("http://www.w3.org/1998/Math/MathML", name);
+function mathElement([name, inside]: MathNode) {
+  const node: Element = document.createElementNS("http://www.w3.org/1998/Math/MathML", name);
   node.append(...(typeof inside === "string" ? [inside] : inside.map(mathElement)));
   return node;
 }
@@ -422,13 +397,10 @@ const NAMES = {
   others: "what the other heads add", added: "x + all heads", normalised: "LayerNorm",
 };
 
-/**
- * @param {InsideData} data
- * @param {Pick<Part, "name" | "perKey" | "columns">} part
- * @param {{row: number, column: number}} at
- * @returns {[what: string, value: string]}
- */
-export function wordsOf(data, { name, perKey, columns }, { row, column }) {
+export function wordsOf(
+  data: InsideData, { name, perKey, columns }: Pick<Part, "name" | "perKey" | "columns">,
+  { row, column }: { row: number; column: number },
+): [place: string, value: string] {
   const value = data.arrays[name][row * columns + column];
   const key = perKey ? ` · ${quote(data.keys[row])}` : "";
   const nth = columns > 1 ? ` · ${column + 1} of ${columns}` : "";
@@ -441,24 +413,23 @@ export function wordsOf(data, { name, perKey, columns }, { row, column }) {
   }
 }
 
-/** @param {InsideData} data @param {number} column among the values of all heads */
-function concatName({ shapes, head }, column) {
+/** @param column among the values of all heads */
+function concatName({ shapes, head }: InsideData, column: number) {
   const [, width] = shapes.concat;
   const which = Math.floor(column / width);
   const own = which === head ? ", this one" : "";
   return `z of head ${which + 1}${own} · ${(column % width) + 1}`;
 }
 
-/** List the numbers of each key, as rows of a table. @param {InsideData} data */
-export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }) =>
+/** List the numbers of each key, as rows of a table. */
+export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }: InsideData) =>
   keys.map((key, n) => [
     key, figure(dots[n]), figure(scaled[n]), seen[n] ? "seen" : "hidden", figure(weights[n]),
   ]);
 
-/** Explain the colours. @param {InsideData} data */
-function noteOn({ ends }) {
-  /** @param {ArrayName} name */
-  const end = (name) => figure(ends[name] ?? 1);
+/** Explain the colours. */
+function noteOn({ ends }: InsideData) {
+  const end = (name: ArrayName) => figure(ends[name] ?? 1);
   return `Olive is below 0, purple above. Colours saturate at ±${end("q")} for q, ±${
     end("k")} for k, ±${end("v")} for v and z, ±${end("x")} in the stream.`;
 }

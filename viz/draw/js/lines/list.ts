@@ -3,14 +3,12 @@
 
 import { isShortcut, make } from "../core/dom.ts";
 import { logText } from "../core/text.ts";
-
-/** @import { Sentence } from "./plan.ts" */
+import type { Sentence } from "./plan.ts";
 
 const PAGE = 10; // sentences for each Page Up and Page Down
 
-/** Target of each key, from a place among `count`. @type {Record<string,
- *   (at: number, count: number) => number>} */
-const STEPS = {
+/** Target of each key, from a place among `count`. */
+const STEPS: Record<string, (at: number, count: number) => number> = {
   ArrowUp: (at) => at - 1,
   ArrowDown: (at) => at + 1,
   PageUp: (at) => at - PAGE,
@@ -19,8 +17,7 @@ const STEPS = {
   End: (_, count) => count - 1,
 };
 
-/** @type {Record<string, {says: string, compare: (a: Sentence, b: Sentence) => number}>} */
-const ORDERS = {
+const ORDERS: Record<string, { says: string; compare: (a: Sentence, b: Sentence) => number }> = {
   line: { says: "as in the file", compare: (a, b) => a.number - b.number },
   "log p": {
     says: "log probability, lowest first",
@@ -35,9 +32,12 @@ const ORDERS = {
 };
 
 export class SentenceList {
-  /** @param {HTMLElement} place @param {Sentence[]} sentences
-   * @param {(number: number) => void} onChoose */
-  constructor(place, sentences, onChoose) {
+  declare sentences; declare onChoose; declare chosen; declare search; declare order; declare count;
+  declare box;
+  declare nodes: Map<number, HTMLAnchorElement>;
+  declare shown: Sentence[];
+
+  constructor(place: HTMLElement, sentences: Sentence[], onChoose: (number: number) => void) {
     this.sentences = sentences;
     this.onChoose = onChoose;
     this.chosen = -1;
@@ -48,9 +48,7 @@ export class SentenceList {
       .map(([value, { says }]) => make("option", { value }, says)));
     this.count = make("p", { class: "count", role: "status" });
     this.box = make("div", { class: "sentences", role: "listbox", "aria-label": "Sentences" });
-    /** @type {Map<number, HTMLAnchorElement>} */
     this.nodes = new Map(sentences.map((sentence) => [sentence.number, optionOf(sentence)]));
-    /** @type {Sentence[]} */
     this.shown = [];
     place.append(
       make("label", {}, "Search", this.search), make("label", {}, "Order", this.order),
@@ -75,13 +73,12 @@ export class SentenceList {
     this.reveal();
   }
 
-  /** @param {number} number */
-  node(number) {
-    return /** @type {HTMLAnchorElement} */ (this.nodes.get(number));
+  node(number: number) {
+    return this.nodes.get(number) as HTMLAnchorElement;
   }
 
-  /** Mark the sentence that is shown. @param {number} number of its line */
-  mark(number) {
+  /** Mark the sentence that is shown. @param number of its line */
+  mark(number: number) {
     this.nodes.get(this.chosen)?.setAttribute("aria-selected", "false");
     this.chosen = number;
     this.node(number).setAttribute("aria-selected", "true");
@@ -106,16 +103,14 @@ export class SentenceList {
     if (below > box.scrollTop) box.scrollTop = below;
   }
 
-  /** @param {KeyboardEvent} event */
-  leaveSearch(event) {
+  leaveSearch(event: KeyboardEvent) {
     if (event.key !== "Enter" && event.key !== "ArrowDown") return;
     event.preventDefault();
     const [first] = this.shown;
     if (first) this.choose(first.number);
   }
 
-  /** @param {KeyboardEvent} event */
-  onKey(event) {
+  onKey(event: KeyboardEvent) {
     const step = STEPS[event.key];
     if (!step || isShortcut(event)) return;
     event.preventDefault();
@@ -124,15 +119,13 @@ export class SentenceList {
     this.choose(this.shown[to].number);
   }
 
-  /** @param {number} number */
-  choose(number) {
+  choose(number: number) {
     this.node(number).focus({ preventScroll: true });
     this.onChoose(number);
   }
 }
 
-/** @param {Sentence} sentence */
-function optionOf({ number, source, target, logP }) {
+function optionOf({ number, source, target, logP }: Sentence) {
   const node = make("a", { href: `#${number}`, role: "option", "aria-selected": "false" },
     make("span", { class: "number" }, `#${number}`),
     make("span", { class: "text", dir: "auto" }, source || target));
@@ -144,8 +137,8 @@ function optionOf({ number, source, target, logP }) {
 }
 
 /** Find the sentences that hold every typed word, in either language.
- * @param {Sentence[]} sentences @param {string} typed `#7` asks for the line alone */
-export function matching(sentences, typed) {
+ * @param typed `#7` asks for the line alone */
+export function matching(sentences: Sentence[], typed: string) {
   const line = /^\s*#(\d+)\s*$/.exec(typed);
   if (line) return sentences.filter(({ number }) => number === Number(line[1]));
   const words = folded(typed).split(/\s+/).filter(Boolean);
@@ -155,6 +148,6 @@ export function matching(sentences, typed) {
   });
 }
 
-/** Remove accents and case. @param {string} text */
-const folded = (text) =>
+/** Remove accents and case. */
+const folded = (text: string) =>
   text.normalize("NFKD").replace(/\p{Diacritic}/gu, "").toLowerCase();

@@ -3,80 +3,71 @@
 // other.
 
 import { within } from "../core/text.ts";
+import type { Palette } from "../core/color.ts";
+import type { Measure } from "../core/theme.ts";
+import type { Head } from "../head_grid/plan.ts";
 
-/** @import { Measure } from "../core/theme.ts" */
-/** @import { Head } from "../head_grid/plan.ts" */
+/** A measure over the sentences: its mean, and where it differs between them, their standard
+ * deviation, and the lowest and the highest with the number of the sentence that has it. */
+type OverSentences =
+  [mean: number, deviation?: number, lowest?: [number, number], highest?: [number, number]];
 
-/**
- * A measure over the sentences: its mean, and where it differs between them, their standard
- * deviation, and the lowest and the highest with the number of the sentence that has it.
- * @typedef {[mean: number, deviation?: number, lowest?: [number, number],
- *   highest?: [number, number]]} OverSentences
- */
+export interface HeadRow { // one head over all sentences
+  layer: number; // from 0, like head
+  head: number;
+  name: string;
+  role: string; // "" where nothing dominates
+  roles: [role: string, count: number][]; // in how many sentences it has which
+  values: Record<string, OverSentences>; // by measure
+}
 
-/**
- * @typedef {object} HeadRow one head over all sentences
- * @property {number} layer from 0, like head
- * @property {number} head
- * @property {string} name
- * @property {string} role "" where nothing dominates
- * @property {[role: string, count: number][]} roles in how many sentences it has which
- * @property {Record<string, OverSentences>} values by measure
- */
+export interface SummaryPart { // the heads of one kind
+  kind: "encoder_self" | "decoder_self" | "cross";
+  title: string;
+  color: string;
+  heads: HeadRow[];
+  columns: number; // of the profile: the first is all that lies farther back
+  profile: Float64Array; // `[head, column]`
+  palette: Palette;
+}
 
-/**
- * @typedef {object} SummaryPart the heads of one kind
- * @property {"encoder_self" | "decoder_self" | "cross"} kind
- * @property {string} title
- * @property {string} color
- * @property {HeadRow[]} heads
- * @property {number} columns of the profile: the first is all that lies farther back
- * @property {Float64Array} profile `[head, column]`
- * @property {import("../core/color.ts").Palette} palette
- */
+export interface Sentence {
+  number: number; // of its line, from 1
+  source: string;
+  target: string;
+  logP: number | null;
+  length: number; // pieces of both sides
+  unlike: number; // how far heads of a kind differ from each other
+  sides: [name: string, code: string][]; // source and target, with their languages' codes
+}
 
-/**
- * @typedef {object} Sentence
- * @property {number} number of its line, from 1
- * @property {string} source
- * @property {string} target
- * @property {number | null} logP
- * @property {number} length pieces of both sides
- * @property {number} unlike how far heads of a kind differ from each other
- * @property {[name: string, code: string][]} sides source and target, with their languages' codes
- */
-
-/**
- * @typedef {object} LinesData the message of `encode_lines` in viz/draw/lines.py
- * @property {Head} selected the head that each sentence opens with; -1 stands for a mean
- * @property {boolean} together whether a row is of all heads of a layer
- * @property {string} amount what is summed up, in a word: weight or share
- * @property {number} reach the farthest distance with a column of its own
- * @property {Record<string, string>} measures their explanations
- * @property {Sentence[]} sentences
- * @property {SummaryPart[]} parts
- */
+export interface LinesData { // the message of `encode_lines` in viz/draw/lines.py
+  selected: Head; // the head that each sentence opens with; -1 stands for a mean
+  together: boolean; // whether a row is of all heads of a layer
+  amount: string; // what is summed up, in a word: weight or share
+  reach: number; // the farthest distance with a column of its own
+  measures: Record<string, string>; // their explanations
+  sentences: Sentence[];
+  parts: SummaryPart[];
+}
 
 /** List the heads of a part in the order in which they stand, by their numbers in it.
- * @param {SummaryPart} part
- * @param {string | null} measure by which they are sorted, largest first; null for by layer */
-export function orderOf({ heads }, measure) {
+ * @param measure by which they are sorted, largest first; null for by layer */
+export function orderOf({ heads }: SummaryPart, measure: string | null) {
   const numbers = heads.map((_, n) => n);
   if (measure == null) return numbers;
-  /** @param {number} n */
-  const value = (n) => heads[n].values[measure][0];
+  const value = (n: number) => heads[n].values[measure][0];
   return numbers.sort((a, b) => value(b) - value(a) || a - b);
 }
 
-/** List the heads of all kinds with the largest values of a measure, largest first.
- * @param {LinesData} data @param {string} measure @param {number} count */
-export const foremost = ({ parts }, measure, count) =>
+/** List the heads of all kinds with the largest values of a measure, largest first. */
+export const foremost = ({ parts }: LinesData, measure: string, count: number) =>
   parts.flatMap((part) =>
     part.heads.map((head) => ({ part, head, value: head.values[measure][0] })))
     .sort((a, b) => b.value - a.value).slice(0, count);
 
-/** Name the distance in a column of a profile. @param {number} column @param {number} reach */
-export function distanceOf(column, reach) {
+/** Name the distance in a column of a profile. */
+export function distanceOf(column: number, reach: number) {
   const distance = column - reach - 1;
   if (distance < -reach) return `more than ${reach} before`;
   if (distance > reach) return `more than ${reach} after`;
@@ -92,39 +83,34 @@ export const RANGE = 72; // width of the measure's scale
 const GAP = { words: 10, panels: 36, below: 24 };
 const SIDE = 6; // of the mark beside the open head
 
-/**
- * @typedef {object} Panel
- * @property {SummaryPart} part
- * @property {number[]} rows the heads from top to bottom, by their numbers in the part
- * @property {number} x
- * @property {number} y
- * @property {number} strip where the profiles begin
- * @property {number} cell width of a column of theirs
- * @property {number} role where the roles begin
- * @property {number} range where the measure's scale begins
- * @property {number} width
- * @property {number} height
- */
+export interface Panel {
+  part: SummaryPart;
+  rows: number[]; // the heads from top to bottom, by their numbers in the part
+  x: number;
+  y: number;
+  strip: number; // where the profiles begin
+  cell: number; // width of a column of theirs
+  role: number; // where the roles begin
+  range: number; // where the measure's scale begins
+  width: number;
+  height: number;
+}
 
-/**
- * @typedef {object} SummaryPlan
- * @property {Panel[]} panels
- * @property {boolean} stacked whether they stand one under the other
- * @property {number} width
- * @property {number} height
- */
+export interface SummaryPlan {
+  panels: Panel[];
+  stacked: boolean; // whether they stand one under the other
+  width: number;
+  height: number;
+}
 
-/** A head, and the column of its profile. @typedef {{panel: number, row: number,
- *   column: number | null}} SummaryAt */
+/** A head, and the column of its profile. */
+export interface SummaryAt { panel: number; row: number; column: number | null }
 
-/**
- * @param {SummaryPart[]} parts
- * @param {string | null} sortedBy a measure; null for by layer
- * @param {number} width of the frame
- * @param {Measure} measure
- * @returns {SummaryPlan}
- */
-export function planSummary(parts, sortedBy, width, measure) {
+/** @param sortedBy a measure; null for by layer
+ * @param width of the frame */
+export function planSummary(
+  parts: SummaryPart[], sortedBy: string | null, width: number, measure: Measure,
+): SummaryPlan {
   const sizes = parts.map((part) => sizeOf(part, measure));
   const columns = parts.reduce((sum, part) => sum + part.columns, 0);
   const words = sizes.reduce((sum, { name, role }) => sum + name + role + RANGE, 0);
@@ -153,11 +139,9 @@ export function planSummary(parts, sortedBy, width, measure) {
   };
 }
 
-/** Measure the names of the heads and their roles.
- * @param {SummaryPart} part @param {Measure} measure */
-function sizeOf({ heads }, measure) {
-  /** @param {string[]} texts */
-  const widest = (texts) =>
+/** Measure the names of the heads and their roles. */
+function sizeOf({ heads }: SummaryPart, measure: Measure) {
+  const widest = (texts: string[]) =>
     Math.ceil(Math.max(...texts.map((text) => measure(text, LETTERS.words, 600))));
   return {
     name: widest(heads.map(({ name }) => name)) + GAP.words,
@@ -165,5 +149,4 @@ function sizeOf({ heads }, measure) {
   };
 }
 
-/** @param {Panel} panel @param {number} row */
-export const topOf = ({ y }, row) => y + HEAD.rows + row * ROW;
+export const topOf = ({ y }: Panel, row: number) => y + HEAD.rows + row * ROW;

@@ -10,40 +10,38 @@ import { figure, number, within } from "../core/text.ts";
 import {
   distanceOf, foremost, HEAD, LETTERS, planSummary, RANGE, ROW, topOf,
 } from "./plan.ts";
-
-/** @import { Scene } from "../core/picture_view.ts" */
-/** @import { Mark } from "../core/scene.ts" */
-/** @import { Head } from "../head_grid/plan.ts" */
-/** @import { HeadRow, LinesData, Panel, SummaryAt, SummaryPart, SummaryPlan } from "./plan.ts" */
+import type { Colors, Raster, Scaling } from "../core/color.ts";
+import type { Scene } from "../core/picture_view.ts";
+import type { Mark } from "../core/scene.ts";
+import type { ThemeName } from "../core/theme.ts";
+import type { Message } from "../core/wire.ts";
+import type { Head } from "../head_grid/plan.ts";
+import type { HeadRow, LinesData, Panel, SummaryAt, SummaryPart, SummaryPlan } from "./plan.ts";
 
 const POINT = 3; // radius of a mean
 const NARROW = 10; // a column, whose number would touch the next one's
 const LABELLED = 4; // every so manyth distance has a number
 
-/**
- * @typedef {object} Shown
- * @property {string} name of the measure
- * @property {import("../core/color.ts").Raster[]} rasters of the panels
- * @property {Head | null} open the head that the explorer shows
- *
- * @typedef {Scene<LinesData, SummaryPlan, SummaryAt> & Shown} SummaryScene
- */
+interface Shown {
+  name: string; // of the measure
+  rasters: Raster[]; // of the panels
+  open: Head | null; // the head that the explorer shows
+}
 
-/** The colour's place in the table of 256. @param {number} weight */
-const levelOf = (weight) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
+type SummaryScene = Scene<LinesData, SummaryPlan, SummaryAt> & Shown;
 
-/** Draw a pixel for each head and distance.
- * @param {Panel} panel @param {import("../core/theme.ts").ThemeName} theme */
-export function rasterOfPanel({ part, rows }, theme) {
+/** The colour's place in the table of 256. */
+const levelOf = (weight: number) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
+
+/** Draw a pixel for each head and distance. */
+export function rasterOfPanel({ part, rows }: Panel, theme: ThemeName) {
   const { columns, profile, palette } = part;
   return rasterOf(columns, rows.length, palette[theme], (n) =>
     levelOf(profile[rows[Math.floor(n / columns)] * columns + (n % columns)]));
 }
 
-/** Find both ends of a measure over all heads and sentences, one scale for all kinds.
- * @param {LinesData} data @param {string} measure
- * @returns {[number, number]} */
-function endsOf({ parts }, measure) {
+/** Find both ends of a measure over all heads and sentences, one scale for all kinds. */
+function endsOf({ parts }: LinesData, measure: string): [number, number] {
   const values = parts.flatMap(({ heads }) => heads.flatMap(({ values: measures }) => {
     const [mean, , lowest, highest] = measures[measure];
     return lowest && highest ? [lowest[0], highest[0]] : [0, mean];
@@ -51,8 +49,7 @@ function endsOf({ parts }, measure) {
   return [Math.min(...values), Math.max(...values)];
 }
 
-/** @param {SummaryScene} scene @returns {Mark[]} */
-export function summaryMarks(scene) {
+export function summaryMarks(scene: SummaryScene): Mark[] {
   const ends = endsOf(scene.data, scene.name);
   return scene.plan.panels.flatMap((panel, n) => [
     ...headOf(scene, panel, ends),
@@ -62,10 +59,10 @@ export function summaryMarks(scene) {
   ]);
 }
 
-/** Write title, distances, and the ends of the measure's scale.
- * @param {SummaryScene} scene @param {Panel} panel @param {[number, number]} ends
- * @returns {Mark[]} */
-function headOf({ data: { reach }, theme, name }, panel, [low, high]) {
+/** Write title, distances, and the ends of the measure's scale. */
+function headOf(
+  { data: { reach }, theme, name }: SummaryScene, panel: Panel, [low, high]: [number, number],
+): Mark[] {
   const { part, x, y, strip, cell, range } = panel;
   const axis = y + HEAD.axis;
   const quiet = { y: axis, size: LETTERS.axis, fill: theme.quiet, middle: true };
@@ -96,11 +93,9 @@ function headOf({ data: { reach }, theme, name }, panel, [low, high]) {
   ];
 }
 
-/** @param {number} value */
-const round = (value) => Number(value.toPrecision(2));
+const round = (value: number) => Number(value.toPrecision(2));
 
-/** @param {SummaryScene} scene @param {Panel} panel @param {number} n @returns {Mark[]} */
-function strips({ rasters, theme }, panel, n) {
+function strips({ rasters, theme }: SummaryScene, panel: Panel, n: number): Mark[] {
   const { strip, cell, part, rows } = panel;
   const [width, height, top] = [cell * part.columns, ROW * rows.length, topOf(panel, 0)];
   const fill = theme.paper; // a hair of paper between the heads
@@ -113,8 +108,7 @@ function strips({ rasters, theme }, panel, n) {
   ];
 }
 
-/** @param {SummaryScene} scene @param {Panel} panel @param {number} n @returns {Mark[]} */
-function pointed({ theme, at, open }, panel, n) {
+function pointed({ theme, at, open }: SummaryScene, panel: Panel, n: number): Mark[] {
   const { x, width, part, rows } = panel;
   const marks = rows.flatMap((head, row) => {
     const { layer, head: place } = part.heads[head];
@@ -130,15 +124,16 @@ function pointed({ theme, at, open }, panel, n) {
   })];
 }
 
-/** @param {SummaryScene} scene @param {Panel} panel @param {number} nth head
- * @param {number} row @param {[number, number]} ends @returns {Mark[]} */
-function rowOf({ theme, name, at, plan }, panel, nth, row, [low, high]) {
+/** @param nth head */
+function rowOf(
+  { theme, name, at, plan }: SummaryScene, panel: Panel, nth: number, row: number,
+  [low, high]: [number, number],
+): Mark[] {
   const { part, x, role, range } = panel;
   const head = part.heads[nth];
   const middle = topOf(panel, row) + ROW / 2;
   const strong = at && plan.panels[at.panel] === panel && at.row === row;
-  /** @param {number} value */
-  const place = (value) => range + (high > low ? (value - low) / (high - low) : 0) * RANGE;
+  const place = (value: number) => range + (high > low ? (value - low) / (high - low) : 0) * RANGE;
   const [mean, deviation = 0, lowest, highest] = head.values[name];
   const [from, to] = lowest && highest ? [lowest[0], highest[0]] : [low, mean];
   const words = { y: middle, size: LETTERS.words, middle: true, fill: theme.ink };
@@ -162,22 +157,23 @@ const FOREMOST = 3;
 const UNLIKE = "unlike others"; // as MEASURES in head_summary.py has it
 const CHANGES = "changes"; // as VARIES in lines.py
 
-/** @extends {PictureView<LinesData, SummaryAt, SummaryPlan>} */
-export class HeadSummary extends PictureView {
-  /** @param {import("../core/wire.ts").Message} message @returns {LinesData} */
-  static read({ meta, arrays, shapes }) {
-    /** @param {any} part */
-    const partOf = (part) => ({
+export class HeadSummary extends PictureView<LinesData, SummaryAt, SummaryPlan> {
+  static read({ meta, arrays, shapes }: Message): LinesData {
+    const partOf = (part: any) => ({
       ...part,
       columns: shapes[`${part.kind}.profile`][1],
       profile: arrays[`${part.kind}.profile`],
       palette: { light: arrays[`${part.kind}.light`], dark: arrays[`${part.kind}.dark`] },
     });
-    /** @param {any[]} row */
-    const sentenceOf = ([line, source, target, logP, length, unlike, sides]) =>
+    const sentenceOf = ([line, source, target, logP, length, unlike, sides]: any[]) =>
       ({ number: line, source, target, logP, length, unlike, sides });
     return { ...meta, sentences: meta.sentences.map(sentenceOf), parts: meta.parts.map(partOf) };
   }
+
+  declare title; declare choice; declare sorted; declare says; declare menu; declare legend;
+  declare foremost; declare picks;
+  declare open: Head | null;
+  declare rasters: Raster[];
 
   constructor() {
     super();
@@ -193,10 +189,8 @@ export class HeadSummary extends PictureView {
     this.root.prepend(this.title, this.menu);
     this.root.insertBefore(this.foremost, this.unseen);
     this.note.after(this.legend);
-    /** @type {Head | null} */
     this.open = null; // the head that the explorer shows
     this.picks = true;
-    /** @type {import("../core/color.ts").Raster[]} */
     this.rasters = [];
     for (const input of [this.choice, this.sorted]) {
       input.addEventListener("change", () => {
@@ -222,8 +216,8 @@ export class HeadSummary extends PictureView {
       ])));
   }
 
-  /** Find where the most of a head's weight lies. @param {SummaryPart} part @param {number} head */
-  strongest({ columns, profile }, head) {
+  /** Find where the most of a head's weight lies. */
+  strongest({ columns, profile }: SummaryPart, head: number) {
     const row = profile.subarray(head * columns, (head + 1) * columns);
     const column = row.indexOf(Math.max(...row));
     return `${number(row[column])} ${distanceOf(column, this.data.reach)}`;
@@ -233,7 +227,7 @@ export class HeadSummary extends PictureView {
   differences() {
     const { data } = this;
     const words = wordsOf(data);
-    const heads = /** @param {string} measure */ (measure) =>
+    const heads = (measure: string) =>
       foremost(data, measure, FOREMOST).map(({ part, head, value }) =>
         button(`${head.name} · ${part.title} ${value.toFixed(2)}`, () => this.selectHead(
           [part.kind, head.layer, head.head])));
@@ -245,25 +239,23 @@ export class HeadSummary extends PictureView {
       [words.changes, heads(CHANGES)],
       [words.sentences, links],
     ].flatMap(([term, nodes]) => [
-      make("dt", {}, /** @type {string} */ (term)),
-      make("dd", {}, .../** @type {Node[]} */ (nodes)),
+      make("dt", {}, term as string),
+      make("dd", {}, ...nodes as Node[]),
     ]);
   }
 
-  /** @param {Head} head */
-  selectHead(head) {
+  selectHead(head: Head) {
     this.mark(head);
     this.options.onSelect?.(head);
   }
 
-  /** Mark the head that the explorer shows. @param {Head | null} head */
-  mark(head) {
+  /** Mark the head that the explorer shows. */
+  mark(head: Head | null) {
     this.open = head;
     this.draw();
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     const { data, theme, sorted, choice } = this;
     this.plan = planSummary(data.parts, sorted.checked ? choice.value : null, width,
       this.measure);
@@ -274,16 +266,14 @@ export class HeadSummary extends PictureView {
     this.legend.replaceChildren(...legendNodes(...this.scaling()));
   }
 
-  /** @returns {[import("../core/color.ts").Scaling, import("../core/color.ts").Colors]} */
-  scaling() {
+  scaling(): [Scaling, Colors] {
     const { amount, parts: [{ palette }] } = this.data;
     return [
       { scale: "square root", threshold: 0, signed: false, amount }, palette[this.theme.name],
     ];
   }
 
-  /** @param {SummaryAt | null} at */
-  marks(at) {
+  marks(at: SummaryAt | null) {
     const { rasters, open, choice } = this;
     return summaryMarks({ ...this.scene(at), rasters, open, name: choice.value });
   }
@@ -297,8 +287,7 @@ export class HeadSummary extends PictureView {
     };
   }
 
-  /** @param {number} x @param {number} y */
-  hit(x, y) {
+  hit(x: number, y: number) {
     const { panels } = this.plan;
     const panel = panels.findIndex((place) =>
       x >= place.x && x < place.x + place.width && y >= place.y && y < place.y + place.height);
@@ -310,21 +299,19 @@ export class HeadSummary extends PictureView {
     return { panel, row, column: column >= 0 && column < part.columns ? column : null };
   }
 
-  /** @param {SummaryAt} at */
-  headAt({ panel, row }) {
+  headAt({ panel, row }: SummaryAt) {
     const { part, rows } = this.plan.panels[panel];
     return { part, head: part.heads[rows[row]], n: rows[row] };
   }
 
-  /** @param {SummaryAt} at */
-  pick(at) {
+  pick(at: SummaryAt) {
     const { part, head } = this.headAt(at);
     this.live.textContent = `${head.name} of ${part.title} is open`;
     this.selectHead([part.kind, head.layer, head.head]);
   }
 
-  /** Up and down lead over all heads, left and right over the distances. @param {string} key */
-  target(key) {
+  /** Up and down lead over all heads, left and right over the distances. */
+  target(key: string) {
     const [{ panels }, { at }] = [this.plan, this];
     if (!(key in MOVES)) return null;
     if (!at) return { panel: 0, row: 0, column: null };
@@ -348,13 +335,11 @@ export class HeadSummary extends PictureView {
     };
   }
 
-  /** @param {SummaryAt} at */
-  sentence(at) {
+  sentence(at: SummaryAt) {
     return this.words(at).join(". ");
   }
 
-  /** @param {SummaryAt} at */
-  words(at) {
+  words(at: SummaryAt) {
     const { part, head, n } = this.headAt(at);
     const name = `${head.name} · ${part.title}`;
     if (at.column != null) {
@@ -366,8 +351,7 @@ export class HeadSummary extends PictureView {
     return [name, measured(this.choice.value, head), `Role by sentence: ${roles}`];
   }
 
-  /** @param {SummaryAt} at */
-  boxOf(at) {
+  boxOf(at: SummaryAt) {
     const panel = this.plan.panels[at.panel];
     const top = topOf(panel, at.row);
     const left = at.column == null ? panel.x : panel.strip + at.column * panel.cell;
@@ -375,26 +359,23 @@ export class HeadSummary extends PictureView {
     return { left, top, right, bottom: top + ROW };
   }
 
-  /** @param {SummaryAt} at */
-  tipNodes(at) {
+  tipNodes(at: SummaryAt) {
     const [name, ...lines] = this.words(at);
     return [name, ...lines.map((line) => make(at.column == null ? "div" : "strong", {}, line))];
   }
 }
 
-/** @param {number} value */
-const short = (value) => figure(Number(value.toPrecision(3)));
+const short = (value: number) => figure(Number(value.toPrecision(3)));
 
-/** Write a measure of a head. @param {string} name @param {HeadRow} head */
-function measured(name, { values }) {
+/** Write a measure of a head. */
+function measured(name: string, { values }: HeadRow) {
   const [mean, deviation, lowest, highest] = values[name];
   if (deviation == null || !lowest || !highest) return `${name} ${short(mean)}`;
   const [from, to] = [lowest, highest].map(([value, line]) => `${short(value)} in #${line}`);
   return `${name} ${short(mean)} ± ${short(deviation)}, from ${from} to ${to}`;
 }
 
-/** @param {Pick<LinesData, "together" | "amount">} data */
-export function wordsOf({ together, amount }) {
+export function wordsOf({ together, amount }: Pick<LinesData, "together" | "amount">) {
   const unit = together ? "layer" : "head";
   const many = together ? "Layers" : "Heads";
   return {

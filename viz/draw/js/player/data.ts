@@ -1,76 +1,73 @@
 // What a player shows, as `encode_player` and `encode_learning` of viz/draw/player.py send it, and
 // the weights of a head at any moment between two steps.
 
-/** @typedef {"encoder_self" | "decoder_self" | "cross"} Kind */
-/** @typedef {{kind: Kind, layer: number, head: number}} Head */
+import type { Palette } from "../core/color.ts";
+import type { Message } from "../core/wire.ts";
 
-/**
- * @typedef {object} KindData
- * @property {Kind} kind
- * @property {string} name
- * @property {string} color
- * @property {number} layers
- * @property {number} heads of each layer
- * @property {[layer: number, head: number]} selected what is open first
- * @property {Uint16Array} weights `[moment, layer, head, query, key]`, 65,535 for 1
- * @property {[query: number, key: number]} size
- * @property {import("../core/color.ts").Palette} palette
- */
+export type Kind = "encoder_self" | "decoder_self" | "cross";
+export interface Head { kind: Kind; layer: number; head: number }
 
-/**
- * @typedef {object} PlayerData
- * @property {string} title
- * @property {string[]} source its subwords
- * @property {string[]} written those of the translation, after the token that it begins with
- * @property {[source: string, target: string]} languages
- * @property {string} outside what is not drawn of a long sentence; "" where all is
- * @property {Kind} kind that is open first
- * @property {KindData[]} kinds
- * @property {{options: {label: string, p: number}[], taken: number, beginnings: string[]}[]} steps
- *   of a search
- * @property {{number: number, written: string | null, loss: string}[]} training saved steps of a
- *   run, instead; `written` is null where the run did not save it
- * @property {Kind} [kind] of a run: what is open first
- * @property {number | null} [moment] likewise; null plays
- * @property {number} [arrival] changes where the player begins anew
- * @property {{source: number, target: number, mutual: boolean, strength: number}[]} links
- *   between the first subwords of words
- */
+export interface KindData {
+  kind: Kind;
+  name: string;
+  color: string;
+  layers: number;
+  heads: number; // of each layer
+  selected: [layer: number, head: number]; // what is open first
+  weights: Uint16Array; // `[moment, layer, head, query, key]`, 65,535 for 1
+  size: [query: number, key: number];
+  palette: Palette;
+}
+
+export interface PlayerData {
+  title: string;
+  source: string[]; // its subwords
+  written: string[]; // those of the translation, after the token that it begins with
+  languages: [source: string, target: string];
+  outside: string; // what is not drawn of a long sentence; "" where all is
+  kind?: Kind; // that is open first
+  kinds: KindData[];
+  // of a search
+  steps: { options: { label: string; p: number }[]; taken: number; beginnings: string[] }[];
+  // saved steps of a run, instead; `written` is null where the run did not save it
+  training: { number: number; written: string | null; loss: string }[];
+  moment?: number | null; // of a run: what is open first; null plays
+  arrival?: number; // changes where the player begins anew
+  // between the first subwords of words
+  links: { source: number; target: number; mutual: boolean; strength: number }[];
+}
 
 const ONE = 65_535;
 
-/** @param {import("../core/wire.ts").Message} message @returns {PlayerData} */
-export function readPlayer({ meta, arrays, shapes }) {
-  const kinds = meta.kinds.map((/** @type {KindData} */ kind) => ({
+export function readPlayer({ meta, arrays, shapes }: Message): PlayerData {
+  const kinds = meta.kinds.map((kind: KindData) => ({
     ...kind, weights: arrays[kind.kind], size: shapes[kind.kind].slice(3),
     palette: { light: arrays[`${kind.kind}.light`], dark: arrays[`${kind.kind}.dark`] },
   }));
   return { ...meta, kinds };
 }
 
-/** Count the moments of a kind: saved steps of a run; source subwords in the encoder; else steps
- * of the search. @param {PlayerData} data @param {KindData} kind */
-export function momentsOf({ training }, { size }) {
+/** Count the moments of a kind: saved steps of a run; source subwords in the encoder; else steps of
+ * the search. */
+export function momentsOf({ training }: PlayerData, { size }: KindData) {
   return training.length || size[0];
 }
 
-/**
- * Get a weight, from 0 to 1.
- * @param {KindData} kind @param {number} moment of a training run, else 0
- * @param {number} layer @param {number} head @param {number} query @param {number} key
- */
-export function weightOf({ weights, layers, heads, size: [queries, keys] }, moment, layer, head,
-  query, key) {
+/** Get a weight, from 0 to 1. @param moment of a training run, else 0 */
+export function weightOf(
+  { weights, layers, heads, size: [queries, keys] }: KindData, moment: number, layer: number,
+  head: number, query: number, key: number,
+) {
   const map = (moment * layers + layer) * heads + head;
   return weights[(map * queries + query) * keys + key] / ONE;
 }
 
-/**
- * Mix the rows before and after a moment: what a head looks at while one becomes the other.
- * @param {KindData} kind @param {Head} head @param {number} query @param {number} part of 1
- * @returns {number[]} a weight for each key
- */
-export function rowBetween(kind, { layer, head }, query, part) {
+/** Mix the rows before and after a moment: what a head looks at while one becomes the other.
+ * @param part of 1
+ * @returns a weight for each key */
+export function rowBetween(
+  kind: KindData, { layer, head }: Head, query: number, part: number,
+): number[] {
   return Array.from({ length: kind.size[1] }, (_, key) => {
     const now = weightOf(kind, 0, layer, head, query, key);
     const before = query ? weightOf(kind, 0, layer, head, query - 1, key) : 0;
@@ -78,12 +75,12 @@ export function rowBetween(kind, { layer, head }, query, part) {
   });
 }
 
-/**
- * Mix the maps of two saved steps of a run.
- * @param {KindData} kind @param {Head} head @param {number} moment @param {number} part of 1
- * @returns {number[][]} `[query][key]`
- */
-export function mapBetween(kind, { layer, head }, moment, part) {
+/** Mix the maps of two saved steps of a run.
+ * @param part of 1
+ * @returns `[query][key]` */
+export function mapBetween(
+  kind: KindData, { layer, head }: Head, moment: number, part: number,
+): number[][] {
   const before = Math.max(0, moment - 1);
   return Array.from({ length: kind.size[0] }, (_, query) =>
     Array.from({ length: kind.size[1] }, (__, key) => {
@@ -92,11 +89,11 @@ export function mapBetween(kind, { layer, head }, moment, part) {
     }));
 }
 
-/** Find the largest number of a row. @param {number[]} row */
-export const strongest = (row) => row.indexOf(Math.max(...row));
+/** Find the largest number of a row. */
+export const strongest = (row: number[]) => row.indexOf(Math.max(...row));
 
-/** Write a share in whole per cent, never 0 or 100 where it is neither. @param {number} share */
-export function percent(share) {
+/** Write a share in whole per cent, never 0 or 100 where it is neither. */
+export function percent(share: number) {
   if (share > 0 && share < 0.01) return "below 1 %";
   if (share < 1 && share > 0.99) return "over 99 %";
   return `${Math.round(100 * share)} %`;

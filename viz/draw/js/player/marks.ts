@@ -6,11 +6,10 @@ import { path, picture, rect, text } from "../core/scene.ts";
 import { digits, isolate, shortened, tidy } from "../core/text.ts";
 import { mapBetween, rowBetween, strongest, weightOf } from "./data.ts";
 import { BARS, ENDS, TILE } from "./plan.ts";
-
-/** @import { Mark } from "../core/scene.ts" */
-/** @import { Measure, Theme } from "../core/theme.ts" */
-/** @import { Head, KindData, PlayerData } from "./data.ts" */
-/** @import { Place, PlayerPlan, Tile } from "./plan.ts" */
+import type { Mark } from "../core/scene.ts";
+import type { Measure, Theme } from "../core/theme.ts";
+import type { Head, KindData, PlayerData } from "./data.ts";
+import type { Place, PlayerPlan, Tile } from "./plan.ts";
 
 const FAINTEST = 0.01; // a weight below it has no ribbon
 const FAINTEST_OF_ALL = 0.08; // likewise where all rows are drawn at once
@@ -19,23 +18,21 @@ const LOOP = 0.55; // of the band: how far ribbons among one sentence's own word
 const LINK = { thinnest: 1.25, widest: 7, dash: [7, 5] };
 const SIZE = { bar: 13, title: 13 };
 
-/** @typedef {{side: "source" | "written", index: number}} Word */
-/**
- * @typedef {object} Moment
- * @property {PlayerData} data
- * @property {PlayerPlan} plan
- * @property {Theme} theme
- * @property {Measure} measure
- * @property {KindData} kind
- * @property {Head} head whose ribbons are drawn
- * @property {number} step that is going on, from 0
- * @property {number} part of it that is over, up to 1
- * @property {boolean} all whether all is written, and all rows are drawn at once
- * @property {Word | null} word under the pointer
- */
+export interface Word { side: "source" | "written"; index: number }
+interface Moment {
+  data: PlayerData;
+  plan: PlayerPlan;
+  theme: Theme;
+  measure: Measure;
+  kind: KindData;
+  head: Head; // whose ribbons are drawn
+  step: number; // that is going on, from 0
+  part: number; // of it that is over, up to 1
+  all: boolean; // whether all is written, and all rows are drawn at once
+  word: Word | null; // under the pointer
+}
 
-/** @param {Moment} moment @returns {Mark[]} */
-export function stageMarks(moment) {
+export function stageMarks(moment: Moment): Mark[] {
   const { data, plan } = moment;
   return [
     ...(moment.all ? allRibbons(moment) : stepRibbons(moment)),
@@ -45,19 +42,17 @@ export function stageMarks(moment) {
   ];
 }
 
-/** Find the place of a query: of what is being written, or of a word of the encoder.
- * @param {Moment} moment @param {number} query */
-function placeOfQuery({ plan, kind }, query) {
+/** Find the place of a query: of what is being written, or of a word of the encoder. */
+function placeOfQuery({ plan, kind }: Moment, query: number) {
   return kind.kind === "encoder_self" ? plan.source[query] : plan.written[query + 1];
 }
 
-/** Find the place of a key. @param {Moment} moment @param {number} key */
-function placeOfKey({ plan, kind }, key) {
+/** Find the place of a key. */
+function placeOfKey({ plan, kind }: Moment, key: number) {
   return kind.kind === "decoder_self" ? plan.written[key] : plan.source[key];
 }
 
-/** @param {Moment} moment @returns {Mark[]} */
-function stepRibbons(moment) {
+function stepRibbons(moment: Moment): Mark[] {
   const { kind, head, step, part } = moment;
   const row = rowBetween(kind, head, step, part);
   const to = between(placeOfQuery(moment, Math.max(0, step - 1)), placeOfQuery(moment, step), part);
@@ -65,9 +60,8 @@ function stepRibbons(moment) {
     : [ribbon(moment, placeOfKey(moment, key), to, weight, 0.3 + 0.6 * weight)]));
 }
 
-/** Draw each row's ribbons; of a finished translation the links between its words.
- * @param {Moment} moment @returns {Mark[]} */
-function allRibbons(moment) {
+/** Draw each row's ribbons; of a finished translation the links between its words. */
+function allRibbons(moment: Moment): Mark[] {
   const { data, plan, kind, head, step, part } = moment;
   if (linksShown(moment)) {
     return data.links.map((link) => {
@@ -86,37 +80,33 @@ function allRibbons(moment) {
       0.12 + 0.6 * weight)])));
 }
 
-/** Test whether links between words are drawn, and not what one head looks at.
- * @param {Pick<Moment, "data" | "kind" | "all">} moment */
-export const linksShown = ({ data, kind, all }) =>
+/** Test whether links between words are drawn, and not what one head looks at. */
+export const linksShown = ({ data, kind, all }: Pick<Moment, "data" | "kind" | "all">) =>
   all && !data.training.length && kind.kind === "cross" && data.links.length > 0;
 
-/** @param {PlayerData["links"][number]} link @param {Word} word */
-const belongs = ({ source, target }, { side, index }) =>
+const belongs = ({ source, target }: PlayerData["links"][number], { side, index }: Word) =>
   (side === "source" ? source === index : target + 1 === index);
 
-/** List the words that a word is linked with, and how strongly.
- * @param {PlayerData} data @param {Word} word @returns {[word: string, strength: number][]} */
-export const partnersOf = ({ links, source, written }, word) =>
+/** List the words that a word is linked with, and how strongly. */
+export const partnersOf = (
+  { links, source, written }: PlayerData, word: Word,
+): [word: string, strength: number][] =>
   links.filter((link) => belongs(link, word)).map((link) =>
     [word.side === "source" ? written[link.target + 1] : source[link.source], link.strength]);
 
-/** @param {Place} from @param {Place} to @param {number} part @returns {Place} */
-const between = (from, to, part) => ({
+const between = (from: Place, to: Place, part: number): Place => ({
   x: from.x + part * (to.x - from.x), y: from.y + part * (to.y - from.y),
   width: from.width + part * (to.width - from.width), line: to.line,
 });
 
-/** @param {Moment} moment @param {Place} from @param {Place} to @param {number} weight
- * @param {number} opacity */
-const ribbon = (moment, from, to, weight, opacity) => path({
+const ribbon = (moment: Moment, from: Place, to: Place, weight: number, opacity: number) => path({
   d: curve(moment, from, to), stroke: moment.kind.color, opacity,
   line: RIBBON.thinnest + weight * (RIBBON.widest - RIBBON.thinnest),
 });
 
-/** Write the curve from a key to a query: across the band, or among words of one sentence in a
- * loop into it. @param {Moment} moment @param {Place} from @param {Place} to */
-function curve({ plan, kind }, from, to) {
+/** Write the curve from a key to a query: across the band, or among words of one sentence in a loop
+ * into it. */
+function curve({ plan, kind }: Moment, from: Place, to: Place) {
   const [x0, x1] = [from.x + from.width / 2, to.x + to.width / 2].map(tidy);
   const band = plan.bottom - plan.top;
   if (kind.kind === "cross") {
@@ -131,12 +121,9 @@ function curve({ plan, kind }, from, to) {
   return `M${x0},${y0}C${x0},${y0 + bend} ${x1},${y1 + bend} ${x1},${y1}`;
 }
 
-/**
- * @param {Moment} moment @param {string[]} texts @param {Place[]} places
- * @param {"source" | "written"} side
- * @returns {Mark[]}
- */
-function wordMarks(moment, texts, places, side) {
+function wordMarks(
+  moment: Moment, texts: string[], places: Place[], side: "source" | "written",
+): Mark[] {
   const { plan, theme, kind, step, all, part } = moment;
   const query = all ? null : placeOfQuery(moment, step);
   const row = all ? [] : rowBetween(kind, moment.head, step, 1);
@@ -172,9 +159,8 @@ function wordMarks(moment, texts, places, side) {
   });
 }
 
-/** Draw the most probable next subwords, the one that was taken in ink, and what the beam keeps.
- * @param {Moment} moment @returns {Mark[]} */
-export function barMarks({ data, plan, theme, measure, kind, step, all, part }) {
+/** Draw the most probable next subwords, the one that was taken in ink, and what the beam keeps. */
+export function barMarks({ data, plan, theme, measure, kind, step, all, part }: Moment): Mark[] {
   if (!plan.bars || all || kind.kind === "encoder_self") return [];
   const { width } = plan.bars;
   const [x, y, row] = [0, 0, BARS.row];
@@ -214,9 +200,10 @@ export function barMarks({ data, plan, theme, measure, kind, step, all, part }) 
   ];
 }
 
-/** Draw the map of the open head at the first and at the last step of a run, side by side.
- * @param {Moment} moment @returns {Mark[]} */
-function endMarks({ data: { training }, plan, theme, kind, head: { layer, head } }) {
+/** Draw the map of the open head at the first and at the last step of a run, side by side. */
+function endMarks(
+  { data: { training }, plan, theme, kind, head: { layer, head } }: Moment,
+): Mark[] {
   if (!plan.ends) return [];
   const { x, y, side } = plan.ends;
   const [queries, keys] = kind.size;
@@ -225,7 +212,7 @@ function endMarks({ data: { training }, plan, theme, kind, head: { layer, head }
     const place = {
       x: x + n * (side + ENDS.gap), y: y + ENDS.title, width: keys * cell, height: queries * cell,
     };
-    const level = (/** @type {number} */ at) => Math.round(
+    const level = (at: number) => Math.round(
       255 * weightOf(kind, step, layer, head, Math.floor(at / keys), at % keys));
     return [
       text({
@@ -239,12 +226,10 @@ function endMarks({ data: { training }, plan, theme, kind, head: { layer, head }
   });
 }
 
-/**
- * Draw the tile of every head: its row of weights at this moment, or its whole map.
- * @param {Moment & {tiles: Tile[], selected: Head, pointed: Head | null}} moment
- * @returns {Mark[]}
- */
-export function tileMarks(moment) {
+/** Draw the tile of every head: its row of weights at this moment, or its whole map. */
+export function tileMarks(
+  moment: Moment & { tiles: Tile[]; selected: Head; pointed: Head | null },
+): Mark[] {
   const { data, kind, theme, tiles, step, part, all, selected, pointed } = moment;
   const [queries, keys] = kind.size;
   const rows = all ? queries : 1;

@@ -2,24 +2,22 @@
 // room for ribbons between them, the bars of the next subword beside them, a tile for each head.
 
 import { within } from "../core/text.ts";
+import type { Measure } from "../core/theme.ts";
+import type { KindData, PlayerData } from "./data.ts";
 
-/** @import { Measure } from "../core/theme.ts" */
-/** @import { KindData, PlayerData } from "./data.ts" */
-
-/** @typedef {{x: number, y: number, width: number, line: number}} Place of a subword */
-/**
- * @typedef {object} PlayerPlan
- * @property {number} width
- * @property {number} height
- * @property {number} font
- * @property {number} high a line
- * @property {Place[]} source
- * @property {Place[]} written
- * @property {number} top of the ribbons
- * @property {number} bottom
- * @property {{width: number, height: number, beside: boolean} | null} bars a canvas of their own
- * @property {{x: number, y: number, side: number} | null} ends maps of the first and the last step
- */
+export interface Place { x: number; y: number; width: number; line: number } // of a subword
+export interface PlayerPlan {
+  width: number;
+  height: number;
+  font: number;
+  high: number; // a line
+  source: Place[];
+  written: Place[];
+  top: number; // of the ribbons
+  bottom: number;
+  bars: { width: number; height: number; beside: boolean } | null; // a canvas of their own
+  ends: { x: number; y: number; side: number } | null; // maps of the first and the last step
+}
 
 export const FONT = { large: 19, small: 15 };
 export const BARS = { rows: 5, row: 25, width: 236, gap: 28, title: 22, note: 22 };
@@ -29,8 +27,7 @@ const BAND = { wide: 128, narrow: 92 };
 const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
 const LINE = { large: 30, small: 25 };
 
-/** @param {PlayerData} data @param {number} width @param {Measure} measure @returns {PlayerPlan} */
-export function planPlayer(data, width, measure) {
+export function planPlayer(data: PlayerData, width: number, measure: Measure): PlayerPlan {
   const hasBars = data.steps.length > 0;
   const hasEnds = data.training.length > 1;
   const aside = hasBars ? BARS.width : hasEnds ? 2 * ENDS.wide + ENDS.gap : 0;
@@ -38,10 +35,9 @@ export function planPlayer(data, width, measure) {
   const room = beside ? width - aside - BARS.gap : width;
   const size = ["large", "small"].find((name) => name === "small" || [data.source, data.written]
     .every((texts) => widthOf(texts, FONT.large, GAP.large, measure) <= room));
-  const key = /** @type {"large" | "small"} */ (size);
+  const key = size as "large" | "small";
   const [font, high] = [FONT[key], LINE[key]];
-  /** @param {string[]} texts @param {number} top */
-  const flow = (texts, top) => {
+  const flow = (texts: string[], top: number) => {
     // a short sentence is spread over the width, so that both stand one below the other
     const free = room - widthOf(texts, font, GAP[key], measure);
     const spread = within(free / Math.max(1, texts.length - 1), 0, GAP.widest - GAP[key]);
@@ -64,17 +60,15 @@ export function planPlayer(data, width, measure) {
   };
 }
 
-/** @param {string[]} texts @param {number} font @param {number} gap @param {Measure} measure */
-const widthOf = (texts, font, gap, measure) =>
+const widthOf = (texts: string[], font: number, gap: number, measure: Measure) =>
   texts.reduce((sum, text) => sum + Math.ceil(measure(text, font, 600)) + gap, -gap);
 
-/**
- * Lay subwords side by side, in as many lines as they need.
- * @param {string[]} texts
- * @param {{top: number, room: number, font: number, gap: number, high: number}} sizes
- * @param {Measure} measure
- */
-function flowed(texts, { top, room, font, gap, high }, measure) {
+interface LineSizes { top: number; room: number; font: number; gap: number; high: number }
+
+/** Lay subwords side by side, in as many lines as they need. */
+function flowed(
+  texts: string[], { top, room, font, gap, high }: LineSizes, measure: Measure,
+) {
   let [x, line] = [0, 0];
   const places = texts.map((text) => {
     const width = Math.ceil(measure(text, font, 600)); // so that none moves when it is bold
@@ -86,25 +80,23 @@ function flowed(texts, { top, room, font, gap, high }, measure) {
   return { places, bottom: top + (line + 1) * high };
 }
 
-/** @typedef {{layer: number, head: number, x: number, y: number, width: number, height: number}}
- * Tile */
+export interface Tile {
+  layer: number; head: number; x: number; y: number; width: number; height: number;
+}
 
 export const TILE = { gap: 6, between: 5, name: 24, head: 16 };
 const ROW = { low: 15, least: 22 };
 
-/**
- * Give every head of a kind its tile: a line for each layer, a column for each head.
- * @param {KindData} kind
- * @param {number} width
- * @param {boolean} whole whether a tile holds the whole map of its head, not one row
- */
-export function planTiles({ layers, heads, size: [queries, keys] }, width, whole) {
+/** Give every head of a kind its tile: a line for each layer, a column for each head.
+ * @param whole whether a tile holds the whole map of its head, not one row */
+export function planTiles(
+  { layers, heads, size: [queries, keys] }: KindData, width: number, whole: boolean,
+) {
   const side = (width - TILE.name + TILE.gap) / heads - TILE.gap;
   const high = whole
     ? Math.round(Math.min(Math.max(ROW.least, (side * queries) / keys), 38))
     : ROW.low;
-  /** @type {Tile[]} */
-  const tiles = [];
+  const tiles: Tile[] = [];
   for (let layer = 0; layer < layers; layer++) {
     for (let head = 0; head < heads; head++) {
       tiles.push({

@@ -12,10 +12,9 @@ import { View } from "../core/view.ts";
 import { momentsOf, percent, readPlayer, rowBetween, strongest } from "./data.ts";
 import { barMarks, linksShown, partnersOf, stageMarks, tileMarks } from "./marks.ts";
 import { BARS, planPlayer, planTiles } from "./plan.ts";
-
-/** @import { Head, Kind, KindData, PlayerData } from "./data.ts" */
-/** @import { Word } from "./marks.ts" */
-/** @import { PlayerPlan, Tile } from "./plan.ts" */
+import type { Head, Kind, KindData, PlayerData } from "./data.ts";
+import type { Word } from "./marks.ts";
+import type { PlayerPlan, Tile } from "./plan.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
 const STEP = 450; // ms: nine subwords take four seconds
@@ -24,10 +23,20 @@ const REST = 400; // ms after the last change of a run until the host hears of i
 const STEP_NAME = "step"; // in the address, from 1
 const HEAD_NAME = "watched"; // likewise: `cross-4-3`
 
-/** @extends {View<PlayerData>} */
-export class Player extends View {
+export class Player extends View<PlayerData> {
   static read = readPlayer;
   static sends = true;
+
+  declare stage; declare says; declare back; declare play; declare on; declare slider;
+  declare count; declare kinds; declare about; declare tiles; declare board; declare tip;
+  declare bars; declare frame; declare table; declare texts; declare aboutHeads; declare step;
+  declare part; declare timer; declare telling; declare heard; declare moments; declare isUnasked;
+  declare selected: Record<string, Head>;
+  declare pointed: Head | null;
+  declare word: Word | null;
+  declare kind: KindData;
+  declare plan: PlayerPlan;
+  declare layout: { tiles: Tile[]; width: number; height: number };
 
   constructor() {
     super();
@@ -61,11 +70,8 @@ export class Player extends View {
     );
     this.texts = "";
     this.aboutHeads = "";
-    /** @type {Record<string, Head>} */
     this.selected = {}; // by kind
-    /** @type {Head | null} */
     this.pointed = null; // a tile under the pointer or the cursor
-    /** @type {Word | null} */
     this.word = null; // under the pointer, whose links are shown
     this.step = 0; // the last one: all at once, where there is a search
     this.part = 1; // of the step that is over
@@ -74,11 +80,8 @@ export class Player extends View {
     this.heard = "";
     this.moments = 0; // of a run, as they were when it was last updated
     this.isUnasked = false; // whether it plays by itself
-    /** @type {KindData} */
     this.kind;
-    /** @type {PlayerPlan} */
     this.plan;
-    /** @type {{tiles: Tile[], width: number, height: number}} */
     this.layout;
     this.listen();
   }
@@ -101,8 +104,8 @@ export class Player extends View {
       if (tile) this.open(tile);
     });
     this.board.addEventListener("blur", () => this.pointTile(null));
-    /** A reader who acts is not played under. @param {Event} event */
-    const stop = (event) => {
+    /** A reader who acts is not played under. */
+    const stop = (event: Event) => {
       if (this.isUnasked && !event.composedPath().includes(this.root)) this.pause();
     };
     for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, stop, true);
@@ -231,8 +234,7 @@ export class Player extends View {
     const first = this.step;
     this.play.textContent = "❚❚ Pause";
     this.says.setAttribute("aria-live", "off"); // a reader of the screen would not come after it
-    /** @param {number} now */
-    const frame = (now) => {
+    const frame = (now: number) => {
       const over = Math.max(0, now - begun);
       this.step = Math.min(first + Math.floor(over / STEP), this.last);
       this.part = eased(Math.min(1, (over % STEP) / MOVE));
@@ -255,22 +257,20 @@ export class Player extends View {
     this.keep();
   }
 
-  /** @param {number} step */
-  go(step) {
+  go(step: number) {
     this.step = within(step, 0, this.last);
     this.pause();
   }
 
-  /** @param {Kind} kind */
-  choose(kind) {
+  choose(kind: Kind) {
     this.kind = this.data.kinds.find((other) => other.kind === kind) ?? this.kind;
     this.step = within(this.step, 0, this.last);
     this.layOut();
     this.keep();
   }
 
-  /** Open a head, whose ribbons stay. @param {{layer: number, head: number}} tile */
-  open({ layer, head }) {
+  /** Open a head, whose ribbons stay. */
+  open({ layer, head }: { layer: number; head: number }) {
     const { kind } = this.kind;
     this.selected[kind] = { kind, layer, head };
     this.draw();
@@ -296,8 +296,7 @@ export class Player extends View {
     History.prototype.replaceState.call(history, history.state, "", url);
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     this.plan = planPlayer(this.data, width, this.measure);
     this.bars.hidden = !this.plan.bars;
     // on a phone they stand below the tiles
@@ -362,16 +361,16 @@ export class Player extends View {
     return `${doing}, ${name} looks at ${looked} (${percent(Math.max(rest, row[key]))}).`;
   }
 
-  /** Say what the model writes at a step of its training. @param {number} step */
-  runSentence(step) {
+  /** Say what the model writes at a step of its training. */
+  runSentence(step: number) {
     const { number: n, written } = this.data.training[step];
     const steps = `${n.toLocaleString("en")} ${n === 1 ? "step" : "steps"}`;
     if (written === null) return `The heads after ${steps} of training.`;
     return `After ${steps} the model writes ${written ? quote(written) : "nothing"}`;
   }
 
-  /** @param {string} key @returns {boolean} whether it is one of the player's */
-  press(key) {
+  /** @returns whether it is one of the player's */
+  press(key: string): boolean {
     if (key === " ") {
       if (this.timer) this.pause();
       else this.start();
@@ -383,8 +382,8 @@ export class Player extends View {
     return true;
   }
 
-  /** @param {string} key @returns {boolean} whether it is one of the tiles' */
-  pressTile(key) {
+  /** @returns whether it is one of the tiles' */
+  pressTile(key: string): boolean {
     const { layer, head } = this.pointed ?? this.selected[this.kind.kind];
     if ((key === "Enter" || key === " ") && this.pointed) {
       this.open(this.pointed);
@@ -400,25 +399,23 @@ export class Player extends View {
     return true;
   }
 
-  /** @param {PointerEvent | MouseEvent} event @returns {Head | null} */
-  tileUnder(event) {
+  tileUnder(event: PointerEvent | MouseEvent): Head | null {
     const [x, y] = pointIn(event, this.tiles);
     const tile = this.layout.tiles.find((place) => Math.abs(x - place.x - place.width / 2)
       < place.width / 2 + 3 && y >= place.y - 2 && y < place.y + place.height + 3);
     return tile ? { kind: this.kind.kind, layer: tile.layer, head: tile.head } : null;
   }
 
-  /** @param {Head | null} head */
-  pointTile(head) {
+  pointTile(head: Head | null) {
     if (JSON.stringify(head) === JSON.stringify(this.pointed)) return;
     this.pointed = head;
     this.draw();
   }
 
-  /** Find the subword under the pointer. @param {PointerEvent | MouseEvent} event */
-  under(event) {
+  /** Find the subword under the pointer. */
+  under(event: PointerEvent | MouseEvent) {
     const [x, y] = pointIn(event, this.stage);
-    for (const side of /** @type {const} */ (["source", "written"])) {
+    for (const side of ["source", "written"] as const) {
       const index = this.plan[side].findIndex((place) => x >= place.x - 4
         && x < place.x + place.width + 4 && y >= place.y && y < place.y + this.plan.high);
       if (index >= 0) return { side, index };
@@ -426,15 +423,13 @@ export class Player extends View {
     return null;
   }
 
-  /** Get the key that a subword is for the row that is drawn.
-   * @param {{side: string, index: number}} at */
-  keyOf({ side, index }) {
+  /** Get the key that a subword is for the row that is drawn. */
+  keyOf({ side, index }: { side: string; index: number }) {
     const own = this.kind.kind === "decoder_self" ? "written" : "source";
     return side === own ? index : -1;
   }
 
-  /** @param {PointerEvent} event */
-  point(event) {
+  point(event: PointerEvent) {
     const at = this.under(event);
     const { kind, head, step, all } = this.moment;
     const key = at ? this.keyOf(at) : -1;
@@ -445,9 +440,8 @@ export class Player extends View {
     else this.note(null, []);
   }
 
-  /** Write words and their numbers beside a word that is pointed at.
-   * @param {Word | null} word @param {[word: string, value: number][]} values */
-  note(word, values) {
+  /** Write words and their numbers beside a word that is pointed at. */
+  note(word: Word | null, values: [word: string, value: number][]) {
     if (JSON.stringify(word) !== JSON.stringify(this.word)) {
       this.word = word;
       this.draw();
@@ -461,9 +455,8 @@ export class Player extends View {
       { left: x, top: y, right: x + width, bottom: y + this.plan.high });
   }
 
-  /** Go to the step of a word, or down into the numbers of the row that is drawn.
-   * @param {MouseEvent} event */
-  pick(event) {
+  /** Go to the step of a word, or down into the numbers of the row that is drawn. */
+  pick(event: MouseEvent) {
     const at = this.under(event);
     if (!at || this.data.training.length) return;
     const { kind, head, step, all } = this.moment;
@@ -490,5 +483,5 @@ export class Player extends View {
 
 const HELP = "The arrow keys move from head to head, Enter opens one, Escape goes back.";
 
-/** Slow down towards the end. @param {number} part */
-const eased = (part) => 1 - (1 - part) ** 3;
+/** Slow down towards the end. */
+const eased = (part: number) => 1 - (1 - part) ** 3;

@@ -3,36 +3,35 @@
 
 import { make } from "../core/dom.ts";
 import { difference, endBox } from "./words.ts";
+import type { Box } from "../core/dom.ts";
 
-/** @import { Box } from "../core/dom.ts" */
+/** A text has no lines: a break counts as a space, and keeps the place of every letter. */
+export const inOneLine = (text: string) => text.replace(/[\r\n\u2028\u2029]/g, " ");
 
-/** A text has no lines: a break counts as a space, and keeps the place of every letter.
- * @param {string} text */
-export const inOneLine = (text) => text.replace(/[\r\n\u2028\u2029]/g, " ");
-
-/** @param {string} id of what Alt+Down opens @param {string} note id of what explains the field */
-export const makeField = (id, note) => make("textarea", {
+/** @param id of what Alt+Down opens
+ * @param note id of what explains the field */
+export const makeField = (id: string, note: string) => make("textarea", {
   class: "hl-editor-field", dir: "auto", rows: 1, spellcheck: "false", autocomplete: "off",
   autocapitalize: "off", autocorrect: "off", enterkeyhint: "done", "aria-autocomplete": "list",
   "aria-haspopup": "listbox", "aria-controls": id, "aria-describedby": note,
 });
 
-/** Move a caret along when one stretch of the text is replaced.
- * @param {number} caret @param {{from: number, until: number, inserted: string}} change */
-export function caretAfter(caret, { from, until, inserted }) {
+/** Move a caret along when one stretch of the text is replaced. */
+export function caretAfter(
+  caret: number, { from, until, inserted }: { from: number; until: number; inserted: string },
+) {
   if (caret <= from) return caret;
   const end = from + inserted.length;
   return caret >= until ? caret - until + end : end;
 }
 
-/** Put in a text of the server's. Safari reports it as typed (`beforeinput`), so the
- * field says meanwhile that it is not.
- * @param {HTMLTextAreaElement} field @param {string} text */
-export function replaceText(field, text) {
+/** Put in a text of the server's. Safari reports it as typed (`beforeinput`), so the field says
+ * meanwhile that it is not. */
+export function replaceText(field: HTMLTextAreaElement, text: string) {
   if (field.value === text) return;
   const change = difference(field.value, text);
   const { selectionStart, selectionEnd } = field;
-  const root = /** @type {Document | ShadowRoot} */ (field.getRootNode());
+  const root = field.getRootNode() as Document | ShadowRoot;
   if (root.activeElement === field) {
     field.setSelectionRange(change.from, change.until);
     field.dataset.replacing = "";
@@ -45,19 +44,15 @@ export function replaceText(field, text) {
   field.setSelectionRange(isTouched ? end : caretAfter(selectionStart, change), end);
 }
 
-/** Put a text in the place of the selection, as an edit that can be undone.
- * @param {HTMLTextAreaElement} field @param {string} text */
-function insert(field, text) {
+/** Put a text in the place of the selection, as an edit that can be undone. */
+function insert(field: HTMLTextAreaElement, text: string) {
   // no other way into a browser's own undo
   document.execCommand(text ? "insertText" : "delete", false, text);
 }
 
-/**
- * Join the lines of a pasted text before it comes in; a dropped text is joined when it is read.
- * @param {HTMLTextAreaElement} field
- * @param {InputEvent} event `beforeinput`
- */
-export function joinLines(field, event) {
+/** Join the lines of a pasted text before it comes in; a dropped text is joined when it is read.
+ * @param event `beforeinput` */
+export function joinLines(field: HTMLTextAreaElement, event: InputEvent) {
   const { inputType, data, dataTransfer } = event;
   if (inputType === "insertLineBreak" || inputType === "insertParagraph") {
     event.preventDefault();
@@ -70,6 +65,8 @@ export function joinLines(field, event) {
 }
 
 export class Mirror {
+  declare letters; declare end; declare root;
+
   constructor() {
     this.letters = document.createTextNode("");
     this.end = document.createTextNode("\u200b"); // so that a text of no letters has a line, too
@@ -77,18 +74,15 @@ export class Mirror {
       this.letters, this.end);
   }
 
-  /** @param {string} text the very letters of the field */
-  write(text) {
+  /** @param text the very letters of the field */
+  write(text: string) {
     if (this.letters.data !== text) this.letters.data = text;
   }
 
-  /**
-   * Measure a stretch of the text: one box for each line.
-   * @param {number} start in UTF-16 units
-   * @param {number} end
-   * @returns {Box[]} in pixels of the mirror
-   */
-  boxes(start, end) {
+  /** Measure a stretch of the text: one box for each line.
+   * @param start in UTF-16 units
+   * @returns in pixels of the mirror */
+  boxes(start: number, end: number): Box[] {
     const range = document.createRange();
     range.setStart(this.letters, Math.min(start, this.letters.length));
     range.setEnd(this.letters, Math.min(end, this.letters.length));
@@ -102,8 +96,8 @@ export class Mirror {
     return getComputedStyle(this.root).direction === "rtl";
   }
 
-  /** Measure the place of the end of the sentence. @returns {Box} */
-  endBox() {
+  /** Measure the place of the end of the sentence. */
+  endBox(): Box {
     const range = document.createRange();
     range.selectNodeContents(this.end);
     const outer = this.root.getBoundingClientRect();
@@ -112,8 +106,7 @@ export class Mirror {
   }
 }
 
-/** @param {DOMRect} box @param {DOMRect} outer @returns {Box} */
-const inside = ({ left, top, right, bottom }, outer) => ({
+const inside = ({ left, top, right, bottom }: DOMRect, outer: DOMRect): Box => ({
   left: left - outer.left, top: top - outer.top,
   right: right - outer.left, bottom: bottom - outer.top,
 });

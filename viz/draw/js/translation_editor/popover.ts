@@ -3,24 +3,25 @@
 
 import { ARROWS, make } from "../core/dom.ts";
 import { isolate, logText, number, quote, within } from "../core/text.ts";
+import type { Box } from "../core/dom.ts";
+import type { EditorData, EditorWord } from "./words.ts";
 
-/** @import { EditorData, EditorWord } from "./words.ts" */
-
-/** One of the others of a piece of the word.
- * @typedef {{piece: number, alternative: number}} Chosen */
+/** One of the others of a piece of the word. */
+export interface Chosen { piece: number; alternative: number }
 
 const EDGE = 10; // between the word and the card
 
 export class Popover {
-  /** @param {(chosen: Chosen) => void} onChoose */
-  constructor(onChoose) {
+  declare onChoose; declare head; declare list; declare root;
+  declare rows: { first: number; others: HTMLElement[][] }; // the rows of each piece
+  declare at: Chosen | null; // by the arrow keys
+
+  constructor(onChoose: (chosen: Chosen) => void) {
     this.onChoose = onChoose;
     this.head = make("div", { class: "hl-card-head" });
     this.list = make("div", { class: "hl-card-pieces", role: "listbox", id: "hl-card" });
     this.root = make("div", { class: "hl-card", hidden: "" }, this.head, this.list);
-    /** @type {{first: number, others: HTMLElement[][]}} the rows of each piece */
     this.rows = { first: 0, others: [] };
-    /** @type {Chosen | null} by the arrow keys */
     this.at = null;
     // the focus stays in the text, and with it the phone's keyboard
     this.root.addEventListener("mousedown", (event) => event.preventDefault());
@@ -35,13 +36,9 @@ export class Popover {
     this.at = null;
   }
 
-  /**
-   * @param {EditorData} data
-   * @param {EditorWord} word
-   * @param {string} name of the word
-   * @param {boolean} locked whether nothing can be chosen while an answer is on its way
-   */
-  fill(data, word, name, locked) {
+  /** @param name of the word
+   * @param locked whether nothing can be chosen while an answer is on its way */
+  fill(data: EditorData, word: EditorWord, name: string, locked: boolean) {
     this.head.replaceChildren(make("strong", {}, isolate(name)),
       make("span", {}, `p ${number(word.p)} · log probability ${logText(word.logProb)}`),
       ...(word.forced ? [make("span", {}, "forced")] : []));
@@ -69,12 +66,9 @@ export class Popover {
     if (this.at) this.choose(this.at);
   }
 
-  /**
-   * Select the alternative of the arrow keys; the first where they begin.
-   * @param {Chosen | null} at
-   * @returns {string} id of the row; none where there is nothing to choose
-   */
-  choose(at) {
+  /** Select the alternative of the arrow keys; the first where they begin.
+   * @returns id of the row; none where there is nothing to choose */
+  choose(at: Chosen | null): string {
     const { first, others } = this.rows;
     for (const row of others.flat()) row.setAttribute("aria-selected", "false");
     const wanted = at ?? { piece: first + others.findIndex((rows) => rows.length), alternative: 0 };
@@ -85,22 +79,16 @@ export class Popover {
     return row?.id ?? "";
   }
 
-  /**
-   * Move by an arrow key.
-   * @param {string} key
-   * @returns {string | null} id of the row; null where the key is not one of the card's
-   */
-  move(key) {
+  /** Move by an arrow key. @returns id of the row; null where the key is not one of the card's */
+  move(key: string): string | null {
     if (!this.at || !ARROWS[key]) return null;
     return this.choose(step(this.at, ARROWS[key], this.rows));
   }
 
-  /**
-   * Under a word, or over it where the window ends before the card does.
-   * @param {HTMLElement} frame that it is placed in
-   * @param {import("../core/dom.ts").Box} box of the word
-   */
-  place(frame, { left, top, bottom }) {
+  /** Under a word, or over it where the window ends before the card does.
+   * @param frame that it is placed in
+   * @param box of the word */
+  place(frame: HTMLElement, { left, top, bottom }: Box) {
     this.root.hidden = false;
     const { root } = this;
     const outer = frame.getBoundingClientRect();
@@ -114,22 +102,18 @@ export class Popover {
   }
 }
 
-/**
- * @param {Chosen} at
- * @param {[piece: number, alternative: number]} by
- * @param {{first: number, others: ArrayLike<unknown>[]}} rows
- * @returns {Chosen}
- */
-export function step(at, [pieces, alternatives], { first, others }) {
+export function step(
+  at: Chosen, [pieces, alternatives]: [piece: number, alternative: number],
+  { first, others }: { first: number; others: ArrayLike<unknown>[] },
+): Chosen {
   const piece = within(at.piece + pieces, first, first + others.length - 1);
   const count = others[piece - first].length;
   if (!count) return at;
   return { piece, alternative: within(at.alternative + alternatives, 0, count - 1) };
 }
 
-/** Make a row: a piece with its probability and a bar from 0 to 1.
- * @param {string} label @param {number} p @param {Record<string, string>} attributes */
-function line(label, p, attributes) {
+/** Make a row: a piece with its probability and a bar from 0 to 1. */
+function line(label: string, p: number, attributes: Record<string, string>) {
   const bar = make("i");
   bar.style.width = `${100 * p}%`;
   return make("div", attributes, make("span", { class: "hl-card-name" }, isolate(label)),

@@ -11,10 +11,12 @@ import { View } from "../core/view.ts";
 import { inOneLine, joinLines, makeField, Mirror, replaceText } from "./field.ts";
 import { Popover } from "./popover.ts";
 import { BAR, barOf, carried, wordAt, wordAtCaret, wordsOf } from "./words.ts";
-
-/** @import { Box } from "../core/dom.ts" */
-/** @import { Mark } from "../core/scene.ts" */
-/** @import { EditorData, PlacedWord } from "./words.ts" */
+import type { Box } from "../core/dom.ts";
+import type { Mark } from "../core/scene.ts";
+import type { Theme } from "../core/theme.ts";
+import type { Message } from "../core/wire.ts";
+import type { Chosen } from "./popover.ts";
+import type { EditorData, PlacedWord } from "./words.ts";
 
 const PAUSE = 300; // ms without a letter, then what was typed is sent
 const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes
@@ -23,18 +25,25 @@ const HELP = "Bar: the model’s probability of the word; grey word: below one h
   + "(or press Alt+↓) for alternatives, or type over it.";
 const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
 
-/** @extends {View<EditorData>} */
-export class TranslationEditor extends View {
+export class TranslationEditor extends View<EditorData> {
   static sends = true;
 
-  /** @param {import("../core/wire.ts").Message} message @returns {EditorData} */
-  static read({ meta, arrays: { spans, words, logProbs } }) {
-    const pieces = meta.pieces.map((/** @type {any} */ piece, /** @type {number} */ n) => ({
+  static read({ meta, arrays: { spans, words, logProbs } }: Message): EditorData {
+    const pieces = meta.pieces.map((piece: any, n: number) => ({
       ...piece, start: spans[2 * n], end: spans[2 * n + 1], logProb: logProbs[n],
       p: Math.exp(logProbs[n]),
     }));
     return { ...meta, pieces, words: wordsOf(pieces, words, meta.forced) };
   }
+
+  declare exchange; declare field; declare mirror; declare canvas; declare card; declare lines;
+  declare frame; declare status; declare help; declare table; declare pinned; declare composing;
+  declare replacing;
+  declare known: EditorData; // of the text before what was typed since
+  declare placed: PlacedWord[];
+  declare open: number | null; // the word whose card is open, by its number
+  declare pause: ReturnType<typeof setTimeout> | undefined;
+  declare linger: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     super();
@@ -51,18 +60,13 @@ export class TranslationEditor extends View {
     this.table = make("table");
     this.root.append(this.frame, make("div", { class: "hl-editor-foot" }, this.status, this.help),
       make("div", { class: "hl-unseen" }, this.table), this.live);
-    /** @type {EditorData} of the text before what was typed since */
     this.known;
-    /** @type {PlacedWord[]} */
     this.placed = [];
-    /** @type {number | null} the word whose card is open, by its number */
     this.open = null;
     this.pinned = false; // by a click or a key: the pointer may leave
     this.composing = false;
     this.replacing = false; // the server's text is put in: nobody types
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.pause = undefined;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.linger = undefined;
     this.listen();
   }
@@ -117,8 +121,7 @@ export class TranslationEditor extends View {
     this.describe();
   }
 
-  /** @returns {Verdict} */
-  begin() {
+  begin(): Verdict {
     this.exchange.hear(this.data, this.data.text);
     return "take";
   }
@@ -139,8 +142,7 @@ export class TranslationEditor extends View {
     if (known) this.status.textContent = statusOf(known, text !== known.text);
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     this.root.classList.toggle("hl-narrow", width < NARROW);
     this.place();
     if (this.open !== null) this.showCard();
@@ -162,8 +164,8 @@ export class TranslationEditor extends View {
     const { lines, mirror, theme, known: data, placed, open } = this;
     const { fromRight } = mirror;
     const context = sized(this.canvas, lines.clientWidth, lines.clientHeight);
-    /** @param {number} piece */
-    const boxesOf = (piece) => mirror.boxes(data.pieces[piece].start, data.pieces[piece].end);
+    const boxesOf = (piece: number) =>
+      mirror.boxes(data.pieces[piece].start, data.pieces[piece].end);
     paint(context, editorMarks({ placed, open, theme, data, boxesOf, fromRight }), theme.font);
   }
 
@@ -194,8 +196,7 @@ export class TranslationEditor extends View {
     else if (waited && this.data !== this.known) this.show(this.data, this.options);
   }
 
-  /** @param {KeyboardEvent} event */
-  onKey(event) {
+  onKey(event: KeyboardEvent) {
     const { key, altKey, isComposing } = event;
     if (isComposing) return;
     if (key === "Alt" || key === "Meta") this.send(); // what may follow is Alt+Left, for Back
@@ -216,8 +217,7 @@ export class TranslationEditor extends View {
     event.preventDefault();
   }
 
-  /** @param {PointerEvent | null} event */
-  onPointer(event) {
+  onPointer(event: PointerEvent | null) {
     if (event?.pointerType === "touch" || this.card.at) return;
     const isOnCard = event && event.composedPath().includes(this.card.root);
     clearTimeout(this.linger);
@@ -231,7 +231,7 @@ export class TranslationEditor extends View {
     } else if (!this.pinned) this.linger = setTimeout(() => this.close(), LINGER.close);
   }
 
-  /** @param {boolean} [byKeys] whether the arrow keys choose from now on */
+  /** @param byKeys whether the arrow keys choose from now on */
   openAtCaret(byKeys = false) {
     const { selectionStart, selectionEnd } = this.field;
     const at = selectionStart === selectionEnd || byKeys
@@ -240,8 +240,7 @@ export class TranslationEditor extends View {
     else this.close();
   }
 
-  /** @param {PlacedWord} placed @param {{pinned: boolean, byKeys?: boolean}} how */
-  openWord({ word, boxes }, { pinned, byKeys }) {
+  openWord({ word, boxes }: PlacedWord, { pinned, byKeys }: { pinned: boolean; byKeys?: boolean }) {
     clearTimeout(this.linger);
     if (!word.sure || !boxes.length) { // the answer to what was typed is on its way
       this.close();
@@ -271,8 +270,8 @@ export class TranslationEditor extends View {
     card.place(this.frame, at.boxes[at.boxes.length - 1]);
   }
 
-  /** @param {number} index of a word */
-  nameOf(index) {
+  /** @param index of a word */
+  nameOf(index: number) {
     const { start, end } = this.known.words[index];
     return this.known.text.slice(start, end) || "end of the sentence";
   }
@@ -286,8 +285,8 @@ export class TranslationEditor extends View {
     if (this.theme) this.draw();
   }
 
-  /** Force a piece. @param {import("./popover.ts").Chosen} chosen */
-  take({ piece, alternative }) {
+  /** Force a piece. */
+  take({ piece, alternative }: Chosen) {
     if (this.exchange.ahead) return; // these are the pieces of another text
     const { pieces } = this.known;
     // as Python compares it
@@ -298,12 +297,9 @@ export class TranslationEditor extends View {
   }
 }
 
-/**
- * List a row for each word.
- * @param {EditorData} data
- * @returns {string[][]} word, probability, its logarithm, and the alternatives of each piece
- */
-export const wordRows = ({ text, words, pieces }) => words.map((word) => {
+/** List a row for each word.
+ * @returns word, probability, its logarithm, and the alternatives of each piece */
+export const wordRows = ({ text, words, pieces }: EditorData): string[][] => words.map((word) => {
   const own = pieces.slice(word.first, word.first + word.count)
     .filter(({ others }) => others.length);
   const listed = own.map(({ label, others }) =>
@@ -314,12 +310,9 @@ export const wordRows = ({ text, words, pieces }) => words.map((word) => {
   ];
 });
 
-/**
- * Name the origin of the text, always in one line, so that nothing below moves.
- * @param {EditorData} data
- * @param {boolean} changed whether something was typed since
- */
-function statusOf({ byHand, forced }, changed) {
+/** Name the origin of the text, always in one line, so that nothing below moves.
+ * @param changed whether something was typed since */
+function statusOf({ byHand, forced }: EditorData, changed: boolean) {
   if (byHand || changed) return "Your version.";
   const first = forced === 1 ? "subword" : `${forced} subwords`;
   if (forced) return `Forced: the first ${first}, overlined.`;
@@ -333,18 +326,16 @@ const POINTED = 0.08;
 const UNSURE = 0.35; // of a word behind what was typed last
 const OVER = { height: 1.5, hook: 6 }; // the line over what was forced
 
-/**
- * @typedef {object} EditorScene
- * @property {PlacedWord[]} placed
- * @property {number | null} open the word whose pieces are shown, by its number
- * @property {(piece: number) => Box[]} boxesOf a piece
- * @property {boolean} fromRight whether the text runs from right to left
- * @property {import("./words.ts").EditorData} data
- * @property {import("../core/theme.ts").Theme} theme
- */
+interface EditorScene {
+  placed: PlacedWord[];
+  open: number | null; // the word whose pieces are shown, by its number
+  boxesOf: (piece: number) => Box[]; // a piece
+  fromRight: boolean; // whether the text runs from right to left
+  data: EditorData;
+  theme: Theme;
+}
 
-/** @param {EditorScene} scene @returns {Mark[]} */
-export function editorMarks(scene) {
+export function editorMarks(scene: EditorScene): Mark[] {
   const { placed, open, theme, fromRight } = scene;
   const { ink } = theme;
   const forced = placed.filter(({ word }) => word.forced);
@@ -363,9 +354,8 @@ export function editorMarks(scene) {
   ];
 }
 
-/** Draw the bar of a word, or of each piece of the word under the pointer.
- * @param {EditorScene} scene @param {PlacedWord} placed */
-function bars({ open, boxesOf, data, theme, fromRight }, { word, boxes }) {
+/** Draw the bar of a word, or of each piece of the word under the pointer. */
+function bars({ open, boxesOf, data, theme, fromRight }: EditorScene, { word, boxes }: PlacedWord) {
   const faded = word.sure ? 1 : UNSURE;
   const parts = word.index === open && word.count > 1
     ? data.pieces.slice(word.first, word.first + word.count).flatMap((piece, n) =>
@@ -378,11 +368,10 @@ function bars({ open, boxesOf, data, theme, fromRight }, { word, boxes }) {
   ]);
 }
 
-/** Shorten a bar, so that a word and its full stop have a bar each. @param {Box} box */
-const apart = (box) => ({ ...box, right: Math.max(box.left + 1, box.right - BAR.apart) });
+/** Shorten a bar, so that a word and its full stop have a bar each. */
+const apart = (box: Box) => ({ ...box, right: Math.max(box.left + 1, box.right - BAR.apart) });
 
-/** @param {Box[]} boxes @param {string} fill @param {boolean} last @param {boolean} fromRight */
-function over(boxes, fill, last, fromRight) {
+function over(boxes: Box[], fill: string, last: boolean, fromRight: boolean) {
   const end = boxes[boxes.length - 1];
   const line = boxes.map(({ left, right, top }) =>
     rect({ x: left, y: top - 2, width: right - left, height: OVER.height, fill, opacity: 0.6 }));
@@ -394,11 +383,13 @@ function over(boxes, fill, last, fromRight) {
     : line;
 }
 
-/** @typedef {"lay" | "take" | "leave"} Verdict */
+type Verdict = "lay" | "take" | "leave";
 
 /** The exchange with the server: an answer is laid over the text, or replaces it only where no
  * typed letter is lost by it. */
 export class Exchange {
+  declare sent; declare answered; declare unsent;
+
   constructor() {
     this.sent = 0; // revision of the last text that was sent
     this.answered = 0; // and of the last that was answered
@@ -411,22 +402,18 @@ export class Exchange {
   }
 
   /** Number the text that is to be sent.
-   * @param {boolean} changed whether the text is another one than the server knows
-   * @returns {number | null} its revision; null where there is nothing to send */
-  send(changed) {
+   * @param changed whether the text is another one than the server knows
+   * @returns its revision; null where there is nothing to send */
+  send(changed: boolean): number | null {
     const due = this.unsent && (changed || this.sent !== this.answered);
     this.unsent = false;
     return due ? ++this.sent : null;
   }
 
-  /**
-   * Judge what the server says: `lay` its probabilities over the very same text, `take` its text,
+  /** Judge what the server says: `lay` its probabilities over the very same text, `take` its text,
    * or `leave` it as outdated. Something is `unsent` where the text is to be sent once more.
-   * @param {{text: string, revision: number}} answer
-   * @param {string} text that stands in the editor
-   * @returns {Verdict}
-   */
-  hear(answer, text) {
+   * @param text that stands in the editor */
+  hear(answer: { text: string; revision: number }, text: string): Verdict {
     // a page that was left and entered again counts on from what the server knows
     if (answer.revision > this.sent) this.sent = answer.revision;
     // a server that has lost the session begins at 0, and never answers what was on its way

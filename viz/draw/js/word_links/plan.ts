@@ -4,56 +4,53 @@
 // the same.
 
 import { runsLeft, shortened, within } from "../core/text.ts";
+import type { Place } from "../core/scene.ts";
+import type { Measure } from "../core/theme.ts";
 
-/** @import { Measure } from "../core/theme.ts" */
-
-/** @typedef {"source" | "target"} Side */
-/** A word of one of the two sentences. @typedef {{side: Side, index: number}} Token */
+export type Side = "source" | "target";
+/** A word of one of the two sentences. */
+export interface Token { side: Side; index: number }
 /** Two word numbers, from 0, the strength between them, and whether each is the other's strongest.
- * @typedef {{source: number, target: number, strength: number, mutual: boolean}} Link */
-
-/**
- * @typedef {object} LinkData the message of `encode_links` in viz/draw/word_links.py
- * @property {string} title
- * @property {string} madeBy layer, heads, row and lens, in a line
- * @property {string} note
- * @property {string} color of the links
- * @property {string[]} source the words that were read
- * @property {string[]} target the words that were written
- * @property {[string, string]} languages what both are called
- * @property {Link[]} links
- * @property {Shares | null} shares of the source, where they are to be seen
  */
+export interface Link { source: number; target: number; strength: number; mutual: boolean }
+
+export interface LinkData { // the message of `encode_links` in viz/draw/word_links.py
+  title: string;
+  madeBy: string; // layer, heads, row and lens, in a line
+  note: string;
+  color: string; // of the links
+  source: string[]; // the words that were read
+  target: string[]; // the words that were written
+  languages: [string, string]; // what both are called
+  links: Link[];
+  shares: Shares | null; // of the source, where they are to be seen
+}
 
 /** Values of each word, 0 to 1: how much a source word was used, and which share of a written one
- * comes from the source; and that of its cross-attention on sinks.
- * @typedef {Record<Side | "onSinks", ArrayLike<number>>} Shares */
+ * comes from the source; and that of its cross-attention on sinks. */
+type Shares = Record<Side | "onSinks", ArrayLike<number>>;
 
-/** @type {Record<Side, Side>} */
-export const OTHER = { source: "target", target: "source" };
+export const OTHER: Record<Side, Side> = { source: "target", target: "source" };
 
-/** List the links of a word, the strongest first.
- * @param {Pick<LinkData, "links">} data @param {Token} token */
-export const linksOf = ({ links }, { side, index }) =>
+/** List the links of a word, the strongest first. */
+export const linksOf = ({ links }: Pick<LinkData, "links">, { side, index }: Token) =>
   links.filter((link) => link[side] === index).sort((a, b) => b.strength - a.strength);
 
-/** @param {Token | null} token @param {Token | null} other */
-export const same = (token, other) =>
+export const same = (token: Token | null, other: Token | null) =>
   token?.side === other?.side && token?.index === other?.index;
 
-/** A word's place; its text is cut where it has no room.
- * @typedef {import("../core/scene.ts").Place & {text: string}} WordPlace */
+/** A word's place; its text is cut where it has no room. */
+export type WordPlace = Place & { text: string };
 
-/**
- * @typedef {object} LinkPlan
- * @property {boolean} columns whether the sentences stand side by side, else one over the other
- * @property {boolean} many whether there are several pairs of lines
- * @property {number} font size of the letters
- * @property {Record<Side, WordPlace[]>} places
- * @property {number} bend how far a link leaves a word straight
- * @property {number} width
- * @property {number} height
- */
+export interface LinkPlan {
+  columns: boolean; // whether the sentences stand side by side, else one over the other
+  many: boolean; // whether there are several pairs of lines
+  font: number; // size of the letters
+  places: Record<Side, WordPlace[]>;
+  bend: number; // how far a link leaves a word straight
+  width: number;
+  height: number;
+}
 
 export const NUMBER = { font: 12, width: 30, height: 16 }; // of a strength beside a word
 /** A bar under a word, equally long for all words and so to be compared. */
@@ -63,27 +60,24 @@ const NARROW = 480; // frames of less have columns
 const FONTS = [24, 21, 18, 16];
 const LINES = { gap: 0.8, line: 1.75, pad: 4, links: 84, between: 12 }; // the first two in letters
 const BROKEN = { links: 62, slack: 1.15 }; // several pairs of lines; they are not filled to the end
-export const SIDES = /** @type {const} */ (["source", "target"]);
+export const SIDES = ["source", "target"] as const;
 const COLUMNS = { font: 15, row: 28, links: 72, most: 200, edge: 8 };
 
-/** Compute a value for both sentences.
- * @template T @param {(side: Side) => T} valueOf @returns {Record<Side, T>} */
-const both = (valueOf) => ({ source: valueOf("source"), target: valueOf("target") });
+/** Compute a value for both sentences. */
+const both = <T>(valueOf: (side: Side) => T): Record<Side, T> =>
+  ({ source: valueOf("source"), target: valueOf("target") });
 
-/** @type {(data: LinkData, width: number, measure: Measure) => LinkPlan} */
-export const planLinks = (data, width, measure) =>
+export const planLinks = (data: LinkData, width: number, measure: Measure): LinkPlan =>
   (width < NARROW ? inColumns : inLines)(data, width, measure);
 
-/** @type {typeof planLinks} */
-function inLines(data, width, measure) {
+function inLines(data: LinkData, width: number, measure: Measure): LinkPlan {
   const { font, gap, texts, sizes } = largest(data, width, measure);
   const pairs = brokenTogether(sizes, data.links, gap, width);
   const line = Math.round(LINES.line * font);
   const leftward = leftwardOf(data);
   const links = pairs.length > 1 ? BROKEN.links : LINES.links;
   const high = 2 * NUMBER.height + 2 * line + links;
-  /** @type {LinkPlan["places"]} */
-  const places = { source: [], target: [] };
+  const places: LinkPlan["places"] = { source: [], target: [] };
   pairs.forEach((pair, n) => {
     const top = n * (high + LINES.between) + NUMBER.height;
     const starts = alongside(pair, sizes, data.links, gap, width, leftward);
@@ -103,12 +97,10 @@ function inLines(data, width, measure) {
   };
 }
 
-/** Choose the largest letters that need no more lines than the smallest.
- * @param {LinkData} data @param {number} width @param {Measure} measure */
-function largest(data, width, measure) {
+/** Choose the largest letters that need no more lines than the smallest. */
+function largest(data: LinkData, width: number, measure: Measure) {
   const all = FONTS.map((font) => {
-    /** @param {string} word */
-    const wideOf = (word) => Math.ceil(measure(word, font, 600));
+    const wideOf = (word: string) => Math.ceil(measure(word, font, 600));
     const texts = both((side) =>
       data[side].map((word) => shortened(word, width - 2 * LINES.pad, wideOf)));
     // a word has the room of its number too
@@ -116,31 +108,27 @@ function largest(data, width, measure) {
       texts[side].map((word) => Math.max(NUMBER.width, wideOf(word)) + 2 * LINES.pad));
     return { font, gap: Math.round(LINES.gap * font), texts, sizes };
   });
-  /** @param {(typeof all)[number]} words */
-  const count = ({ gap, sizes }) => {
+  const count = ({ gap, sizes }: (typeof all)[number]) => {
     const lines = Math.max(...SIDES.map((side) => lengthOf(sizes[side], gap))) / width;
     return lines <= 1 ? 1 : Math.max(2, Math.ceil(BROKEN.slack * lines));
   };
   const fewest = count(all[all.length - 1]);
-  return /** @type {(typeof all)[number]} */ (all.find((words) => count(words) <= fewest));
+  return all.find((words) => count(words) <= fewest) as (typeof all)[number];
 }
 
-/** @type {typeof planLinks} */
-function inColumns(data, width, measure) {
+function inColumns(data: LinkData, width: number, measure: Measure): LinkPlan {
   const { font, row, edge } = COLUMNS;
-  /** @param {string} word */
-  const wideOf = (word) => Math.ceil(measure(word, font, 600));
+  const wideOf = (word: string) => Math.ceil(measure(word, font, 600));
   const beside = NUMBER.width + 2 * edge; // of a word: its number, and air at both sides
   const most = (width - COLUMNS.links) / 2 - beside;
   const texts = both((side) => data[side].map((word) => shortened(word, most, wideOf)));
   const [left, right] = SIDES.map((side) => Math.max(0, ...texts[side].map(wideOf)) + beside);
   const middle = Math.min(width - left - right, COLUMNS.most);
   const rows = Math.max(data.source.length, data.target.length);
-  const whole = both((side) => /** @type {[number, number]} */ ([0, data[side].length]));
+  const whole = both((side) => [0, data[side].length] as [number, number]);
   const sizes = both((side) => Array(data[side].length).fill(row));
   const starts = alongside(whole, sizes, data.links, 0, rows * row, both(() => false));
-  /** @param {Side} side @param {number} x @param {number} wide */
-  const column = (side, x, wide) => starts[side].map((y, n) =>
+  const column = (side: Side, x: number, wide: number) => starts[side].map((y, n) =>
     ({ text: texts[side][n], x, y, width: wide, height: row }));
   return {
     columns: true, many: false, font, bend: middle / 2, width, height: rows * row,
@@ -150,28 +138,24 @@ function inColumns(data, width, measure) {
   };
 }
 
-/** Test for both sentences whether they run to the left. @param {Pick<LinkData, Side>} data */
-export const leftwardOf = (data) => both((side) => runsLeft(data[side].join(" ")));
+/** Test for both sentences whether they run to the left. */
+export const leftwardOf = (data: Pick<LinkData, Side>) =>
+  both((side) => runsLeft(data[side].join(" ")));
 
-/**
- * Place the words of two lines: the longer packed, the other as near to its partners as it can.
- * @param {LinePair} pair
- * @param {Record<Side, number[]>} all sizes of all words
- * @param {Link[]} links
- * @param {number} gap
- * @param {number} room
- * @param {Record<Side, boolean>} leftward whether the words of a line follow one another leftward
- * @returns {Record<Side, number[]>}
- */
-function alongside(pair, all, links, gap, room, leftward) {
+/** Place the words of two lines: the longer packed, the other as near to its partners as it can.
+ * @param all sizes of all words
+ * @param leftward whether the words of a line follow one another leftward */
+function alongside(
+  pair: LinePair, all: Record<Side, number[]>, links: Link[], gap: number, room: number,
+  leftward: Record<Side, boolean>,
+): Record<Side, number[]> {
   const sizes = both((side) => all[side].slice(...pair[side]));
   const wider = lengthOf(sizes.source, gap) >= lengthOf(sizes.target, gap) ? "source" : "target";
   const other = OTHER[wider];
   const free = sizes[wider].map(() => ({ center: 0, weight: 0 }));
   const end = lengthOf(sizes[wider], gap);
   // turned round where its words follow one another to the left
-  /** @param {Side} side @param {number[]} starts */
-  const turned = (side, starts) => (leftward[side]
+  const turned = (side: Side, starts: number[]) => (leftward[side]
     ? starts.map((start, n) => end - start - sizes[side][n]) : starts);
   const packed = turned(wider, placed(free, sizes[wider], gap, room));
   const [from, to] = pair[wider];
@@ -189,14 +173,13 @@ function alongside(pair, all, links, gap, room, leftward) {
   const beside = turned(other, placed(wanted, sizes[other], gap, end));
   // two lines that both begin at the right stand there
   const shift = leftward.source && leftward.target ? Math.max(0, room - end) : 0;
-  /** @param {number[]} starts */
-  const shifted = (starts) => starts.map((start) => start + shift);
-  return /** @type {Record<Side, number[]>} */ (
-    { [wider]: shifted(packed), [other]: shifted(beside) });
+  const shifted = (starts: number[]) => starts.map((start) => start + shift);
+  return { [wider]: shifted(packed), [other]: shifted(beside) } as Record<Side, number[]>;
 }
 
-/** From the first word up to the one after the last. @typedef {[from: number, to: number]} Span */
-/** @typedef {Record<Side, Span>} LinePair */
+/** From the first word up to the one after the last. */
+type Span = [from: number, to: number];
+type LinePair = Record<Side, Span>;
 
 // what a break costs, in strengths of cut links
 const LINE = 1; // one more pair of lines
@@ -206,13 +189,13 @@ const FARTHEST = 24; // words by which one sentence may be ahead of the other: b
 /**
  * The cheapest way to break both, found by dynamic programming over the pairs of places where a
  * line can end.
- * @param {Record<Side, number[]>} sizes of the words; none is longer than the room
- * @param {Link[]} links
- * @param {number} gap between two words
- * @param {number} room of a line
- * @returns {LinePair[]}
+ * @param sizes of the words; none is longer than the room
+ * @param gap between two words
+ * @param room of a line
  */
-export function brokenTogether(sizes, links, gap, room) {
+export function brokenTogether(
+  sizes: Record<Side, number[]>, links: Link[], gap: number, room: number,
+): LinePair[] {
   const [n, m] = [sizes.source.length, sizes.target.length];
   const cut = cutStrength(n, m, links);
   const emptiness = both((side) => emptinessFrom(sizes[side], gap, room));
@@ -235,8 +218,7 @@ export function brokenTogether(sizes, links, gap, room) {
       }
     }
   }
-  /** @type {LinePair[]} */
-  const lines = [];
+  const lines: LinePair[] = [];
   for (let end = best.length - 1; end > 0; end = cameFrom[end]) {
     const start = cameFrom[end];
     lines.unshift({
@@ -247,9 +229,10 @@ export function brokenTogether(sizes, links, gap, room) {
   return lines;
 }
 
-/** For each first word of a line and each number of words that fit, which share of it stays empty.
- * @param {number[]} sizes @param {number} gap @param {number} room */
-function emptinessFrom(sizes, gap, room) {
+/**
+ * For each first word of a line and each number of words that fit, which share of it stays empty.
+ */
+function emptinessFrom(sizes: number[], gap: number, room: number) {
   return [...sizes.keys(), sizes.length].map((from) => {
     const shares = [1];
     for (let length = 0, to = from; to < sizes.length; to++) {
@@ -261,18 +244,11 @@ function emptinessFrom(sizes, gap, room) {
   });
 }
 
-/**
- * The strength of all links between what stands before a pair of places and what stands after it,
- * from sums over the links of the first i and the first j words.
- * @param {number} n
- * @param {number} m
- * @param {Link[]} links
- * @returns {(i: number, j: number) => number}
- */
-function cutStrength(n, m, links) {
+/** The strength of all links between what stands before a pair of places and what stands after it,
+ * from sums over the links of the first i and the first j words. */
+function cutStrength(n: number, m: number, links: Link[]): (i: number, j: number) => number {
   const sums = new Float64Array((n + 1) * (m + 1));
-  /** @param {number} i @param {number} j */
-  const at = (i, j) => i * (m + 1) + j;
+  const at = (i: number, j: number) => i * (m + 1) + j;
   for (const { source, target, strength } of links) sums[at(source + 1, target + 1)] += strength;
   for (let i = 1; i <= n; i++) {
     for (let j = 1; j <= m; j++) {
@@ -288,20 +264,21 @@ const LOOSE = 1e-3; // how much a word without a partner pulls at its neighbours
  * The starts of a line's words that are nearest, by least squares, to what is wanted: isotonic
  * regression by pooling adjacent violators (Barlow et al. 1972) on what remains of the wanted
  * places once the words before have theirs.
- * @param {{center: number, weight: number}[]} wanted where the middle of each word would stand, and
- *   how much; a word of weight 0 follows the one before it
- * @param {number[]} sizes of the words
- * @param {number} gap least room between two
- * @param {number} room of the line, which holds them all
+ * @param wanted where the middle of each word would stand, and how much; a word of weight 0 follows
+ *   the one before it
+ * @param sizes of the words
+ * @param gap least room between two
+ * @param room of the line, which holds them all
  */
-export function placed(wanted, sizes, gap, room) {
+export function placed(
+  wanted: { center: number; weight: number }[], sizes: number[], gap: number, room: number,
+) {
   const offsets = [0];
   for (const size of sizes) offsets.push(offsets[offsets.length - 1] + size + gap);
   const pulls = wanted.map(({ center, weight }, n) =>
     ({ at: center - sizes[n] / 2 - offsets[n], weight }));
   let before = pulls.find(({ weight }) => weight)?.at ?? 0;
-  /** @type {{at: number, weight: number, count: number}[]} */
-  const pools = [];
+  const pools: { at: number; weight: number; count: number }[] = [];
   for (const { at, weight } of pulls) {
     if (weight) before = at;
     let pool = { at: before, weight: weight || LOOSE, count: 1 };
@@ -320,6 +297,6 @@ export function placed(wanted, sizes, gap, room) {
     .map((at, n) => at + offsets[n]);
 }
 
-/** Compute the length of words in a row. @param {number[]} sizes @param {number} gap */
-const lengthOf = (sizes, gap) =>
+/** Compute the length of words in a row. */
+const lengthOf = (sizes: number[], gap: number) =>
   sizes.reduce((sum, size) => sum + size + gap, 0) - (sizes.length ? gap : 0);

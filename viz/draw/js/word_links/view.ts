@@ -6,10 +6,10 @@ import { PictureView } from "../core/picture_view.ts";
 import { path, rect, text } from "../core/scene.ts";
 import { digits, isolate, quote, tidy } from "../core/text.ts";
 import { BAR, leftwardOf, linksOf, NUMBER, OTHER, planLinks, same, SIDES } from "./plan.ts";
-
-/** @import { Scene } from "../core/picture_view.ts" */
-/** @import { Mark } from "../core/scene.ts" */
-/** @import { Link, LinkData, LinkPlan, Side, Token, WordPlace as Place } from "./plan.ts" */
+import type { Scene } from "../core/picture_view.ts";
+import type { Mark } from "../core/scene.ts";
+import type { Message } from "../core/wire.ts";
+import type { Link, LinkData, LinkPlan, Side, Token, WordPlace as Place } from "./plan.ts";
 
 const FADED = { word: 0.38, link: 0.08 };
 const STROKE = { thinnest: 1.25, widest: 7 };
@@ -19,16 +19,14 @@ const AIR = 3; // between a word and its links
 const EDGE = 8; // between a word and its number in a column
 const TRACK = 0.16; // opacity of a bar of 1
 
-/**
- * @typedef {object} Chosen
- * @property {Token | null} pinned
- * @property {Token | null} shown whose partners are shown; all are alike where there is none
- *
- * @typedef {Scene<LinkData, LinkPlan, Token> & Chosen} LinkScene
- */
+interface Chosen {
+  pinned: Token | null;
+  shown: Token | null; // whose partners are shown; all are alike where there is none
+}
 
-/** @param {LinkScene} scene @returns {Mark[]} */
-export function linkMarks(scene) {
+type LinkScene = Scene<LinkData, LinkPlan, Token> & Chosen;
+
+export function linkMarks(scene: LinkScene): Mark[] {
   const { data, shown } = scene;
   const own = shown ? linksOf(data, shown) : [];
   const others = data.links.filter((link) => !own.includes(link));
@@ -40,9 +38,8 @@ export function linkMarks(scene) {
   ];
 }
 
-/** Draw links, the strongest on top.
- * @param {LinkScene} scene @param {Link[]} links @param {number} opacity */
-function strokes({ data, plan }, links, opacity) {
+/** Draw links, the strongest on top. */
+function strokes({ data, plan }: LinkScene, links: Link[], opacity: number) {
   // a strength is a share of 1; one that is none is drawn as the share of the largest
   const whole = Math.max(1, ...data.links.map(({ strength }) => strength));
   return [...links].sort((a, b) => a.strength - b.strength).map((link) => {
@@ -55,8 +52,7 @@ function strokes({ data, plan }, links, opacity) {
   });
 }
 
-/** @param {LinkPlan} plan @param {Place} source @param {Place} target */
-function curve({ columns, bend }, source, target) {
+function curve({ columns, bend }: LinkPlan, source: Place, target: Place) {
   const [x0, y0, x1, y1] = (columns
     ? [source.x + source.width - AIR, source.y + source.height / 2, target.x + AIR,
       target.y + target.height / 2]
@@ -67,13 +63,8 @@ function curve({ columns, bend }, source, target) {
     + `${x1},${y1}`;
 }
 
-/**
- * @param {LinkScene} scene
- * @param {Side} side
- * @param {Link[]} own of the word that is shown
- * @returns {Mark[]}
- */
-function words(scene, side, own) {
+/** @param own of the word that is shown */
+function words(scene: LinkScene, side: Side, own: Link[]): Mark[] {
   const { data, plan, theme, at, pinned, shown } = scene;
   const linked = new Set(data.links.map((link) => link[side]));
   return plan.places[side].flatMap((place, index) => {
@@ -98,9 +89,8 @@ function words(scene, side, own) {
   });
 }
 
-/** Draw a share of 1 as a pale bar, and the share of a word on it in ink.
- * @param {LinkScene} scene @param {Token} token @param {number} opacity */
-function shareBar({ data, plan, theme }, { side, index }, opacity) {
+/** Draw a share of 1 as a pale bar, and the share of a word on it in ink. */
+function shareBar({ data, plan, theme }: LinkScene, { side, index }: Token, opacity: number) {
   const { x, y, width, height } = plan.places[side][index];
   const share = data.shares?.[side][index] ?? 0;
   const free = width - BAR.width;
@@ -112,21 +102,20 @@ function shareBar({ data, plan, theme }, { side, index }, opacity) {
   ];
 }
 
-/** @param {Place} place */
-const boxOf = ({ x, y, width, height }) => ({ x, y: y + 1, width, height: height - 2 });
+const boxOf = ({ x, y, width, height }: Place) => ({ x, y: y + 1, width, height: height - 2 });
 
-/** @param {LinkScene} scene @param {Place} place @param {Side} side */
-function textAt({ data, plan: { columns } }, { x, y, width, height }, side) {
+function textAt(
+  { data, plan: { columns } }: LinkScene, { x, y, width, height }: Place, side: Side,
+) {
   const middle = y + (height - (data.shares ? BAR.room : 0)) / 2 + 0.5;
-  if (!columns) return /** @type {const} */ ({ x: x + width / 2, y: middle, anchor: "middle" });
+  if (!columns) return { x: x + width / 2, y: middle, anchor: "middle" } as const;
   return side === "source"
-    ? /** @type {const} */ ({ x: x + width - EDGE, y: middle, anchor: "end" })
-    : /** @type {const} */ ({ x: x + EDGE, y: middle, anchor: "start" });
+    ? { x: x + width - EDGE, y: middle, anchor: "end" } as const
+    : { x: x + EDGE, y: middle, anchor: "start" } as const;
 }
 
-/** The strength at a partner, on its side away from the links.
- * @param {LinkScene} scene @param {Place} place @param {Side} side @param {number} strength */
-function numberAt(scene, place, side, strength) {
+/** The strength at a partner, on its side away from the links. */
+function numberAt(scene: LinkScene, place: Place, side: Side, strength: number) {
   const { plan, theme, measure } = scene;
   const { x, y, width, height } = place;
   const written = { text: digits(strength), size: NUMBER.font, middle: true, fill: theme.ink };
@@ -139,10 +128,8 @@ function numberAt(scene, place, side, strength) {
   return text({ ...written, x: x + width / 2, y: outside, anchor: "middle" });
 }
 
-/** Draw a bar at the pinned word.
- * @param {LinkScene} scene @param {Place} place
- * @param {Side} side */
-function stem({ plan, theme }, { x, y, width, height }, side) {
+/** Draw a bar at the pinned word. */
+function stem({ plan, theme }: LinkScene, { x, y, width, height }: Place, side: Side) {
   const first = side === "source";
   const box = plan.columns
     ? { x: first ? x : x + width - 3, y: y + 3, width: 3, height: height - 6 }
@@ -150,25 +137,25 @@ function stem({ plan, theme }, { x, y, width, height }, side) {
   return rect({ ...box, fill: theme.ink });
 }
 
-/** The arrows along a line that runs to the left. @type {Record<string, string>} */
-const TURNED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
+/** The arrows along a line that runs to the left. */
+const TURNED: Record<string, string> = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
 const TALLEST_COLUMNS = 1600; // more than fifty words, as they stand on a phone, scroll
 const HELP = "The arrow keys move along a sentence, and to a partner in the other one; Enter pins "
   + "a word, Escape lets it go.";
 
-/** @extends {PictureView<LinkData, Token, LinkPlan>} */
-export class WordLinks extends PictureView {
-  /** @param {import("../core/wire.ts").Message} message @returns {LinkData} */
-  static read({ meta, arrays: { ends, strengths, used, fromSource, onSinks } }) {
+export class WordLinks extends PictureView<LinkData, Token, LinkPlan> {
+  static read({ meta, arrays: { ends, strengths, used, fromSource, onSinks } }: Message): LinkData {
     const links = Array.from(strengths, (strength, n) =>
       ({ source: ends[2 * n], target: ends[2 * n + 1], strength, mutual: meta.mutual[n] }));
     return { ...meta, links, shares: used ? { source: used, target: fromSource, onSinks } : null };
   }
 
+  declare picks;
+  declare pinned: Token | null;
+
   constructor() {
     super();
     this.scroll.addEventListener("click", (event) => this.under(event) ?? this.pin(null));
-    /** @type {Token | null} */
     this.pinned = null;
     this.picks = true;
   }
@@ -181,13 +168,11 @@ export class WordLinks extends PictureView {
     fillTable(this.table, title, columns, pairRows(this.data));
   }
 
-  /** @param {number} width */
-  arrange(width) {
+  arrange(width: number) {
     this.fit((room) => planLinks(this.data, room, this.measure), width, TALLEST_COLUMNS);
   }
 
-  /** @param {Token | null} at */
-  marks(at) {
+  marks(at: Token | null) {
     return linkMarks({ ...this.scene(at), pinned: this.pinned, shown: at ?? this.pinned });
   }
 
@@ -195,8 +180,7 @@ export class WordLinks extends PictureView {
     return { name: "word links", lines: [this.data.madeBy] };
   }
 
-  /** @param {number} x @param {number} y */
-  hit(x, y) {
+  hit(x: number, y: number) {
     for (const side of SIDES) {
       const index = this.plan.places[side].findIndex((place) => x >= place.x
         && x < place.x + place.width && y >= place.y && y < place.y + place.height);
@@ -205,20 +189,18 @@ export class WordLinks extends PictureView {
     return null;
   }
 
-  /** @param {Token} token */
-  pick(token) {
+  pick(token: Token) {
     this.pin(same(token, this.pinned) ? null : token);
   }
 
-  /** @param {Token | null} token null lets go, and nothing is pointed at then: so a tap sees it */
-  pin(token) {
+  /** @param token null lets go, and nothing is pointed at then: so a tap sees it */
+  pin(token: Token | null) {
     this.pinned = token;
     if (!token) this.at = null;
     this.draw();
   }
 
-  /** @param {string} key */
-  press(key) {
+  press(key: string) {
     const at = this.at ?? this.pinned;
     if (key === "Escape") this.pin(null);
     else if ((key === "Enter" || key === " ") && at) {
@@ -230,13 +212,11 @@ export class WordLinks extends PictureView {
   }
 
   /** Find the word that a key leads to: along its sentence, or its strongest partner; from a word
-   * without partner, the word of the same number.
-   * @param {string} pressed */
-  target(pressed) {
+   * without partner, the word of the same number. */
+  target(pressed: string) {
     const { data, plan: { columns } } = this;
     const at = this.at ?? this.pinned;
-    /** @type {Token} */
-    const start = { side: "source", index: 0 };
+    const start: Token = { side: "source", index: 0 };
     if (!at) return pressed in ARROWS || pressed === "Home" ? start : null;
     const { side, index } = at;
     const key = !columns && leftwardOf(data)[side] ? TURNED[pressed] ?? pressed : pressed;
@@ -250,8 +230,7 @@ export class WordLinks extends PictureView {
     const [back, on, toSource, toTarget] = columns
       ? ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]
       : ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
-    /** @type {Record<string, Token>} */
-    const moves = {
+    const moves: Record<string, Token> = {
       [back]: { side, index: Math.max(0, index - 1) },
       [on]: { side, index: Math.min(last, index + 1) },
       [toSource]: side === "target" ? partner : at,
@@ -262,8 +241,7 @@ export class WordLinks extends PictureView {
     return moves[key];
   }
 
-  /** @param {Token} at */
-  sentence(at) {
+  sentence(at: Token) {
     const [{ data }, { side, index }] = [this, at];
     const partners = linksOf(data, at).map((link) =>
       `${quote(data[OTHER[side]][link[OTHER[side]]])} ${strengthOf(link)}`);
@@ -271,50 +249,45 @@ export class WordLinks extends PictureView {
     return `${quote(data[side][index])}: ${partners.join(", ") || NONE}${shares}`;
   }
 
-  /** @param {Token} at */
-  boxOf({ side, index }) {
+  boxOf({ side, index }: Token) {
     const { x, y, width, height } = this.plan.places[side][index];
     return boxAt(x, y, width, height);
   }
 
-  /** Add a line above the word and a line below it. @param {Token} at */
-  roomOf(at) {
+  /** Add a line above the word and a line below it. */
+  roomOf(at: Token) {
     const { left, top, right, bottom } = this.boxOf(at);
     return { left, top: 2 * top - bottom, right, bottom: 2 * bottom - top };
   }
 
-  /** Show the whole of a word that is cut, and its shares. @param {Token} at */
-  tipNodes({ side, index }) {
+  /** Show the whole of a word that is cut, and its shares. */
+  tipNodes({ side, index }: Token) {
     const word = this.data[side][index];
     if (this.data.shares) return [`${quote(word)} ${shareText(this.data, { side, index })}`];
     return this.plan.places[side][index].text === word ? null : [word];
   }
 }
 
-/** Write the strength of a link, and whether it is dashed. @param {Link} link */
-const strengthOf = ({ strength, mutual }) => `${digits(strength)}${mutual ? "" : ", dashed"}`;
+/** Write the strength of a link, and whether it is dashed. */
+const strengthOf = ({ strength, mutual }: Link) => `${digits(strength)}${mutual ? "" : ", dashed"}`;
 
 const SHARES = ["Used", "From the source", "Cross-attention on sinks"]; // columns of the table
 
-/** Write the shares of a word. @param {LinkData} data @param {Token} token */
-function shareText({ shares }, { side, index }) {
+/** Write the shares of a word. */
+function shareText({ shares }: LinkData, { side, index }: Token) {
   if (!shares) return "";
   const share = digits(shares[side][index]);
   return side === "source" ? `used ${share}`
     : `${share} from the source, cross-attention ${digits(shares.onSinks[index])} on sinks`;
 }
 
-/**
- * A row for each pair in the order of the translation, then the words that are left over.
- * @param {LinkData} data
- * @returns {string[][]} word of the source, of the translation, and strength; then the shares
- */
-export function pairRows(data) {
+/** A row for each pair in the order of the translation, then the words that are left over.
+ * @returns word of the source, of the translation, and strength; then the shares */
+export function pairRows(data: LinkData): string[][] {
   const { source, target, shares } = data;
-  /** @param {ArrayLike<number>} values @param {number} n number of a word, -1 for none */
-  const share = (values, n) => (n < 0 ? "" : digits(values[n]));
-  /** @param {number} read @param {number} written */
-  const sharesOf = (read, written) => (shares ? [share(shares.source, read),
+  /** @param n number of a word, -1 for none */
+  const share = (values: ArrayLike<number>, n: number) => (n < 0 ? "" : digits(values[n]));
+  const sharesOf = (read: number, written: number) => (shares ? [share(shares.source, read),
     share(shares.target, written), share(shares.onSinks, written)] : []);
   const rows = target.flatMap((word, index) => {
     const partners = linksOf(data, { side: "target", index });

@@ -47,8 +47,6 @@ function asked() {
   return exists ? number : data.sentences[0].number;
 }
 
-/** @param number of a sentence
- * @param again though it is shown */
 async function show(number: number, again = false) {
   if (number === shown && !again) return;
   shown = number;
@@ -79,8 +77,7 @@ async function sentence(number: number) {
   return Explorer.read(await unpacked(name), (head) => textOf(`${name}.${head}`));
 }
 
-/** Report a part that cannot be read, and show nothing that the list does not mark.
- * @param part that cannot be read */
+/** Report a part that cannot be read, and show nothing that the list does not mark. */
 function fail(part: string) {
   problem.textContent = `${part} cannot be read: the page is cut or damaged, so make it again.`;
   problem.hidden = false;

@@ -7,10 +7,9 @@ import {
   ARROWS, boxAt, fillTable, framed, isShortcut, make, placeTip, pointIn, reveal,
 } from "./core/dom.ts";
 import { EDGE, heightInSight } from "./core/picture_view.ts";
-import { group, path, rect, text } from "./core/scene.ts";
+import { group, type Group, type Mark, path, rect, text } from "./core/scene.ts";
 import { isolate, quote, shortened, within } from "./core/text.ts";
 import { View } from "./core/view.ts";
-import type { Group, Mark } from "./core/scene.ts";
 import type { Measure, Theme } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
@@ -52,8 +51,6 @@ const LETTERS = 13;
 const WIDEST = 600; // of a grid that has to share the page's width
 export const LONGEST = 120; // of a word at the side, CSS pixels; all of it is a hover away
 
-/** @param width of the page's column
- * @param tallest height that is in sight */
 export function planMasks(
   grids: Words[], width: number, tallest: number, measure: Measure,
 ): MasksPlan {

@@ -29,13 +29,9 @@ if (frame) { // a notebook gives the page a frame: as high as it needs
   }).observe(document.body);
 }
 
-/**
- * Take over the theme of the page around a frame, now and when it changes, unless the page in the
- * frame was made in a theme of its own: JupyterLab, VS Code and Colab have a dark one, whatever the
- * reader's system has.
- * @param inner the frame
- * @param repaint called when the theme has changed
- */
+/** Take over the theme of the page around a frame, now and when it changes, unless the page in the
+ * frame was made in a theme of its own: JupyterLab, VS Code and Colab have a dark one, whatever
+ * the reader's system has. */
 function followHost(inner: HTMLElement, repaint: () => void) {
   const { dataset } = document.documentElement;
   if (dataset.theme !== "auto") return;
@@ -57,8 +53,7 @@ function followHost(inner: HTMLElement, repaint: () => void) {
   for (const node of [documentElement, body]) observer.observe(node, { attributeFilter });
 }
 
-/** Derive the theme from the colour under a frame; null where it stands on none.
- * @param inner the frame */
+/** Derive the theme from the colour under a frame; null where it stands on none. */
 function themeAround(inner: HTMLElement): "light" | "dark" | null {
   for (let node = inner.parentElement; node; node = node.parentElement) {
     const color = RGB.exec(getComputedStyle(node).backgroundColor);

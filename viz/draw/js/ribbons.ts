@@ -3,11 +3,9 @@
 // ribbons together are a layer that is drawn once; those of one token are drawn at each change.
 
 import { choice, fillTable, make } from "./core/dom.ts";
-import { EDGE, PictureView, TALLEST } from "./core/picture_view.ts";
-import { group, path, rect, text } from "./core/scene.ts";
+import { EDGE, PictureView, type Scene, TALLEST } from "./core/picture_view.ts";
+import { group, type Group, type Mark, path, type Place, rect, text } from "./core/scene.ts";
 import { isolate, looksMost, number, quote, tidy, within } from "./core/text.ts";
-import type { Scene } from "./core/picture_view.ts";
-import type { Group, Mark, Place } from "./core/scene.ts";
 import type { Measure } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
@@ -44,7 +42,6 @@ const pair = (token: Token, other: { index: number }): [query: number, key: numb
 interface Ribbon { head: number; query: number; key: number; weight: number }
 
 /** The weights that are drawn as ribbons, the largest last and so on top.
- * @param on the heads that are switched on
  * @param token whose ribbons they are; all ribbons by default */
 export function ribbonsOf(data: RibbonData, on: number[], token: Token | null): Ribbon[] {
   const span = (side: Side) => (token?.side === side ? [token.index] : [...data[side].keys()]);
@@ -79,8 +76,6 @@ interface RibbonPlan {
   height: number;
 }
 
-/** @param count of heads that are on
- * @param width of the frame */
 export function planRibbons(
   { queries, keys }: { queries: string[]; keys: string[] }, count: number, width: number,
   measure: Measure,
@@ -105,12 +100,7 @@ export function planRibbons(
   };
 }
 
-/**
- * Find the middle of a head's lane in a row.
- * @param index of the row
- * @param nth of the heads that are on
- * @param count of these
- */
+/** Find the middle of a head's lane in a row. */
 export const laneAt = ({ row, lane }: RibbonPlan, index: number, nth: number, count: number) =>
   (index + 0.5) * row + (nth - (count - 1) / 2) * lane;
 
@@ -288,7 +278,6 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
       : [make("span", {}, this.dot, heads[0])]));
   }
 
-  /** @param name of a head */
   idOf(name: string) {
     return `${this.data.kind} ${name}`;
   }
@@ -395,7 +384,6 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     return `${quote(data[at.side][at.index])} ${way} ${most.join(", ")}`;
   }
 
-  /** @param columns of numbers beside it */
   boxOf({ side, index }: Token, columns = this.partner({ side }) ? this.plan.numbers : 0) {
     const { row, left, right, width, column } = this.plan;
     const numbers = columns * column;

@@ -3,13 +3,11 @@
 // only what is chosen.
 
 import { boxAt, fillTable, MOVES } from "./core/dom.ts";
-import { PictureView } from "./core/picture_view.ts";
-import { rect, text } from "./core/scene.ts";
+import { PictureView, type Scene } from "./core/picture_view.ts";
+import { type Mark, type Place, rect, text } from "./core/scene.ts";
 import {
   digits, forHand, isolate, logText, number, quote, shortened, within,
 } from "./core/text.ts";
-import type { Scene } from "./core/picture_view.ts";
-import type { Mark, Place } from "./core/scene.ts";
 import type { Measure } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
@@ -63,7 +61,6 @@ export const heightOf = (row: number) => (row ? ROW.other : ROW.first - ROW.pad)
 
 type BarsScene = Scene<StepsData, BarsPlan, BarAt>;
 
-/** @param steps that are to be seen */
 export function barMarks(scene: BarsScene, [first, last]: [first: number, last: number]): Mark[] {
   return scene.data.steps.slice(first, last + 1).flatMap((options, n) =>
     options.flatMap((option, row) =>

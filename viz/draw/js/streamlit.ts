@@ -5,8 +5,8 @@ import { AttentionMap } from "./attention_map/view.ts";
 import { BeamTree } from "./beam_tree/view.ts";
 import { bringIntoView } from "./core/dom.ts";
 import { deleteValue, setValue } from "./core/store.ts";
-import { mount } from "./core/view.ts";
-import { decode } from "./core/wire.ts";
+import { mount, type Options, type View } from "./core/view.ts";
+import { decode, type Message } from "./core/wire.ts";
 import { HeadGrid } from "./head_grid/view.ts";
 import { InsideHead } from "./inside_head/view.ts";
 import { MaskGrids } from "./mask_grids.ts";
@@ -16,8 +16,6 @@ import { StepBars } from "./step_bars.ts";
 import { TensorStrip } from "./tensor_strip.ts";
 import { TranslationEditor } from "./translation_editor/view.ts";
 import { WordLinks } from "./word_links/view.ts";
-import type { Options, View } from "./core/view.ts";
-import type { Message } from "./core/wire.ts";
 import type { Head } from "./head_grid/plan.ts";
 
 export { decode };
@@ -36,8 +34,7 @@ export const COMPONENTS: Record<string, Component> = {
   translation_editor: TranslationEditor, word_links: WordLinks,
 };
 
-/** Show what Python has encoded; call again to show other data in the same place.
- * @param element is filled */
+/** Show what Python has encoded; call again to show other data in the same place. */
 export const render = (element: Element | ShadowRoot, bytes: Uint8Array, options?: Options) =>
   renderMessage(element, decode(bytes), options);
 

@@ -1,13 +1,11 @@
 // One tensor, large: a row for each token, a column for each feature, all of them in the frame's
 // width. Pointer and keys are answered here, from the exact values.
 
-import { signedRaster } from "./core/color.ts";
+import { type Palette, signedRaster } from "./core/color.ts";
 import { ARROWS, boxAt } from "./core/dom.ts";
 import { EDGE, PictureView } from "./core/picture_view.ts";
-import { picture, text } from "./core/scene.ts";
+import { type Mark, picture, text } from "./core/scene.ts";
 import { figure, isolate, quote, within } from "./core/text.ts";
-import type { Palette } from "./core/color.ts";
-import type { Mark } from "./core/scene.ts";
 import type { Measure, Theme } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
@@ -36,7 +34,6 @@ const TALL = 360; // rows shrink until all fit in here
 const LETTERS = 12;
 const HELP = "Arrow keys move over the values.";
 
-/** @param width of the frame */
 export function planStrip(
   { rows, columns, columnNames }: Pick<StripData, "rows" | "columns" | "columnNames">,
   width: number, measure: Measure,
@@ -48,8 +45,7 @@ export function planStrip(
   return { left, row, wide, width: left + wide, height: rows.length * row };
 }
 
-/** Draw a word and a strip of colours for each row; the pointer changes nothing in it.
- * @param mixed whether some features share a pixel of the screen */
+/** Draw a word and a strip of colours for each row; the pointer changes nothing in it. */
 export function stripMarks(
   data: StripData, { left, row, wide, height }: StripPlan, theme: Theme, mixed: boolean,
 ): Mark[] {

@@ -102,8 +102,6 @@ const STRIPS = [20, 16, 12, 8]; // heights that a low layout tries
 
 export const INSIDE = 7; // between a box's edge and what stands in it
 
-/** @param width of the page's column
- * @param tallest height that is in sight */
 export function planModel(
   boxes: Pick<ModelBox, "name" | "title" | "shape" | "maps">[], width: number, tallest: number,
   measure: Measure, drawn: Pick<ModelData, "layer" | "layers"> = FIRST_LAYER,
@@ -122,8 +120,6 @@ export function planModel(
   return low.find(({ height }) => height <= tallest) ?? low[low.length - 1];
 }
 
-/** @param heads of each attention
- * @param width of the page's column */
 function planWith(
   layout: Layout, heads: number, width: number, drawn: Pick<ModelData, "layer" | "layers">,
 ): ModelPlan {
@@ -192,8 +188,7 @@ function frameOf(boxes: Record<string, Place>, stack: string, aside: number) {
   };
 }
 
-/** Find the next box in the direction of a key of the keyboard.
- * @param name of the box from which it goes */
+/** Find the next box in the direction of a key of the keyboard. */
 export function nextBox(boxes: Record<string, Place>, name: string, pressed: string) {
   const next = nearest(Object.values(boxes), boxes[name], ARROWS[pressed] ?? [0, 0], 0.5);
   return Object.keys(boxes).find((other) => boxes[other] === next) ?? null;
@@ -230,7 +225,6 @@ function skippedOf(
   const middle = first.x + first.width / 2;
   // away from residuals and from the frame's words
   const anchor = stack === "encoder" ? "start" : "end";
-  /** @param to both from 1 */
   const skip = (from: number, to: number, top: number): Skipped =>
     ({ text: from === to ? `layer ${from}` : `layers ${from}–${to}`, x: middle, y: top, anchor });
   return [
@@ -241,7 +235,6 @@ function skippedOf(
 
 export const SKIP = 10; // height of the gap of a line
 
-/** @param encoder its frame */
 function linesOf(
   boxes: Record<string, Place>, encoder: Place, layout: Layout,
   { layer, layers }: Pick<ModelData, "layer" | "layers">,

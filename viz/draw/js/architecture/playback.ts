@@ -17,7 +17,7 @@ const FOOT = "decoder.tokens";
 
 let hasPlayed = false; // by itself, since the app was opened
 
-/** List the moments in their order. @param boxes from the foot up */
+/** List the moments in their order. */
 export function momentsOf(boxes: Pick<ModelBox, "name" | "sentences">[]): Moment[] {
   const [encoder, decoder] = ["encoder.", "decoder."].map((stack) =>
     boxes.filter(({ name }) => name.startsWith(stack)));
@@ -29,12 +29,8 @@ export function momentsOf(boxes: Pick<ModelBox, "name" | "sentences">[]): Moment
   ];
 }
 
-/**
- * Compute the share of a box's rows that the model has still to compute.
- * @param names of all boxes in their order
- * @param moment null when all is written
- * @param rows of the decoder
- */
+/** Compute the share of a box's rows that the model has still to compute.
+ * @param moment null when all is written */
 export function missingShare(name: string, names: string[], moment: Moment | null, rows: number) {
   if (!moment) return 0;
   const isPassed = names.indexOf(name) <= names.indexOf(moment.box);
@@ -172,7 +168,6 @@ export class Playback {
     this.pause();
   }
 
-  /** @returns whether it is one of the player's */
   press(key: string): boolean {
     if (key === " ") this.toggle();
     else if (key in ARROWS) this.go(this.step + ARROWS[key][0] - ARROWS[key][1]);
@@ -193,7 +188,6 @@ export class Playback {
       style.setProperty("--hl-missing", String(missingShare(name, names, moment, read.length)));
     }
     const word = moment?.word ?? -1;
-    /** @param tokens that its stack reads */
     const write = (name: string, tokens: string[]) =>
       buttons.get(name)?.toggleAttribute("data-tokens", !!moment)
         && buttons.get(name)?.setAttribute("data-tokens", tokens.map(isolate).join(" "));
@@ -221,8 +215,7 @@ export class Playback {
     }));
   }
 
-  /** Move the subword that is written from the softmax to the foot, where it is read next.
-   * @param delay ms */
+  /** Move the subword that is written from the softmax to the foot, where it is read next. */
   sendBack(word: number, delay: number) {
     const { data: { playing }, plan: { boxes, layout, width } } = this.view;
     if (!playing || word + 1 === playing.read.length) return;

@@ -6,14 +6,14 @@ import { mixed, rasterOf } from "../core/color.ts";
 import { isShortcut, make } from "../core/dom.ts";
 import { heightInSight } from "../core/picture_view.ts";
 import { SHARP } from "../core/save.ts";
-import { circle, path, picture, rect, text } from "../core/scene.ts";
+import { circle, type Mark, path, picture, type Place, rect, text } from "../core/scene.ts";
 import { View } from "../core/view.ts";
-import { INSIDE, nextBox, planModel, SKIP } from "./plan.ts";
+import {
+  INSIDE, type ModelBox, type ModelData, type ModelPlan, nextBox, planModel, type Point, SKIP,
+} from "./plan.ts";
 import { Playback } from "./playback.ts";
-import type { Mark, Place } from "../core/scene.ts";
 import type { Theme } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
-import type { ModelBox, ModelData, ModelPlan, Point } from "./plan.ts";
 
 interface ModelScene {
   data: ModelData;

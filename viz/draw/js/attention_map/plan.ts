@@ -94,8 +94,7 @@ export interface MapPlan {
   height: number;
 }
 
-/** @param width of the frame
- * @param tallest height that is in sight; a long map may be taller */
+/** @param tallest height that is in sight; a long map may be taller */
 export function planMap(
   data: MapWords & Pick<MapData, "room" | "tallBars">, width: number, tallest: number,
   measure: Measure,
@@ -118,13 +117,7 @@ export function planMap(
   return planOf(SQUARE.smallest);
 }
 
-/**
- * @param rows width of the longest row's word
- * @param columns widths of the columns' words
- * @param right width of the longest word at the right of a row; 0 for none
- * @param count of rows
- * @param wide width of a square
- */
+/** @param right width of the longest word at the right of a row; 0 for none */
 function planSquares(
   rows: number, columns: number[], right: number, count: number, square: number, wide: number,
   bars: number,
@@ -155,8 +148,7 @@ export function originOf(plan: MapPlan, visible: Place): { x: number; y: number;
   return { x, y: plan.top - visible.y, edge: staying(plan, visible.width) || x };
 }
 
-/** Measure the rows' words that stay in the frame while the squares scroll.
- * @param width of the frame */
+/** Measure the rows' words that stay in the frame while the squares scroll. */
 export const staying = ({ left }: MapPlan, width: number) => (left <= width / 2 ? left : 0);
 
 /** A square, or with no key a row's word. */

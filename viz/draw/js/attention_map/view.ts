@@ -2,22 +2,20 @@
 // are answered here, from the exact weights; the host hears nothing of it. All marks are made
 // afresh at each change: a few hundred words and one scaled picture take about a millisecond.
 
-import { cssColor, hidden, legend, legendNodes, leveller, rasterOf } from "../core/color.ts";
+import {
+  type Colors, cssColor, hidden, legend, legendNodes, leveller, type Raster, rasterOf,
+} from "../core/color.ts";
 import { boxAt, fillTable, make, MOVES, pointIn } from "../core/dom.ts";
-import { EDGE, heightInSight, PictureView } from "../core/picture_view.ts";
-import { group, picture, rect, text } from "../core/scene.ts";
+import { EDGE, heightInSight, PictureView, type Scene } from "../core/picture_view.ts";
+import { group, type Mark, picture, type Place, rect, text } from "../core/scene.ts";
 import { SharedChoice } from "../core/shared_choice.ts";
 import { difference, isolate, looksMost, number, quote, within } from "../core/text.ts";
 import {
-  AVERAGE, averageRow, columnAt, extended, leftOf, LONGEST, originOf, paintedOf, pinOf, planMap,
-  rowOf, staying,
+  AVERAGE, averageRow, columnAt, extended, leftOf, LONGEST, type MapAt, type MapData, type MapPlan,
+  originOf, paintedOf, pinOf, planMap, rowOf, staying, type Stroke,
 } from "./plan.ts";
-import type { Colors, Raster } from "../core/color.ts";
-import type { Scene } from "../core/picture_view.ts";
-import type { Mark, Place } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
-import type { MapAt, MapData, MapPlan, Stroke } from "./plan.ts";
 
 interface Framed {
   raster: Raster; // what `mapRaster` gives
@@ -43,7 +41,6 @@ export function mapRaster(data: MapData, colors: Colors) {
   });
 }
 
-/** @returns in CSS pixels of the frame */
 export function mapMarks(scene: MapScene): Mark[] {
   const { data, plan, origin: { edge }, width, height, at, pinned } = scene;
   const row = pinned ?? at?.row;
@@ -307,7 +304,6 @@ export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
     this.draw();
   }
 
-  /** @param painted whether the page hears of it */
   endStroke(painted: boolean) {
     const { stroke } = this;
     if (!stroke) return;
@@ -431,7 +427,6 @@ export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
     };
   }
 
-  /** @param at a square */
   words({ row, key }: MapAt) {
     const { causal, queries, keys, weights } = this.data;
     const column = key ?? 0;
@@ -458,13 +453,12 @@ export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
     return [square, make("strong", {}, amount), ...row];
   }
 
-  /** @param at a square */
   boxOf({ row, key }: MapAt) {
     const { square, wide, left, top } = this.plan;
     return boxAt(left + (key ?? 0) * wide, top + row * square, wide, square);
   }
 
-  /** Get the part to scroll to, clear of the words that stay. @param at a square */
+  /** Get the part to scroll to, clear of the words that stay. */
   roomOf(at: MapAt) {
     const { left, top, right, bottom } = this.boxOf(at);
     const edge = staying(this.plan, this.scroll.clientWidth);

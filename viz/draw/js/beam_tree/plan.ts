@@ -81,9 +81,7 @@ interface Course { // how the tree is drawn, before anything has a place
   next: number[]; // the child that goes on in its row; -1 where the row ends
 }
 
-/**
- * A row goes on to the translation, else to the best finished hypothesis, else as far as it can.
- */
+/** A row goes on to the translation, else the best finished hypothesis, else as far as it can. */
 export function courseOf(data: TreeData, withDropped: boolean): Course {
   const { nodes, best, chosen } = data;
   const top = Array(nodes.length).fill(false);
@@ -146,7 +144,6 @@ export const scoreText = (score: number) => fixed(score, 2);
 export const isMark = ({ text, score }: Pick<TreeNode, "text" | "score">) =>
   text === END && score !== null;
 
-/** @param width of the frame */
 export function planTree(
   data: TreeData, withDropped: boolean, width: number, measure: Measure,
 ): TreePlan {
@@ -279,7 +276,6 @@ function runsByStep(runs: Run[]) {
 }
 
 /** Choose a free row for a run; there is one, as runs come in the order of their first steps.
- * @param from row of its parent
  * @param busy how many runs there are at each step */
 function cheapest(run: Run, from: number, taken: (Run | undefined)[], busy: number[]) {
   const { first, last, parent } = run;

@@ -4,19 +4,16 @@
 
 import { mixed } from "../core/color.ts";
 import { boxAt, choice, fillTable, make, MOVES } from "../core/dom.ts";
-import { PictureView, TALLEST } from "../core/picture_view.ts";
-import { circle, path, rect, text } from "../core/scene.ts";
+import { PictureView, type Scene, TALLEST } from "../core/picture_view.ts";
+import { circle, type Mark, path, type Place, rect, text } from "../core/scene.ts";
 import { SharedChoice } from "../core/shared_choice.ts";
 import { figure, isolate, number, quote, tidy } from "../core/text.ts";
 import {
-  BEND, connect, isMark, MARK, NUMBERS, pathTo, planTree, prefixOf, ROOT, ROW, sameIn, scoreText,
-  SMALL,
+  BEND, connect, isMark, MARK, type NodePlace, NUMBERS, pathTo, planTree, prefixOf, ROOT, ROW,
+  sameIn, scoreText, SMALL, type TreeData, type TreeNode, type TreePlan,
 } from "./plan.ts";
-import type { Scene } from "../core/picture_view.ts";
-import type { Mark, Place } from "../core/scene.ts";
 import type { Theme } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
-import type { NodePlace, TreeData, TreeNode, TreePlan } from "./plan.ts";
 
 const ACCENT = "#E69F00"; // Okabe and Ito's orange: no kind of attention has it
 const LIT = { share: { light: 0.42, dark: 0.55 }, line: 11, pad: 4 }; // a path that is pointed at
@@ -82,7 +79,7 @@ function lookOf(
   return { stroke: course.top[n] ? ink : mixed(ink, paper, share), line };
 }
 
-/** Highlight a piece on the way to the node under the pointer. @param next piece on the way */
+/** Highlight a piece on the way to the node under the pointer. */
 function light(scene: TreeScene, n: number, next?: number) {
   const { x, width } = placeOf(scene, n);
   const to = next === undefined ? x + width : placeOf(scene, next).bend ?? placeOf(scene, next).x;
@@ -237,7 +234,6 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
       hypothesisRows(data));
   }
 
-  /** @param frame width */
   arrange(frame: number) {
     this.plan = planTree(this.data, this.dropped.checked, frame, this.measure);
     if (this.at && !this.plan.places[this.at.node]) this.at = null;

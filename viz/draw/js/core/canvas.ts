@@ -16,12 +16,9 @@ const drawn = new WeakMap<object, any>();
 const MOST_PIXELS = { phone: 2 ** 24, elsewhere: 64e6 };
 const MOST_SIDE = 16_384; // in any Safari; other browsers hold longer ones
 
-/**
- * Pixels of a canvas for each unit of what is drawn: as wanted, or fewer where it could not hold
+/** Pixels of a canvas for each unit of what is drawn: as wanted, or fewer where it could not hold
  * them.
- * @param width in units
- * @param most pixels in all
- */
+ * @param most pixels in all */
 export const sharpnessOf = (
   width: number, height: number, wanted: number, most = MOST_PIXELS.elsewhere,
 ) =>
@@ -43,8 +40,6 @@ export function sized(canvas: HTMLCanvasElement, width: number, height: number) 
   return context;
 }
 
-/** @param context its transform says where the marks go
- * @param font the CSS family of all words */
 export function paint(context: Context, marks: Mark[], font: string) {
   for (const mark of marks) {
     if (mark.type === "group") paintGroup(context, mark, font);

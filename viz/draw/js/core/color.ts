@@ -19,12 +19,9 @@ const FROM_CONES = [
   [-0.0041960863, -0.7034186147, 1.707614701],
 ];
 
-/**
- * Mix a colour into another as `color-mix(in oklab, …)` does: OKLab is linear in the cube roots of
+/** Mix a colour into another as `color-mix(in oklab, …)` does: OKLab is linear in the cube roots of
  * the cones' responses.
- * @param color `#rrggbb`, like paper
- * @param share of the first
- */
+ * @param color `#rrggbb`, like paper */
 export function mixed(color: string, paper: string, share: number) {
   const [front, other] = [color, paper].map((hex) =>
     times(TO_CONES, channels(hex).map((value) => toLinear(value / 255))).map(Math.cbrt));
@@ -33,7 +30,7 @@ export function mixed(color: string, paper: string, share: number) {
   return `rgb(${srgb.join()})`;
 }
 
-/** Read red, green and blue, from 0 to 255. @param color `#rrggbb` */
+/** Read red, green and blue, from 0 to 255. */
 export const channels = (color: string) =>
   [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
 
@@ -77,8 +74,7 @@ export const signedRaster = (
 ) =>
   rasterOf(width, height, colors, (n) => 128 + Math.round(127 * within(values[n] / end, -1, 1)));
 
-/** @param at where the pixel begins
- * @param opacity of 255 */
+/** @param opacity of 255 */
 export function setPixel(
   pixels: Uint8ClampedArray, at: number, colors: Colors, level: number, opacity = 255,
 ) {

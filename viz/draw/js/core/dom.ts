@@ -13,14 +13,13 @@ export function make<T extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
-/** @param text on the button */
 export function button(text: string, act: () => void, attributes = {}) {
   const node = make("button", { type: "button", ...attributes }, text);
   node.addEventListener("click", act);
   return node;
 }
 
-/** Make a checkbox or a radio button with its words. @param attributes of the input */
+/** Make a checkbox or a radio button with its words. */
 export function choice(attributes: Record<string, string>, words: Node | string) {
   const input = make("input", attributes);
   return { input, label: make("label", { class: "hl-choice" }, input, words) };
@@ -113,8 +112,7 @@ export function bringIntoView(selector: string) {
 export interface Box { left: number; top: number; right: number; bottom: number }
 
 /** Let a picture fade on the sides where there is more of it, as style.css draws it: not every
- * system shows its scroll bars.
- * @param notes over it */
+ * system shows its scroll bars. */
 export function framed(scroll: HTMLElement, ...notes: HTMLElement[]) {
   const frame = make("div", { class: "hl-frame" }, scroll, ...notes);
   const update = () => {
@@ -131,8 +129,7 @@ export function framed(scroll: HTMLElement, ...notes: HTMLElement[]) {
   return frame;
 }
 
-/** Scroll a frame as little as it takes to show a box, or where that is larger its beginning.
- * @param box in what scrolls */
+/** Scroll a frame as little as it takes to show a box, or where that is larger its beginning. */
 export function reveal(scroll: HTMLElement, { left, top, right, bottom }: Box) {
   scroll.scrollLeft = within(scroll.scrollLeft, right - scroll.clientWidth, left);
   scroll.scrollTop = within(scroll.scrollTop, bottom - scroll.clientHeight, top);

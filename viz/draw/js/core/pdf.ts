@@ -3,9 +3,7 @@
 
 const POINTS = 0.75; // of a CSS pixel
 
-/** Write a PDF (ISO 32000-1, §7.5) with one image that fills its page.
- * @param image RGBA on opaque paper
- * @param size of the page in CSS pixels */
+/** Write a PDF (ISO 32000-1, §7.5) with one image that fills its page. */
 export async function pdfOf(
   { pixels, width, height }: { pixels: Uint8ClampedArray; width: number; height: number },
   size: { width: number; height: number },

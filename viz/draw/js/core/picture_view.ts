@@ -2,13 +2,11 @@
 // beside the place that the pointer or the arrow keys are at.
 
 import { paint, sized } from "./canvas.ts";
-import { framed, isShortcut, make, placeTip, pointIn, reveal } from "./dom.ts";
+import { type Box, framed, isShortcut, make, placeTip, pointIn, reveal } from "./dom.ts";
 import { drawingOf } from "./save.ts";
-import { group } from "./scene.ts";
+import { group, type Mark, type Place } from "./scene.ts";
 import { forHand, within } from "./text.ts";
 import { View } from "./view.ts";
-import type { Box } from "./dom.ts";
-import type { Mark, Place } from "./scene.ts";
 import type { Measure, Theme } from "./theme.ts";
 
 export const EDGE = 8; // between words and what they name, CSS pixels
@@ -17,8 +15,7 @@ const AROUND = 330; // a page of the app above and below its picture, CSS pixels
 const LEAST = 280;
 
 /** Measure the height up to which a picture is seen whole when its page opens.
- * @param around height of the page above and below it
- * @param zoom of the picture, where the page is presented */
+ * @param around height of the page above and below it */
 export function heightInSight(around = AROUND, zoom = 1) {
   // the frame of a notebook, which has its page within it, is as high as that
   const { innerHeight } = window.frameElement?.hasAttribute("srcdoc") ? window.parent : window;
@@ -80,7 +77,7 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     });
   }
 
-  /** Name the picture for screen readers, and write the note under it. @param help on its keys */
+  /** Name the picture for screen readers, and write the note under it. */
   describe(title: string, help: string, note: string) {
     this.root.setAttribute("aria-label", title);
     this.scroll.setAttribute("aria-label", `${title}. ${help}`);
@@ -101,18 +98,14 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     this.room.style.height = `${height}px`;
   }
 
-  /** Make room and frame as large as the picture: its scroll bar stands below it, not over it.
-   * @param width of the frame
-   * @param tallest the frame */
+  /** Make room and frame as large as the picture: its scroll bar stands below it, not over it. */
   setFrame(width: number, tallest = TALLEST) {
     this.setRoom();
     const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
     this.scroll.style.height = `${Math.min(this.plan.height, tallest) + bar}px`;
   }
 
-  /** Plan the picture for the frame, and again for the width beside its scroll bar.
-   * @param width of the frame
-   * @param tallest the frame */
+  /** Plan the picture for the frame, and again for the width beside its scroll bar. */
   fit(plan: (width: number) => P, width: number, tallest: number) {
     this.plan = plan(width);
     const high = Math.min(this.plan.height, tallest);
@@ -165,7 +158,7 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
       { left: left - x, top: top - y, right: right - x, bottom: bottom - y });
   }
 
-  /** Answer a key of the keyboard. @returns whether it is one of the picture's */
+  /** Answer a key of the keyboard. */
   press(key: string): boolean {
     if ((key === "Enter" || key === " ") && this.at && this.picks) {
       this.pick(this.at);
@@ -194,13 +187,12 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     return { data, plan, theme, measure, at };
   }
 
-  /** List the marks of the picture, or of its visible part.
-   * @returns in CSS pixels of the picture */
+  /** List the marks of the picture, or of its visible part. */
   marks(_at: At | null, _visible: Place): Mark[] {
     return [];
   }
 
-  /** Find what can be pointed at. @param _x of the picture */
+  /** Find what can be pointed at. */
   hit(_x: number, _y: number, _visible: Place): At | null {
     return null;
   }

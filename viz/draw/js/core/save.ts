@@ -4,12 +4,10 @@
 import { canvasOf, paint, sharpnessOf } from "./canvas.ts";
 import { button, choice, make, penOf } from "./dom.ts";
 import { pdfOf } from "./pdf.ts";
-import { group, rect, text } from "./scene.ts";
+import { group, type Mark, rect, text } from "./scene.ts";
 import { svgOf } from "./svg.ts";
-import { measureIn } from "./theme.ts";
+import { type Measure, measureIn, type Theme } from "./theme.ts";
 import type { Raster } from "./color.ts";
-import type { Mark } from "./scene.ts";
-import type { Measure, Theme } from "./theme.ts";
 
 /** The content of a file; its name has no ending. */
 interface Drawing { name: string; width: number; height: number; marks: Mark[]; theme: Theme }
@@ -34,8 +32,7 @@ const LETTERS = 14;
 const GAP = 9; // between two items of the legend
 const CAPTION = { size: 12, line: 17, narrowest: 320 };
 
-/** One quiet button, which opens the forms of a file and the choice of white paper.
- * @param caption of the picture, for a reference to it */
+/** One quiet button, which opens the forms of a file and the choice of white paper. */
 export function saveMenu(drawing: (white: boolean) => Drawing, caption: () => string[]) {
   const { input, label } = choice({ type: "checkbox" }, "white background");
   const opener = make("summary", { "aria-label": "Save the picture" }, "Save");
@@ -96,7 +93,6 @@ async function savePdf(drawing: Drawing) {
   offer(new Blob([file], { type: "application/pdf" }), `${drawing.name}.pdf`);
 }
 
-/** @param most pixels for each unit of the drawing */
 function rasterOf({ width, height, marks, theme }: Drawing, most: number) {
   const sharp = sharpnessOf(width, height, most);
   const canvas = make("canvas",
@@ -111,7 +107,7 @@ function saveReference({ name }: Drawing, caption: string[]) {
   offer(new Blob([bibtexOf(name, caption)], { type: "application/x-bibtex" }), `${name}.bib`);
 }
 
-/** Write an entry of a picture, whose note says what it was made from. @param name of its file */
+/** Write an entry of a picture, whose note says what it was made from. */
 export function bibtexOf(name: string, caption: string[]) {
   // what TeX reads as a command, and the marks that only set a text apart from its direction
   const note = caption.join(" ").replace(/[\u2066-\u2069]/g, "").replace(/[\\{}^~]/g, "")
@@ -125,7 +121,6 @@ export function bibtexOf(name: string, caption: string[]) {
 `;
 }
 
-/** @param download name of the file */
 function offer(blob: Blob, download: string) {
   const href = URL.createObjectURL(blob);
   make("a", { href, download }).click();
@@ -161,8 +156,7 @@ export function drawingOf(sheet: Sheet, measure: Measure): Drawing {
   };
 }
 
-/** The note and the legend, in lines as wide as the sheet.
- * @returns and where the last line begins */
+/** The note and the legend, in lines as wide as the sheet. */
 function footOf(
   { note, legend = [], theme }: Sheet, wide: number, wideOf: (words: string) => number,
 ): { marks: Mark[]; bottom: number } {

@@ -11,13 +11,11 @@ export class SharedChoice<T> {
     this.awaited = false;
   }
 
-  /** @param value of the reader */
   choose(value: T) {
     this.value = value;
     this.awaited = true;
   }
 
-  /** @param value of the host */
   follow(value: T | undefined) {
     if (value === undefined) return;
     if (value === this.value) this.awaited = false;

@@ -14,8 +14,7 @@ export function setValue(key: string, value: any) {
 
 export const deleteValue = (key: string) => values.delete(key);
 
-/** @param act called with each value from now on
- * @returns ends this */
+/** @param act called with each value from now on */
 export function subscribe(key: string, act: (value: any) => void): () => void {
   const acts = subscribers.get(key) ?? new Set();
   subscribers.set(key, acts.add(act));

@@ -29,7 +29,6 @@ export function svgOf(
     marks.map((mark) => svgMark(mark, 0, 0, tools)).join(""));
 }
 
-/** @param dx by which it is moved */
 function svgMark(mark: Mark, dx: number, dy: number, tools: Tools): string {
   if (mark.type === "group") {
     const [x, y] = [dx + (mark.x ?? 0), dy + (mark.y ?? 0)];

@@ -1,8 +1,7 @@
 // Tokens and numbers as a person reads them.
 
-/**
- * Isolate a token among other text: its direction stays inside it, Hebrew turns nothing around it.
- */
+/** Isolate a token among other text: its direction stays inside it, Hebrew turns nothing around
+ * it. */
 export const isolate = (token: string) => `\u2068${token}\u2069`;
 
 const RIGHT_TO_LEFT =
@@ -11,15 +10,13 @@ const RIGHT_TO_LEFT =
 /** Test whether a text runs to the left: by its first letter, as `dir="auto"` does. */
 export const runsLeft = (text: string) => RIGHT_TO_LEFT.test(text.replace(/^\P{L}+/u, ""));
 
-/** Name the largest square of a row, in the caption of a table.
- * @param amount the quantity of a square, if it is no weight */
+/** Name the largest square of a row, in the caption of a table. */
 export const looksMost = (amount = "weight") =>
   (amount === "weight" ? "each position looks most" : `each row's largest ${amount} is`);
 
 export const quote = (token: string) => `“${isolate(token)}”`;
 
-/** Word a note for the reader's hand: fingers tap, and have neither a pointer nor a key Alt.
- * @param touch whether there is no pointer */
+/** Word a note for the reader's hand: fingers tap, and have neither a pointer nor a key Alt. */
 export const forHand = (
   note: string, touch = globalThis.matchMedia?.("(hover: none)").matches ?? false,
 ) =>

@@ -2,10 +2,8 @@
 // width, and draws; again whenever data, width or font change.
 
 import { make } from "./dom.ts";
-import { captioned, drawingOf, saveMenu } from "./save.ts";
-import { measureIn, onWhite, readTheme } from "./theme.ts";
-import type { Sheet } from "./save.ts";
-import type { Measure, Theme } from "./theme.ts";
+import { captioned, drawingOf, saveMenu, type Sheet } from "./save.ts";
+import { type Measure, measureIn, onWhite, readTheme, type Theme } from "./theme.ts";
 
 /** The function that hears what the reader selects. */
 export interface Options { onSelect?: (selected: any) => void }
@@ -96,8 +94,7 @@ export class View<D> {
     return saveMenu((white) => this.saved(white), () => this.data.caption ?? []);
   }
 
-  /** Lay out a file: the picture, and its caption under it.
-   * @param white whether the paper is white, whatever the page's theme */
+  /** Lay out a file: the picture, and its caption under it. */
   saved(white: boolean) {
     if (white) {
       this.theme = onWhite(this.theme);
@@ -122,8 +119,7 @@ export class View<D> {
 }
 
 /** Call when the width changes, when the page is zoomed or comes to another screen, so that
- * canvases need other pixels, or when a font arrives and the words have another length.
- * @returns ends this */
+ * canvases need other pixels, or when a font arrives and the words have another length. */
 function watch(root: HTMLElement, redraw: () => void): () => void {
   let width = 0; // so the first call draws once more: without it a page was left unfinished
   let ratio = window.devicePixelRatio;

@@ -133,9 +133,7 @@ export const labelsOf = <D extends Labels>(
   columns: `${data.columns} (${lookedAt} text)`,
 });
 
-/** Take the weights of this part, `[query, key]`.
- * @param weights of the whole map
- * @param width how many keys that has */
+/** Take the weights of this part, `[query, key]`. @param weights of the whole map */
 export function weightsOf(
   weights: Float32Array, width: number, { rows: [first, end], keys: [left, right] }: PairPart,
 ) {

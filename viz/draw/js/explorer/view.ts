@@ -4,15 +4,14 @@
 import { AttentionMap } from "../attention_map/view.ts";
 import { button, choice, make } from "../core/dom.ts";
 import { mount, View } from "../core/view.ts";
-import { decode } from "../core/wire.ts";
-import { range } from "../head_grid/plan.ts";
+import { decode, type Message } from "../core/wire.ts";
+import { type GridData, type Head, range } from "../head_grid/plan.ts";
 import { HeadGrid } from "../head_grid/view.ts";
-import { Ribbons } from "../ribbons.ts";
-import { HeadWeights, labelsOf, nameOf as nameOfPart, PAIR_KIND, weightsOf } from "./data.ts";
-import type { Message } from "../core/wire.ts";
-import type { GridData, Head } from "../head_grid/plan.ts";
-import type { RibbonData } from "../ribbons.ts";
-import type { ExplorerData, Opened, PairPart, TextOf } from "./data.ts";
+import { type RibbonData, Ribbons } from "../ribbons.ts";
+import {
+  type ExplorerData, HeadWeights, labelsOf, nameOf as nameOfPart, type Opened, PAIR_KIND,
+  type PairPart, type TextOf, weightsOf,
+} from "./data.ts";
 
 let controls = 0; // several explorers may share a page, and each has its own
 const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
@@ -138,7 +137,6 @@ export class Explorer extends View<ExplorerData> {
     this.options.onSelect?.(head);
   }
 
-  /** @param over what lies over the open head from now on */
   lay(over: LayerHead[]) {
     this.over = { ...this.over, [this.selected[0]]: over };
     this.drawHead();
@@ -183,9 +181,8 @@ export class Explorer extends View<ExplorerData> {
         : "Below stands what was open before."}`;
   }
 
-  /**
-   * List layer and head of the open map and of those whose ribbons lie over it; null is the mean.
-   */
+  /** List layer and head of the open map and of those whose ribbons lie over it; null is the
+   * mean. */
   stacked(): ([layer: number, head: number] | null)[] {
     const [, layer, head] = this.outlined() ?? [];
     return [layer == null || head == null ? null : [layer, head], ...this.others()];
@@ -307,7 +304,6 @@ export class Explorer extends View<ExplorerData> {
   }
 }
 
-/** @param parts of one length */
 function joined(parts: Float32Array[]): Float32Array {
   const all = new Float32Array(parts.length * parts[0].length);
   parts.forEach((part, n) => all.set(part, n * part.length));
@@ -330,7 +326,6 @@ class OverMenu {
   declare select; declare full; declare add; declare clear; declare label; declare root;
   declare over: LayerHead[];
 
-  /** @param change hears of all that lie over the open head */
   constructor(change: (over: LayerHead[]) => void) {
     this.over = [];
     this.select = make("select");

@@ -83,7 +83,7 @@ export const titleOf = ({ name, part, role }: Cell) =>
 export const labelOf = ({ part, layer, head }: Cell) =>
   `${part.name}, layer ${layer + 1}, ${part.together ? "all heads" : `head ${head + 1}`}`;
 
-/** Name the grid for a screen reader. @param groups in which they stand */
+/** Name the grid for a screen reader. */
 export function gridLabel(parts: Part[], maps: number, groups: string[]) {
   const count = parts.every(({ together }) => together)
     ? `${maps} maps, one for each layer` : `${maps} attention heads`;
@@ -113,8 +113,7 @@ export function describe({ part, layer, head, role, value }: Cell) {
   return [role, value, most].filter(Boolean).join("; ");
 }
 
-/** Note in sentences how the maps simplify the weights.
- * @param folded whether some cells share a pixel */
+/** Note in sentences how the maps simplify the weights. */
 export function notesOn({ parts, step }: GridData, folded: boolean) {
   const [{ amount = "weight" }] = parts;
   const notes = [];
@@ -179,7 +178,6 @@ export interface GridPlan {
   height: number;
 }
 
-/** @param width of the frame */
 export function planGrid(
   { parts, order }: Pick<GridData, "parts" | "order">, width: number, measure: Measure,
 ): GridPlan {
@@ -319,7 +317,7 @@ function lowered(part: Part, side: number, under: number) {
   return Math.max(Math.round(LOWEST * side), Math.min(heightOf(part, side), room));
 }
 
-/** Write the lines under a map. @param words of the role */
+/** Write the lines under a map. */
 function captions(
   plan: GridPlan, { x, y, width, height, role }: Placed, words: RoleWords, value: string,
 ) {

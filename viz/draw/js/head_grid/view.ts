@@ -5,16 +5,15 @@ import { paint, sized } from "../core/canvas.ts";
 import { blank, hidden, setPixel } from "../core/color.ts";
 import { ARROWS, framed, isShortcut, make, nearest, placeTip } from "../core/dom.ts";
 import { SHARP } from "../core/save.ts";
-import { circle, group, path, picture, rect, text } from "../core/scene.ts";
+import { circle, group, type Mark, path, picture, type Place, rect, text } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
 import { View } from "../core/view.ts";
 import {
-  describe, gridLabel, ident, labelOf, notesOn, planGrid, switched, titleOf, weightsOf,
+  describe, type GridData, gridLabel, type GridPlan, type Head, ident, labelOf, notesOn, type Part,
+  type Placed, planGrid, switched, titleOf, weightsOf, type Words,
 } from "./plan.ts";
-import type { Mark, Place } from "../core/scene.ts";
 import type { Theme } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
-import type { GridData, GridPlan, Head, Part, Placed, Words } from "./plan.ts";
 
 const FADED = 140; // of 255: rows that the decoder has left behind
 const VEIL = 0.55; // of the paper, over a map that is crossed out
@@ -179,7 +178,6 @@ export class HeadGrid extends View<GridData> {
     if (!this.clicked) this.cross((this.data.crossed ?? []).map(ident));
   }
 
-  /** @param ids all heads that are switched off now */
   cross(ids: string[]) {
     const names = new Map([...this.cells.values()].map((cell) => [cell.id, labelOf(cell)]));
     const before = this.crossed;
@@ -357,8 +355,7 @@ export class HeadGrid extends View<GridData> {
 const nodeOf = ({ target }: Event) => target as HTMLElement;
 
 /** Find the next map in a direction, over the gap between two blocks too; to the left and right
- * only what stands in the same row.
- * @param key of an arrow */
+ * only what stands in the same row. */
 export function nextCell<T extends Place>(cells: T[], from: T, key: string) {
   const [right, down] = ARROWS[key];
   const near = cells.filter(({ y }) => !right || Math.abs(y - from.y) < from.height);

@@ -135,9 +135,7 @@ export interface InsideAt { // a value that is pointed at
 
 type Shown = Pick<InsideData, "keys" | "factor" | "shapes">;
 
-/** @param step 0 for all
- * @param width of the frame
- * @param tallest height that is in sight; with many keys the picture is taller */
+/** @param tallest height that is in sight; with many keys the picture is taller */
 export function planInside(
   data: Shown, step: number, width: number, measure: Measure, tallest = Infinity, sizes = ROOMY,
 ): InsidePlan {
@@ -190,8 +188,7 @@ function leftOf(keys: string[], width: number, measure: Measure) {
 /** Count the values for each key. */
 const valuesIn = ({ shapes }: Shown, { name }: Column) => shapes[name][1] ?? 1;
 
-/** Place columns side by side with values of one width, so that q stands over k, z under α v.
- * @param width of all */
+/** Place columns side by side with values of one width, so that q stands over k, z under α v. */
 function placed(data: Shown, columns: Column[], left: number, width: number) {
   const fixed = columns.reduce((sum, { room }) => sum + GAP + (room ?? 0), 0);
   const values = columns.reduce((sum, column) =>

@@ -4,13 +4,14 @@
 import { signedRaster } from "../core/color.ts";
 import { boxAt, button, fillTable, make, toolbar } from "../core/dom.ts";
 import { EDGE, heightInSight, PictureView } from "../core/picture_view.ts";
-import { picture, rect, text } from "../core/scene.ts";
+import { type Mark, picture, rect, text } from "../core/scene.ts";
 import { figure, fixed, forHand, isolate, quote, within } from "../core/text.ts";
-import { isMade, LETTERS, partAt, planInside } from "./plan.ts";
-import type { Mark } from "../core/scene.ts";
+import {
+  type ArrayName, type InsideAt, type InsideData, type InsidePlan, isMade, LETTERS, type MathNode,
+  type Part, partAt, planInside,
+} from "./plan.ts";
 import type { Theme } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
-import type { ArrayName, InsideAt, InsideData, InsidePlan, MathNode, Part } from "./plan.ts";
 
 const PAST = 0.55; // opacity of what an earlier step has made
 const TO_COME = 0.3; // of the name of what a later step will make
@@ -413,7 +414,6 @@ export function wordsOf(
   }
 }
 
-/** @param column among the values of all heads */
 function concatName({ shapes, head }: InsideData, column: number) {
   const [, width] = shapes.concat;
   const which = Math.floor(column / width);

@@ -77,7 +77,7 @@ export class SentenceList {
     return this.nodes.get(number) as HTMLAnchorElement;
   }
 
-  /** Mark the sentence that is shown. @param number of its line */
+  /** Mark the sentence that is shown. */
   mark(number: number) {
     this.nodes.get(this.chosen)?.setAttribute("aria-selected", "false");
     this.chosen = number;

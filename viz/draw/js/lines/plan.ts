@@ -106,8 +106,7 @@ export interface SummaryPlan {
 /** A head, and the column of its profile. */
 export interface SummaryAt { panel: number; row: number; column: number | null }
 
-/** @param sortedBy a measure; null for by layer
- * @param width of the frame */
+/** @param sortedBy a measure; null for by layer */
 export function planSummary(
   parts: SummaryPart[], sortedBy: string | null, width: number, measure: Measure,
 ): SummaryPlan {

@@ -2,21 +2,20 @@
 // from the sentence where it is lowest to the one where it is highest. Pointer and keys are
 // answered here; the page hears which head or which sentence is to be opened.
 
-import { legend, legendNodes, rasterOf } from "../core/color.ts";
+import {
+  type Colors, legend, legendNodes, type Raster, rasterOf, type Scaling,
+} from "../core/color.ts";
 import { button, fillTable, make, MOVES } from "../core/dom.ts";
-import { PictureView, TALLEST } from "../core/picture_view.ts";
-import { circle, picture, rect, text } from "../core/scene.ts";
+import { PictureView, type Scene, TALLEST } from "../core/picture_view.ts";
+import { circle, type Mark, picture, rect, text } from "../core/scene.ts";
 import { figure, number, within } from "../core/text.ts";
 import {
-  distanceOf, foremost, HEAD, LETTERS, planSummary, RANGE, ROW, topOf,
+  distanceOf, foremost, HEAD, type HeadRow, LETTERS, type LinesData, type Panel, planSummary, RANGE,
+  ROW, type SummaryAt, type SummaryPart, type SummaryPlan, topOf,
 } from "./plan.ts";
-import type { Colors, Raster, Scaling } from "../core/color.ts";
-import type { Scene } from "../core/picture_view.ts";
-import type { Mark } from "../core/scene.ts";
 import type { ThemeName } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
 import type { Head } from "../head_grid/plan.ts";
-import type { HeadRow, LinesData, Panel, SummaryAt, SummaryPart, SummaryPlan } from "./plan.ts";
 
 const POINT = 3; // radius of a mean
 const NARROW = 10; // a column, whose number would touch the next one's
@@ -124,7 +123,6 @@ function pointed({ theme, at, open }: SummaryScene, panel: Panel, n: number): Ma
   })];
 }
 
-/** @param nth head */
 function rowOf(
   { theme, name, at, plan }: SummaryScene, panel: Panel, nth: number, row: number,
   [low, high]: [number, number],

@@ -62,9 +62,7 @@ export function weightOf(
   return weights[(map * queries + query) * keys + key] / ONE;
 }
 
-/** Mix the rows before and after a moment: what a head looks at while one becomes the other.
- * @param part of 1
- * @returns a weight for each key */
+/** Mix the rows before and after a moment: what a head looks at while one becomes the other. */
 export function rowBetween(
   kind: KindData, { layer, head }: Head, query: number, part: number,
 ): number[] {
@@ -75,9 +73,7 @@ export function rowBetween(
   });
 }
 
-/** Mix the maps of two saved steps of a run.
- * @param part of 1
- * @returns `[query][key]` */
+/** Mix the maps of two saved steps of a run. */
 export function mapBetween(
   kind: KindData, { layer, head }: Head, moment: number, part: number,
 ): number[][] {

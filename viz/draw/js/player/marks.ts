@@ -2,14 +2,13 @@
 // next subword, and the tiles of all heads.
 
 import { blank, rasterOf, setPixel } from "../core/color.ts";
-import { path, picture, rect, text } from "../core/scene.ts";
+import { type Mark, path, picture, rect, text } from "../core/scene.ts";
 import { digits, isolate, shortened, tidy } from "../core/text.ts";
-import { mapBetween, rowBetween, strongest, weightOf } from "./data.ts";
-import { BARS, ENDS, TILE } from "./plan.ts";
-import type { Mark } from "../core/scene.ts";
+import {
+  type Head, type KindData, mapBetween, type PlayerData, rowBetween, strongest, weightOf,
+} from "./data.ts";
+import { BARS, ENDS, type Place, type PlayerPlan, TILE, type Tile } from "./plan.ts";
 import type { Measure, Theme } from "../core/theme.ts";
-import type { Head, KindData, PlayerData } from "./data.ts";
-import type { Place, PlayerPlan, Tile } from "./plan.ts";
 
 const FAINTEST = 0.01; // a weight below it has no ribbon
 const FAINTEST_OF_ALL = 0.08; // likewise where all rows are drawn at once

@@ -9,12 +9,12 @@ import {
 import { group } from "../core/scene.ts";
 import { number, quote, within } from "../core/text.ts";
 import { View } from "../core/view.ts";
-import { momentsOf, percent, readPlayer, rowBetween, strongest } from "./data.ts";
-import { barMarks, linksShown, partnersOf, stageMarks, tileMarks } from "./marks.ts";
-import { BARS, planPlayer, planTiles } from "./plan.ts";
-import type { Head, Kind, KindData, PlayerData } from "./data.ts";
-import type { Word } from "./marks.ts";
-import type { PlayerPlan, Tile } from "./plan.ts";
+import {
+  type Head, type Kind, type KindData, momentsOf, percent, type PlayerData, readPlayer, rowBetween,
+  strongest,
+} from "./data.ts";
+import { barMarks, linksShown, partnersOf, stageMarks, tileMarks, type Word } from "./marks.ts";
+import { BARS, planPlayer, planTiles, type PlayerPlan, type Tile } from "./plan.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
 const STEP = 450; // ms: nine subwords take four seconds
@@ -369,7 +369,6 @@ export class Player extends View<PlayerData> {
     return `After ${steps} the model writes ${written ? quote(written) : "nothing"}`;
   }
 
-  /** @returns whether it is one of the player's */
   press(key: string): boolean {
     if (key === " ") {
       if (this.timer) this.pause();
@@ -382,7 +381,6 @@ export class Player extends View<PlayerData> {
     return true;
   }
 
-  /** @returns whether it is one of the tiles' */
   pressTile(key: string): boolean {
     const { layer, head } = this.pointed ?? this.selected[this.kind.kind];
     if ((key === "Enter" || key === " ") && this.pointed) {

@@ -1,9 +1,8 @@
 // The text field of the editor. What a person types and undoes is the browser's own; a text of the
 // server's is put in as one more edit, so that caret and undo live through it.
 
-import { make } from "../core/dom.ts";
+import { type Box, make } from "../core/dom.ts";
 import { difference, endBox } from "./words.ts";
-import type { Box } from "../core/dom.ts";
 
 /** A text has no lines: a break counts as a space, and keeps the place of every letter. */
 export const inOneLine = (text: string) => text.replace(/[\r\n\u2028\u2029]/g, " ");
@@ -50,8 +49,7 @@ function insert(field: HTMLTextAreaElement, text: string) {
   document.execCommand(text ? "insertText" : "delete", false, text);
 }
 
-/** Join the lines of a pasted text before it comes in; a dropped text is joined when it is read.
- * @param event `beforeinput` */
+/** Join the lines of a pasted text before it comes in; a dropped text is joined when it is read. */
 export function joinLines(field: HTMLTextAreaElement, event: InputEvent) {
   const { inputType, data, dataTransfer } = event;
   if (inputType === "insertLineBreak" || inputType === "insertParagraph") {
@@ -74,7 +72,6 @@ export class Mirror {
       this.letters, this.end);
   }
 
-  /** @param text the very letters of the field */
   write(text: string) {
     if (this.letters.data !== text) this.letters.data = text;
   }

@@ -1,9 +1,8 @@
 // The card under a word: its probability, that of each of its pieces, and what the model held
 // probable in the place of each. The focus stays in the text while one chooses.
 
-import { ARROWS, make } from "../core/dom.ts";
+import { ARROWS, type Box, make } from "../core/dom.ts";
 import { isolate, logText, number, quote, within } from "../core/text.ts";
-import type { Box } from "../core/dom.ts";
 import type { EditorData, EditorWord } from "./words.ts";
 
 /** One of the others of a piece of the word. */
@@ -36,8 +35,7 @@ export class Popover {
     this.at = null;
   }
 
-  /** @param name of the word
-   * @param locked whether nothing can be chosen while an answer is on its way */
+  /** @param locked whether nothing can be chosen while an answer is on its way */
   fill(data: EditorData, word: EditorWord, name: string, locked: boolean) {
     this.head.replaceChildren(make("strong", {}, isolate(name)),
       make("span", {}, `p ${number(word.p)} · log probability ${logText(word.logProb)}`),
@@ -85,9 +83,7 @@ export class Popover {
     return this.choose(step(this.at, ARROWS[key], this.rows));
   }
 
-  /** Under a word, or over it where the window ends before the card does.
-   * @param frame that it is placed in
-   * @param box of the word */
+  /** Under a word, or over it where the window ends before the card does. */
   place(frame: HTMLElement, { left, top, bottom }: Box) {
     this.root.hidden = false;
     const { root } = this;

@@ -4,19 +4,17 @@
 // browser's own.
 
 import { paint, sized } from "../core/canvas.ts";
-import { fillTable, make } from "../core/dom.ts";
-import { rect } from "../core/scene.ts";
+import { type Box, fillTable, make } from "../core/dom.ts";
+import { type Mark, rect } from "../core/scene.ts";
 import { forHand, logText, number, quote } from "../core/text.ts";
 import { View } from "../core/view.ts";
 import { inOneLine, joinLines, makeField, Mirror, replaceText } from "./field.ts";
-import { Popover } from "./popover.ts";
-import { BAR, barOf, carried, wordAt, wordAtCaret, wordsOf } from "./words.ts";
-import type { Box } from "../core/dom.ts";
-import type { Mark } from "../core/scene.ts";
+import { type Chosen, Popover } from "./popover.ts";
+import {
+  BAR, barOf, carried, type EditorData, type PlacedWord, wordAt, wordAtCaret, wordsOf,
+} from "./words.ts";
 import type { Theme } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
-import type { Chosen } from "./popover.ts";
-import type { EditorData, PlacedWord } from "./words.ts";
 
 const PAUSE = 300; // ms without a letter, then what was typed is sent
 const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes
@@ -270,7 +268,6 @@ export class TranslationEditor extends View<EditorData> {
     card.place(this.frame, at.boxes[at.boxes.length - 1]);
   }
 
-  /** @param index of a word */
   nameOf(index: number) {
     const { start, end } = this.known.words[index];
     return this.known.text.slice(start, end) || "end of the sentence";
@@ -310,8 +307,7 @@ export const wordRows = ({ text, words, pieces }: EditorData): string[][] => wor
   ];
 });
 
-/** Name the origin of the text, always in one line, so that nothing below moves.
- * @param changed whether something was typed since */
+/** Name the origin of the text, always in one line, so that nothing below moves. */
 function statusOf({ byHand, forced }: EditorData, changed: boolean) {
   if (byHand || changed) return "Your version.";
   const first = forced === 1 ? "subword" : `${forced} subwords`;
@@ -411,8 +407,7 @@ export class Exchange {
   }
 
   /** Judge what the server says: `lay` its probabilities over the very same text, `take` its text,
-   * or `leave` it as outdated. Something is `unsent` where the text is to be sent once more.
-   * @param text that stands in the editor */
+   * or `leave` it as outdated. Something is `unsent` where the text is to be sent once more. */
   hear(answer: { text: string; revision: number }, text: string): Verdict {
     // a page that was left and entered again counts on from what the server knows
     if (answer.revision > this.sent) this.sent = answer.revision;

@@ -85,8 +85,7 @@ export function difference(
   return { from, until: before.length - tail, inserted: now.slice(from, now.length - tail) };
 }
 
-/** List the words left of a text after an edit; touched words are gone until the server answers.
- * @param words of `before` */
+/** List the words left of a text after an edit; touched words are gone until the server answers. */
 export function carried(words: EditorWord[], before: string, now: string): CarriedWord[] {
   const numbered = words.map((word, index) => ({ ...word, index, sure: true }));
   if (before === now) return numbered;
@@ -118,8 +117,7 @@ export interface PlacedWord { word: CarriedWord; boxes: Box[] }
 export const BAR = { height: 4, below: 1, apart: 2 };
 const END = { before: 6, width: 18 }; // the bar of the end; the style keeps room for it
 
-/** @param fromRight whether the text runs from right to left
- * @returns `start` is the left edge of what is filled */
+/** @returns `start` is the left edge of what is filled */
 export function barOf(boxes: Box[], p: number, fromRight: boolean): BarPart[] {
   const whole = boxes.reduce((sum, { left, right }) => sum + right - left, 0);
   let rest = p * whole;
@@ -131,12 +129,8 @@ export function barOf(boxes: Box[], p: number, fromRight: boolean): BarPart[] {
   });
 }
 
-/**
- * Place the end of the sentence behind the last letter, inside the line however full it is.
- * @param last an empty box at the end of the text
- * @param width of the frame
- * @param fromRight whether the text runs from right to left
- */
+/** Place the end of the sentence behind the last letter, inside the line however full it is.
+ * @param last an empty box at the end of the text */
 export function endBox(
   { left: end, right, top, bottom }: Box, width: number, fromRight: boolean,
 ): Box {

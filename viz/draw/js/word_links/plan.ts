@@ -143,7 +143,6 @@ export const leftwardOf = (data: Pick<LinkData, Side>) =>
   both((side) => runsLeft(data[side].join(" ")));
 
 /** Place the words of two lines: the longer packed, the other as near to its partners as it can.
- * @param all sizes of all words
  * @param leftward whether the words of a line follow one another leftward */
 function alongside(
   pair: LinePair, all: Record<Side, number[]>, links: Link[], gap: number, room: number,
@@ -186,13 +185,9 @@ const LINE = 1; // one more pair of lines
 const RAGGED = 1; // a line that stays empty; less for one that is nearly full, by the square
 const FARTHEST = 24; // words by which one sentence may be ahead of the other: bounds the search
 
-/**
- * The cheapest way to break both, found by dynamic programming over the pairs of places where a
+/** The cheapest way to break both, found by dynamic programming over the pairs of places where a
  * line can end.
- * @param sizes of the words; none is longer than the room
- * @param gap between two words
- * @param room of a line
- */
+ * @param sizes of the words; none is longer than the room */
 export function brokenTogether(
   sizes: Record<Side, number[]>, links: Link[], gap: number, room: number,
 ): LinePair[] {
@@ -229,9 +224,8 @@ export function brokenTogether(
   return lines;
 }
 
-/**
- * For each first word of a line and each number of words that fit, which share of it stays empty.
- */
+/** For each first word of a line and each number of words that fit, which share of it stays
+ * empty. */
 function emptinessFrom(sizes: number[], gap: number, room: number) {
   return [...sizes.keys(), sizes.length].map((from) => {
     const shares = [1];
@@ -260,16 +254,13 @@ function cutStrength(n: number, m: number, links: Link[]): (i: number, j: number
 
 const LOOSE = 1e-3; // how much a word without a partner pulls at its neighbours
 
-/**
- * The starts of a line's words that are nearest, by least squares, to what is wanted: isotonic
+/** The starts of a line's words that are nearest, by least squares, to what is wanted: isotonic
  * regression by pooling adjacent violators (Barlow et al. 1972) on what remains of the wanted
  * places once the words before have theirs.
  * @param wanted where the middle of each word would stand, and how much; a word of weight 0 follows
  *   the one before it
- * @param sizes of the words
  * @param gap least room between two
- * @param room of the line, which holds them all
- */
+ * @param room of the line, which holds them all */
 export function placed(
   wanted: { center: number; weight: number }[], sizes: number[], gap: number, room: number,
 ) {

@@ -2,14 +2,14 @@
 // as wide and as strong as its strength. A word that is pointed at keeps its partners in full ink.
 
 import { ARROWS, boxAt, fillTable } from "../core/dom.ts";
-import { PictureView } from "../core/picture_view.ts";
-import { path, rect, text } from "../core/scene.ts";
+import { PictureView, type Scene } from "../core/picture_view.ts";
+import { type Mark, path, rect, text } from "../core/scene.ts";
 import { digits, isolate, quote, tidy } from "../core/text.ts";
-import { BAR, leftwardOf, linksOf, NUMBER, OTHER, planLinks, same, SIDES } from "./plan.ts";
-import type { Scene } from "../core/picture_view.ts";
-import type { Mark } from "../core/scene.ts";
+import {
+  BAR, leftwardOf, type Link, type LinkData, type LinkPlan, linksOf, NUMBER, OTHER, planLinks, same,
+  type Side, SIDES, type Token, type WordPlace as Place,
+} from "./plan.ts";
 import type { Message } from "../core/wire.ts";
-import type { Link, LinkData, LinkPlan, Side, Token, WordPlace as Place } from "./plan.ts";
 
 const FADED = { word: 0.38, link: 0.08 };
 const STROKE = { thinnest: 1.25, widest: 7 };
@@ -63,7 +63,6 @@ function curve({ columns, bend }: LinkPlan, source: Place, target: Place) {
     + `${x1},${y1}`;
 }
 
-/** @param own of the word that is shown */
 function words(scene: LinkScene, side: Side, own: Link[]): Mark[] {
   const { data, plan, theme, at, pinned, shown } = scene;
   const linked = new Set(data.links.map((link) => link[side]));

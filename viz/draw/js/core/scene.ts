@@ -1,4 +1,4 @@
-// A picture is one list of marks, plain data: canvas.js and svg.js draw the same list.
+// A picture is one list of marks, plain data: canvas.ts and svg.ts draw the same list.
 
 import type { Raster } from "./color.ts";
 

@@ -46,7 +46,7 @@ docs: $(VENV)/.dev  ## the documentation, in build/docs; nothing in it may load 
 	$(PY) -m sphinx -q -E -n -W --keep-going -d build/doctrees docs build/docs
 	! grep -rlE '<(script|link|img|iframe)[^>]+(src|href)="(https?:)?//' --include=*.html build/docs
 
-scripts: $(NODE_MODULES)  ## the scripts that a browser loads, anew from viz/draw/js
+scripts: $(NODE_MODULES)  ## the scripts that a browser loads, anew from viz/browser
 	npm run --silent build
 
 bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app pages inference")

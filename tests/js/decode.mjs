@@ -2,7 +2,7 @@
 // bytes of a file, as JSON.
 
 import { readFileSync } from "node:fs";
-import { decode } from "../../viz/draw/js/core/wire.ts";
+import { decode } from "../../viz/browser/core/wire.ts";
 
 const { meta, arrays, shapes } = decode(new Uint8Array(readFileSync(process.argv[2])));
 const decoded = Object.fromEntries(Object.entries(arrays).map(([name, values]) =>

@@ -3,9 +3,9 @@
 // and the bars.
 
 import { readFileSync } from "node:fs";
-import { decode } from "../../viz/draw/js/core/wire.ts";
-import { momentsOf, rowBetween } from "../../viz/draw/js/player/data.ts";
-import { Player } from "../../viz/draw/js/player/view.ts";
+import { decode } from "../../viz/browser/core/wire.ts";
+import { momentsOf, rowBetween } from "../../viz/browser/player/data.ts";
+import { Player } from "../../viz/browser/player/view.ts";
 import { plain, viewOf } from "./samples.js";
 
 const players = process.argv.slice(2).map((file) => {

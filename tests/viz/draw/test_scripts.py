@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-import viz.draw
+import viz
 
-FOLDER = Path(viz.draw.__file__).parent / "js"
+FOLDER = Path(viz.__file__).parent / "browser"
 
 
 def test_no_module_can_read_text_as_html_or_reach_the_network():

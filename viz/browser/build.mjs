@@ -1,4 +1,4 @@
-// node viz/draw/js/build.mjs: the scripts that a browser loads, from the modules of this folder.
+// node viz/browser/build.mjs: the scripts that a browser loads, from the modules of this folder.
 // With --check nothing is written: it says whether the files are those of these modules.
 
 import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { build, transform } from "esbuild";
 import ts from "typescript";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const ROOT = join(HERE, "../../..");
+const ROOT = join(HERE, "../..");
 
 // served by address: another content is another address, so that a browser may keep it for ever
 const SERVED = { entry: "streamlit.ts", folder: "headlight/browser", name: "headlight-[hash]" };
@@ -80,7 +80,7 @@ if (process.argv.includes("--check")) {
   const stale = files.filter(({ path, text }) => contentOf(path) !== text);
   if (stale.length || old.length) {
     const names = [...stale.map(({ path }) => relative(ROOT, path)), ...old].join(", ");
-    console.error(`Not what viz/draw/js makes: ${names}. Run \`npm run build\`.`);
+    console.error(`Not what viz/browser makes: ${names}. Run \`npm run build\`.`);
     process.exit(1);
   }
 } else {

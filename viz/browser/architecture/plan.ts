@@ -194,9 +194,8 @@ export function nextBox(boxes: Record<string, Place>, name: string, pressed: str
   return Object.keys(boxes).find((other) => boxes[other] === next) ?? null;
 }
 
-/** The rows of each stack. A list in a row are boxes beside each other, and what follows a
- * sub-layer is its Add & norm. `BOXES` in viz/pages/architecture/boxes.py says what the boxes are.
- */
+/** The rows of each stack. A list in a row are boxes beside each other; after a sub-layer comes its
+ * Add & norm. `BOXES` in viz/pages/architecture/boxes.py says what the boxes are. */
 const STACKS: Record<string, (string | string[])[]> = {
   encoder: ["tokens", ["embedding", "positions"], "sum", "self_attention", "self_attention_norm",
     "feed_forward", "feed_forward_norm"],

@@ -29,8 +29,7 @@ interface Framed {
 
 type MapScene = Scene<MapData, MapPlan, MapAt> & Framed;
 
-/** The weights as one pixel a square; what the future hides, and what is less than the threshold,
- * stays transparent. */
+/** The weights as one pixel a square; what is hidden or below the threshold stays transparent. */
 export function mapRaster(data: MapData, colors: Colors) {
   const { causal, weights, queries, keys, threshold } = data;
   const level = leveller(data);
@@ -210,9 +209,7 @@ interface NumberStrip {
 }
 
 /** Write numbers over the bars, the largest first, where they touch no other. */
-function numberMarks(
-  { plan, x, weights, floor, tallest, ink, measure }: NumberStrip,
-): Mark[] {
+function numberMarks({ plan, x, weights, floor, tallest, ink, measure }: NumberStrip): Mark[] {
   const taken: Record<"above" | "below", [number, number][]> = { above: [], below: [] };
   const size = (key: number) => Math.abs(weights[key]);
   const marks = [];

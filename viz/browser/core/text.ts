@@ -1,7 +1,6 @@
 // Tokens and numbers as a person reads them.
 
-/** Isolate a token among other text: its direction stays inside it, Hebrew turns nothing around
- * it. */
+/** Isolate a token among other text: its direction stays inside it, Hebrew turns no other. */
 export const isolate = (token: string) => `\u2068${token}\u2069`;
 
 const RIGHT_TO_LEFT =

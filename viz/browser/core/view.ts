@@ -10,8 +10,10 @@ export interface Options { onSelect?: (selected: any) => void }
 
 const views = new WeakMap<Node, View<any>>();
 
-// one for all components, from build.mjs: the browser reads it once
-let style: CSSStyleSheet | undefined;
+/** All style sheets of the components; the bundler puts their text in its place. */
+declare const HEADLIGHT_STYLE: string;
+
+let style: CSSStyleSheet | undefined; // one for all components: the browser reads it once
 
 /** The rules are all under `.hl`. */
 function adoptStyle(element: Element | ShadowRoot) {

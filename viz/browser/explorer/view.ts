@@ -181,8 +181,7 @@ export class Explorer extends View<ExplorerData> {
         : "Below stands what was open before."}`;
   }
 
-  /** List layer and head of the open map and of those whose ribbons lie over it; null is the
-   * mean. */
+  /** List layer and head of the open map and of those whose ribbons lie over it; null: the mean. */
   stacked(): ([layer: number, head: number] | null)[] {
     const [, layer, head] = this.outlined() ?? [];
     return [layer == null || head == null ? null : [layer, head], ...this.others()];

@@ -47,8 +47,7 @@ export function readPlayer({ meta, arrays, shapes }: Message): PlayerData {
   return { ...meta, kinds };
 }
 
-/** Count the moments of a kind: saved steps of a run; source subwords in the encoder; else steps of
- * the search. */
+/** Count the moments: saved steps of a run; source subwords in the encoder; else search steps. */
 export function momentsOf({ training }: PlayerData, { size }: KindData) {
   return training.length || size[0];
 }

@@ -103,8 +103,7 @@ const ribbon = (moment: Moment, from: Place, to: Place, weight: number, opacity:
   line: RIBBON.thinnest + weight * (RIBBON.widest - RIBBON.thinnest),
 });
 
-/** Write the curve from a key to a query: across the band, or among words of one sentence in a loop
- * into it. */
+/** Write the curve from a key to a query: across the band, or in one sentence a loop into it. */
 function curve({ plan, kind }: Moment, from: Place, to: Place) {
   const [x0, x1] = [from.x + from.width / 2, to.x + to.width / 2].map(tidy);
   const band = plan.bottom - plan.top;

@@ -10,8 +10,7 @@ import type { Measure } from "../core/theme.ts";
 export type Side = "source" | "target";
 /** A word of one of the two sentences. */
 export interface Token { side: Side; index: number }
-/** Two word numbers, from 0, the strength between them, and whether each is the other's strongest.
- */
+/** Two word numbers, from 0, their strength, and whether each is the other's strongest. */
 export interface Link { source: number; target: number; strength: number; mutual: boolean }
 
 export interface LinkData { // the message of `encode_links` in viz/draw/word_links.py
@@ -224,8 +223,7 @@ export function brokenTogether(
   return lines;
 }
 
-/** For each first word of a line and each number of words that fit, which share of it stays
- * empty. */
+/** For each first word of a line and each number of words that fit, the share that stays empty. */
 function emptinessFrom(sizes: number[], gap: number, room: number) {
   return [...sizes.keys(), sizes.length].map((from) => {
     const shares = [1];

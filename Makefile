@@ -11,7 +11,7 @@ WORKERS ?= 3
 VENV := .venv
 PY   := $(VENV)/bin/python
 
-# JavaScript and prose are checked where node is; nobody needs it to run anything
+# scripts and prose are checked where node is; nobody needs it to run anything
 NODE := $(shell command -v node)
 NODE_MODULES := $(if $(NODE),node_modules/.stamp)
 
@@ -40,13 +40,13 @@ lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types, prose and the direction of 
 	$(PY) .ci/names.py
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
-	$(if $(NODE),npm run --silent lint,@echo "no node: neither JavaScript nor prose is checked")
+	$(if $(NODE),npm run --silent lint,@echo "no node: neither scripts nor prose are checked")
 
 docs: $(VENV)/.dev  ## the documentation, in build/docs; nothing in it may load from elsewhere
 	$(PY) -m sphinx -q -E -n -W --keep-going -d build/doctrees docs build/docs
 	! grep -rlE '<(script|link|img|iframe)[^>]+(src|href)="(https?:)?//' --include=*.html build/docs
 
-scripts: $(NODE_MODULES)  ## the scripts that a browser loads, anew from viz/draw/js
+scripts: $(NODE_MODULES)  ## the scripts that a browser loads, anew from viz/browser
 	npm run --silent build
 
 bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app pages inference")

@@ -1,5 +1,6 @@
 import js from "@eslint/js";
 import stylistic from "@stylistic/eslint-plugin";
+import ts from "typescript-eslint";
 
 // these words name nothing: a name is a noun of the field
 const EMPTY = ["of", "one", "said", "what", "found", "kept", "told", "each"];
@@ -7,14 +8,17 @@ const EMPTY = ["of", "one", "said", "what", "found", "kept", "told", "each"];
 export default [
   js.configs.recommended,
   {
-    plugins: { "@stylistic": stylistic },
+    files: ["**/*.js", "**/*.mjs", "**/*.ts"],
+    languageOptions: { parser: ts.parser },
+    plugins: { "@stylistic": stylistic, "@typescript-eslint": ts.plugin },
     rules: {
       "no-undef": "off", // tsc knows every name
-      "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "no-unused-vars": "off", // this rule and the next know types
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
       eqeqeq: ["error", "always", { null: "ignore" }],
       "no-var": "error",
       "prefer-const": ["error", { destructuring: "all" }],
-      "no-shadow": "error",
+      "@typescript-eslint/no-shadow": "error",
       "id-denylist": ["error", ...EMPTY],
       "max-lines": ["error", 500],
       "@stylistic/comma-dangle": ["error", "always-multiline"],

@@ -64,7 +64,7 @@ class SentenceRecord:
     """One sentence as the page holds it; the trace itself need not be kept."""
 
     number: int  # of its line, from 1; the page's address names it
-    listed: list[Any]  # the number and more for the list, as `js/lines/data.js` reads it
+    listed: list[Any]  # the number and more for the list, as `viz/browser/lines/plan.ts` has it
     # what the page carries for the explorer, by the ends of their names: "" for the message, and
     # `.cross.2.5` for a head that is unpacked by itself
     blocks: Mapping[str, str]

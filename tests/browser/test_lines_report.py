@@ -18,7 +18,7 @@ from viz.draw.palette import table
 from viz.lines import lines_report
 
 pytestmark = pytest.mark.browser
-ROW, FIRST_ROW = 18, 42  # of plan.js
+ROW, FIRST_ROW = 18, 42  # of plan.ts
 
 
 class Lines(Saved):

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { nextBox, planModel } from "../../viz/draw/js/architecture/plan.js";
+import { nextBox, planModel } from "../../viz/browser/architecture/plan.ts";
 import {
   durationOf, missingShare, momentsOf,
-} from "../../viz/draw/js/architecture/playback.js";
+} from "../../viz/browser/architecture/playback.ts";
 import {
   Architecture, headOf, lineThrough, modelMarks, roundedBox,
-} from "../../viz/draw/js/architecture/view.js";
+} from "../../viz/browser/architecture/view.ts";
 import { assertApart, measure, modelData, only, palette, textsOf, theme } from "./samples.js";
 
-/** @import { ModelData } from "../../viz/draw/js/architecture/plan.js" */
+/** @import { ModelData } from "../../viz/browser/architecture/plan.ts" */
 
 /** @type {string[]} */
 const NAMES = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
@@ -106,8 +106,8 @@ test("what passes through layers that are not drawn says which, and leaves no dr
   }
 });
 
-/** @param {import("../../viz/draw/js/core/scene.js").Place} a
- * @param {import("../../viz/draw/js/core/scene.js").Place} b */
+/** @param {import("../../viz/browser/core/scene.ts").Place} a
+ * @param {import("../../viz/browser/core/scene.ts").Place} b */
 const meet = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width
   && a.y < b.y + b.height && b.y < a.y + a.height;
 
@@ -218,8 +218,8 @@ test("the boxes light from the foot up: the encoder's once, the decoder's for ea
 });
 
 /** Test whether a box of the plan has all of a place in it.
- * @param {import("../../viz/draw/js/core/scene.js").Place} place
- * @param {import("../../viz/draw/js/architecture/plan.js").ModelPlan} plan */
+ * @param {import("../../viz/browser/core/scene.ts").Place} place
+ * @param {import("../../viz/browser/architecture/plan.ts").ModelPlan} plan */
 const isInside = ({ x, y, width, height }, { boxes }) => Object.values(boxes).some((box) =>
   x >= box.x && x + width <= box.x + box.width + 1e-9
     && y >= box.y && y + height <= box.y + box.height + 1e-9);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   averageRow, columnAt, extended, originOf, paintedOf, planMap,
-} from "../../viz/draw/js/attention_map/plan.js";
-import { AttentionMap, mapMarks, mapRaster } from "../../viz/draw/js/attention_map/view.js";
-import { leveller } from "../../viz/draw/js/core/color.js";
-import { number } from "../../viz/draw/js/core/text.js";
+} from "../../viz/browser/attention_map/plan.ts";
+import { AttentionMap, mapMarks, mapRaster } from "../../viz/browser/attention_map/view.ts";
+import { leveller } from "../../viz/browser/core/color.ts";
+import { number } from "../../viz/browser/core/text.ts";
 import { mapData, measure, only, palette, plain, textsOf, theme, viewOf } from "./samples.js";
 
 const WHOLE = { x: 0, y: 0, width: 720, height: 800 };
@@ -121,7 +121,7 @@ test("the marks hold each word once, and the bars of the row that is pointed at"
 });
 
 test("a row of the decoder stands between what it reads and what it writes", () => {
-  const both = /** @type {import("../../viz/draw/js/attention_map/plan.js").BothNames} */ ({
+  const both = /** @type {import("../../viz/browser/attention_map/plan.ts").BothNames} */ ({
     titles: ["reads", "writes"], reads: ["<s>", "Hunde"], writes: ["Hunde", "sehrlangesWort"],
   });
   const data = mapData(2, 3, { both, weights: Float32Array.of(0.9, 0.1, 0, 0.2, 0.3, 0.5) });

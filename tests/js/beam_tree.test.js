@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   courseOf, pathTo, planTree, prefixOf, ROW, sameIn,
-} from "../../viz/draw/js/beam_tree/plan.js";
+} from "../../viz/browser/beam_tree/plan.ts";
 import {
   BeamTree, hypothesisRows, linesOn, stateOf, treeMarks,
-} from "../../viz/draw/js/beam_tree/view.js";
+} from "../../viz/browser/beam_tree/view.ts";
 import { measure, only, plain, theme, treeData, viewOf } from "./samples.js";
 
-/** @import { TreeData } from "../../viz/draw/js/beam_tree/plan.js" */
+/** @import { TreeData } from "../../viz/browser/beam_tree/plan.ts" */
 
 /** Search with random probabilities: 2 K candidates at each step, K of them kept.
  * @param {number} K @param {number} steps */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mixed } from "../../viz/draw/js/core/color.js";
+import { mixed } from "../../viz/browser/core/color.ts";
 
 test("colours are mixed as a browser mixes them in OKLab", () => {
   // what Chromium computes for color-mix(in oklab, …)

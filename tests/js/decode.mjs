@@ -1,7 +1,8 @@
-// node tests/js/decode.mjs FILE: what the browser reads in the bytes of a file, as JSON.
+// node --import ./tests/js/typescript.mjs tests/js/decode.mjs FILE: what the browser reads in the
+// bytes of a file, as JSON.
 
 import { readFileSync } from "node:fs";
-import { decode } from "../../viz/draw/js/core/wire.js";
+import { decode } from "../../viz/browser/core/wire.ts";
 
 const { meta, arrays, shapes } = decode(new Uint8Array(readFileSync(process.argv[2])));
 const decoded = Object.fromEntries(Object.entries(arrays).map(([name, values]) =>

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   cellOf, describe, gridLabel, labelOf, notesOn, planGrid, range, switched,
-} from "../../viz/draw/js/head_grid/plan.js";
-import { gridMarks, isFolded, nextCell, tileOf } from "../../viz/draw/js/head_grid/view.js";
+} from "../../viz/browser/head_grid/plan.ts";
+import { gridMarks, isFolded, nextCell, tileOf } from "../../viz/browser/head_grid/view.ts";
 import { assertApart, gridPart, measure, only, theme } from "./samples.js";
 
 const PARTS = ["encoder_self", "decoder_self", "cross"].map((kind) => gridPart(kind, 3, 8, 9, 9));
@@ -85,7 +85,7 @@ test("a layer without heads has no row, and the others keep their numbers", () =
 });
 
 test("an order of its own is read line by line", () => {
-  /** @type {import("../../viz/draw/js/head_grid/plan.js").Head[]} */
+  /** @type {import("../../viz/browser/head_grid/plan.ts").Head[]} */
   const order = [["cross", 2, 1], ["encoder_self", 0, 7], ["cross", 0, 0]];
   const { cells, groups } = planGrid({ parts: PARTS, order }, 150, measure);
   assert.deepEqual(cells.map(({ id }) => id), ["cross 2 1", "encoder_self 0 7", "cross 0 0"]);

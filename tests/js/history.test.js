@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
-import { replaceText } from "../../viz/draw/js/translation_editor/field.js";
+import { replaceText } from "../../viz/browser/translation_editor/field.ts";
 
 const SCRIPT = readFileSync(new URL("../../viz/app/chrome/js/history.js", import.meta.url), "utf8");
 

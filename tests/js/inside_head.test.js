@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isMade, partAt, planInside } from "../../viz/draw/js/inside_head/plan.js";
+import { isMade, partAt, planInside } from "../../viz/browser/inside_head/plan.ts";
 import {
   equationParts, InsideHead, insideMarks, rowMark, tableRows, wordsOf,
-} from "../../viz/draw/js/inside_head/view.js";
+} from "../../viz/browser/inside_head/view.ts";
 import { assertApart, insideData, measure, only, plain, theme, viewOf } from "./samples.js";
 
-/** @import { ArrayName } from "../../viz/draw/js/inside_head/plan.js" */
+/** @import { ArrayName } from "../../viz/browser/inside_head/plan.ts" */
 
 const STEPS = 10;
 const [WIDE, NARROW] = [1200, 390];
@@ -20,12 +20,12 @@ function marksAt(step, data = insideData(), width = WIDE) {
   return { plan, marks: insideMarks({ data, plan, theme, step, ratio: 1 }) };
 }
 
-/** @param {import("../../viz/draw/js/inside_head/plan.js").InsidePlan} plan
+/** @param {import("../../viz/browser/inside_head/plan.ts").InsidePlan} plan
  * @param {string} name */
 const partsOf = (plan, name) => plan.parts.filter((part) => part.name === name);
 
 test("an equation can be broken at its spaces, and nothing of it is lost", () => {
-  /** @type {import("../../viz/draw/js/inside_head/plan.js").MathNode[]} */
+  /** @type {import("../../viz/browser/inside_head/plan.ts").MathNode[]} */
   const [q, comma, space, k] = [["mi", "q"], ["mo", ","], ["mo", " "], ["mi", "k"]];
   assert.deepEqual(equationParts(["mrow", [q, comma, space, k]]), [[q, comma], [k]]);
   assert.deepEqual(equationParts(q), [[q]]);

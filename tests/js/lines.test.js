@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matching } from "../../viz/draw/js/lines/list.js";
+import { matching } from "../../viz/browser/lines/list.ts";
 import {
   distanceOf, foremost, orderOf, planSummary, ROW, topOf,
-} from "../../viz/draw/js/lines/plan.js";
-import { HeadSummary, summaryMarks, wordsOf } from "../../viz/draw/js/lines/view.js";
+} from "../../viz/browser/lines/plan.ts";
+import { HeadSummary, summaryMarks, wordsOf } from "../../viz/browser/lines/view.ts";
 import { measure, only, palette, theme, viewOf } from "./samples.js";
 
 const REACH = 2;
@@ -12,7 +12,7 @@ const REACH = 2;
 /**
  * @param {"encoder_self" | "decoder_self" | "cross"} kind
  * @param {number[]} means of a measure, one for each head
- * @returns {import("../../viz/draw/js/lines/plan.js").SummaryPart}
+ * @returns {import("../../viz/browser/lines/plan.ts").SummaryPart}
  */
 const part = (kind, means) => ({
   kind, title: kind, color: "#123456", columns: 2 * REACH + 3, palette,
@@ -65,7 +65,7 @@ test("every head and column is found where it stands", () => {
 
 test("arrow keys reach every head and stop at the ends", () => {
   const plan = planSummary(parts, null, 900, measure);
-  /** @type {import("../../viz/draw/js/lines/plan.js").SummaryAt | null} */
+  /** @type {import("../../viz/browser/lines/plan.ts").SummaryAt | null} */
   let at = null;
   const seen = new Set();
   const to = (/** @type {string} */ key) => viewOf(HeadSummary, { plan, at }).target(key);

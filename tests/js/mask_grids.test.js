@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   extent, gridMarks, MaskGrids, maskMarks, planMasks, squareMarks,
-} from "../../viz/draw/js/mask_grids.js";
+} from "../../viz/browser/mask_grids.ts";
 import { maskGrid, measure, only, textsOf, theme, viewOf } from "./samples.js";
 
-/** @import { MaskScene } from "../../viz/draw/js/mask_grids.js" */
+/** @import { MaskScene } from "../../viz/browser/mask_grids.ts" */
 
 const [SEEN, LATER, PADDING, BOTH] = [0, 1, 2, 3];
 const LOOK = { color: "#0072b2", asNumbers: false, theme };

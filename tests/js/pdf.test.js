@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inflateSync } from "node:zlib";
 
-import { pdfOf } from "../../viz/draw/js/core/pdf.js";
-import { bibtexOf } from "../../viz/draw/js/core/save.js";
+import { pdfOf } from "../../viz/browser/core/pdf.ts";
+import { bibtexOf } from "../../viz/browser/core/save.ts";
 
 test("a PDF has one page of the picture's size and its pixels without loss", async () => {
   const pixels = Uint8ClampedArray.from({ length: 3 * 2 * 4 }, (_, n) => (n % 4 === 3 ? 255 : n));

@@ -3,9 +3,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stageMarks } from "../../viz/draw/js/player/marks.js";
-import { planPlayer, planTiles } from "../../viz/draw/js/player/plan.js";
-import { Player } from "../../viz/draw/js/player/view.js";
+import { stageMarks } from "../../viz/browser/player/marks.ts";
+import { planPlayer, planTiles } from "../../viz/browser/player/plan.ts";
+import { Player } from "../../viz/browser/player/view.ts";
 import { assertApart, measure, only, palette, textsOf, theme, viewOf } from "./samples.js";
 
 /** @param {number[]} numbers of the steps; weight (n, n) is 1 at the last of them, 0 before it */

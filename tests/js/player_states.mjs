@@ -1,10 +1,11 @@
-// node tests/js/player_states.mjs FILE…: what a player says and draws of each message, as JSON:
-// for each kind and step its sentence, the row of the open head, and the bars.
+// node --import ./tests/js/typescript.mjs tests/js/player_states.mjs FILE…: what a player says and
+// draws of each message, as JSON: for each kind and step its sentence, the row of the open head,
+// and the bars.
 
 import { readFileSync } from "node:fs";
-import { decode } from "../../viz/draw/js/core/wire.js";
-import { momentsOf, rowBetween } from "../../viz/draw/js/player/data.js";
-import { Player } from "../../viz/draw/js/player/view.js";
+import { decode } from "../../viz/browser/core/wire.ts";
+import { momentsOf, rowBetween } from "../../viz/browser/player/data.ts";
+import { Player } from "../../viz/browser/player/view.ts";
 import { plain, viewOf } from "./samples.js";
 
 const players = process.argv.slice(2).map((file) => {

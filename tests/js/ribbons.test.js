@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tidy } from "../../viz/draw/js/core/text.js";
+import { tidy } from "../../viz/browser/core/text.ts";
 import {
   curveMarks, laneAt, planRibbons, Ribbons, ribbonsOf,
-} from "../../viz/draw/js/ribbons.js";
+} from "../../viz/browser/ribbons.ts";
 import { measure, only, ribbonData, viewOf } from "./samples.js";
 
 const ALL = Array.from({ length: 8 }, (_, n) => n);

@@ -1,19 +1,19 @@
 // Small data for the tests, and a font in which every letter is half as wide as it is high.
 
 import assert from "node:assert/strict";
-import { BeamTree } from "../../viz/draw/js/beam_tree/view.js";
+import { BeamTree } from "../../viz/browser/beam_tree/view.ts";
 
-/** @import { MapData } from "../../viz/draw/js/attention_map/plan.js" */
-/** @import { Part } from "../../viz/draw/js/head_grid/plan.js" */
-/** @import { Mark, Place } from "../../viz/draw/js/core/scene.js" */
-/** @import { MaskGrid } from "../../viz/draw/js/mask_grids.js" */
-/** @import { RibbonData } from "../../viz/draw/js/ribbons.js" */
-/** @import { StripData } from "../../viz/draw/js/tensor_strip.js" */
+/** @import { MapData } from "../../viz/browser/attention_map/plan.ts" */
+/** @import { Part } from "../../viz/browser/head_grid/plan.ts" */
+/** @import { Mark, Place } from "../../viz/browser/core/scene.ts" */
+/** @import { MaskGrid } from "../../viz/browser/mask_grids.ts" */
+/** @import { RibbonData } from "../../viz/browser/ribbons.ts" */
+/** @import { StripData } from "../../viz/browser/tensor_strip.ts" */
 
-/** @type {import("../../viz/draw/js/core/theme.js").Measure} */
+/** @type {import("../../viz/browser/core/theme.ts").Measure} */
 export const measure = (text, size) => text.length * size * 0.5;
 
-/** @type {import("../../viz/draw/js/core/theme.js").Theme} */
+/** @type {import("../../viz/browser/core/theme.ts").Theme} */
 export const theme = {
   name: "light", paper: "#ffffff", ink: "#000000", line: "#cccccc", quiet: "rgb(80,80,80)",
   font: "sans-serif",
@@ -122,7 +122,7 @@ export const maskGrid = (queries, keys, more = {}) => ({
  * The boxes of Figure 1: maps in those of attention, nothing in those of tokens, else a strip.
  * @param {string[]} names
  * @param {{heads?: number}} [sizes]
- * @returns {import("../../viz/draw/js/architecture/plan.js").ModelData}
+ * @returns {import("../../viz/browser/architecture/plan.ts").ModelData}
  */
 export const modelData = (names, { heads = 8 } = {}) => ({
   layers: { encoder: 3, decoder: 3 }, layer: { encoder: 1, decoder: 1 },
@@ -143,7 +143,7 @@ export const modelData = (names, { heads = 8 } = {}) => ({
 });
 
 /** Three keys, d_k 4, d_v 5, three heads, d_model 6, and every number 0.
- * @returns {import("../../viz/draw/js/inside_head/plan.js").InsideData} */
+ * @returns {import("../../viz/browser/inside_head/plan.ts").InsideData} */
 export function insideData() {
   const shapes = {
     x: [6], q: [4], k: [3, 4], v: [3, 5], products: [3, 4], dots: [3], scaled: [3], seen: [3],
@@ -174,7 +174,7 @@ export const stripData = (rows, columns, more = {}) => ({
  * @param {number} source how many words
  * @param {number} target
  * @param {number[][]} links source, target, strength, and 1 where it holds one way only
- * @returns {import("../../viz/draw/js/word_links/plan.js").LinkData}
+ * @returns {import("../../viz/browser/word_links/plan.ts").LinkData}
  */
 export const linkData = (source, target, links) => ({
   title: "Which words this head links", madeBy: "", note: "", color: "#d55e00",
@@ -188,7 +188,7 @@ export const linkData = (source, target, links) => ({
  * A tree from rows of parent, text, log P of the piece, state and score.
  * @param {any[][]} rows
  * @param {Partial<Record<"best" | "chosen", number | null>>} [more]
- * @returns {import("../../viz/draw/js/beam_tree/plan.js").TreeData}
+ * @returns {import("../../viz/browser/beam_tree/plan.ts").TreeData}
  */
 export function treeData(rows, more = {}) {
   const states = ["kept", "finished", "dropped", "forced"];

@@ -5,40 +5,40 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { planModel } from "../../viz/draw/js/architecture/plan.js";
-import { modelMarks } from "../../viz/draw/js/architecture/view.js";
-import { averageRow, originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
-import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/view.js";
-import { planTree } from "../../viz/draw/js/beam_tree/plan.js";
-import { treeMarks } from "../../viz/draw/js/beam_tree/view.js";
-import { group, rect } from "../../viz/draw/js/core/scene.js";
-import { svgOf } from "../../viz/draw/js/core/svg.js";
-import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
-import { gridMarks } from "../../viz/draw/js/head_grid/view.js";
-import { planInside } from "../../viz/draw/js/inside_head/plan.js";
-import { insideMarks } from "../../viz/draw/js/inside_head/view.js";
-import { planSummary } from "../../viz/draw/js/lines/plan.js";
-import { rasterOfPanel, summaryMarks } from "../../viz/draw/js/lines/view.js";
+import { planModel } from "../../viz/browser/architecture/plan.ts";
+import { modelMarks } from "../../viz/browser/architecture/view.ts";
+import { averageRow, originOf, planMap } from "../../viz/browser/attention_map/plan.ts";
+import { mapMarks, mapRaster } from "../../viz/browser/attention_map/view.ts";
+import { planTree } from "../../viz/browser/beam_tree/plan.ts";
+import { treeMarks } from "../../viz/browser/beam_tree/view.ts";
+import { group, rect } from "../../viz/browser/core/scene.ts";
+import { svgOf } from "../../viz/browser/core/svg.ts";
+import { planGrid } from "../../viz/browser/head_grid/plan.ts";
+import { gridMarks } from "../../viz/browser/head_grid/view.ts";
+import { planInside } from "../../viz/browser/inside_head/plan.ts";
+import { insideMarks } from "../../viz/browser/inside_head/view.ts";
+import { planSummary } from "../../viz/browser/lines/plan.ts";
+import { rasterOfPanel, summaryMarks } from "../../viz/browser/lines/view.ts";
 import {
   extent, gridMarks as maskSquares, maskMarks, planMasks,
-} from "../../viz/draw/js/mask_grids.js";
-import { barMarks as nextMarks, stageMarks, tileMarks } from "../../viz/draw/js/player/marks.js";
-import { planPlayer, planTiles } from "../../viz/draw/js/player/plan.js";
-import { curveMarks, planRibbons, ribbonMarks, ribbonsOf } from "../../viz/draw/js/ribbons.js";
-import { barMarks, planBars } from "../../viz/draw/js/step_bars.js";
-import { COMPONENTS } from "../../viz/draw/js/streamlit.js";
-import { planStrip, stripMarks } from "../../viz/draw/js/tensor_strip.js";
-import { editorMarks } from "../../viz/draw/js/translation_editor/view.js";
-import { wordsOf } from "../../viz/draw/js/translation_editor/words.js";
-import { planLinks } from "../../viz/draw/js/word_links/plan.js";
-import { linkMarks } from "../../viz/draw/js/word_links/view.js";
+} from "../../viz/browser/mask_grids.ts";
+import { barMarks as nextMarks, stageMarks, tileMarks } from "../../viz/browser/player/marks.ts";
+import { planPlayer, planTiles } from "../../viz/browser/player/plan.ts";
+import { curveMarks, planRibbons, ribbonMarks, ribbonsOf } from "../../viz/browser/ribbons.ts";
+import { barMarks, planBars } from "../../viz/browser/step_bars.ts";
+import { COMPONENTS } from "../../viz/browser/streamlit.ts";
+import { planStrip, stripMarks } from "../../viz/browser/tensor_strip.ts";
+import { editorMarks } from "../../viz/browser/translation_editor/view.ts";
+import { wordsOf } from "../../viz/browser/translation_editor/words.ts";
+import { planLinks } from "../../viz/browser/word_links/plan.ts";
+import { linkMarks } from "../../viz/browser/word_links/view.ts";
 import {
   gridPart, insideData, linkData, mapData, maskGrid, measure, modelData, palette, ribbonData,
   stripData, theme, treeData, words,
 } from "./samples.js";
 
-/** @import { Mark } from "../../viz/draw/js/core/scene.js" */
-/** @import { Theme } from "../../viz/draw/js/core/theme.js" */
+/** @import { Mark } from "../../viz/browser/core/scene.ts" */
+/** @import { Theme } from "../../viz/browser/core/theme.ts" */
 
 /** @typedef {{width: number, height: number, marks: Mark[]}} Picture */
 
@@ -108,7 +108,7 @@ const PICTURES = {
     return { ...plan, marks: insideMarks({ data, plan, theme: colors, step: 7, ratio: 1 }) };
   },
   lines: (colors) => {
-    /** @type {import("../../viz/draw/js/lines/plan.js").SummaryPart} */
+    /** @type {import("../../viz/browser/lines/plan.ts").SummaryPart} */
     const part = {
       kind: "cross", title: "cross", color: "#d55e00", columns: 7, palette,
       profile: new Float64Array(numbers(21)),
@@ -138,7 +138,7 @@ const PICTURES = {
   },
   player: (colors) => {
     const size = /** @type {[number, number]} */ ([3, 4]);
-    const kind = /** @type {import("../../viz/draw/js/player/data.js").KindData} */ ({
+    const kind = /** @type {import("../../viz/browser/player/data.ts").KindData} */ ({
       kind: "cross", name: "cross-attention", color: "#d55e00", layers: 2, heads: 3,
       selected: [1, 0], size, palette,
       weights: Uint16Array.from(numbers(2 * 3 * 12), (weight) => 65_535 * weight),
@@ -216,7 +216,7 @@ const PICTURES = {
 };
 
 /** Rasters as their hashes, so that the files stay small.
- * @param {import("../../viz/draw/js/core/color.js").Raster} raster */
+ * @param {import("../../viz/browser/core/color.ts").Raster} raster */
 const address = ({ width, height, pixels }) =>
   `data:${width}x${height},${createHash("sha256").update(pixels).digest("hex").slice(0, 16)}`;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   barMarks, heightOf, leftOf, planBars, StepBars, topOf,
-} from "../../viz/draw/js/step_bars.js";
+} from "../../viz/browser/step_bars.ts";
 import { measure, only, theme, viewOf } from "./samples.js";
 
 const message = /** @type {any} */ ({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deleteValue, getValue, setValue, subscribe } from "../../viz/draw/js/core/store.js";
+import { deleteValue, getValue, setValue, subscribe } from "../../viz/browser/core/store.ts";
 
 test("a value is heard by those who follow its key, and kept for those who come later", () => {
   /** @type {number[]} */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import show from "../../viz/draw/js/streamlit.js";
+import show from "../../viz/browser/streamlit.ts";
 import { test } from "node:test";
-import { getValue } from "../../viz/draw/js/core/store.js";
+import { getValue } from "../../viz/browser/core/store.ts";
 import { encoded } from "./samples.js";
 
 test("a call that Streamlit ends takes nothing away before its element has left the page", () => {

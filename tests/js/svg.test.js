@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sharpnessOf } from "../../viz/draw/js/core/canvas.js";
-import { captioned, drawingOf } from "../../viz/draw/js/core/save.js";
-import { circle, group, path, picture, rect, text } from "../../viz/draw/js/core/scene.js";
-import { svgOf } from "../../viz/draw/js/core/svg.js";
-import { onWhite } from "../../viz/draw/js/core/theme.js";
+import { sharpnessOf } from "../../viz/browser/core/canvas.ts";
+import { captioned, drawingOf } from "../../viz/browser/core/save.ts";
+import { circle, group, path, picture, rect, text } from "../../viz/browser/core/scene.ts";
+import { svgOf } from "../../viz/browser/core/svg.ts";
+import { onWhite } from "../../viz/browser/core/theme.ts";
 import { measure, theme } from "./samples.js";
 
 const tools = { measure, address: () => "data:picture" };
 
-/** @param {import("../../viz/draw/js/core/scene.js").Mark[]} marks */
+/** @param {import("../../viz/browser/core/scene.ts").Mark[]} marks */
 const svg = (marks) => svgOf({ width: 100, height: 50, marks, font: "'A & B'" }, tools);
 
 test("words are text whatever they hold, and what no XML may hold is replaced", () => {

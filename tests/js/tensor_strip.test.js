@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { planStrip, stripMarks, TensorStrip } from "../../viz/draw/js/tensor_strip.js";
+import { planStrip, stripMarks, TensorStrip } from "../../viz/browser/tensor_strip.ts";
 import { measure, stripData, theme, viewOf, words } from "./samples.js";
 
 test("values fill the frame; named columns are no wider than their words need", () => {

@@ -1,7 +1,7 @@
 """The JavaScript's own tests, and that the two ends of the wire agree.
 
-Without node they are skipped, or fail where HEADLIGHT_REQUIRE_NODE=1 says that it must not be
-missing.
+Without node and its packages they are skipped, or fail where HEADLIGHT_REQUIRE_NODE=1 says that
+they must not be missing.
 """
 
 import json
@@ -17,13 +17,14 @@ from viz.draw.wire import DTYPES, encode
 
 HERE = Path(__file__).parent
 TESTS = sorted(HERE.glob("*.test.js"))
+ESBUILD = HERE.parents[1] / "node_modules" / "esbuild"  # takes the types out of what node loads
 
 
 @pytest.fixture(scope="session")
-def node() -> str:
-    if path := shutil.which("node"):
-        return path
-    message = "no node on this machine"
+def node() -> list[str]:
+    if (path := shutil.which("node")) and ESBUILD.is_dir():
+        return [path, "--import", (HERE / "typescript.mjs").as_uri()]
+    message = "no node on this machine, or not its packages (npm ci)"
     if os.environ.get("HEADLIGHT_REQUIRE_NODE") == "1":
         pytest.fail(message, pytrace=False)
     pytest.skip(message)
@@ -37,14 +38,14 @@ def test_there_are_tests():
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
 def test_under_node(node, path):
     # without --test, which starts one more process for the file
-    run = subprocess.run([node, str(path)], capture_output=True, text=True)
+    run = subprocess.run([*node, str(path)], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
 
 
 def decoded(node, folder, meta, arrays):
     path = folder / "message"
     path.write_bytes(encode(meta, arrays))
-    command = [node, str(HERE / "decode.mjs"), str(path)]
+    command = [*node, str(HERE / "decode.mjs"), str(path)]
     run = subprocess.run(command, capture_output=True, check=True)
     return json.loads(run.stdout)
 

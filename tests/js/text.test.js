@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { digits, figure, fixed, forHand, logText, shortened } from "../../viz/draw/js/core/text.js";
+import { digits, figure, fixed, forHand, logText, shortened } from "../../viz/browser/core/text.ts";
 
 test("a number has a real minus sign, and none where it rounds to 0", () => {
   assert.deepEqual([-0.004, -0, 0.004, -0.006, -12.345].map((value) => fixed(value, 2)),

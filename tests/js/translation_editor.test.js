@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { caretAfter } from "../../viz/draw/js/translation_editor/field.js";
-import { step } from "../../viz/draw/js/translation_editor/popover.js";
+import { caretAfter } from "../../viz/browser/translation_editor/field.ts";
+import { step } from "../../viz/browser/translation_editor/popover.ts";
 import {
   editorMarks, Exchange, TranslationEditor, wordRows,
-} from "../../viz/draw/js/translation_editor/view.js";
+} from "../../viz/browser/translation_editor/view.ts";
 import {
   barOf, carried, difference, endBox, wordAtCaret, wordsOf,
-} from "../../viz/draw/js/translation_editor/words.js";
+} from "../../viz/browser/translation_editor/words.ts";
 import { only, theme, viewOf } from "./samples.js";
 
 const TEXT = "Zwei Hunde rennen.";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decode, WireError } from "../../viz/draw/js/core/wire.js";
+import { decode, WireError } from "../../viz/browser/core/wire.ts";
 import { encoded } from "./samples.js";
 
 const TWO = [

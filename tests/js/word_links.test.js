@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brokenTogether, placed, planLinks } from "../../viz/draw/js/word_links/plan.js";
-import { linkMarks, pairRows, WordLinks } from "../../viz/draw/js/word_links/view.js";
+import { brokenTogether, placed, planLinks } from "../../viz/browser/word_links/plan.ts";
+import { linkMarks, pairRows, WordLinks } from "../../viz/browser/word_links/view.ts";
 import { assertApart, linkData, measure, only, textsOf, theme, viewOf } from "./samples.js";
 
 const SIDES = /** @type {const} */ (["source", "target"]);

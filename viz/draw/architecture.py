@@ -28,7 +28,7 @@ MOST_ROWS, MOST_COLUMNS = 64, 512
 class DrawnBox:
     """One box with what stands in it."""
 
-    name: str  # its place in the drawing, one of those in `js/architecture/plan.js`
+    name: str  # its place in the drawing, one of those in `viz/browser/architecture/plan.ts`
     title: str
     shape: str  # of what leaves it, such as `12 × 256`
     label: str  # what a screen reader says, one sentence

@@ -1,8 +1,9 @@
-"""The report's heads and maps: data for `js/explorer`.
+"""The report's heads and maps: data for `viz/browser/explorer`.
 
-A head that is unpacked by itself has its weights as text, which `js/explorer/data.js` reads: base64
-of gzip of planes, the first byte of every number, then the second, and so on. The numbers are the
-float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits of the size `Packing.unit`.
+The weights of a head that is unpacked by itself are a text: base64 of gzip of planes, the first
+byte of every number, then the second, and so on, as `viz/browser/explorer/data.ts` reads it. The
+numbers are the float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits of the size
+`Packing.unit`.
 """
 
 import base64

@@ -5,8 +5,8 @@
 The header is `{"meta": …, "size": …, "arrays": [{"name", "dtype", "shape", "offset"}, …]}`: offsets
 count from the first byte after the zeros and are multiples of 8, so that a typed array can be a
 view of the bytes; `size` is the length of all arrays together. Numbers are little-endian, arrays in
-C order. `decode` in `js/core/wire.js` reads this, be it from Streamlit's socket or from a page
-that carries the bytes in base64.
+C order. `decode` in `viz/browser/core/wire.ts` reads this, be it from Streamlit's socket or from a
+page that carries the bytes in base64.
 """
 
 import json

@@ -43,7 +43,8 @@ def states(folder: Path, messages: list[bytes]) -> list:
     for number, message in enumerate(messages):
         files.append(folder / f"{number}")
         files[-1].write_bytes(message)
-    run = subprocess.run([node, str(STATES), *map(str, files)], capture_output=True, check=True)
+    command = [node, "--import", STATES.with_name("typescript.mjs").as_uri(), str(STATES)]
+    run = subprocess.run([*command, *map(str, files)], capture_output=True, check=True)
     return json.loads(run.stdout)
 
 

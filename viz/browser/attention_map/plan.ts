@@ -1,0 +1,162 @@
+// One head with its exact weights, and the layout of its large map. Nothing is cut: words are
+// measured and get their room; a very long one over a column is squeezed. Squares are wider than
+// high where there is room. A map with many words gets smaller squares and smaller letters, and
+// below 10 px it scrolls instead.
+
+import { EDGE } from "../core/picture_view.ts";
+import { within } from "../core/text.ts";
+import type { Palette, Scaling } from "../core/color.ts";
+import type { Place } from "../core/scene.ts";
+import type { Measure } from "../core/theme.ts";
+
+interface MapTexts { // the message of `encode_map` in viz/draw/attention_map.py
+  kind: "encoder_self" | "decoder_self" | "cross";
+  causal: boolean; // whether a query sees no later key
+  title: string;
+  rows: string; // the name of the rows
+  columns: string;
+  note: string;
+  queries: string[];
+  keys: string[];
+  rowNames: string[] | null; // what the decoder reads and writes at each query
+  both: BothNames | null; // the names of each row of the decoder, where both are known
+  room?: MapWords | null; // words of the largest map that takes this one's place
+  tallBars: boolean; // the strip of bars is as high as that of a difference
+  paints?: boolean; // pressed squares are sent to the page
+  pinned?: number | null; // row of the address, -1 for none; null where it has no part
+  unused?: boolean; // the head is switched off: its weights are veiled
+  weights: Float32Array; // `[query, key]`
+  palette: Palette;
+}
+
+export type MapData = MapTexts & Scaling;
+
+/** What stands at the left and at the right of the rows. */
+export interface BothNames { titles: [string, string]; reads: string[]; writes: string[] }
+
+/** The words around a map. */
+type MapWords = Pick<MapTexts, "both" | "queries" | "keys">;
+
+/** Get the weights of one row. */
+export const rowOf = ({ weights, keys }: MapData, row: number) =>
+  weights.subarray(row * keys.length, (row + 1) * keys.length);
+
+/** Average all rows. */
+export function averageRow({ weights, queries, keys }: MapData) {
+  const sums = new Float32Array(keys.length);
+  weights.forEach((weight, n) => (sums[n % sums.length] += weight));
+  return sums.map((sum) => sum / queries.length);
+}
+
+/** The keys in the order in which the pointer came over them. */
+export interface Stroke { row: number; keys: number[] }
+
+/** Extend a stroke to a column: nothing between there and the last one is left out. */
+export function extended({ row, keys }: Stroke, key: number): Stroke {
+  const last = keys[keys.length - 1];
+  const step = Math.sign(key - last);
+  const added = Array.from({ length: Math.abs(key - last) }, (_, n) => last + step * (n + 1));
+  return { row, keys: [...new Set([...keys, ...added])] };
+}
+
+/** Write the message of a pin: its row, and the tokens of the map it belongs to. */
+export const pinOf = ({ queries, keys }: MapData, row: number) => ({ queries, keys, pinned: row });
+
+/** Write the message of a stroke: its squares, and the map they belong to. */
+export const paintedOf = ({ title, queries, keys }: MapData, stroke: Stroke) =>
+  ({ title, queries, keys, squares: stroke.keys.map((key) => [stroke.row, key]) });
+
+// the strip over the keys: one row's weights as bars with numbers; differences go up and down
+const BARS = { low: 48, tall: 76 };
+
+// below `easy` a square is hard to hit, so a long map rather scrolls down than shrinks further
+const SQUARE = { largest: 46, easy: 16, smallest: 14, widest: 2 }; // the last times its height
+const LETTERS = { largest: 14, smallest: 10 };
+const SLANT = Math.PI / 4;
+
+export const LONGEST = 320; // of a column's word, CSS pixels: the squares stay in sight under it
+export const AVERAGE = "average";
+
+/** List the words at the left of the rows. */
+export const leftOf = ({ both, queries }: Pick<MapData, "both" | "queries">) =>
+  both?.reads ?? queries;
+
+export interface MapPlan {
+  square: number; // height of a square
+  wide: number; // width of a square
+  font: number; // size of the letters
+  angle: number; // of the words over the columns, radians
+  left: number; // where the squares begin
+  top: number;
+  head: number; // where the bars begin
+  bars: number; // height of the strip of bars
+  width: number;
+  height: number;
+}
+
+/** @param tallest height that is in sight; a long map may be taller */
+export function planMap(
+  data: MapWords & Pick<MapData, "room" | "tallBars">, width: number, tallest: number,
+  measure: Measure,
+): MapPlan {
+  const { both, queries, keys } = data.room ?? data;
+  const bars = data.tallBars ? BARS.tall : BARS.low;
+  // the bold of a word that is pointed at is the widest
+  const wide = (text: string) => measure(text, LETTERS.largest, 600);
+  const rows = Math.max(wide(AVERAGE), ...leftOf({ both, queries }).map(wide));
+  const right = both ? Math.max(...both.writes.map(wide)) : 0;
+  const columns = keys.map(wide);
+  const planOf = (square: number, across = square) =>
+    planSquares(rows, columns, right, queries.length, square, across, bars);
+  for (let square = SQUARE.largest; square > SQUARE.smallest; square--) {
+    let across = Math.min(SQUARE.widest * square, Math.floor(width / keys.length));
+    while (across > square && planOf(square, across).width > width) across--;
+    const plan = planOf(square, Math.max(square, across));
+    if (plan.width <= width && (plan.height <= tallest || square <= SQUARE.easy)) return plan;
+  }
+  return planOf(SQUARE.smallest);
+}
+
+/** @param right width of the longest word at the right of a row; 0 for none */
+function planSquares(
+  rows: number, columns: number[], right: number, count: number, square: number, wide: number,
+  bars: number,
+): MapPlan {
+  const font = Math.max(LETTERS.smallest, Math.min(LETTERS.largest, Math.floor(square * 0.62)));
+  const scale = font / LETTERS.largest;
+  const lengths = columns.map((length) => Math.min(length * scale, LONGEST));
+  const longest = Math.max(...lengths);
+  const angle = wide * Math.sin(SLANT) >= font ? SLANT : Math.PI / 2; // upright without room
+  const left = Math.ceil(rows * scale + 2 * EDGE);
+  // a slanted word leans out over the columns to its right; the last ones lean past the edge
+  const lean = Math.max(0, ...lengths.map((length, key) =>
+    length * Math.cos(angle) - (columns.length - key - 0.5) * wide));
+  const head = Math.ceil(longest * Math.sin(angle) + font * Math.cos(angle)) + 6;
+  const beside = right && Math.ceil(right * scale) + EDGE;
+  return {
+    square, wide, font, angle, left, bars, head, top: head + bars,
+    width: left + columns.length * wide + Math.max(beside, Math.ceil(lean) + 4) + 2,
+    height: head + bars + count * square + 2,
+  };
+}
+
+/** Find where the squares stand in the frame, when some of the map is scrolled away.
+ * @returns the first square, and left of which x only words stand: they stay while the squares
+ *   scroll, unless they would leave the squares no room */
+export function originOf(plan: MapPlan, visible: Place): { x: number; y: number; edge: number } {
+  const x = plan.left - visible.x;
+  return { x, y: plan.top - visible.y, edge: staying(plan, visible.width) || x };
+}
+
+/** Measure the rows' words that stay in the frame while the squares scroll. */
+export const staying = ({ left }: MapPlan, width: number) => (left <= width / 2 ? left : 0);
+
+/** A square, or with no key a row's word. */
+export interface MapAt { row: number; key: number | null }
+
+/** Find the column at a place of the frame, or the nearest in sight. */
+export function columnAt({ keys }: { keys: string[] }, plan: MapPlan, x: number, visible: Place) {
+  const origin = originOf(plan, visible);
+  const inSight = within(x, Math.max(origin.edge, 0), visible.width - 1);
+  return within(Math.floor((inSight - origin.x) / plan.wide), 0, keys.length - 1);
+}

@@ -1,0 +1,469 @@
+// One head, large: what looks is down the side, what is looked at across the top. Pointer and keys
+// are answered here, from the exact weights; the host hears nothing of it. All marks are made
+// afresh at each change: a few hundred words and one scaled picture take about a millisecond.
+
+import {
+  type Colors, cssColor, hidden, legend, legendNodes, leveller, type Raster, rasterOf,
+} from "../core/color.ts";
+import { boxAt, fillTable, make, MOVES, pointIn } from "../core/dom.ts";
+import { EDGE, heightInSight, PictureView, type Scene } from "../core/picture_view.ts";
+import { group, type Mark, picture, type Place, rect, text } from "../core/scene.ts";
+import { SharedChoice } from "../core/shared_choice.ts";
+import { difference, isolate, looksMost, number, quote, within } from "../core/text.ts";
+import {
+  AVERAGE, averageRow, columnAt, extended, leftOf, LONGEST, type MapAt, type MapData, type MapPlan,
+  originOf, paintedOf, pinOf, planMap, rowOf, staying, type Stroke,
+} from "./plan.ts";
+import type { Measure } from "../core/theme.ts";
+import type { Message } from "../core/wire.ts";
+
+interface Framed {
+  raster: Raster; // what `mapRaster` gives
+  average: Float32Array; // row
+  pinned: number | null; // row
+  stroke?: Stroke | null; // what is being painted
+  origin: { x: number; y: number; edge: number }; // what `originOf` gives
+  width: number; // of the frame
+  height: number;
+}
+
+type MapScene = Scene<MapData, MapPlan, MapAt> & Framed;
+
+/** The weights as one pixel a square; what is hidden or below the threshold stays transparent. */
+export function mapRaster(data: MapData, colors: Colors) {
+  const { causal, weights, queries, keys, threshold } = data;
+  const level = leveller(data);
+  return rasterOf(keys.length, queries.length, colors, (n) => {
+    const row = Math.floor(n / keys.length);
+    const unseen = hidden(causal, row, n % keys.length, weights[n]);
+    return unseen || Math.abs(weights[n]) < threshold ? -1 : level(weights[n], row);
+  });
+}
+
+export function mapMarks(scene: MapScene): Mark[] {
+  const { data, plan, origin: { edge }, width, height, at, pinned } = scene;
+  const row = pinned ?? at?.row;
+  const name = row == null ? AVERAGE : isolate(leftOf(data)[row]);
+  const middle = plan.top - (data.signed ? plan.bars / 2 : 11);
+  return [
+    group(squares(scene), { clip: [edge, plan.top, width, height] }),
+    group(rowWords(scene), { clip: [0, plan.top, width, height] }),
+    group(writtenWords(scene), { clip: [edge, plan.top, width, height] }),
+    group(columnWords(scene), { clip: [edge, 0, width, plan.head] }),
+    group(barMarks(scene), { clip: [edge, plan.head, width, plan.bars] }),
+    group([rowWord(scene, name, middle, row != null)], { clip: [0, plan.head, edge, plan.bars] }),
+    group(pointed(scene), { clip: [0, plan.top - 1, width, height] }),
+  ];
+}
+
+const VEIL = 0.55; // of the paper, as in the grid of all heads
+
+/** Draw the squares in the frame: a map of 512 words has a quarter of a million. */
+function squares(
+  { data, plan, theme, raster, origin: { x, y, edge }, width, height }: MapScene,
+): Mark[] {
+  const { square, wide, top } = plan;
+  const [left, right] = seen(x, edge, width, wide, data.keys.length);
+  const [first, last] = seen(y, top, height, square, data.queries.length);
+  const [across, high] = [right - left, last - first];
+  if (across <= 0 || high <= 0) return [];
+  const [from, down] = [x + left * wide, y + first * square];
+  const fill = theme.paper; // a hair of paper between the squares
+  return [
+    picture({
+      raster, part: [left, first, across, high], x: from, y: down,
+      width: across * wide, height: high * square,
+    }),
+    ...Array.from({ length: across + 1 }, (_, key) => rect(
+      { x: from + key * wide - 0.5, y: down, width: 1, height: high * square, fill })),
+    ...Array.from({ length: high + 1 }, (_, row) => rect(
+      { x: from, y: down + row * square - 0.5, width: across * wide, height: 1, fill })),
+    // a veil over weights that are not used
+    ...(data.unused
+      ? [rect({
+        x: from, y: down, width: across * wide, height: high * square, fill, opacity: VEIL,
+      })] : []),
+  ];
+}
+
+/** Find the squares between two edges of the frame: the first, and the first past the end. */
+const seen = (origin: number, start: number, end: number, square: number, count: number) => [
+  Math.max(0, Math.floor((start - origin) / square)),
+  Math.min(count, Math.ceil((end - origin) / square)),
+];
+
+function rowWords(scene: MapScene): Mark[] {
+  return besideRows(scene, leftOf(scene.data), (word, middle, strong) =>
+    rowWord(scene, word, middle, strong));
+}
+
+/** Write what the decoder writes at the right of each row. */
+function writtenWords(scene: MapScene): Mark[] {
+  const { data, plan, theme, origin: { x } } = scene;
+  const right = x + data.keys.length * plan.wide + EDGE;
+  return besideRows(scene, data.both?.writes ?? [], (word, middle, strong) => text({
+    text: word, x: right, y: middle + 0.5, size: plan.font, weight: strong ? 600 : 400,
+    middle: true, fill: theme.ink,
+  }));
+}
+
+/** Make a mark for the word of each row in the frame. */
+function besideRows(
+  { plan, origin: { y }, at, pinned, height }: MapScene, words: string[],
+  mark: (word: string, middle: number, strong: boolean) => Mark,
+): Mark[] {
+  return words.flatMap((word, row) => {
+    const middle = y + (row + 0.5) * plan.square;
+    if (middle < plan.top - plan.square || middle > height + plan.square) return [];
+    return [mark(isolate(word), middle, row === at?.row || row === pinned)];
+  });
+}
+
+const rowWord = (
+  { plan, theme, origin }: MapScene, word: string, middle: number, strong: boolean,
+) => text({
+  text: word, x: origin.edge - EDGE, y: middle + 0.5, size: plan.font, weight: strong ? 600 : 400,
+  anchor: "end", middle: true, fill: theme.ink,
+});
+
+function columnWords({ data, plan, theme, origin: { x, edge }, width, at }: MapScene): Mark[] {
+  return data.keys.flatMap((token, key) => {
+    const middle = x + (key + 0.5) * plan.wide;
+    if (middle < edge || middle > width + plan.wide) return [];
+    return [text({
+      text: isolate(token), x: middle, y: plan.head - 4, size: plan.font,
+      weight: key === at?.key ? 600 : 400, fill: theme.ink, angle: -plan.angle,
+      anchor: plan.angle ? "start" : "middle", middle: Boolean(plan.angle), room: LONGEST,
+    })];
+  });
+}
+
+/** Mark the row and column under the pointer, their square, and the pinned row. */
+function pointed(scene: MapScene): Mark[] {
+  const { data, plan, theme, at, pinned, stroke, origin: { x, y, edge }, width, height } = scene;
+  const { square, wide, top } = plan;
+  const { ink } = theme;
+  const right = Math.min(width, x + data.keys.length * wide);
+  const bottom = Math.min(height, y + data.queries.length * square);
+  const marks: Mark[] = [];
+  const middle = y + ((pinned ?? 0) + 0.5) * square;
+  if (pinned != null && middle > top) {
+    marks.push(rect(
+      { x: edge - 5, y: middle - square / 2 + 2, width: 3, height: square - 4, fill: ink }));
+  }
+  const frame = { stroke: ink, opacity: 0.6 };
+  for (const row of new Set([at?.row, pinned])) {
+    if (row == null) continue;
+    marks.push(rect({
+      x: edge - 0.5, y: y + row * square - 0.5, width: right - edge + 1, height: square + 1,
+      ...frame,
+    }));
+  }
+  for (const key of stroke?.keys ?? []) {
+    marks.push(rect({
+      x: x + key * wide + 1, y: y + (stroke?.row ?? 0) * square + 1, width: wide - 2,
+      height: square - 2, stroke: ink, line: 2,
+    }));
+  }
+  if (at?.key == null) return marks;
+  const left = x + at.key * wide;
+  return [
+    ...marks,
+    rect({ x: left - 0.5, y: top - 0.5, width: wide + 1, height: bottom - top + 1, ...frame }),
+    rect({ x: left, y: y + at.row * square, width: wide, height: square, stroke: ink, line: 2 }),
+  ];
+}
+
+const DIGITS = 10; // the size of the numbers over the bars, CSS pixels
+const NUMBER = 14; // their room
+const OWN = { light: 150, dark: 170 }; // about the kind's own colour
+const SIDE = 84; // and as far off the middle of the differences' colours
+const FAINT = 0.35; // bars of the average
+
+function barMarks({ data, plan, theme, average, origin, at, pinned, measure }: MapScene): Mark[] {
+  const colors = data.palette[theme.name];
+  const row = pinned ?? at?.row;
+  const weights = row == null ? average : rowOf(data, row);
+  const tallest = data.signed ? plan.bars / 2 - NUMBER - 4 : plan.bars - NUMBER - 4;
+  const floor = data.signed ? plan.top - plan.bars / 2 : plan.top - 4;
+  const bars = Array.from(weights, (weight, key) => {
+    const level = data.signed ? 128 + Math.sign(weight) * SIDE : OWN[theme.name];
+    const height = within(Math.abs(weight), 0, 1) * tallest;
+    return rect({
+      x: origin.x + key * plan.wide + 2, y: weight < 0 ? floor + 1 : floor - height,
+      width: plan.wide - 4, height,
+      ...(row == null ? { fill: theme.ink, opacity: FAINT } : { fill: cssColor(colors, level) }),
+    });
+  });
+  const numbers = row == null ? []
+    : numberMarks({ plan, x: origin.x, weights, floor, tallest, ink: theme.ink, measure });
+  const line = rect({
+    x: origin.x, y: floor, width: data.keys.length * plan.wide, height: 1, fill: theme.line,
+  });
+  return [line, ...bars, ...numbers];
+}
+
+interface NumberStrip {
+  plan: MapPlan; x: number; weights: Float32Array; floor: number; tallest: number; ink: string;
+  measure: Measure;
+}
+
+/** Write numbers over the bars, the largest first, where they touch no other. */
+function numberMarks({ plan, x, weights, floor, tallest, ink, measure }: NumberStrip): Mark[] {
+  const taken: Record<"above" | "below", [number, number][]> = { above: [], below: [] };
+  const size = (key: number) => Math.abs(weights[key]);
+  const marks = [];
+  for (const key of [...weights.keys()].sort((a, b) => size(b) - size(a))) {
+    if (size(key) < 0.005) break;
+    const less = weights[key] < 0;
+    const words = (less ? "−" : "") + size(key).toFixed(2);
+    const half = measure(words, DIGITS, 400) / 2 + 2;
+    const middle = Math.max(x + (key + 0.5) * plan.wide, x + half);
+    const beside = less ? taken.below : taken.above;
+    if (beside.some(([from, to]) => middle - half < to && middle + half > from)) continue;
+    beside.push([middle - half, middle + half]);
+    const height = Math.min(1, size(key)) * tallest;
+    marks.push(text({
+      text: words, x: middle, y: less ? floor + height + 2 + DIGITS : floor - height - 3,
+      size: DIGITS, anchor: "middle", fill: ink,
+    }));
+  }
+  return marks;
+}
+
+const NONE = -1; // in the place of a pinned row
+const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets it go.";
+const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
+
+export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
+  static read({ meta, arrays: { weights, light, dark } }: Message): MapData {
+    return { ...meta, weights, palette: { light, dark } };
+  }
+
+  declare title; declare axes; declare legend; declare amount;
+  declare pin: SharedChoice<number>;
+  declare stroke: Stroke | null;
+  declare pressed: MapData;
+  declare raster: Raster;
+  declare average: Float32Array;
+
+  constructor() {
+    super();
+    this.title = make("h3", { class: "hl-title" });
+    this.axes = make("div", { class: "hl-axes" });
+    this.legend = make("span", { class: "hl-legend" });
+    this.root.prepend(this.title, this.axes);
+    this.scroll.classList.add("hl-fine");
+    this.note.after(this.legend);
+    this.pin = new SharedChoice(NONE); // a row
+    this.stroke = null;
+    this.pressed; // the map under the stroke: while it is painted, another may arrive
+    this.amount = number; // writes a weight
+    this.raster;
+    this.average;
+  }
+
+  /** Get the pinned row. */
+  get pinned() {
+    return this.pin.value === NONE ? null : this.pin.value;
+  }
+
+  /** Pin a row, or let it go, and tell the host. */
+  setPin(row: number) {
+    if (row === this.pin.value) return;
+    this.pin.choose(row);
+    if (this.data.pinned != null) this.options.onSelect?.(pinOf(this.data, row));
+  }
+
+  listen() {
+    super.listen();
+    const { scroll } = this;
+    scroll.addEventListener("pointerdown", (event) => this.beginStroke(event));
+    scroll.addEventListener("pointermove", (event) => this.extendStroke(event));
+    scroll.addEventListener("pointerup", () => this.endStroke(true));
+    scroll.addEventListener("pointercancel", () => this.endStroke(false)); // it became a scroll
+  }
+
+  beginStroke(event: PointerEvent) {
+    const at = this.data.paints && event.button === 0 ? this.under(event) : null;
+    if (at?.key == null) return;
+    this.scroll.setPointerCapture(event.pointerId);
+    this.pressed = this.data;
+    this.stroke = { row: at.row, keys: [at.key] };
+    this.draw();
+  }
+
+  /** Extend the stroke. Only the column counts: a hand that leaves the row still paints it. */
+  extendStroke(event: PointerEvent) {
+    if (!this.stroke) return;
+    const [x] = pointIn(event, this.canvas);
+    this.stroke = extended(this.stroke, columnAt(this.data, this.plan, x, this.visible()));
+    this.draw();
+  }
+
+  endStroke(painted: boolean) {
+    const { stroke } = this;
+    if (!stroke) return;
+    this.stroke = null;
+    this.draw();
+    if (painted) this.options.onSelect?.(paintedOf(this.pressed, stroke));
+  }
+
+  update() {
+    const { data } = this;
+    // other rows
+    if (this.setTexts([data.kind, data.queries, data.keys])) {
+      this.at = this.stroke = null;
+      this.pin = new SharedChoice(NONE);
+    }
+    this.pin.follow(data.pinned ?? undefined);
+    this.title.textContent = data.title;
+    this.title.dataset.kind = data.signed ? "" : data.kind;
+    this.describe(data.title, data.paints ? PAINT_HELP : HELP, data.note);
+    this.axes.replaceChildren(...axes(data).map(([name, words]) =>
+      make("div", {}, make("span", {}, name), make("span", {}, words))));
+    this.average = averageRow(data);
+    this.amount = data.signed ? difference : number;
+    this.listLargest();
+  }
+
+  /** Write the table: for each row the key with the most weight, or the largest difference. */
+  listLargest() {
+    const { both, queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
+    const [most, held] = signed ? ["each position differs most", "difference"]
+      : [looksMost(amount), amount];
+    fillTable(this.table, `${title}: where ${most}`, [...both?.titles ?? [rows], columns, held],
+      queries.map((token, row) => {
+        const weights = rowOf(this.data, row);
+        const sizes = weights.map(Math.abs);
+        const key = sizes.indexOf(Math.max(...sizes));
+        const names = both ? [both.reads[row], both.writes[row]] : [token];
+        return [...names, keys[key], this.amount(weights[key])];
+      }));
+  }
+
+  arrange(width: number) {
+    this.plan = planMap(this.data, width,
+      heightInSight(undefined, this.root.currentCSSZoom), this.measure);
+    this.setFrame(width);
+    // a finger paints along a row, unless it has to scroll to the other columns
+    this.scroll.style.touchAction = this.data.paints && this.plan.width <= width ? "pan-y" : "";
+    const colors = this.data.palette[this.theme.name];
+    this.raster = mapRaster(this.data, colors);
+    this.legend.replaceChildren(...legendNodes(this.data, colors));
+  }
+
+  marks(at: MapAt | null, visible: Place) {
+    const { raster, average, pinned, stroke } = this;
+    const { x, y, width, height } = visible;
+    const origin = originOf(this.plan, visible);
+    // the words stay in the frame while the squares scroll
+    return [group(mapMarks({
+      ...this.scene(at), raster, average, pinned, stroke, origin, width, height,
+    }), { x, y })];
+  }
+
+  sheet() {
+    const { data, theme } = this;
+    return {
+      lines: axes(data).map((words) => words.join(" ")),
+      legend: legend(data, data.palette[theme.name]),
+    };
+  }
+
+  hit(x: number, y: number, visible: Place) {
+    const { data: { both, queries, keys }, plan: { square, wide, top } } = this;
+    const origin = originOf(this.plan, visible);
+    const [right, down] = [x - visible.x, y - visible.y]; // in the frame
+    const row = Math.floor((down - origin.y) / square);
+    const key = Math.floor((right - origin.x) / wide);
+    if (down < top || row >= queries.length) return null;
+    const beside = right < origin.edge || key >= keys.length;
+    if (beside && right >= origin.edge && !both) return null;
+    return { row, key: beside ? null : key };
+  }
+
+  pick({ row }: MapAt) {
+    if (this.data.paints) return; // the stroke was sent
+    this.setPin(this.pinned === row ? NONE : row);
+    this.draw();
+  }
+
+  press(key: string) {
+    const at = this.start();
+    if (key === "Enter" || key === " ") {
+      if (!this.data.paints) {
+        this.pick(at);
+        this.live.textContent = this.pinned == null ? "row let go"
+          : `row ${quote(this.data.queries[at.row])} kept`;
+      } else if (at.key != null) { // the page names the painted square
+        this.options.onSelect?.(paintedOf(this.data, { row: at.row, keys: [at.key] }));
+      }
+    } else if (key === "Escape") {
+      this.at = this.stroke = null;
+      this.setPin(NONE);
+      this.draw();
+    } else return super.press(key);
+    return true;
+  }
+
+  /** Get the square, or the word of a row, from which the keys lead on. */
+  start(): MapAt {
+    return this.at ?? { row: this.pinned ?? 0, key: null };
+  }
+
+  /** From a row's word every key leads to the first square. */
+  target(pressed: string) {
+    const { queries, keys } = this.data;
+    const { row, key } = this.start();
+    if (!(pressed in MOVES)) return null;
+    if (key == null) return { row, key: 0 };
+    const [right, down] = MOVES[pressed];
+    return {
+      row: within(row + down, 0, queries.length - 1), key: within(key + right, 0, keys.length - 1),
+    };
+  }
+
+  words({ row, key }: MapAt) {
+    const { causal, queries, keys, weights } = this.data;
+    const column = key ?? 0;
+    const weight = weights[row * keys.length + column];
+    const amount = hidden(causal, row, column, weight) ? "hidden, it comes later"
+      : this.amount(weight);
+    return [`${quote(queries[row])} → ${quote(keys[column])}`, amount];
+  }
+
+  sentence(at: MapAt) {
+    return [...this.words(at), ...this.rowSentence(at)].join(" ");
+  }
+
+  /** Say what the decoder reads and writes in this row, if it is known. */
+  rowSentence({ row }: MapAt) {
+    const name = this.data.rowNames?.[row];
+    return name ? [`This step ${name}.`] : [];
+  }
+
+  tipNodes(at: MapAt) {
+    if (at.key == null) return null;
+    const [square, amount] = this.words(at);
+    const row = this.rowSentence(at).map((part) => make("div", {}, part));
+    return [square, make("strong", {}, amount), ...row];
+  }
+
+  boxOf({ row, key }: MapAt) {
+    const { square, wide, left, top } = this.plan;
+    return boxAt(left + (key ?? 0) * wide, top + row * square, wide, square);
+  }
+
+  /** Get the part to scroll to, clear of the words that stay. */
+  roomOf(at: MapAt) {
+    const { left, top, right, bottom } = this.boxOf(at);
+    const edge = staying(this.plan, this.scroll.clientWidth);
+    return { left: left - edge, top: top - this.plan.top, right, bottom };
+  }
+}
+
+const axes = ({ both, rows, columns }: MapData) => [
+  ...(both ? [["Left", both.titles[0]], ["Right", both.titles[1]]] : [["Rows ↓", rows]]),
+  ["Columns →", columns],
+];

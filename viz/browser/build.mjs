@@ -1,0 +1,92 @@
+// node viz/browser/build.mjs: the scripts that a browser loads, from the modules of this folder.
+// With --check nothing is written: it says whether the files are those of these modules.
+
+import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, transform } from "esbuild";
+import ts from "typescript";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ROOT = join(HERE, "../..");
+
+// served by address: another content is another address, so that a browser may keep it for ever
+const SERVED = { entry: "streamlit.ts", folder: "headlight/browser", name: "headlight-[hash]" };
+// carried by a saved page, of one sentence and of many
+const CARRIED = [
+  { entry: "report.ts", folder: "viz/draw", name: "report_bundle" },
+  { entry: "lines_report.ts", folder: "viz/draw", name: "lines_bundle" },
+];
+
+/** The style sheet of all components. */
+async function style() {
+  const text = readFileSync(join(HERE, "style.css"), "utf8");
+  return (await transform(text, { loader: "css", minify: true, charset: "utf8" })).code.trim();
+}
+
+/** Modules without their types. esbuild chooses short names by the letters of the source: with the
+ * types in it, another type would change bundles and their address.
+ * @type {import("esbuild").Plugin} */
+const untyped = {
+  name: "untyped",
+  setup: ({ onLoad }) => onLoad({ filter: /\.ts$/ }, ({ path }) => ({
+    contents: ts.transpile(readFileSync(path, "utf8"), {
+      target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true,
+      removeComments: true,
+    }),
+  })),
+};
+
+/**
+ * @param {{entry: string, folder: string, name: string}} output
+ * @param {string} css
+ */
+async function bundle({ entry, folder, name }, css) {
+  const { outputFiles } = await build({
+    entryPoints: [join(HERE, entry)],
+    entryNames: name,
+    outdir: join(ROOT, folder),
+    define: { HEADLIGHT_STYLE: JSON.stringify(css) },
+    plugins: [untyped],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    // "\n" stays an escape: a notebook may turn every line end of its outputs into a blank
+    supported: { "template-literal": false },
+    charset: "utf8",
+    legalComments: "none",
+    write: false,
+  });
+  return outputFiles[0];
+}
+
+/** @param {string} path */
+function contentOf(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+const css = await style();
+const files = await Promise.all([SERVED, ...CARRIED].map((output) => bundle(output, css)));
+const served = join(ROOT, SERVED.folder);
+mkdirSync(served, { recursive: true });
+const old = readdirSync(served).filter((name) =>
+  name.endsWith(".js") && !files.some(({ path }) => basename(path) === name));
+if (process.argv.includes("--check")) {
+  const stale = files.filter(({ path, text }) => contentOf(path) !== text);
+  if (stale.length || old.length) {
+    const names = [...stale.map(({ path }) => relative(ROOT, path)), ...old].join(", ");
+    console.error(`Not what viz/browser makes: ${names}. Run \`npm run build\`.`);
+    process.exit(1);
+  }
+} else {
+  for (const name of old) unlinkSync(join(served, name));
+  for (const { path, text } of files) {
+    writeFileSync(path, text);
+    console.log(`${relative(ROOT, path)}  ${text.length} bytes`);
+  }
+}

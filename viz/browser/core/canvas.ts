@@ -1,0 +1,151 @@
+// Marks on a canvas.
+
+import { make, penOf } from "./dom.ts";
+import type { Raster } from "./color.ts";
+import type { Circle, Group, Mark, Path, Picture, Rect, Text } from "./scene.ts";
+
+type Context = CanvasRenderingContext2D;
+
+const ALIGN = { start: "left", middle: "center", end: "right" } as const;
+
+/** Pixels of rasters and of layers, as long as these live. */
+const drawn = new WeakMap<object, any>();
+
+/** Pixels of the largest canvas: Safari on a phone leaves a larger one empty; elsewhere a map of
+ * 512 words is as sharp as most browsers can hold. */
+const MOST_PIXELS = { phone: 2 ** 24, elsewhere: 64e6 };
+const MOST_SIDE = 16_384; // in any Safari; other browsers hold longer ones
+
+/** Pixels of a canvas for each unit of what is drawn: as wanted, or fewer where it could not hold
+ * them.
+ * @param most pixels in all */
+export const sharpnessOf = (
+  width: number, height: number, wanted: number, most = MOST_PIXELS.elsewhere,
+) =>
+  Math.min(wanted, Math.sqrt(most / (width * height)), MOST_SIDE / Math.max(width, height));
+
+/** Give a canvas its size in CSS pixels and let one drawing unit be one of them on any screen. */
+export function sized(canvas: HTMLCanvasElement, width: number, height: number) {
+  const device = matchMedia("(pointer: coarse)").matches ? "phone" : "elsewhere";
+  const wanted = (window.devicePixelRatio || 1) * (canvas.currentCSSZoom ?? 1);
+  const ratio = sharpnessOf(width, height, wanted, MOST_PIXELS[device]);
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w) canvas.width = w;
+  if (canvas.height !== h) canvas.height = h;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = penOf(canvas);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+export function paint(context: Context, marks: Mark[], font: string) {
+  for (const mark of marks) {
+    if (mark.type === "group") paintGroup(context, mark, font);
+    else if (mark.type === "picture") paintPicture(context, mark);
+    else if (mark.type === "text") paintText(context, mark, font);
+    else paintShape(context, mark);
+  }
+}
+
+function paintShape(context: Context, mark: Rect | Path | Circle) {
+  context.globalAlpha = "opacity" in mark ? mark.opacity ?? 1 : 1;
+  const path = mark.type === "path" ? new Path2D(mark.d) : new Path2D();
+  if (mark.type === "circle") path.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
+  if (mark.fill) {
+    context.fillStyle = mark.fill;
+    if (mark.type === "rect") context.fillRect(mark.x, mark.y, mark.width, mark.height);
+    else context.fill(path);
+  }
+  if (mark.type !== "circle" && mark.stroke) {
+    context.strokeStyle = mark.stroke;
+    context.lineWidth = mark.line ?? 1;
+    context.setLineDash(mark.dash ?? []);
+    if (mark.type === "rect") context.strokeRect(mark.x, mark.y, mark.width, mark.height);
+    else context.stroke(path);
+  }
+  context.globalAlpha = 1;
+}
+
+function paintText(context: Context, mark: Text, font: string) {
+  context.font = `${mark.weight ?? 400} ${mark.size}px ${font}`;
+  context.fillStyle = mark.fill;
+  context.globalAlpha = mark.opacity ?? 1;
+  context.textAlign = ALIGN[mark.anchor ?? "start"];
+  context.textBaseline = mark.middle ? "middle" : "alphabetic";
+  context.direction = "ltr";
+  if (mark.angle) {
+    context.save();
+    context.translate(mark.x, mark.y);
+    context.rotate(mark.angle);
+    context.fillText(mark.text, 0, 0, mark.room);
+    context.restore();
+  } else context.fillText(mark.text, mark.x, mark.y, mark.room);
+  context.globalAlpha = 1;
+}
+
+function paintPicture(context: Context, mark: Picture) {
+  const { raster, part, x, y, width, height, smooth, exact, opacity } = mark;
+  const source = canvasOf(raster);
+  if (exact) {
+    const { a, d, e, f } = context.getTransform();
+    context.save();
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.imageSmoothingEnabled = false; // whole pixels, so that nothing is blurred
+    context.drawImage(source, Math.round(a * x + e), Math.round(d * y + f),
+      Math.round(a * width), Math.round(d * height));
+    context.restore();
+    return;
+  }
+  context.imageSmoothingEnabled = Boolean(smooth);
+  const [left, top, wide, high] = part ?? [0, 0, raster.width, raster.height];
+  context.globalAlpha = opacity ?? 1;
+  if (wide && high) context.drawImage(source, left, top, wide, high, x, y, width, height);
+  context.globalAlpha = 1;
+}
+
+function paintGroup(context: Context, mark: Group, font: string) {
+  context.save();
+  context.translate(mark.x ?? 0, mark.y ?? 0);
+  if (mark.clip) {
+    context.beginPath();
+    context.rect(...mark.clip);
+    context.clip();
+  }
+  if (mark.layer) paintLayer(context, mark, mark.layer, font);
+  else paint(context, mark.marks, font);
+  context.restore();
+}
+
+function paintLayer(
+  context: Context, mark: Group, [width, height]: [width: number, height: number], font: string,
+) {
+  const { width: wide, height: high } = context.canvas; // which lies within what can be held
+  const most = Math.max(MOST_PIXELS.phone, wide * high);
+  const ratio = sharpnessOf(width, height, context.getTransform().a, most);
+  let layer = drawn.get(mark);
+  if (layer?.ratio !== ratio) {
+    const canvas = make("canvas", {
+      width: Math.ceil(width * ratio), height: Math.ceil(height * ratio),
+    });
+    const pen = penOf(canvas);
+    pen.scale(ratio, ratio);
+    paint(pen, mark.marks, font);
+    layer = { ratio, canvas };
+    drawn.set(mark, layer);
+  }
+  context.drawImage(layer.canvas, 0, 0, layer.canvas.width / ratio, layer.canvas.height / ratio);
+}
+
+export function canvasOf(raster: Raster): HTMLCanvasElement {
+  let canvas = drawn.get(raster);
+  if (!canvas) {
+    canvas = make("canvas", { width: raster.width, height: raster.height });
+    const image = new ImageData(raster.width, raster.height);
+    image.data.set(raster.pixels);
+    penOf(canvas).putImageData(image, 0, 0);
+    drawn.set(raster, canvas);
+  }
+  return canvas;
+}

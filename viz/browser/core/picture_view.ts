@@ -1,0 +1,233 @@
+// A view of one large picture in a frame, which scrolls where the picture is larger. A note stands
+// beside the place that the pointer or the arrow keys are at.
+
+import { paint, sized } from "./canvas.ts";
+import { type Box, framed, isShortcut, make, placeTip, pointIn, reveal } from "./dom.ts";
+import { drawingOf } from "./save.ts";
+import { group, type Mark, type Place } from "./scene.ts";
+import { forHand, within } from "./text.ts";
+import { View } from "./view.ts";
+import type { Measure, Theme } from "./theme.ts";
+
+export const EDGE = 8; // between words and what they name, CSS pixels
+export const TALLEST = 800; // the frame; a taller picture scrolls in it
+const AROUND = 330; // a page of the app above and below its picture, CSS pixels
+const LEAST = 280;
+
+/** Measure the height up to which a picture is seen whole when its page opens.
+ * @param around height of the page above and below it */
+export function heightInSight(around = AROUND, zoom = 1) {
+  // the frame of a notebook, which has its page within it, is as high as that
+  const { innerHeight } = window.frameElement?.hasAttribute("srcdoc") ? window.parent : window;
+  return within(innerHeight / zoom - around, LEAST, TALLEST);
+}
+
+/** What a picture is drawn from: data, their plan, and the place that is pointed at. */
+export interface Scene<D, P, At> {
+  data: D;
+  plan: P;
+  theme: Theme;
+  measure: Measure;
+  at: At | null; // under the pointer or the cursor
+}
+
+interface Size { width: number; height: number }
+
+export class PictureView<D, At extends object, P extends Size> extends View<D> {
+  declare canvas; declare room; declare scroll; declare tip; declare frame; declare note;
+  declare foot; declare table; declare unseen; declare picks; declare texts;
+  declare plan: P;
+  declare at: At | null;
+
+  constructor() {
+    super();
+    this.canvas = make("canvas", { "aria-hidden": "true" });
+    this.room = make("div", {}, this.canvas); // as large as the picture; the canvas is the frame
+    this.scroll = make("div", {
+      class: "hl-scroll", tabindex: "0", role: "application",
+    }, this.room);
+    this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
+    this.frame = framed(this.scroll, this.tip);
+    this.note = make("span");
+    this.foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
+    this.table = make("table");
+    // a table is as wide as its words, whatever its style, so the box around it is small
+    this.unseen = make("div", { class: "hl-unseen" }, this.table);
+    this.root.append(this.frame, this.foot, this.unseen, this.live);
+    this.plan;
+    this.at = null; // under the pointer or the cursor
+    this.picks = false; // whether a click and Enter act: the pointer's shape shows it
+    this.texts = ""; // as JSON
+    this.listen();
+  }
+
+  listen() {
+    const { scroll } = this;
+    scroll.addEventListener("pointermove", (event) => this.point(this.under(event)));
+    scroll.addEventListener("pointerleave", () => this.point(null));
+    scroll.addEventListener("blur", () => this.point(null));
+    scroll.addEventListener("scroll", () => this.draw());
+    scroll.addEventListener("click", (event) => {
+      const at = this.under(event);
+      this.point(at);
+      if (at) this.pick(at);
+    });
+    scroll.addEventListener("keydown", (event) => {
+      if (!isShortcut(event) && this.press(event.key)) event.preventDefault();
+    });
+  }
+
+  /** Name the picture for screen readers, and write the note under it. */
+  describe(title: string, help: string, note: string) {
+    this.root.setAttribute("aria-label", title);
+    this.scroll.setAttribute("aria-label", `${title}. ${help}`);
+    this.note.textContent = forHand(note);
+  }
+
+  /** Remember the texts of the picture.
+   * @returns whether they differ from those before, so that no place is the same */
+  setTexts(texts: unknown): boolean {
+    const before = this.texts;
+    this.texts = JSON.stringify(texts);
+    return this.texts !== before;
+  }
+
+  /** Make the room as large as the picture. */
+  setRoom(height = this.plan.height) {
+    this.room.style.width = `${this.plan.width}px`;
+    this.room.style.height = `${height}px`;
+  }
+
+  /** Make room and frame as large as the picture: its scroll bar stands below it, not over it. */
+  setFrame(width: number, tallest = TALLEST) {
+    this.setRoom();
+    const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
+    this.scroll.style.height = `${Math.min(this.plan.height, tallest) + bar}px`;
+  }
+
+  /** Plan the picture for the frame, and again for the width beside its scroll bar. */
+  fit(plan: (width: number) => P, width: number, tallest: number) {
+    this.plan = plan(width);
+    const high = Math.min(this.plan.height, tallest);
+    this.scroll.style.height = `${high}px`;
+    this.setRoom();
+    if (this.plan.height > high) this.plan = plan(this.scroll.clientWidth);
+    this.setRoom();
+  }
+
+  draw() {
+    if (!this.plan) return;
+    const visible = this.visible();
+    const context = sized(this.canvas, visible.width, visible.height);
+    const marks = this.marks(this.at, visible);
+    paint(context, [group(marks, { x: -visible.x, y: -visible.y })], this.theme.font);
+    this.showTip(visible);
+    this.scroll.style.cursor = this.at && this.picks ? "pointer" : "";
+  }
+
+  /** Get the visible part: how far it is scrolled, and the size of the frame. */
+  visible(): Place {
+    const { clientWidth, clientHeight, scrollLeft, scrollTop } = this.scroll;
+    return {
+      x: scrollLeft, y: scrollTop,
+      width: Math.min(clientWidth, this.plan.width),
+      height: Math.min(clientHeight, this.plan.height),
+    };
+  }
+
+  under(event: PointerEvent | MouseEvent) {
+    if (!this.plan) return null;
+    const [x, y] = pointIn(event, this.canvas);
+    const visible = this.visible();
+    return this.hit(x + visible.x, y + visible.y, visible);
+  }
+
+  point(at: At | null) {
+    if (JSON.stringify(at) === JSON.stringify(this.at)) return;
+    this.at = at;
+    this.draw();
+  }
+
+  showTip({ x, y }: Place) {
+    const nodes = this.at && this.tipNodes(this.at);
+    this.tip.hidden = !nodes;
+    if (!this.at || !nodes) return;
+    const { left, top, right, bottom } = this.boxOf(this.at);
+    this.tip.replaceChildren(...nodes);
+    placeTip(this.tip, this.frame,
+      { left: left - x, top: top - y, right: right - x, bottom: bottom - y });
+  }
+
+  /** Answer a key of the keyboard. */
+  press(key: string): boolean {
+    if ((key === "Enter" || key === " ") && this.at && this.picks) {
+      this.pick(this.at);
+      return true;
+    }
+    const to = this.target(key);
+    if (!to) return false;
+    reveal(this.scroll, this.roomOf(to));
+    this.point(to);
+    this.live.textContent = this.sentence(to);
+    return true;
+  }
+
+  /** Lay out all of the picture for a file; nothing is pointed at. */
+  drawing() {
+    const { theme, measure, note, plan: { width, height } } = this;
+    return drawingOf({
+      theme, width, height, marks: this.marks(null, { x: 0, y: 0, width, height }),
+      title: this.root.getAttribute("aria-label") ?? "", note: note.textContent ?? "",
+      ...this.sheet(),
+    }, measure);
+  }
+
+  scene(at: At | null): Scene<View<D>["data"], P, At> {
+    const { data, plan, theme, measure } = this;
+    return { data, plan, theme, measure, at };
+  }
+
+  /** List the marks of the picture, or of its visible part. */
+  marks(_at: At | null, _visible: Place): Mark[] {
+    return [];
+  }
+
+  /** Find what can be pointed at. */
+  hit(_x: number, _y: number, _visible: Place): At | null {
+    return null;
+  }
+
+  /** Find the place that a key leads to. */
+  target(_key: string): At | null | undefined {
+    return null;
+  }
+
+  /** Act on a click. */
+  pick(_at: At) {}
+
+  /** Describe the place: a name, and its value. */
+  words(_at: At): string[] {
+    return [];
+  }
+
+  /** Describe the place for a screen reader. */
+  sentence(at: At) {
+    return this.words(at).join(" ");
+  }
+
+  /** Write the note; null for none. */
+  tipNodes(at: At): (Node | string)[] | null {
+    const [name, value] = this.words(at);
+    return [name, make("strong", {}, value)];
+  }
+
+  /** Get the box in the picture that the note stands beside. */
+  boxOf(_at: At): Box {
+    return { left: 0, top: 0, right: 0, bottom: 0 };
+  }
+
+  /** Get the part of the picture to scroll to. */
+  roomOf(at: At): Box {
+    return this.boxOf(at);
+  }
+}

@@ -1,0 +1,206 @@
+// A picture as a file, PNG, SVG or PDF: all of it, what is scrolled out of sight too, with its
+// title, the words on its axes and its legend.
+
+import { canvasOf, paint, sharpnessOf } from "./canvas.ts";
+import { button, choice, make, penOf } from "./dom.ts";
+import { pdfOf } from "./pdf.ts";
+import { group, type Mark, rect, text } from "./scene.ts";
+import { svgOf } from "./svg.ts";
+import { type Measure, measureIn, type Theme } from "./theme.ts";
+import type { Raster } from "./color.ts";
+
+/** The content of a file; its name has no ending. */
+interface Drawing { name: string; width: number; height: number; marks: Mark[]; theme: Theme }
+/** A part of a legend that is drawn. */
+export interface Sample { width: number; gap?: number; marks: Mark[] }
+
+interface Texts { // around a picture
+  title: string;
+  name?: string; // `L3 H5 · cross` is saved as `headlight-l3-h5-cross`; else the title
+  lines?: string[]; // between title and picture
+  note?: string; // under it
+  legend?: (string | Sample)[]; // under the note
+}
+
+export type Sheet = Omit<Drawing, "name"> & Texts;
+
+export const SHARP = 2; // pixels for each unit of a drawing
+const PRINTED = 4; // likewise, on paper: 384 for each inch
+const MARGIN = 16;
+const LINE = 21;
+const LETTERS = 14;
+const GAP = 9; // between two items of the legend
+const CAPTION = { size: 12, line: 17, narrowest: 320 };
+
+/** One quiet button, which opens the forms of a file and the choice of white paper. */
+export function saveMenu(drawing: (white: boolean) => Drawing, caption: () => string[]) {
+  const { input, label } = choice({ type: "checkbox" }, "white background");
+  const opener = make("summary", { "aria-label": "Save the picture" }, "Save");
+  const list = make("div", { class: "hl-save-list", role: "group", "aria-label": "Files" });
+  const menu = make("details", { class: "hl-save" }, opener, list);
+  const offerForm = (form: string, name: string, save: () => void) =>
+    list.append(button(form, () => {
+      save();
+      menu.open = false;
+      opener.focus({ preventScroll: true });
+    }, { "aria-label": name }));
+  offerForm("PNG", "Save as PNG", () => savePng(drawing(input.checked)));
+  offerForm("SVG", "Save as SVG", () => saveSvg(drawing(input.checked)));
+  offerForm("PDF", "Save as PDF", () => savePdf(drawing(input.checked)));
+  offerForm("BibTeX", "Save a BibTeX entry",
+    () => saveReference(drawing(input.checked), caption()));
+  list.append(label);
+  const closeOutside = (event: Event) => {
+    if (!event.composedPath().includes(menu)) menu.open = false;
+  };
+  // at once: the event of opening comes later than a quick click elsewhere
+  opener.addEventListener("click",
+    () => document.addEventListener("pointerdown", closeOutside, true));
+  menu.addEventListener("toggle", () => {
+    if (!menu.open) document.removeEventListener("pointerdown", closeOutside, true);
+  });
+  menu.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation(); // it closes nothing else
+    menu.open = false;
+    opener.focus({ preventScroll: true });
+  });
+  return menu;
+}
+
+function saveSvg({ name, width, height, marks, theme }: Drawing) {
+  const tools = {
+    measure: measureIn(theme),
+    address: (raster: Raster) => canvasOf(raster).toDataURL(),
+  };
+  const file = svgOf({ width, height, marks, font: theme.font }, tools);
+  offer(new Blob([file], { type: "image/svg+xml" }), `${name}.svg`);
+}
+
+function savePng(drawing: Drawing) {
+  const canvas = rasterOf(drawing, SHARP);
+  canvas.toBlob((blob) => blob && offer(blob, `${drawing.name}.png`), "image/png");
+}
+
+async function savePdf(drawing: Drawing) {
+  const canvas = rasterOf(drawing, PRINTED);
+  const { data: pixels, width, height } = penOf(canvas).getImageData(
+    0, 0, canvas.width, canvas.height);
+  const file = await pdfOf({ pixels, width, height }, drawing);
+  offer(new Blob([file], { type: "application/pdf" }), `${drawing.name}.pdf`);
+}
+
+function rasterOf({ width, height, marks, theme }: Drawing, most: number) {
+  const sharp = sharpnessOf(width, height, most);
+  const canvas = make("canvas",
+    { width: Math.round(width * sharp), height: Math.round(height * sharp) });
+  const context = penOf(canvas);
+  context.scale(sharp, sharp);
+  paint(context, marks, theme.font);
+  return canvas;
+}
+
+function saveReference({ name }: Drawing, caption: string[]) {
+  offer(new Blob([bibtexOf(name, caption)], { type: "application/x-bibtex" }), `${name}.bib`);
+}
+
+/** Write an entry of a picture, whose note says what it was made from. */
+export function bibtexOf(name: string, caption: string[]) {
+  // what TeX reads as a command, and the marks that only set a text apart from its direction
+  const note = caption.join(" ").replace(/[\u2066-\u2069]/g, "").replace(/[\\{}^~]/g, "")
+    .replace(/[$&#_%]/g, "\\$&");
+  return `@misc{${name},
+  author = {{Headlight contributors}},
+  title = {{Headlight}: attention of a Transformer on one sentence},
+  year = {${new Date().getFullYear()}},
+  note = {${note}},
+}
+`;
+}
+
+function offer(blob: Blob, download: string) {
+  const href = URL.createObjectURL(blob);
+  make("a", { href, download }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000); // the browser may read it a little later
+}
+
+function fileName(name: string) {
+  const words = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return ["headlight", ...words].join("-").slice(0, 80);
+}
+
+export function drawingOf(sheet: Sheet, measure: Measure): Drawing {
+  const { theme, title, lines = [], note = "" } = sheet;
+  const wideOf = (words: string, size = LETTERS, weight = 400) =>
+    Math.ceil(measure(words, size, weight));
+  const wide = Math.max(sheet.width, wideOf(title, 16, 600), wideOf(note),
+    ...lines.map((line) => wideOf(line)));
+  const head = MARGIN + LINE * (1 + lines.length) + 10;
+  const foot = head + sheet.height + 10;
+  const { marks, bottom } = footOf(sheet, wide, wideOf);
+  const [width, height] = [
+    Math.ceil(wide + 2 * MARGIN), Math.ceil(foot + bottom + LINE + MARGIN),
+  ];
+  return {
+    name: fileName(sheet.name ?? title), width, height, theme,
+    marks: [
+      rect({ x: 0, y: 0, width, height, fill: theme.paper }),
+      text({ text: title, x: MARGIN, y: MARGIN + 14, size: 16, weight: 600, fill: theme.ink }),
+      ...lines.map((line, n) => words(line, MARGIN, MARGIN + 14 + LINE * (n + 1), theme)),
+      group(sheet.marks, { x: MARGIN, y: head }),
+      group(marks, { x: MARGIN, y: foot }),
+    ],
+  };
+}
+
+/** The note and the legend, in lines as wide as the sheet. */
+function footOf(
+  { note, legend = [], theme }: Sheet, wide: number, wideOf: (words: string) => number,
+): { marks: Mark[]; bottom: number } {
+  let [x, y] = [0, note ? LINE : 0];
+  const marks = note ? [words(note, 0, 14, theme) as Mark] : [];
+  for (const item of legend) {
+    const width = typeof item === "string" ? wideOf(item) : item.width;
+    if (x && x + width > wide) [x, y] = [0, y + LINE];
+    marks.push(typeof item === "string" ? words(item, x, y + 14, theme)
+      : group(item.marks, { x, y: y + 4 }));
+    x += width + ((typeof item !== "string" && item.gap) || GAP);
+  }
+  return { marks, bottom: y };
+}
+
+/** The drawing with what it was made from in small letters under it: a file outlives its page.
+ * @param caption broken into lines as wide as the drawing */
+export function captioned(drawing: Drawing, caption: string[], measure: Measure): Drawing {
+  if (!caption.length) return drawing;
+  const { theme, height, marks } = drawing;
+  const width = Math.max(drawing.width, CAPTION.narrowest + 2 * MARGIN);
+  const lines = caption.flatMap((sentence) =>
+    wrapped(sentence, width - 2 * MARGIN, (part) => measure(part, CAPTION.size, 400)));
+  const high = height + lines.length * CAPTION.line + MARGIN / 2;
+  const written = lines.map((line, n) => text({
+    text: line, x: MARGIN, y: height + n * CAPTION.line + CAPTION.size / 2, size: CAPTION.size,
+    fill: theme.quiet,
+  }));
+  const paper = rect({ x: 0, y: 0, width, height: high, fill: theme.paper });
+  return { ...drawing, width, height: high, marks: [paper, ...marks, ...written] };
+}
+
+/** Break a sentence into lines no wider than `wide`, a wider word between its letters. */
+function wrapped(sentence: string, wide: number, wideOf: (part: string) => number) {
+  const parts = sentence.split(/(?<=\s)/).flatMap((word) =>
+    (wideOf(word.trimEnd()) > wide ? [...word] : [word]));
+  const lines = [""];
+  for (const part of parts) {
+    const line = lines[lines.length - 1] + part;
+    if (line !== part && wideOf(line.trimEnd()) > wide) lines.push(part);
+    else lines[lines.length - 1] = line;
+  }
+  return lines.map((line) => line.trimEnd());
+}
+
+const words = (line: string, x: number, y: number, theme: Theme) =>
+  text({ text: line, x, y, size: LETTERS, fill: theme.ink });

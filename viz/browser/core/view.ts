@@ -1,0 +1,144 @@
+// The base of every component: it is mounted in an element, shows data, lays them out for its
+// width, and draws; again whenever data, width or font change.
+
+import { make } from "./dom.ts";
+import { captioned, drawingOf, saveMenu, type Sheet } from "./save.ts";
+import { type Measure, measureIn, onWhite, readTheme, type Theme } from "./theme.ts";
+
+/** The function that hears what the reader selects. */
+export interface Options { onSelect?: (selected: any) => void }
+
+const views = new WeakMap<Node, View<any>>();
+
+/** All style sheets of the components; the bundler puts their text in its place. */
+declare const HEADLIGHT_STYLE: string;
+
+let style: CSSStyleSheet | undefined; // one for all components: the browser reads it once
+
+/** The rules are all under `.hl`. */
+function adoptStyle(element: Element | ShadowRoot) {
+  const root = element.getRootNode() as Document | ShadowRoot;
+  if (!style) {
+    style = new CSSStyleSheet();
+    style.replaceSync(HEADLIGHT_STYLE);
+  }
+  if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
+}
+
+/** Show data in an element. A host that runs its script again calls this again: the same view then
+ * draws the new data in place, and keeps focus, scroll and what is pinned. */
+export function mount<D, V extends View<D>>(
+  element: Element | ShadowRoot, Component: new () => V, data: D, options: Options = {},
+): V {
+  adoptStyle(element);
+  const before = views.get(element);
+  let view = before as V;
+  if (!(before instanceof Component)) {
+    before?.remove();
+    view = new Component();
+    views.set(element, view);
+    element.append(view.root);
+  }
+  view.show(data, options);
+  return view;
+}
+
+export class View<D> {
+  declare root; declare live; declare unwatch;
+  declare data: D & { caption?: string[] }; // with what it was made from, for a file that is saved
+  declare options: Options;
+  declare theme: Theme;
+  declare measure: Measure;
+
+  constructor() {
+    this.root = make("div", { class: "hl", role: "group" });
+    this.live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
+    this.unwatch = watch(this.root, () => this.layOut());
+    this.data;
+    this.options;
+    this.theme;
+    this.measure;
+  }
+
+  remove() {
+    this.unwatch();
+    if (this.root.parentNode) views.delete(this.root.parentNode);
+    this.root.remove();
+  }
+
+  show(data: D, options: Options) {
+    this.data = data as View<D>["data"];
+    this.options = options;
+    this.update();
+    this.layOut();
+  }
+
+  layOut() {
+    const width = this.root.clientWidth;
+    if (!this.data || !width) return; // a tab that is not open has no width yet
+    this.theme = readTheme(this.root);
+    this.measure = measureIn(this.theme);
+    this.arrange(width);
+    this.draw();
+  }
+
+  /** Put what `data` say into words and elements: once for each data. */
+  update() {}
+
+  /** Give everything its place, `this.plan` too. @param _width in CSS pixels */
+  arrange(_width: number) {}
+
+  /** Draw what `arrange` has laid out: at each change of the pointer too. */
+  draw() {}
+
+  /** Make the menu that saves the result of `drawing`. */
+  saveButtons() {
+    return saveMenu((white) => this.saved(white), () => this.data.caption ?? []);
+  }
+
+  /** Lay out a file: the picture, and its caption under it. */
+  saved(white: boolean) {
+    if (white) {
+      this.theme = onWhite(this.theme);
+      this.arrange(this.root.clientWidth);
+    }
+    const drawing = captioned(this.drawing(), this.data.caption ?? [], this.measure);
+    if (white) this.layOut(); // the page's own theme again
+    return drawing;
+  }
+
+  /** Lay out all of the picture for a file. */
+  drawing() {
+    return drawingOf(
+      { theme: this.theme, title: "", width: 0, height: 0, marks: [], ...this.sheet() },
+      this.measure);
+  }
+
+  /** Get the picture and the texts around it. */
+  sheet(): Partial<Sheet> {
+    return {};
+  }
+}
+
+/** Call when the width changes, when the page is zoomed or comes to another screen, so that
+ * canvases need other pixels, or when a font arrives and the words have another length. */
+function watch(root: HTMLElement, redraw: () => void): () => void {
+  let width = 0; // so the first call draws once more: without it a page was left unfinished
+  let ratio = window.devicePixelRatio;
+  const check = () => {
+    // the height is of our own making
+    if (root.clientWidth === width && window.devicePixelRatio === ratio) return;
+    width = root.clientWidth;
+    ratio = window.devicePixelRatio;
+    redraw();
+  };
+  const observer = new ResizeObserver(check);
+  observer.observe(root);
+  window.addEventListener("resize", check);
+  document.fonts?.addEventListener("loadingdone", redraw);
+  return () => {
+    observer.disconnect();
+    window.removeEventListener("resize", check);
+    document.fonts?.removeEventListener("loadingdone", redraw);
+  };
+}

@@ -1,0 +1,374 @@
+// All heads and the one that is open, together: what a notebook and a saved page show. Every weight
+// is in the page, so opening a head asks nobody; those of a large trace are unpacked only then.
+
+import { AttentionMap } from "../attention_map/view.ts";
+import { button, choice, make } from "../core/dom.ts";
+import { mount, View } from "../core/view.ts";
+import { decode, type Message } from "../core/wire.ts";
+import { type GridData, type Head, range } from "../head_grid/plan.ts";
+import { HeadGrid } from "../head_grid/view.ts";
+import { type RibbonData, Ribbons } from "../ribbons.ts";
+import {
+  type ExplorerData, HeadWeights, labelsOf, nameOf as nameOfPart, type Opened, PAIR_KIND,
+  type PairPart, type TextOf, weightsOf,
+} from "./data.ts";
+
+let controls = 0; // several explorers may share a page, and each has its own
+const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
+
+export class Explorer extends View<ExplorerData> {
+  /** @param textOf where the weights are that the message has not */
+  static read({ meta, arrays }: Message, textOf?: TextOf): ExplorerData {
+    const inner = (name: string) => decode(arrays[name] as Uint8Array);
+    const names = Object.keys(meta.kinds);
+    const kinds: ExplorerData["kinds"] = Object.fromEntries(names.map((kind) => {
+      const ribbons = Ribbons.read(inner(`${kind}.ribbons`));
+      const note = meta.ribbonNote ?? ribbons.note;
+      return [kind,
+        { map: AttentionMap.read(inner(`${kind}.map`)), ribbons: { ...ribbons, note } }];
+    }));
+    const pairs = meta.pairs.map((part: any, n: number) =>
+      ({ ...part, part: HeadGrid.read(inner(`pair.${n}`)).parts[0] }));
+    const compared = range(meta.compared).map((n) => AttentionMap.read(inner(`compared.${n}`)));
+    const weights = new HeadWeights({
+      whole: Object.fromEntries(names.flatMap((kind) =>
+        (arrays[`${kind}.weights`] ? [[kind, arrays[`${kind}.weights`]]] : [])),
+      ) as Record<string, Float32Array>,
+      heads: Object.fromEntries(names.map((kind) => [kind, meta.kinds[kind][1]])),
+      sizes: Object.fromEntries(names.map((kind) =>
+        [kind, kinds[kind].map.queries.length * kinds[kind].map.keys.length])),
+    }, meta.packing, textOf);
+    const mean = (arrays.mean as Float32Array | undefined) ?? null;
+    return { ...meta, mean, grid: HeadGrid.read(inner("grid")), pairs, kinds, compared, weights };
+  }
+
+  declare grid; declare map; declare ribbonBox; declare compared; declare problem; declare open;
+  declare menu; declare inSight; declare turn; declare watcher; declare dark; declare repaint;
+  declare pairs: HTMLElement | undefined;
+  declare pair: PairPart | null;
+  declare over: Record<string, LayerHead[]> | null;
+  declare selected: Opened;
+  declare overview: HeadGrid | undefined;
+  declare ribbons: Ribbons | undefined;
+  declare views: View<any>[];
+  declare undrawn: RibbonData | null;
+
+  constructor() {
+    super();
+    this.root.className = "hl-explorer";
+    this.grid = make("section", { class: "hl-explorer-grid", "aria-label": "All heads" });
+    this.map = make("div");
+    this.ribbonBox = make("div");
+    this.compared = make("div", { class: "hl-explorer-compared" });
+    this.problem = make("p", { class: "hl-explorer-problem", role: "alert", hidden: "" });
+    this.open = make("section", { class: "hl-explorer-open", "aria-label": "The open head" },
+      this.problem, this.map, this.compared, this.ribbonBox);
+    this.menu = new OverMenu((over) => this.lay(over));
+    this.ribbonBox.before(this.menu.root);
+    this.root.append(this.grid, this.open);
+    this.pairs; // the control
+    this.pair = null; // null is both texts
+    this.over = null; // by kind, those whose ribbons lie over the open head's
+    this.selected;
+    this.overview;
+    this.ribbons;
+    this.views = []; // of the open head
+    this.undrawn = null; // ribbons of the open head
+    this.inSight = false; // the ribbons
+    this.turn = 0; // which drawing of an open head it is: what was unpacked for one before is late
+    this.watcher = new IntersectionObserver((entries) => {
+      this.inSight = entries[entries.length - 1].isIntersecting;
+      if (this.inSight) this.showRibbons();
+    });
+    this.watcher.observe(this.ribbonBox);
+    this.dark = matchMedia("(prefers-color-scheme: dark)");
+    this.repaint = () => this.drawAll(); // a page may follow the system's theme
+    this.dark.addEventListener("change", this.repaint);
+  }
+
+  update() {
+    const { selected, over, pairs } = this.data;
+    this.selected = selected;
+    this.over ??= { [selected[0]]: over }; // another sentence keeps what was laid over
+    const before = this.pair && nameOfPart(this.pair);
+    this.pair = pairs.find((part) => nameOfPart(part) === before) ?? null;
+    this.pairs?.remove();
+    if (pairs.length) {
+      this.pairs = this.pairControl();
+      this.root.prepend(this.pairs);
+    }
+    this.drawAll();
+  }
+
+  /** Make a radio button for each part of a pair and one for the whole. */
+  pairControl() {
+    const name = `pair-${++controls}`;
+    const choices = [null, ...this.data.pairs].map((part) => {
+      const { input, label } = choice({ type: "radio", name }, part ? nameOfPart(part) : "both");
+      input.checked = part === this.pair;
+      input.addEventListener("change", () => {
+        this.pair = part;
+        this.drawAll();
+      });
+      return label;
+    });
+    return make("fieldset", { class: "hl hl-explorer-pair" },
+      make("legend", {}, "Texts of the pair"), ...choices);
+  }
+
+  /** Its parts lay themselves out. */
+  layOut() {}
+
+  drawAll() {
+    const data: GridData = { ...this.data.grid, selected: this.outlined(), parts: this.parts() };
+    this.overview = mount(this.grid, HeadGrid, data, { onSelect: (head) => this.select(head) });
+    this.drawHead();
+  }
+
+  /** Get the parts of the grid; all heads of a pair show the chosen part. */
+  parts() {
+    const { data: { grid }, pair } = this;
+    return grid.parts.map((part) => (pair && part.kind === PAIR_KIND ? pair.part : part));
+  }
+
+  select(head: Head) {
+    this.selected = head;
+    this.drawHead();
+    this.options.onSelect?.(head);
+  }
+
+  lay(over: LayerHead[]) {
+    this.over = { ...this.over, [this.selected[0]]: over };
+    this.drawHead();
+  }
+
+  /** Draw the open head: at once where its weights are at hand, else when they are unpacked. */
+  drawHead() {
+    const { weights, mean } = this.data;
+    const [kind] = this.selected;
+    const turn = ++this.turn;
+    this.showMenu();
+    const missing = this.stacked().filter((place) =>
+      !(place ? weights.get(kind, ...place) : mean));
+    if (!missing.length) {
+      this.showHead();
+      return;
+    }
+    this.open.setAttribute("aria-busy", "true");
+    const loads = missing.map((place) => place && weights.load(kind, ...place));
+    Promise.allSettled(loads).then((ends) => {
+      if (turn !== this.turn) return;
+      const lost = missing.filter((_, n) => ends[n].status === "rejected");
+      if (lost.length) this.showWithout(lost as LayerHead[]);
+      else this.showHead();
+    });
+  }
+
+  /** Show what can be read: a lost head lies over no other; none opens if the open head is lost. */
+  showWithout(lost: LayerHead[]) {
+    const [kind] = this.selected;
+    const isThere = (place: LayerHead | null) =>
+      !lost.some((other) => String(other) === String(place));
+    this.over = { ...this.over, [kind]: (this.over?.[kind] ?? []).filter(isThere) };
+    this.showMenu();
+    const [open] = this.stacked();
+    if (isThere(open)) this.showHead();
+    this.open.removeAttribute("aria-busy");
+    this.problem.hidden = false;
+    const names = lost.map((place) => this.nameOf(...place)).join(", ");
+    this.problem.textContent = `The weights of ${names} cannot be read: the page is cut or `
+      + `damaged, so make it again. ${isThere(open) ? "Below stands what can be read."
+        : "Below stands what was open before."}`;
+  }
+
+  /** List layer and head of the open map and of those whose ribbons lie over it; null: the mean. */
+  stacked(): ([layer: number, head: number] | null)[] {
+    const [, layer, head] = this.outlined() ?? [];
+    return [layer == null || head == null ? null : [layer, head], ...this.others()];
+  }
+
+  /** List the heads over the open head, without itself. */
+  others() {
+    const over = this.over?.[this.selected[0]] ?? [];
+    return over.filter((place) => String(place) !== String(this.outlined()?.slice(1)));
+  }
+
+  /** List the heads of the open kind that the grid shows. */
+  every(): LayerHead[] {
+    const { grid: { order, parts }, together } = this.data;
+    const [kind] = this.selected;
+    const [part] = parts.filter((candidate) => candidate.kind === kind);
+    if (!part) return [];
+    const there = part.counts.flatMap((count, layer) =>
+      range(together ? 1 : count).map((head) => [layer, head] as [number, number]));
+    const shown = order && new Set(order.map(String));
+    return there.filter((place) => !shown || shown.has(String([kind, ...place])));
+  }
+
+  showHead() {
+    const { title, weights, mean } = this.data;
+    const [kind] = this.selected;
+    const { map, ribbons, part } = this.shown(kind);
+    const stacked = this.stacked();
+    const numbers = stacked.map((place) =>
+      part((place ? weights.get(kind, ...place) : mean) as Float32Array));
+    const names = stacked.map((place) => (place ? this.nameOf(...place) : title));
+    this.problem.hidden = true;
+    this.open.removeAttribute("aria-busy");
+    const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]), ...this.partNames(kind)]
+      .join(" · ");
+    const before = this.views;
+    this.views = [
+      mount(this.map, AttentionMap, { ...map, title: mapTitle, weights: numbers[0] }),
+      ...this.drawCompared(),
+    ];
+    for (const view of before) if (!this.views.includes(view)) view.remove();
+    this.undrawn = { ...ribbons, heads: names, weights: joined(numbers) };
+    if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
+    else this.hideRibbons();
+  }
+
+  /** At once, so that a second press adds a second head. */
+  showMenu() {
+    const { mostHeads, together } = this.data;
+    const [open] = this.stacked();
+    this.menu.show({
+      every: this.every(), open, over: this.others(), most: mostHeads, together: Boolean(together),
+      nameOf: (layer, head) => this.nameOf(layer, head),
+    });
+  }
+
+  /** Get a map and its ribbons without weights, and the function that takes their weights. */
+  shown(kind: string) {
+    const { map, ribbons } = this.data.kinds[kind];
+    const { pair } = this;
+    if (!pair || kind !== PAIR_KIND) {
+      return { map, ribbons, part: (weights: Float32Array) => weights };
+    }
+    return {
+      map: { ...labelsOf(map, pair), note: pair.note },
+      ribbons: labelsOf(ribbons, pair),
+      part: (weights: Float32Array) => weightsOf(weights, map.keys.length, pair),
+    };
+  }
+
+  /** The part of the pair in a title, if one is chosen. */
+  partNames(kind: string) {
+    return this.pair && kind === PAIR_KIND ? [nameOfPart(this.pair)] : [];
+  }
+
+  showRibbons() {
+    if (!this.undrawn) return;
+    if (!this.ribbons) this.ribbonBox.replaceChildren();
+    this.ribbons = mount(this.ribbonBox, Ribbons, this.undrawn);
+    this.ribbonBox.style.minHeight = "";
+    this.undrawn = null;
+  }
+
+  /** Remove the ribbons of another head: those of a long text take a second to draw. */
+  hideRibbons() {
+    const { ribbonBox } = this;
+    ribbonBox.style.minHeight = `${ribbonBox.offsetHeight}px`; // what stands below stays there
+    this.ribbons?.remove();
+    this.ribbons = undefined;
+    ribbonBox.replaceChildren(make("p", { class: "hl" }, "The ribbons are drawn in sight only."));
+  }
+
+  nameOf(layer: number, head: number) {
+    const { together } = this.data;
+    return together ? `layer ${layer + 1} · ${together}` : `L${layer + 1} H${head + 1}`;
+  }
+
+  /** Get the head that the grid outlines: a mean is no head. */
+  outlined([kind, layer, head]: Opened = this.selected): Head | null {
+    const map = this.data.together ? 0 : head;
+    return layer == null || map == null ? null : [kind, layer, map];
+  }
+
+  /** Draw the second map and the difference: they belong to the map that was open first. */
+  drawCompared() {
+    const { compared, selected } = this.data;
+    const drawn = String(this.outlined()) === String(this.outlined(selected)) ? compared : [];
+    while (this.compared.children.length > drawn.length) this.compared.lastElementChild?.remove();
+    while (this.compared.children.length < drawn.length) this.compared.append(make("div"));
+    return drawn.map((map, n) => mount(this.compared.children[n], AttentionMap, map));
+  }
+
+  remove() {
+    this.dark.removeEventListener("change", this.repaint);
+    this.turn++; // what is still being unpacked is drawn no more
+    this.watcher.disconnect();
+    for (const view of [this.overview, this.ribbons, ...this.views]) view?.remove();
+    super.remove();
+  }
+}
+
+function joined(parts: Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.length * parts[0].length);
+  parts.forEach((part, n) => all.set(part, n * part.length));
+  return all;
+}
+
+/** Layer and head from 0. */
+type LayerHead = [layer: number, head: number];
+
+interface MenuState {
+  every: LayerHead[]; // heads of this kind, in order
+  open: LayerHead | null; // null is a mean
+  over: LayerHead[];
+  most: number; // heads that have a colour, the open one among them
+  nameOf: (layer: number, head: number) => string;
+  together: boolean; // whether a map is of all heads of a layer
+}
+
+class OverMenu {
+  declare select; declare full; declare add; declare clear; declare label; declare root;
+  declare over: LayerHead[];
+
+  constructor(change: (over: LayerHead[]) => void) {
+    this.over = [];
+    this.select = make("select");
+    this.full = false; // a button that disabled itself would drop the focus
+    this.add = button("Add", () => {
+      if (!this.full) change([...this.over, layerHeadOf(this.select.value)]);
+    });
+    this.clear = button("Remove all", () => {
+      change([]);
+      this.select.focus(); // this button is hidden now
+    });
+    this.label = make("span");
+    this.root = make("div", { class: "hl hl-explorer-over" },
+      make("label", {}, this.label, this.select), this.add, this.clear);
+  }
+
+  show({ every, open, over, most, nameOf, together }: MenuState) {
+    this.over = over;
+    const taken = new Set([...over, ...(open ? [open] : [])].map(String));
+    const rest = every.filter((place) => !taken.has(String(place)));
+    const before = this.select.value;
+    this.label.textContent = together ? "Overlay another layer" : "Overlay another head";
+    const optionsOf = (places: LayerHead[]) =>
+      places.map((place) => make("option", { value: place.join(".") }, nameOf(...place)));
+    const layers = [...new Set(rest.map(([layer]) => layer))];
+    this.select.replaceChildren(...(together ? optionsOf(rest) : layers.map((layer) =>
+      make("optgroup", { label: `layer ${layer + 1}` },
+        ...optionsOf(rest.filter(([other]) => other === layer))))));
+    // the next one stays chosen, so that several are laid over with one key
+    const next = before && (rest.find((place) => place.join(".") === before)
+      ?? rest.find((place) => isAfter(place, layerHeadOf(before))));
+    if (next) this.select.value = next.join(".");
+    this.full = over.length + 1 >= most || !rest.length;
+    this.add.setAttribute("aria-disabled", String(this.full));
+    this.add.title = over.length + 1 >= most ? `${most} heads at most` : "";
+    this.clear.hidden = !over.length;
+    this.root.hidden = every.length < 2;
+  }
+}
+
+function layerHeadOf(value: string): LayerHead {
+  const [layer, head] = value.split(".").map(Number);
+  return [layer, head];
+}
+
+const isAfter = ([layer, head]: LayerHead, [otherLayer, otherHead]: LayerHead) =>
+  layer > otherLayer || (layer === otherLayer && head > otherHead);

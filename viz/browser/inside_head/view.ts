@@ -1,0 +1,435 @@
+// The inside of a head: one query word, every number between x and the stream, step by step or as
+// one picture of strips, numbers and bars. Steps, play and back are answered without the server.
+
+import { signedRaster } from "../core/color.ts";
+import { boxAt, button, fillTable, make, toolbar } from "../core/dom.ts";
+import { EDGE, heightInSight, PictureView } from "../core/picture_view.ts";
+import { type Mark, picture, rect, text } from "../core/scene.ts";
+import { figure, fixed, forHand, isolate, quote, within } from "../core/text.ts";
+import {
+  type ArrayName, type InsideAt, type InsideData, type InsidePlan, isMade, LETTERS, type MathNode,
+  type Part, partAt, planInside,
+} from "./plan.ts";
+import type { Theme } from "../core/theme.ts";
+import type { Message } from "../core/wire.ts";
+
+const PAST = 0.55; // opacity of what an earlier step has made
+const TO_COME = 0.3; // of the name of what a later step will make
+const NUMBERS = 50; // room right of the longest bar, CSS pixels
+const POINTED = 0.07; // opacity of the row that is pointed at
+
+interface InsideScene {
+  data: InsideData;
+  plan: InsidePlan;
+  theme: Theme;
+  step: number; // 0 for all
+  ratio: number; // pixels of the screen for one unit of the plan
+}
+
+/** Draw all but what the pointer adds: made once for a step, and drawn again as it is. */
+export const insideMarks = (scene: InsideScene): Mark[] => [
+  ...keyWords(scene),
+  ...scene.plan.parts.flatMap((part) => partMarks(scene, part)),
+];
+
+/** Mark the row of the key under the pointer. */
+export const rowMark = ({ top, row: height, width }: InsidePlan, theme: Theme, row: number) =>
+  rect({
+    x: 0, y: (top ?? 0) + row * height, width, height, fill: theme.ink, opacity: POINTED,
+  });
+
+function keyWords({ data, plan, theme }: InsideScene): Mark[] {
+  const { left, top } = plan;
+  return top == null ? [] : data.keys.map((token, n) => text({
+    text: isolate(token), x: left - EDGE, y: top + (n + 0.5) * plan.row, room: left,
+    anchor: "end", middle: true, size: sizeOf(plan), fill: theme.ink,
+  }));
+}
+
+/** Compute the size of letters that fit into a row. */
+const sizeOf = (plan: InsidePlan) => Math.min(LETTERS, plan.row - 2);
+
+function partMarks(scene: InsideScene, part: Part): Mark[] {
+  const { step } = scene;
+  const made = isMade(part, step);
+  const opacity = !step || part.step === step ? 1 : made ? PAST : TO_COME;
+  const marks = [...nameMarks(scene, part), ...(made ? contents(scene, part) : [])];
+  return opacity === 1 ? marks : marks.map((mark) => ({ ...mark, opacity }));
+}
+
+function nameMarks(
+  { plan, theme, step }: InsideScene, { x, y, height, heading, label, step: own }: Part,
+): Mark[] {
+  const style: { size: number; weight: 400 | 600; middle: true; fill: string } = {
+    size: LETTERS, weight: step && own === step ? 600 : 400, middle: true, fill: theme.ink,
+  };
+  const beside = x - EDGE;
+  return [
+    ...(heading ? [text({ text: heading, x, y: y - 12, ...style })] : []),
+    ...(label ? [text({
+      text: isolate(label), x: beside, y: y + height / 2, room: Math.max(plan.left, beside),
+      anchor: "end", ...style,
+    })] : []),
+  ];
+}
+
+function contents(scene: InsideScene, part: Part): Mark[] {
+  const { arrays } = scene.data;
+  switch (part.name) {
+    case "dots": case "scaled":
+      return numbers(scene, part, 52, (n) => short(arrays[part.name][n]));
+    case "seen": return numbers(scene, part, 28, (n) => (arrays.seen[n] ? "+ 0" : "− ∞"));
+    case "weights": return bars(scene, part);
+    case "norms": return norms(scene, part);
+    default: return strip(scene, part);
+  }
+}
+
+/** Draw values as colours, with hairlines between rows. */
+function strip(scene: InsideScene, part: Part): Mark[] {
+  const { data, theme, ratio } = scene;
+  const { name, x, y, width, height, rows, columns } = part;
+  const colors = data.palette[theme.name];
+  const raster = signedRaster(data.arrays[name], columns, rows, colors, data.ends[name] ?? 1);
+  const lines = Array.from({ length: rows - 1 }, (_, n) => rect({
+    x, y: y + ((n + 1) * height) / rows - 0.5, width, height: 1, fill: theme.paper,
+  }));
+  const values = picture({ raster, x, y, width, height, smooth: columns > width * ratio });
+  return [values, ...lines, ...(name === "concat" ? headMarks(scene, part) : [])];
+}
+
+/** Draw lines between the heads, and a frame around this head. */
+function headMarks({ data, theme }: InsideScene, { x, y, width, height }: Part): Mark[] {
+  const [heads] = data.shapes.concat;
+  const own = width / heads;
+  return [
+    ...Array.from({ length: heads - 1 }, (_, n) => rect({
+      x: x + (n + 1) * own - 1, y, width: 2, height, fill: theme.paper,
+    })),
+    rect({ x: x + data.head * own, y, width: own, height, stroke: theme.ink, line: 2 }),
+  ];
+}
+
+/** Write a text for each key. @param end where the texts end, right of the part's beginning */
+const numbers = (
+  { data, plan, theme }: InsideScene, { x, y }: Part, end: number, words: (n: number) => string,
+): Mark[] => data.keys.map((_, n) => text({
+  text: words(n), x: x + end, y: middle(plan, y, n), anchor: "end", middle: true,
+  size: sizeOf(plan), fill: theme.ink,
+}));
+
+const middle = (plan: InsidePlan, top: number, n: number) => top + (n + 0.5) * plan.row + 0.5;
+
+const bars = ({ data, plan, theme }: InsideScene, { x, y, width }: Part): Mark[] =>
+  data.keys.flatMap((_, n) => {
+    const weight = data.arrays.weights[n];
+    const long = weight * (width - NUMBERS);
+    return [
+      rect({ x, y: y + n * plan.row + 2, width: long, height: plan.row - 4, fill: data.color }),
+      text({
+        text: share(weight), x: x + long + 5, y: middle(plan, y, n), middle: true,
+        size: sizeOf(plan), fill: theme.ink,
+      }),
+    ];
+  });
+
+/** Draw a bar under each head's part of the strip above: how much it adds. */
+function norms({ data, theme }: InsideScene, { x, y, width, height }: Part): Mark[] {
+  const { norms: lengths } = data.arrays;
+  const most = Math.max(...lengths) || 1;
+  const wide = width / lengths.length;
+  return [...lengths].flatMap((norm, head) => {
+    const own = head === data.head;
+    const high = (norm / most) * (height - 16);
+    return [
+      rect({
+        x: x + head * wide + 3, y, width: wide - 6, height: high,
+        fill: own ? data.color : theme.line,
+      }),
+      text({
+        text: `H${head + 1}  ${norm.toFixed(2)}`, x: x + (head + 0.5) * wide, y: y + high + 9,
+        anchor: "middle", middle: true, size: Math.min(12, wide / 3), weight: own ? 600 : 400,
+        fill: theme.ink, room: wide - 4,
+      }),
+    ];
+  });
+}
+
+/** Write two decimals with a real minus sign. */
+const short = (value: number) => fixed(value, Math.abs(value) < 99.995 ? 2 : 0);
+
+const share = (weight: number) =>
+  (weight === 0 ? "0" : weight < 0.0005 ? "< 0.001" : weight.toFixed(3));
+
+const PACE = 2400; // ms a step, while it plays
+const NARROW = 640; // CSS pixels: the words about a step take more lines
+const AROUND = 370; // of the page above the picture, CSS pixels
+const PLAY = "▶ Play";
+
+export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
+  static sends = true;
+
+  static read({ meta, arrays: { light, dark, ...rest }, shapes }: Message): InsideData {
+    return {
+      ...meta, palette: { light, dark },
+      arrays: rest as InsideData["arrays"],
+      shapes: shapes as InsideData["shapes"],
+    };
+  }
+
+  declare title; declare chips; declare back; declare play; declare next; declare equation;
+  declare says; declare shape; declare code; declare bar; declare enterAt; declare step;
+  declare heard; declare onHistory; declare names; declare heights;
+  declare awaited: number | null;
+  declare stepButtons: HTMLButtonElement[];
+  declare timer: ReturnType<typeof setInterval> | undefined;
+  declare picture: Mark[];
+
+  constructor() {
+    super();
+    this.title = make("h3", { class: "hl-title" });
+    this.chips = make("div", { class: "hl-steps" });
+    this.back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
+    this.play = button(PLAY, () => (this.timer ? this.stop() : this.start()));
+    this.next = button("▶|", () => this.go(this.step + 1), { "aria-label": "One step on" });
+    const walk = make("div", { class: "hl-walk" }, this.back, this.play, this.next);
+    this.equation = make("div", { class: "hl-equation", role: "group", "aria-label": "Equation" });
+    this.says = make("div", { "aria-live": "polite" });
+    this.shape = make("div", { class: "hl-quiet" });
+    this.code = make("code");
+    const explanation = make("div", { class: "hl-told" }, this.equation,
+      make("div", {}, this.says, this.shape, this.code));
+    this.bar = make("div", { class: "hl-bar", "aria-label": "Steps" }, this.chips, walk);
+    this.enterAt = toolbar(this.bar);
+    this.root.prepend(this.title, this.bar, explanation);
+    this.scroll.classList.add("hl-inside");
+    // the picture has no keys but those that scroll it: the table says what is in it
+    this.scroll.setAttribute("role", "group");
+    this.step = 0;
+    this.heard = -1; // the step that the host named last
+    this.awaited = null; // the step of the last click, until the host names it, too
+    this.onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();
+    addEventListener("popstate", this.onHistory);
+    this.names = "";
+    this.stepButtons = [];
+    this.timer = undefined; // while it plays
+    this.picture = []; // without what the pointer adds
+    this.heights = { least: 0, width: 0, tallest: 0 };
+  }
+
+  remove() {
+    this.stop();
+    removeEventListener("popstate", this.onHistory);
+    super.remove();
+  }
+
+  update() {
+    const { data } = this;
+    this.follow(data.step);
+    this.at = null;
+    this.title.textContent = `${data.title} · ${data.query}`;
+    this.title.dataset.kind = data.kind;
+    this.root.setAttribute("aria-label", this.title.textContent);
+    this.scroll.setAttribute("aria-label", `${this.title.textContent}: the picture`);
+    this.note.textContent = noteOn(data);
+    fillTable(this.table, this.title.textContent,
+      ["key", "q · k", data.factor, "mask", "softmax"], tableRows(data));
+    this.showChips();
+    this.showStep();
+  }
+
+  /** Go where the host goes by itself, for a link or for Back. What it says before it answers the
+   * last click is of clicks before that; a step that it names once more is none that it goes to: it
+   * hears nothing of a walk that plays. */
+  follow(step: number) {
+    if (step === this.awaited) this.awaited = null;
+    else if (this.awaited === null && step !== this.heard) this.step = step;
+    this.heard = step;
+    this.step = within(this.step, 0, this.last()); // other data can have fewer steps
+  }
+
+  /** Go Back or Forward: the last click may stay unanswered, the next data count. */
+  restore() {
+    this.stop();
+    this.awaited = null;
+    this.set(this.heard);
+  }
+
+  last() {
+    return this.data.steps.length - 1;
+  }
+
+  /** Make one button for each step; anew only for other steps, so that they keep the focus. */
+  showChips() {
+    const names = this.data.steps.map(({ name }) => name);
+    if (this.names === names.join("\n")) return;
+    this.names = names.join("\n");
+    this.stepButtons = names.map((name, n) => button(name, () => this.go(n)));
+    this.chips.replaceChildren(...this.stepButtons);
+  }
+
+  /** Go to a step by hand: playing ends, and the host hears of it. Nothing lies past the ends. */
+  go(step: number) {
+    this.stop();
+    if (!this.data.steps[step]) return;
+    this.set(step);
+    // the host sends nothing that is as before, but it may have a click to answer before this one
+    this.awaited = step === this.heard && this.awaited === null ? null : step;
+    this.options.onSelect?.(step);
+  }
+
+  set(step: number) {
+    this.step = within(step, 0, this.last());
+    this.showStep();
+    this.layOut();
+  }
+
+  start() {
+    this.set(this.step === this.last() ? 1 : this.step + 1);
+    this.timer = setInterval(() => {
+      if (this.step === this.last()) this.stop();
+      else this.set(this.step + 1);
+    }, PACE);
+    this.play.textContent = "❚❚ Pause";
+  }
+
+  stop() {
+    clearInterval(this.timer);
+    this.timer = undefined;
+    this.play.textContent = PLAY;
+  }
+
+  /** Show the words above the picture. */
+  showStep() {
+    const { equation, says, shape, code } = this.data.steps[this.step];
+    this.equation.replaceChildren(...equationParts(equation).map((part) =>
+      mathElement(["math", part])));
+    this.says.textContent = forHand(says);
+    this.shape.textContent = shape;
+    this.code.textContent = code;
+    this.stepButtons.forEach((node, n) =>
+      node.setAttribute("aria-pressed", String(n === this.step)));
+    if (!this.bar.matches(":focus-within")) this.enterAt(this.stepButtons[this.step]);
+    // not `disabled`: a button that is disabled while it has the focus loses it
+    this.back.setAttribute("aria-disabled", String(this.step === 0));
+    this.next.setAttribute("aria-disabled", String(this.step === this.last()));
+  }
+
+  arrange(width: number) {
+    const { data, step, theme } = this;
+    this.root.classList.toggle("hl-narrow", width < NARROW);
+    this.plan = planInside(data, step, width, this.measure, heightInSight(AROUND));
+    this.setRoom();
+    this.keepHeight(width);
+    // the keyboard reaches them while they scroll, and passes them over otherwise
+    for (const node of [this.scroll, this.equation]) {
+      if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
+      else node.removeAttribute("tabindex");
+    }
+    const ratio = window.devicePixelRatio || 1;
+    this.picture = insideMarks({ data, plan: this.plan, theme, step, ratio });
+  }
+
+  /** Keep the height of the tallest step, so that the page below does not jump. */
+  keepHeight(width: number) {
+    const { least, height } = this.plan;
+    const same = this.heights.least === least && this.heights.width === width;
+    const tallest = Math.max(same ? this.heights.tallest : 0, height);
+    this.heights = { least, width, tallest };
+    this.frame.style.minHeight = `${tallest}px`;
+  }
+
+  /** Add the row under the pointer to the picture: a move of the pointer copies no values. */
+  marks(at: InsideAt | null) {
+    const part = at && partAt(this.plan, this.step, at);
+    const row = at && part?.perKey ? [rowMark(this.plan, this.theme, at.row)] : [];
+    return [...row, ...this.picture];
+  }
+
+  hit(x: number, y: number) {
+    const part = this.plan.parts.find((made) => isMade(made, this.step)
+      && x >= made.x && x < made.x + made.width && y >= made.y && y < made.y + made.height);
+    return part ? {
+      name: part.name, step: part.step,
+      row: Math.floor(((y - part.y) / part.height) * part.rows),
+      column: Math.floor(((x - part.x) / part.width) * part.columns),
+    } : null;
+  }
+
+  tipNodes(at: InsideAt) {
+    const part = partAt(this.plan, this.step, at);
+    if (!part) return null;
+    const [name, value] = wordsOf(this.data, part, at);
+    return [name, make("strong", {}, value)];
+  }
+
+  boxOf(at: InsideAt) {
+    const { x, y, width, height, columns, rows } =
+      partAt(this.plan, this.step, at) as Part;
+    const [wide, high] = [width / columns, height / rows];
+    return boxAt(x + at.column * wide, y + at.row * high, wide, high);
+  }
+
+  /** Save the picture on the screen, without the pointer. */
+  sheet() {
+    const { name, says, shape } = this.data.steps[this.step];
+    return { name: `${this.data.title} ${name}`, lines: [says, shape] };
+  }
+}
+
+/** Split an equation at its spaces: a line can be broken there, which MathML does nowhere. */
+export function equationParts([name, inside]: MathNode): MathNode[][] {
+  if (name !== "mrow" || typeof inside === "string") return [[[name, inside]]];
+  return inside.reduce((parts, node) => {
+    if (node[1] === " ") return [...parts, []];
+    return [...parts.slice(0, -1), [...parts[parts.length - 1], node]];
+  }, [[]] as MathNode[][]);
+}
+
+function mathElement([name, inside]: MathNode) {
+  const node: Element = document.createElementNS("http://www.w3.org/1998/Math/MathML", name);
+  node.append(...(typeof inside === "string" ? [inside] : inside.map(mathElement)));
+  return node;
+}
+
+const NAMES = {
+  x: "x", q: "q", k: "k", v: "v", products: "q ∘ k", dots: "q · k", seen: "mask",
+  weights: "α", weighted: "α v", z: "z", result: "what this head adds",
+  others: "what the other heads add", added: "x + all heads", normalised: "LayerNorm",
+};
+
+export function wordsOf(
+  data: InsideData, { name, perKey, columns }: Pick<Part, "name" | "perKey" | "columns">,
+  { row, column }: { row: number; column: number },
+): [place: string, value: string] {
+  const value = data.arrays[name][row * columns + column];
+  const key = perKey ? ` · ${quote(data.keys[row])}` : "";
+  const nth = columns > 1 ? ` · ${column + 1} of ${columns}` : "";
+  switch (name) {
+    case "seen": return [NAMES.seen + key, value ? "seen" : "hidden"];
+    case "scaled": return [`q · k ${data.factor}${key}`, figure(value)];
+    case "norms": return [`length of what head ${column + 1} adds`, figure(value)];
+    case "concat": return [concatName(data, column), figure(value)];
+    default: return [NAMES[name] + key + nth, figure(value)];
+  }
+}
+
+function concatName({ shapes, head }: InsideData, column: number) {
+  const [, width] = shapes.concat;
+  const which = Math.floor(column / width);
+  const own = which === head ? ", this one" : "";
+  return `z of head ${which + 1}${own} · ${(column % width) + 1}`;
+}
+
+/** List the numbers of each key, as rows of a table. */
+export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }: InsideData) =>
+  keys.map((key, n) => [
+    key, figure(dots[n]), figure(scaled[n]), seen[n] ? "seen" : "hidden", figure(weights[n]),
+  ]);
+
+/** Explain the colours. */
+function noteOn({ ends }: InsideData) {
+  const end = (name: ArrayName) => figure(ends[name] ?? 1);
+  return `Olive is below 0, purple above. Colours saturate at ±${end("q")} for q, ±${
+    end("k")} for k, ±${end("v")} for v and z, ±${end("x")} in the stream.`;
+}

@@ -1,0 +1,153 @@
+// The sentences to choose from: typed words filter them, arrow keys walk over them. Each one is a
+// link to itself, so that its address can be copied.
+
+import { isShortcut, make } from "../core/dom.ts";
+import { logText } from "../core/text.ts";
+import type { Sentence } from "./plan.ts";
+
+const PAGE = 10; // sentences for each Page Up and Page Down
+
+/** Target of each key, from a place among `count`. */
+const STEPS: Record<string, (at: number, count: number) => number> = {
+  ArrowUp: (at) => at - 1,
+  ArrowDown: (at) => at + 1,
+  PageUp: (at) => at - PAGE,
+  PageDown: (at) => at + PAGE,
+  Home: () => 0,
+  End: (_, count) => count - 1,
+};
+
+const ORDERS: Record<string, { says: string; compare: (a: Sentence, b: Sentence) => number }> = {
+  line: { says: "as in the file", compare: (a, b) => a.number - b.number },
+  "log p": {
+    says: "log probability, lowest first",
+    compare: (a, b) => (a.logP ?? 0) - (b.logP ?? 0) || a.number - b.number,
+  },
+  length: {
+    says: "longest first", compare: (a, b) => b.length - a.length || a.number - b.number,
+  },
+  unlike: {
+    says: "maps differ most first", compare: (a, b) => b.unlike - a.unlike || a.number - b.number,
+  },
+};
+
+export class SentenceList {
+  declare sentences; declare onChoose; declare chosen; declare search; declare order; declare count;
+  declare box;
+  declare nodes: Map<number, HTMLAnchorElement>;
+  declare shown: Sentence[];
+
+  constructor(place: HTMLElement, sentences: Sentence[], onChoose: (number: number) => void) {
+    this.sentences = sentences;
+    this.onChoose = onChoose;
+    this.chosen = -1;
+    this.search = make("input", { type: "search", dir: "auto", placeholder: "words, or #7" });
+    this.order = make("select");
+    this.order.append(...Object.entries(ORDERS)
+      .filter(([name]) => name !== "log p" || sentences.some(({ logP }) => logP != null))
+      .map(([value, { says }]) => make("option", { value }, says)));
+    this.count = make("p", { class: "count", role: "status" });
+    this.box = make("div", { class: "sentences", role: "listbox", "aria-label": "Sentences" });
+    this.nodes = new Map(sentences.map((sentence) => [sentence.number, optionOf(sentence)]));
+    this.shown = [];
+    place.append(
+      make("label", {}, "Search", this.search), make("label", {}, "Order", this.order),
+      this.count, this.box);
+    this.search.addEventListener("input", () => this.list());
+    this.order.addEventListener("change", () => this.list());
+    this.search.addEventListener("keydown", (event) => this.leaveSearch(event));
+    this.box.addEventListener("keydown", (event) => this.onKey(event));
+    this.list();
+  }
+
+  /** List the sentences with the typed words, in the chosen order. */
+  list() {
+    const { compare } = ORDERS[this.order.value];
+    this.shown = matching(this.sentences, this.search.value).sort(compare);
+    this.box.replaceChildren(...this.shown.map(({ number }) => this.node(number)));
+    const all = this.sentences.length.toLocaleString("en");
+    this.count.textContent = this.shown.length === this.sentences.length
+      ? `${all} sentence${this.sentences.length === 1 ? "" : "s"}`
+      : `${this.shown.length.toLocaleString("en")} of ${all} sentences`;
+    this.setTabStop();
+    this.reveal();
+  }
+
+  node(number: number) {
+    return this.nodes.get(number) as HTMLAnchorElement;
+  }
+
+  /** Mark the sentence that is shown. */
+  mark(number: number) {
+    this.nodes.get(this.chosen)?.setAttribute("aria-selected", "false");
+    this.chosen = number;
+    this.node(number).setAttribute("aria-selected", "true");
+    this.setTabStop();
+    this.reveal();
+  }
+
+  /** Let Tab reach the list once, at the chosen sentence if it is in sight. */
+  setTabStop() {
+    const stop = this.shown.find(({ number }) => number === this.chosen) ?? this.shown[0];
+    for (const { number } of this.shown) this.node(number).tabIndex = -1;
+    if (stop) this.node(stop.number).tabIndex = 0;
+  }
+
+  /** Scroll the list to the chosen sentence; the page stays. */
+  reveal() {
+    const node = this.nodes.get(this.chosen);
+    if (!node?.parentNode) return;
+    const [top, { box }] = [node.offsetTop, this];
+    if (top < box.scrollTop) box.scrollTop = top;
+    const below = top + node.offsetHeight - box.clientHeight;
+    if (below > box.scrollTop) box.scrollTop = below;
+  }
+
+  leaveSearch(event: KeyboardEvent) {
+    if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    const [first] = this.shown;
+    if (first) this.choose(first.number);
+  }
+
+  onKey(event: KeyboardEvent) {
+    const step = STEPS[event.key];
+    if (!step || isShortcut(event)) return;
+    event.preventDefault();
+    const at = this.shown.findIndex(({ number }) => this.node(number) === event.target);
+    const to = Math.min(Math.max(step(at, this.shown.length), 0), this.shown.length - 1);
+    this.choose(this.shown[to].number);
+  }
+
+  choose(number: number) {
+    this.node(number).focus({ preventScroll: true });
+    this.onChoose(number);
+  }
+}
+
+function optionOf({ number, source, target, logP }: Sentence) {
+  const node = make("a", { href: `#${number}`, role: "option", "aria-selected": "false" },
+    make("span", { class: "number" }, `#${number}`),
+    make("span", { class: "text", dir: "auto" }, source || target));
+  if (source && target) node.append(make("span", { class: "target", dir: "auto" }, target));
+  if (logP != null) {
+    node.append(make("span", { class: "log-p" }, `log probability ${logText(logP)}`));
+  }
+  return node;
+}
+
+/** Find the sentences that hold every typed word, in either language.
+ * @param typed `#7` asks for the line alone */
+export function matching(sentences: Sentence[], typed: string) {
+  const line = /^\s*#(\d+)\s*$/.exec(typed);
+  if (line) return sentences.filter(({ number }) => number === Number(line[1]));
+  const words = folded(typed).split(/\s+/).filter(Boolean);
+  return sentences.filter(({ source, target }) => {
+    const text = folded(`${source}\n${target}`);
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Remove accents and case. */
+const folded = (text: string) =>
+  text.normalize("NFKD").replace(/\p{Diacritic}/gu, "").toLowerCase();

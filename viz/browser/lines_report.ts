@@ -1,0 +1,94 @@
+// The script of a saved page of many sentences. It runs before the page is read to its end; each
+// sentence stays packed as text until it is chosen.
+
+import { make } from "./core/dom.ts";
+import { mount } from "./core/view.ts";
+import { decode, textOf, unzip } from "./core/wire.ts";
+import { Explorer } from "./explorer/view.ts";
+import { SentenceList } from "./lines/list.ts";
+import { HeadSummary } from "./lines/view.ts";
+import type { Head } from "./head_grid/plan.ts";
+
+const byId = (id: string) => document.getElementById(id) as HTMLElement;
+
+const unpacked = async (id: string) => decode(await unzip(await textOf(id)));
+
+byId("unscripted").remove();
+const heads = byId("heads");
+const problem = make("p", { role: "alert", hidden: "" });
+heads.before(problem);
+
+const data = await unpacked("lines-packed").then(HeadSummary.read).catch((error) => {
+  fail("The list of sentences");
+  throw error;
+});
+
+let open: Head | null = null; // what was opened last stays open from sentence to sentence
+let shown = 0; // number of the sentence
+
+const summary = mount(byId("summary"), HeadSummary, data, {
+  onSelect: (head) => {
+    open = head;
+    show(shown, true);
+    byId("sentence").scrollIntoView({ block: "nearest" });
+  },
+});
+const list = new SentenceList(byId("list"), data.sentences, (number) =>
+  location.replace(`#${number}`)); // walking over the list fills no history
+const dark = matchMedia("(prefers-color-scheme: dark)");
+dark.addEventListener("change", () => summary.layOut());
+addEventListener("hashchange", () => show(asked()));
+show(asked());
+
+/** The sentence that the address names, or the first. */
+function asked() {
+  const number = Number(location.hash.slice(1));
+  const exists = data.sentences.some((known) => known.number === number);
+  return exists ? number : data.sentences[0].number;
+}
+
+async function show(number: number, again = false) {
+  if (number === shown && !again) return;
+  shown = number;
+  list.mark(number);
+  const message = await sentence(number).catch(() => null);
+  if (number !== shown) return; // another one was chosen meanwhile
+  if (!message) {
+    fail(`Sentence #${number}`);
+    return;
+  }
+  problem.hidden = true;
+  heads.hidden = false;
+  if (open) {
+    message.over = open[0] === message.selected[0] ? message.over : [];
+    message.selected = open;
+  }
+  writeSentence(number);
+  mount(heads, Explorer, message, {
+    onSelect: (head) => {
+      open = head;
+      summary.mark(head);
+    },
+  });
+}
+
+async function sentence(number: number) {
+  const name = `line-${number}`;
+  return Explorer.read(await unpacked(name), (head) => textOf(`${name}.${head}`));
+}
+
+/** Report a part that cannot be read, and show nothing that the list does not mark. */
+function fail(part: string) {
+  problem.textContent = `${part} cannot be read: the page is cut or damaged, so make it again.`;
+  problem.hidden = false;
+  heads.hidden = true;
+  byId("sentence").replaceChildren();
+}
+
+function writeSentence(number: number) {
+  const chosen = data.sentences.find((known) => known.number === number);
+  if (!chosen) return;
+  const texts = [chosen.source, chosen.target];
+  byId("sentence").replaceChildren(...chosen.sides.flatMap(([name, lang], side) => (texts[side]
+    ? [make("dt", {}, name), make("dd", { dir: "auto", lang }, texts[side])] : [])));
+}

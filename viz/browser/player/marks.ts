@@ -1,0 +1,275 @@
+// Marks of a player at one moment: ribbons from what a head looks at, the words, the bars of the
+// next subword, and the tiles of all heads.
+
+import { blank, rasterOf, setPixel } from "../core/color.ts";
+import { type Mark, path, picture, rect, text } from "../core/scene.ts";
+import { digits, isolate, shortened, tidy } from "../core/text.ts";
+import {
+  type Head, type KindData, mapBetween, type PlayerData, rowBetween, strongest, weightOf,
+} from "./data.ts";
+import { BARS, ENDS, type Place, type PlayerPlan, TILE, type Tile } from "./plan.ts";
+import type { Measure, Theme } from "../core/theme.ts";
+
+const FAINTEST = 0.01; // a weight below it has no ribbon
+const FAINTEST_OF_ALL = 0.08; // likewise where all rows are drawn at once
+const RIBBON = { widest: 15, thinnest: 0.75 };
+const LOOP = 0.55; // of the band: how far ribbons among one sentence's own words bend
+const LINK = { thinnest: 1.25, widest: 7, dash: [7, 5] };
+const SIZE = { bar: 13, title: 13 };
+
+export interface Word { side: "source" | "written"; index: number }
+interface Moment {
+  data: PlayerData;
+  plan: PlayerPlan;
+  theme: Theme;
+  measure: Measure;
+  kind: KindData;
+  head: Head; // whose ribbons are drawn
+  step: number; // that is going on, from 0
+  part: number; // of it that is over, up to 1
+  all: boolean; // whether all is written, and all rows are drawn at once
+  word: Word | null; // under the pointer
+}
+
+export function stageMarks(moment: Moment): Mark[] {
+  const { data, plan } = moment;
+  return [
+    ...(moment.all ? allRibbons(moment) : stepRibbons(moment)),
+    ...wordMarks(moment, data.source, plan.source, "source"),
+    ...wordMarks(moment, data.written, plan.written, "written"),
+    ...endMarks(moment),
+  ];
+}
+
+/** Find the place of a query: of what is being written, or of a word of the encoder. */
+function placeOfQuery({ plan, kind }: Moment, query: number) {
+  return kind.kind === "encoder_self" ? plan.source[query] : plan.written[query + 1];
+}
+
+/** Find the place of a key. */
+function placeOfKey({ plan, kind }: Moment, key: number) {
+  return kind.kind === "decoder_self" ? plan.written[key] : plan.source[key];
+}
+
+function stepRibbons(moment: Moment): Mark[] {
+  const { kind, head, step, part } = moment;
+  const row = rowBetween(kind, head, step, part);
+  const to = between(placeOfQuery(moment, Math.max(0, step - 1)), placeOfQuery(moment, step), part);
+  return row.flatMap((weight, key) => (weight < FAINTEST ? []
+    : [ribbon(moment, placeOfKey(moment, key), to, weight, 0.3 + 0.6 * weight)]));
+}
+
+/** Draw each row's ribbons; of a finished translation the links between its words. */
+function allRibbons(moment: Moment): Mark[] {
+  const { data, plan, kind, head, step, part } = moment;
+  if (linksShown(moment)) {
+    return data.links.map((link) => {
+      const { source, target, mutual, strength } = link;
+      const quiet = moment.word && !belongs(link, moment.word);
+      return path({
+        d: curve(moment, plan.source[source], plan.written[target + 1]), stroke: kind.color,
+        line: LINK.thinnest + Math.min(1, strength) * (LINK.widest - LINK.thinnest),
+        opacity: quiet ? 0.1 : 0.85, ...(mutual ? {} : { dash: LINK.dash }),
+      });
+    });
+  }
+  const map = mapBetween(kind, head, data.training.length ? step : 0, part);
+  return map.flatMap((row, query) => row.flatMap((weight, key) => (weight < FAINTEST_OF_ALL ? []
+    : [ribbon(moment, placeOfKey(moment, key), placeOfQuery(moment, query), weight,
+      0.12 + 0.6 * weight)])));
+}
+
+/** Test whether links between words are drawn, and not what one head looks at. */
+export const linksShown = ({ data, kind, all }: Pick<Moment, "data" | "kind" | "all">) =>
+  all && !data.training.length && kind.kind === "cross" && data.links.length > 0;
+
+const belongs = ({ source, target }: PlayerData["links"][number], { side, index }: Word) =>
+  (side === "source" ? source === index : target + 1 === index);
+
+/** List the words that a word is linked with, and how strongly. */
+export const partnersOf = (
+  { links, source, written }: PlayerData, word: Word,
+): [word: string, strength: number][] =>
+  links.filter((link) => belongs(link, word)).map((link) =>
+    [word.side === "source" ? written[link.target + 1] : source[link.source], link.strength]);
+
+const between = (from: Place, to: Place, part: number): Place => ({
+  x: from.x + part * (to.x - from.x), y: from.y + part * (to.y - from.y),
+  width: from.width + part * (to.width - from.width), line: to.line,
+});
+
+const ribbon = (moment: Moment, from: Place, to: Place, weight: number, opacity: number) => path({
+  d: curve(moment, from, to), stroke: moment.kind.color, opacity,
+  line: RIBBON.thinnest + weight * (RIBBON.widest - RIBBON.thinnest),
+});
+
+/** Write the curve from a key to a query: across the band, or in one sentence a loop into it. */
+function curve({ plan, kind }: Moment, from: Place, to: Place) {
+  const [x0, x1] = [from.x + from.width / 2, to.x + to.width / 2].map(tidy);
+  const band = plan.bottom - plan.top;
+  if (kind.kind === "cross") {
+    const [y0, y1] = [from.y + plan.high - 3, to.y + 3];
+    const bend = tidy(0.5 * (y1 - y0));
+    return `M${x0},${y0}C${x0},${y0 + bend} ${x1},${y1 - bend} ${x1},${y1}`;
+  }
+  const above = kind.kind === "decoder_self"; // the band lies over its words
+  const [y0, y1] = above ? [from.y + 3, to.y + 3] : [from, to].map(({ y }) => y + plan.high - 3);
+  const reach = Math.min(1, 0.35 + Math.abs(x1 - x0) / 420) * LOOP * band * 1.33;
+  const bend = tidy(above ? -reach : reach);
+  return `M${x0},${y0}C${x0},${y0 + bend} ${x1},${y1 + bend} ${x1},${y1}`;
+}
+
+function wordMarks(
+  moment: Moment, texts: string[], places: Place[], side: "source" | "written",
+): Mark[] {
+  const { plan, theme, kind, step, all, part } = moment;
+  const query = all ? null : placeOfQuery(moment, step);
+  const row = all ? [] : rowBetween(kind, moment.head, step, 1);
+  const key = all ? null : placeOfKey(moment, strongest(row));
+  return places.flatMap((place, n) => {
+    const here = place === query;
+    const later = side === "written" && !all && kind.kind !== "encoder_self" && n > step + 1;
+    if (later) return [];
+    const special = side === "written" && n === 0;
+    const coming = side === "written" && here ? part : 1;
+    const strong = here || place === key;
+    const y = place.y + plan.high / 2;
+    return [
+      // a ribbon to another line runs behind the words
+      rect({
+        x: place.x - 2, y: place.y + 3, width: place.width + 4, height: plan.high - 6,
+        fill: theme.paper, opacity: 0.8,
+      }),
+      text({
+        text: isolate(texts[n]), x: place.x + place.width / 2, y, middle: true, anchor: "middle",
+        size: plan.font, weight: strong ? 600 : 400, fill: special ? theme.quiet : theme.ink,
+        opacity: coming * (special ? 0.7 : 1),
+      }),
+      ...(here ? [rect({
+        x: place.x, y: place.y + plan.high - 4, width: place.width, height: 3, fill: kind.color,
+        opacity: coming,
+      })] : []),
+      ...(here && side === "written" && part < 1 ? [rect({
+        x: place.x + coming * place.width + 2, y: place.y + 5, width: 2, height: plan.high - 10,
+        fill: theme.ink,
+      })] : []),
+    ];
+  });
+}
+
+/** Draw the most probable next subwords, the one that was taken in ink, and what the beam keeps. */
+export function barMarks({ data, plan, theme, measure, kind, step, all, part }: Moment): Mark[] {
+  if (!plan.bars || all || kind.kind === "encoder_self") return [];
+  const { width } = plan.bars;
+  const [x, y, row] = [0, 0, BARS.row];
+  const { options, taken, beginnings } = data.steps[step];
+  const [word, number] = [0.42 * width, 40];
+  const bar = width - word - number;
+  const most = options.map(({ p }, n) => {
+    const middle = y + BARS.title + (n + 0.5) * row;
+    const fill = n === taken ? theme.ink : theme.quiet;
+    const label = options[n].label;
+    return [
+      text({
+        text: isolate(shortened(label, word - 10, (t) => measure(t, SIZE.bar + 1, 600))),
+        x: x + word - 8, y: middle, middle: true, anchor: "end", size: SIZE.bar + 1, fill,
+        weight: n === taken ? 600 : 400,
+      }),
+      rect({ x: x + word, y: middle - 5, width: bar, height: 10, fill: theme.ink, opacity: 0.09 }),
+      rect({
+        x: x + word, y: middle - 5, width: bar * p * part, height: 10,
+        fill: n === taken ? theme.ink : theme.quiet, opacity: n === taken ? 0.9 : 0.5,
+      }),
+      text({
+        text: digits(p), x: x + width, y: middle, middle: true, anchor: "end", size: SIZE.bar, fill,
+      }),
+    ];
+  });
+  const beam = beginnings.length > 1 ? `The beam keeps ${beginnings.length} beginnings` : "";
+  return [
+    text({
+      text: "The next subword, by probability", x, y: y + 12, size: SIZE.title, fill: theme.quiet,
+    }),
+    ...most.flat(),
+    ...(beam ? [text({
+      text: beam, x, y: y + BARS.title + options.length * row + 14, size: SIZE.title,
+      fill: theme.quiet,
+    })] : []),
+  ];
+}
+
+/** Draw the map of the open head at the first and at the last step of a run, side by side. */
+function endMarks(
+  { data: { training }, plan, theme, kind, head: { layer, head } }: Moment,
+): Mark[] {
+  if (!plan.ends) return [];
+  const { x, y, side } = plan.ends;
+  const [queries, keys] = kind.size;
+  const cell = side / Math.max(queries, keys);
+  return [0, training.length - 1].flatMap((step, n) => {
+    const place = {
+      x: x + n * (side + ENDS.gap), y: y + ENDS.title, width: keys * cell, height: queries * cell,
+    };
+    const level = (at: number) => Math.round(
+      255 * weightOf(kind, step, layer, head, Math.floor(at / keys), at % keys));
+    return [
+      text({
+        text: `${n ? "" : `L${layer + 1} H${head + 1} · `}step ${
+          training[step].number.toLocaleString("en")}`,
+        x: place.x, y: y + 13, size: SIZE.title, fill: theme.quiet,
+      }),
+      picture({ ...place, raster: rasterOf(keys, queries, kind.palette[theme.name], level) }),
+      rect({ ...place, stroke: theme.line, line: 1 }),
+    ];
+  });
+}
+
+/** Draw the tile of every head: its row of weights at this moment, or its whole map. */
+export function tileMarks(
+  moment: Moment & { tiles: Tile[]; selected: Head; pointed: Head | null },
+): Mark[] {
+  const { data, kind, theme, tiles, step, part, all, selected, pointed } = moment;
+  const [queries, keys] = kind.size;
+  const rows = all ? queries : 1;
+  const raster = blank(kind.heads * keys, kind.layers * rows);
+  const colors = kind.palette[theme.name];
+  const now = data.training.length ? step : 0;
+  const before = data.training.length ? Math.max(0, step - 1) : 0;
+  for (const { layer, head } of tiles) {
+    for (let row = 0; row < rows; row++) {
+      const query = all ? row : step;
+      for (let key = 0; key < keys; key++) {
+        const to = weightOf(kind, now, layer, head, query, key);
+        const from = all ? weightOf(kind, before, layer, head, query, key)
+          : query ? weightOf(kind, 0, layer, head, query - 1, key) : 0;
+        const at = (layer * rows + row) * raster.width + head * keys + key;
+        setPixel(raster.pixels, 4 * at, colors, Math.round(255 * (from + part * (to - from))));
+      }
+    }
+  }
+  const named = tiles.filter(({ head }) => head === 0);
+  return [
+    ...tiles.filter(({ layer }) => layer === 0).map(({ x, width, head }) => text({
+      text: `H${head + 1}`, x: x + width / 2, y: TILE.head - 5, anchor: "middle", size: 11,
+      fill: theme.quiet,
+    })),
+    ...named.map(({ y, height, layer }) => text({
+      text: `L${layer + 1}`, x: 0, y: y + height / 2 + 0.5, middle: true, size: 11,
+      fill: theme.quiet,
+    })),
+    ...tiles.flatMap(({ layer, head, x, y, width, height }) => {
+      const isOpen = layer === selected.layer && head === selected.head;
+      const isPointed = layer === pointed?.layer && head === pointed?.head;
+      return [
+        picture({
+          raster, x, y, width, height, part: [head * keys, layer * rows, keys, rows],
+        }),
+        ...(isOpen || isPointed ? [rect({
+          x: x - 1.5, y: y - 1.5, width: width + 3, height: height + 3,
+          stroke: isOpen ? kind.color : theme.ink, line: isOpen ? 2.5 : 1.5,
+        })] : []),
+      ];
+    }),
+  ];
+}
+

@@ -1,0 +1,107 @@
+// Places of a player: the subwords of the source in lines above, those of the translation below,
+// room for ribbons between them, the bars of the next subword beside them, a tile for each head.
+
+import { within } from "../core/text.ts";
+import type { Measure } from "../core/theme.ts";
+import type { KindData, PlayerData } from "./data.ts";
+
+export interface Place { x: number; y: number; width: number; line: number } // of a subword
+export interface PlayerPlan {
+  width: number;
+  height: number;
+  font: number;
+  high: number; // a line
+  source: Place[];
+  written: Place[];
+  top: number; // of the ribbons
+  bottom: number;
+  bars: { width: number; height: number; beside: boolean } | null; // a canvas of their own
+  ends: { x: number; y: number; side: number } | null; // maps of the first and the last step
+}
+
+export const FONT = { large: 19, small: 15 };
+export const BARS = { rows: 5, row: 25, width: 236, gap: 28, title: 22, note: 22 };
+export const ENDS = { wide: 150, narrow: 112, gap: 24, title: 20 };
+const NARROW = 720; // below it bars and maps stand under the translation
+const BAND = { wide: 128, narrow: 92 };
+const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
+const LINE = { large: 30, small: 25 };
+
+export function planPlayer(data: PlayerData, width: number, measure: Measure): PlayerPlan {
+  const hasBars = data.steps.length > 0;
+  const hasEnds = data.training.length > 1;
+  const aside = hasBars ? BARS.width : hasEnds ? 2 * ENDS.wide + ENDS.gap : 0;
+  const beside = aside > 0 && width >= NARROW;
+  const room = beside ? width - aside - BARS.gap : width;
+  const size = ["large", "small"].find((name) => name === "small" || [data.source, data.written]
+    .every((texts) => widthOf(texts, FONT.large, GAP.large, measure) <= room));
+  const key = size as "large" | "small";
+  const [font, high] = [FONT[key], LINE[key]];
+  const flow = (texts: string[], top: number) => {
+    // a short sentence is spread over the width, so that both stand one below the other
+    const free = room - widthOf(texts, font, GAP[key], measure);
+    const spread = within(free / Math.max(1, texts.length - 1), 0, GAP.widest - GAP[key]);
+    return flowed(texts, { top, room, font, gap: GAP[key] + spread, high }, measure);
+  };
+  const source = flow(data.source, 0);
+  const top = source.bottom;
+  const bottom = top + (beside ? BAND.wide : BAND.narrow);
+  const written = flow(data.written, bottom);
+  const bars = !hasBars ? null : {
+    width: beside ? BARS.width : width, beside,
+    height: BARS.title + BARS.rows * BARS.row + BARS.note,
+  };
+  const ends = !hasEnds ? null : beside ? { x: room + BARS.gap, y: 0, side: ENDS.wide }
+    : { x: 0, y: written.bottom + 14, side: ENDS.narrow };
+  return {
+    width: ends ? width : room, font, high, top, bottom, bars, ends,
+    height: Math.max(written.bottom + 4, ends ? ends.y + ENDS.title + ends.side + 2 : 0),
+    source: source.places, written: written.places,
+  };
+}
+
+const widthOf = (texts: string[], font: number, gap: number, measure: Measure) =>
+  texts.reduce((sum, text) => sum + Math.ceil(measure(text, font, 600)) + gap, -gap);
+
+interface LineSizes { top: number; room: number; font: number; gap: number; high: number }
+
+/** Lay subwords side by side, in as many lines as they need. */
+function flowed(texts: string[], { top, room, font, gap, high }: LineSizes, measure: Measure) {
+  let [x, line] = [0, 0];
+  const places = texts.map((text) => {
+    const width = Math.ceil(measure(text, font, 600)); // so that none moves when it is bold
+    if (x && x + width > room + 1) [x, line] = [0, line + 1];
+    const place = { x, y: top + line * high, width, line };
+    x += width + gap;
+    return place;
+  });
+  return { places, bottom: top + (line + 1) * high };
+}
+
+export interface Tile {
+  layer: number; head: number; x: number; y: number; width: number; height: number;
+}
+
+export const TILE = { gap: 6, between: 5, name: 24, head: 16 };
+const ROW = { low: 15, least: 22 };
+
+/** Give every head of a kind its tile: a line for each layer, a column for each head.
+ * @param whole whether a tile holds the whole map of its head, not one row */
+export function planTiles(
+  { layers, heads, size: [queries, keys] }: KindData, width: number, whole: boolean,
+) {
+  const side = (width - TILE.name + TILE.gap) / heads - TILE.gap;
+  const high = whole
+    ? Math.round(Math.min(Math.max(ROW.least, (side * queries) / keys), 38))
+    : ROW.low;
+  const tiles: Tile[] = [];
+  for (let layer = 0; layer < layers; layer++) {
+    for (let head = 0; head < heads; head++) {
+      tiles.push({
+        layer, head, x: TILE.name + head * (side + TILE.gap),
+        y: TILE.head + layer * (high + TILE.between), width: side, height: high,
+      });
+    }
+  }
+  return { tiles, width, height: TILE.head + layers * (high + TILE.between) };
+}

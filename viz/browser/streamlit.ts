@@ -1,0 +1,83 @@
+// The script that Streamlit loads, once for all components; `render` serves any other page.
+
+import { Architecture } from "./architecture/view.ts";
+import { AttentionMap } from "./attention_map/view.ts";
+import { BeamTree } from "./beam_tree/view.ts";
+import { bringIntoView } from "./core/dom.ts";
+import { deleteValue, setValue } from "./core/store.ts";
+import { mount, type Options, type View } from "./core/view.ts";
+import { decode, type Message } from "./core/wire.ts";
+import { HeadGrid } from "./head_grid/view.ts";
+import { InsideHead } from "./inside_head/view.ts";
+import { MaskGrids } from "./mask_grids.ts";
+import { Player } from "./player/view.ts";
+import { Ribbons } from "./ribbons.ts";
+import { StepBars } from "./step_bars.ts";
+import { TensorStrip } from "./tensor_strip.ts";
+import { TranslationEditor } from "./translation_editor/view.ts";
+import { WordLinks } from "./word_links/view.ts";
+import type { Head } from "./head_grid/plan.ts";
+
+export { decode };
+
+interface Component {
+  new(): View<any>;
+  read(message: Message): any;
+  sends?: boolean; // whether Python hears what the reader selects
+}
+
+/** Every component by the name that Python calls it by. */
+export const COMPONENTS: Record<string, Component> = {
+  architecture: Architecture, attention_map: AttentionMap, beam_tree: BeamTree,
+  head_grid: HeadGrid, inside_head: InsideHead, mask_grids: MaskGrids, player: Player,
+  ribbons: Ribbons, step_bars: StepBars, tensor_strip: TensorStrip,
+  translation_editor: TranslationEditor, word_links: WordLinks,
+};
+
+/** Show what Python has encoded; call again to show other data in the same place. */
+export const render = (element: Element | ShadowRoot, bytes: Uint8Array, options?: Options) =>
+  renderMessage(element, decode(bytes), options);
+
+export function renderMessage(element: Element | ShadowRoot, message: Message, options?: Options) {
+  const Component = COMPONENTS[message.meta.component];
+  return mount(element, Component, Component.read(message), options);
+}
+
+interface Host { // what Streamlit hands to a component
+  data: Uint8Array;
+  parentElement: ShadowRoot;
+  setTriggerValue: (name: string, value: unknown) => void;
+}
+
+/** @returns takes the component away again, once it has left the page */
+export default function show({ data, parentElement, setTriggerValue }: Host): () => void {
+  const message = decode(data);
+  const remove = message.meta.component === "selection"
+    ? select(message.meta)
+    : draw(parentElement, message, setTriggerValue);
+  // Streamlit ends a call at once where the next data came while the script was loaded for it: what
+  // is on the page then belongs to the next call
+  return () => {
+    if (!parentElement.host.isConnected) remove();
+  };
+}
+
+function draw(
+  parentElement: ShadowRoot, message: Message, setTriggerValue: Host["setTriggerValue"],
+) {
+  const { component, opens, paints, pinned } = message.meta;
+  const onSelect = (value: unknown) => {
+    setTriggerValue("picked", value);
+    if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
+  };
+  const view = renderMessage(parentElement, message,
+    COMPONENTS[component].sends || paints || pinned != null ? { onSelect } : {});
+  return () => view.remove();
+}
+
+/** Python says the selected head apart from the grid, whose bytes then stay as they were, and
+ * Streamlit does not send again what has not changed. */
+function select({ key, head }: { key: string; head: Head }) {
+  setValue(key, head);
+  return () => deleteValue(key);
+}

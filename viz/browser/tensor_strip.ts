@@ -1,0 +1,136 @@
+// One tensor, large: a row for each token, a column for each feature, all of them in the frame's
+// width. Pointer and keys are answered here, from the exact values.
+
+import { type Palette, signedRaster } from "./core/color.ts";
+import { ARROWS, boxAt } from "./core/dom.ts";
+import { EDGE, PictureView } from "./core/picture_view.ts";
+import { type Mark, picture, text } from "./core/scene.ts";
+import { figure, isolate, quote, within } from "./core/text.ts";
+import type { Measure, Theme } from "./core/theme.ts";
+import type { Message } from "./core/wire.ts";
+
+export interface StripData { // the message of `encode_strip` in viz/draw/tensor_strip.py
+  title: string;
+  rows: string[];
+  columns: number;
+  columnNames: string[] | null; // of columns that are pieces of the vocabulary
+  end: number; // the size from which on the colour stays
+  values: Float32Array; // `[row, column]`
+  palette: Palette;
+}
+
+interface StripPlan {
+  left: number; // where the values begin, right of the words
+  row: number; // height of one
+  wide: number; // width of all values together
+  width: number;
+  height: number;
+}
+
+const ROW = { largest: 20, smallest: 12 };
+const COLUMN = 28; // of a named column, at most
+const WIDEST_WORDS = 0.4; // of the frame
+const TALL = 360; // rows shrink until all fit in here
+const LETTERS = 12;
+const HELP = "Arrow keys move over the values.";
+
+export function planStrip(
+  { rows, columns, columnNames }: Pick<StripData, "rows" | "columns" | "columnNames">,
+  width: number, measure: Measure,
+): StripPlan {
+  const words = Math.max(...rows.map((word) => measure(word, LETTERS, 400)));
+  const left = Math.ceil(Math.min(Math.ceil(words), width * WIDEST_WORDS)) + EDGE;
+  const row = within(Math.floor(TALL / rows.length), ROW.smallest, ROW.largest);
+  const wide = Math.min(width - left, columnNames ? columns * COLUMN : Infinity);
+  return { left, row, wide, width: left + wide, height: rows.length * row };
+}
+
+/** Draw a word and a strip of colours for each row; the pointer changes nothing in it. */
+export function stripMarks(
+  data: StripData, { left, row, wide, height }: StripPlan, theme: Theme, mixed: boolean,
+): Mark[] {
+  const { rows, columns, values, end, palette } = data;
+  const raster = signedRaster(values, columns, rows.length, palette[theme.name], end);
+  return [
+    ...rows.map((word, n) => text({
+      text: isolate(word), x: left - EDGE, y: (n + 0.5) * row, room: left - EDGE,
+      anchor: "end", middle: true, size: LETTERS, fill: theme.ink,
+    })),
+    picture({ raster, x: left, y: 0, width: wide, height, smooth: mixed }),
+  ];
+}
+
+interface StripAt { row: number; column: number }
+
+export class TensorStrip extends PictureView<StripData, StripAt, StripPlan> {
+  static read({ meta, arrays: { values, light, dark }, shapes }: Message): StripData {
+    return { ...meta, values, columns: shapes.values[1], palette: { light, dark } };
+  }
+
+  declare picture: Mark[];
+
+  constructor() {
+    super();
+    this.scroll.classList.add("hl-fine");
+    this.unseen.remove(); // too many values for a table: the arrow keys read them out
+    this.picture = []; // made once for each plan
+  }
+
+  update() {
+    this.at = null;
+  }
+
+  arrange(width: number) {
+    const { data, theme } = this;
+    this.plan = planStrip(data, width, this.measure);
+    this.setRoom();
+    const mixed = data.columns > this.plan.wide * (window.devicePixelRatio || 1);
+    this.picture = stripMarks(data, this.plan, theme, mixed);
+    const note = noteOn(data, mixed);
+    this.describe(data.title, `${note} ${HELP}`, note);
+  }
+
+  marks() {
+    return this.picture;
+  }
+
+  hit(x: number, y: number) {
+    const { data: { rows, columns }, plan: { left, wide, row: high } } = this;
+    const at = { row: Math.floor(y / high), column: Math.floor(((x - left) / wide) * columns) };
+    const inside = at.row >= 0 && at.row < rows.length && at.column >= 0 && at.column < columns;
+    return inside ? at : null;
+  }
+
+  /** From none an arrow key leads to the first value. */
+  target(key: string) {
+    const { data: { rows, columns }, at } = this;
+    if (!Object.hasOwn(ARROWS, key)) return null;
+    if (!at) return { row: 0, column: 0 };
+    const [right, down] = ARROWS[key];
+    return {
+      row: within(at.row + down, 0, rows.length - 1),
+      column: within(at.column + right, 0, columns - 1),
+    };
+  }
+
+  words({ row, column }: { row: number; column: number }) {
+    const { rows, columns, columnNames, values } = this.data;
+    const name = columnNames ? quote(columnNames[column]) : `feature ${column + 1}`;
+    return [`${quote(rows[row])} · ${name}`, figure(values[row * columns + column])];
+  }
+
+  boxOf({ row, column }: { row: number; column: number }) {
+    const { left, row: high, wide } = this.plan;
+    const width = wide / this.data.columns;
+    return boxAt(left + column * width, row * high, width, high);
+  }
+}
+
+function noteOn({ rows, columns, columnNames, end, values }: StripData, mixed: boolean) {
+  const unit = columnNames ? "subwords" : "features";
+  const more = mixed ? " Where features are narrower than a pixel, their colours are mixed." : "";
+  const colours = values.some((value) => value < 0)
+    ? `Olive is below 0, purple above; colours saturate at ±${figure(end)}.`
+    : `Nothing is below 0; the larger, the more purple, up to ${figure(end)}.`;
+  return `${rows.length} tokens × ${columns.toLocaleString("en")} ${unit}. ${colours}${more}`;
+}

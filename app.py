@@ -62,10 +62,10 @@ def main() -> None:
     heading = st.container(key="page-name")
     share = st.container(key="share", horizontal=True, gap="small")
     presentation.mark()
-    with turn(), timed_run(path), menu.kept_for_run():
+    with turn(), timed_run(path), menu.models_for_run():
         try:
             panel.begin()
-            navigation.name_page(heading, path, sentence_bar.show(path))
+            navigation.set_page_title(heading, path, sentence_bar.show(path))
             with share:
                 saved_views.copy_link()
                 lessons_menu.show()
@@ -76,8 +76,8 @@ def main() -> None:
             page.run()
             panel.notice(path)
         finally:
-            sentence_bar.let_go()
-    address.name_shown(heading, page.url_path)
+            sentence_bar.release_model()
+    address.write_address_marker(heading, page.url_path)
 
 
 if __name__ == "__main__":

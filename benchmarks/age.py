@@ -27,7 +27,7 @@ READERS = 2
 """Readers at the same time, as many as there are cores."""
 
 BLOCKS = 20
-LARGEST_GROWTH = 1.25
+MAX_GROWTH = 1.25
 """Times by which memory beside the bounded caches, and seconds of a page, may grow."""
 
 MIB = 2**20
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         f"{time.monotonic() - began:.0f} s; the last fifth beside the second fifth: "
         + ", ".join(f"{name} {times:.2f} times" for name, times in grown.items())
     )
-    return int(max(grown.values()) > LARGEST_GROWTH)
+    return int(max(grown.values()) > MAX_GROWTH)
 
 
 def growth(blocks: Sequence[Block]) -> dict[str, float]:

@@ -19,7 +19,7 @@ from websockets.exceptions import WebSocketException
 from benchmarks.balanced import Balanced, balanced
 from benchmarks.machine import describe, table
 from benchmarks.readers import NoAnswer, ask, sentences
-from benchmarks.server import LARGEST_MESSAGE, NoServer
+from benchmarks.server import MAX_MESSAGE, NoServer
 from transformer import Translator
 from transformer.cli.arguments import whole_number
 
@@ -75,7 +75,7 @@ class Reader:
                     f"ws://127.0.0.1:{self.port}/_stcore/stream",
                     subprotocols=["streamlit"],  # type: ignore[list-item]
                     additional_headers=self._headers(),
-                    max_size=LARGEST_MESSAGE,
+                    max_size=MAX_MESSAGE,
                     ping_interval=None,
                 )
                 await ask(self.socket, PAGE, self.text, self.translation, {})

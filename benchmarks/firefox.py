@@ -18,7 +18,7 @@ from websockets.sync.client import ClientConnection, connect
 from benchmarks.accessibility import SENTENCE, views
 from benchmarks.browser import BLANK, PICTURES, NoBrowser
 from benchmarks.machine import describe, table
-from benchmarks.server import LARGEST_MESSAGE, served
+from benchmarks.server import MAX_MESSAGE, served
 from transformer import HeadlightError
 from viz.app.links.navigation import COMPARE, CORPUS_VIEW, REMOVE_HEADS
 
@@ -127,7 +127,7 @@ def firefox() -> Iterator[Tab]:
                 time.sleep(0.1)
             listening = json.loads(place.read_text("utf-8"))
             address = f"ws://{listening['ws_host']}:{listening['ws_port']}/session"
-            with connect(address, max_size=LARGEST_MESSAGE) as connection:
+            with connect(address, max_size=MAX_MESSAGE) as connection:
                 yield Tab(connection)
         finally:
             process.terminate()

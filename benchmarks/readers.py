@@ -20,7 +20,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.balanced import Balanced, balanced
 from benchmarks.machine import describe
-from benchmarks.server import LARGEST_MESSAGE, Server, served
+from benchmarks.server import MAX_MESSAGE, Server, served
 from transformer import HeadlightError, InputError, Translator
 from transformer.cli.arguments import number, whole_number
 from viz.draw.labels import PAGE_TITLES
@@ -197,7 +197,7 @@ def session(host: str, cookie: str = "") -> connect:
         f"{host}/_stcore/stream",
         subprotocols=["streamlit"],  # type: ignore[list-item]
         additional_headers={"Cookie": cookie} if cookie else {},
-        max_size=LARGEST_MESSAGE,
+        max_size=MAX_MESSAGE,
         ping_interval=None,
     )
 

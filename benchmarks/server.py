@@ -21,7 +21,7 @@ from websockets.sync.client import connect
 from transformer import HeadlightError
 
 ROOT = Path(__file__).parents[1]
-LARGEST_MESSAGE = 2**26  # bytes
+MAX_MESSAGE = 2**26  # bytes
 START, ANSWER = 60.0, 30.0
 """Seconds until a server listens, and until a run ends."""
 
@@ -135,7 +135,7 @@ class ForgedSession:
         self._connecting = connect(
             f"ws://127.0.0.1:{server.port}/_stcore/stream",
             subprotocols=["streamlit"],  # type: ignore[list-item]
-            max_size=LARGEST_MESSAGE,
+            max_size=MAX_MESSAGE,
             ping_interval=None,
         )
         self.id = ""

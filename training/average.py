@@ -10,7 +10,7 @@ import torch
 from training.run.journal import LOG
 from training.run.state import checkpoints
 from transformer.checkpoints import checkpoint
-from transformer.checkpoints.checkpoint import MOST_BYTES_OF_OTHERS, Checkpoint
+from transformer.checkpoints.checkpoint import MAX_OTHER_BYTES, Checkpoint
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import CheckpointError, unreadable, unwritable
@@ -80,7 +80,7 @@ def write_average(
 
 def _text(path: Path) -> str:
     try:
-        return read_bytes(path, MOST_BYTES_OF_OTHERS).decode("utf-8")
+        return read_bytes(path, MAX_OTHER_BYTES).decode("utf-8")
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
     except UnicodeDecodeError as error:

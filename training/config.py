@@ -14,7 +14,7 @@ from transformer.files.reading import MIB, read_bytes
 CONFIGS = Path(__file__).parent / "configs"
 """What comes along, in a wheel as in a checkout."""
 
-LARGEST_INTEGER = 10**9  # accepted in a configuration
+MAX_INTEGER = 10**9  # accepted in a configuration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +62,8 @@ class Recipe:
             if value < 0 or (value == 0 and default and field.name not in ("bf16", "seed")):
                 limit = "above 0" if default else "0 or more"
                 raise ConfigError(f"{shown} must be {limit}.")
-            if isinstance(value, int) and value > LARGEST_INTEGER:
-                raise ConfigError(f"{shown} must be at most {LARGEST_INTEGER:,}.")
+            if isinstance(value, int) and value > MAX_INTEGER:
+                raise ConfigError(f"{shown} must be at most {MAX_INTEGER:,}.")
 
 
 @dataclass(frozen=True, kw_only=True)

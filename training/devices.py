@@ -172,7 +172,7 @@ def _ask_for_huge_pages(libc: ctypes.CDLL, size: int) -> None:
 JOIN_SECONDS = 50.0
 """All processes of a run must have started within so long of each other."""
 
-LONGEST_WAIT = timedelta(hours=2)
+MAX_WAIT = timedelta(hours=2)
 """Others may wait so long for one process, which learns a vocabulary or translates, say.
 
 It need not be short: the connection to a process that ends is closed, which the others notice at
@@ -203,7 +203,7 @@ def join_processes(device: torch.device, rank: int, world_size: int) -> None:
             f"join the others ({cause}): start all of them within {JOIN_SECONDS:.0f} seconds, with "
             f"the same MASTER_ADDR and MASTER_PORT."
         ) from error
-    _set_pg_timeout(LONGEST_WAIT)
+    _set_pg_timeout(MAX_WAIT)
 
 
 def leave_processes() -> None:

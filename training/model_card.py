@@ -27,7 +27,7 @@ from transformer.files.atomic import write_file
 from transformer.files.reading import MIB, read_bytes
 from transformer.shapes import number_of_parameters
 
-MOST_EXAMPLES = 100
+MAX_EXAMPLES = 100
 THIS_MODEL = "this model"
 _PAPER = "*Attention Is All You Need* (Vaswani et al. 2017)"
 _COMMAND = "python -m training.evaluate bleu --json"
@@ -95,9 +95,9 @@ def card(options: argparse.Namespace) -> str:
 def read_examples(path: Path) -> list[str]:
     """Read the sentences of a file, one on each line."""
     sentences = [line for line in read_lines(path) if line.strip()]
-    if not 0 < len(sentences) <= MOST_EXAMPLES:
+    if not 0 < len(sentences) <= MAX_EXAMPLES:
         raise InputError(
-            f"{path} has {len(sentences):,} sentences: give from 1 to {MOST_EXAMPLES}, one a line."
+            f"{path} has {len(sentences):,} sentences: give from 1 to {MAX_EXAMPLES}, one a line."
         )
     return sentences
 
@@ -408,7 +408,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "--examples",
         type=Path,
-        help=f"up to {MOST_EXAMPLES} sentences, one per line, to show with their translations",
+        help=f"up to {MAX_EXAMPLES} sentences, one per line, to show with their translations",
     )
     parser.add_argument(
         "--before",

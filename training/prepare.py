@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike
 from tqdm import tqdm
 
 from training.config import RunConfig, config_file
-from training.data.corpus import MOST_BYTES_OF_STREAM, CorpusError, ParallelText
+from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
 from training.data.encoded_text import (
     NAMES,
     SOURCE_ENDS,
@@ -45,7 +45,7 @@ from training.data.prepared import (
 from training.data.scan import KEPT, Cleaning, Scan, drawn_lines, drawn_pairs, scan
 from training.data.text_folders import (
     DataFolder,
-    Endings,
+    LanguageCodes,
     add_languages,
     chosen_endings,
     data_folder,
@@ -172,7 +172,7 @@ class Request:
         return options | vocabulary | self.endings.record()
 
     @property
-    def endings(self) -> Endings:
+    def endings(self) -> LanguageCodes:
         """The languages of all folders."""
         return self.folders[0].endings
 
@@ -186,7 +186,7 @@ class Request:
         lines = "\n".join(validation.source + validation.target).encode()
         for path in (path for folder in self.folders for path in folder.files().paths):
             try:
-                digests.append(sha256_of(path, MOST_BYTES_OF_STREAM))
+                digests.append(sha256_of(path, MAX_STREAM_BYTES))
             except OSError as error:
                 raise CorpusError(unreadable(error, path)) from error
         return {"text": digests, "validation text": hashlib.sha256(lines).hexdigest()}

@@ -14,11 +14,11 @@ from filelock import FileLock, Timeout
 from training.bleu_tokens import tokens_of
 from training.config import RunConfig, config_file
 from training.data.batches import division
-from training.data.prepared import prepared_among, prepared_endings
+from training.data.prepared import prepared_among, prepared_languages
 from training.data.run_data import read_run_data
 from training.data.text_folders import (
     ENGLISH_GERMAN,
-    Endings,
+    LanguageCodes,
     add_languages,
     chosen_endings,
     data_folder,
@@ -148,11 +148,11 @@ def train(options: argparse.Namespace) -> None:
             )
 
 
-def _endings(options: argparse.Namespace) -> Endings:
+def _endings(options: argparse.Namespace) -> LanguageCodes:
     """Return the languages: as given, else those of the run that is resumed or of prepared text."""
     prepared = prepared_among(options.data)
     if not options.resume:
-        return chosen_endings(options, prepared_endings(prepared) if prepared else ENGLISH_GERMAN)
+        return chosen_endings(options, prepared_languages(prepared) if prepared else ENGLISH_GERMAN)
     began = saved_endings(options.out / STATE)
     endings = chosen_endings(options, began)
     if endings != began:

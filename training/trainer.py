@@ -17,7 +17,7 @@ from training.data.run_data import RunData
 from training.devices import ProcessInfo, StopRequest
 from training.run import journal
 from training.run.journal import LOG, Record, RunLog
-from training.run.state import STATE, Identity, Progress, Saver, checkpoints, load_state
+from training.run.state import STATE, Progress, RunIdentity, Saver, checkpoints, load_state
 from training.update import Updater
 from training.validation import Validation, is_probe_step, perplexity, probes_of, save_probes
 from transformer.analysis.corpus.stored import checksum_of_weights
@@ -66,7 +66,7 @@ class Trainer:
         self.updater = Updater(self.model, config, process)
         self.saver = Saver(
             out, self.model, self.tokenizer, self.updater,
-            Identity(config, data.text.fingerprint, data.endings), self.recipe.average, process,
+            RunIdentity(config, data.text.fingerprint, data.endings), self.recipe.average, process,
         )  # fmt: skip
         self.progress = Progress(length_multiple=self.stream.length_multiple)
         self.saved_step: int | None = None  # the last one since it began or was resumed

@@ -203,7 +203,7 @@ def _translate_lines(
     threads = options.threads or usable_cores()
     search = LineSearch(translator, settings, finish, threads, progress.add)
     status = 0
-    for results in search.results(lines(translator.most_letters)):
+    for results in search.results(lines(translator.max_characters)):
         progress.clear()
         for result in results:
             if isinstance(result, tuple):

@@ -2,7 +2,7 @@
 
 import os
 
-LONGEST_WORD, LONGEST_SENTENCE = 300, 1_200
+MAX_WORD_LENGTH, MAX_MESSAGE_LENGTH = 300, 1_200
 """Characters of an error; what is longer was brought by somebody: a name, a number, a text."""
 
 
@@ -45,8 +45,8 @@ class HookError(HeadlightError):
 
 def one_line(sentence: str) -> str:
     """Return the sentence on one line of bounded length, every character printable."""
-    words = (shortened(word, LONGEST_WORD) for word in _printable(sentence).split(" "))
-    return shortened(" ".join(words), LONGEST_SENTENCE)
+    words = (shortened(word, MAX_WORD_LENGTH) for word in _printable(sentence).split(" "))
+    return shortened(" ".join(words), MAX_MESSAGE_LENGTH)
 
 
 def shortened(text: str, most: int) -> str:
@@ -58,7 +58,7 @@ def shortened(text: str, most: int) -> str:
 def quoted(value: object) -> str:
     """Quote a value of a file for an error; Python writes out no number of 4,300 digits."""
     try:
-        return shortened(repr(value), LONGEST_WORD)
+        return shortened(repr(value), MAX_WORD_LENGTH)
     except ValueError:
         return "a number of thousands of digits"
     except RecursionError:

@@ -121,7 +121,7 @@ def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int
     threads = arguments.threads or usable_cores()
     settings = SearchSettings(beam_size=arguments.beam or BEAM_SIZE, n_best=1)
     lines = _Lines(translator, options, settings, threads, files)
-    pairs = _pairs(arguments.lines, arguments.targets, translator.most_letters)
+    pairs = _pairs(arguments.lines, arguments.targets, translator.max_characters)
     page, progress, left_out, status = LinesPage(options), Progress(beside_output=False), [], 0
     for number, result in lines.results(pairs, progress.add):
         if isinstance(result, SentenceRecord):
@@ -213,15 +213,15 @@ class _Lines:
         return made
 
 
-def _pairs(sources: str, targets: str | None, most_letters: int) -> Iterator[Pair]:
+def _pairs(sources: str, targets: str | None, max_characters: int) -> Iterator[Pair]:
     """Yield the lines of one file, or pairs of lines of two files."""
     if targets is None:
-        for line in _lines(sources, most_letters):
+        for line in _lines(sources, max_characters):
             yield line, None
         return
     if sources == targets == STANDARD_INPUT:
         raise InputError("--lines and --targets cannot both be standard input: name a file.")
-    both = zip_longest(_lines(sources, most_letters), _lines(targets, most_letters))
+    both = zip_longest(_lines(sources, max_characters), _lines(targets, max_characters))
     for number, (source, target) in enumerate(both, start=1):
         if source is None or target is None:
             raise InputError(
@@ -231,10 +231,10 @@ def _pairs(sources: str, targets: str | None, most_letters: int) -> Iterator[Pai
         yield source, target
 
 
-def _lines(name: str, most_letters: int) -> Iterator[str]:
+def _lines(name: str, max_characters: int) -> Iterator[str]:
     if name == STANDARD_INPUT:
-        return standard_input.lines(most_letters)
-    return standard_input.file_lines(name, most_letters)
+        return standard_input.lines(max_characters)
+    return standard_input.file_lines(name, max_characters)
 
 
 def _counted(text: str) -> int | None:

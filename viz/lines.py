@@ -33,10 +33,10 @@ from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode
 from viz.report import PageTheme, about_text, heading, require_theme, saved_page, text_sides
 
-MOST_BYTES = 256 * MIB
+MAX_BYTES = 256 * MIB
 """Packed size of all sentences of a page: Chromium opens as much in some four seconds."""
 
-MOST_SAID = 8
+MAX_LISTED = 8
 """Largest number of listed sentences above the summary."""
 
 VARIES = "changes"
@@ -139,9 +139,9 @@ class LinesPage:
                 "give one report the sentences of one model."
             )
         self._bytes += sum(map(len, sentence.blocks.values()))
-        if self._bytes > MOST_BYTES:
+        if self._bytes > MAX_BYTES:
             raise InputError(
-                f"With sentence {number:,} the report has more than {MOST_BYTES // MIB:,} "
+                f"With sentence {number:,} the report has more than {MAX_BYTES // MIB:,} "
                 "MiB, the most that one file may have: give fewer sentences, or several reports."
             )
         self._listed.append(sentence.listed)
@@ -184,7 +184,7 @@ class LinesPage:
         )
 
     def _lines(self, made_by: str) -> str:
-        """Encode the message of `js/lines`, gzip in base64: no character of it can close a tag."""
+        """Encode the message of the page, gzip in base64: no character of it can close a tag."""
         options, layers = self.options, self.options.layers
         lens = options.lens
         layer = first_open(options.layer, self._summaries[self._opens].counts)
@@ -227,7 +227,7 @@ def lines_report(
     """Make a self-contained page: a summary over all traces, their list, and one of them open.
 
     Traces are read one after another, and none is kept: an iterator of thousands is fine, as far
-    as the page stays within `MOST_BYTES`.
+    as the page stays within `MAX_BYTES`.
 
     Args:
         traces: the traces of one model, at least one; those of `lens_trace`, where the options have
@@ -249,15 +249,15 @@ def _list(sentences: Sequence[str]) -> str:
     """Format a list of sentences, escaped; empty if there are none."""
     if not sentences:
         return ""
-    shown = [*sentences[:MOST_SAID]]
+    shown = [*sentences[:MAX_LISTED]]
     if more := len(sentences) - len(shown):
         shown.append(f"… and {more:,} more.")
     return f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in shown)}</ul>\n"
 
 
 def _numbers(numbers: Sequence[int]) -> str:
-    listed = ", ".join(f"#{number}" for number in numbers[:MOST_SAID])
-    return listed + (f" and {len(numbers) - MOST_SAID:,} more" * (len(numbers) > MOST_SAID))
+    listed = ", ".join(f"#{number}" for number in numbers[:MAX_LISTED])
+    return listed + (f" and {len(numbers) - MAX_LISTED:,} more" * (len(numbers) > MAX_LISTED))
 
 
 def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ from viz.draw.head_grid import LAYER_ORDER
 from viz.draw.heads_view import ExplorerOptions
 from viz.report import PageTheme, report
 
-MOST_BYTES = 20_000_000
+MAX_BYTES = 20_000_000
 """Size of a cell above which a warning is given."""
 
 # JupyterLab takes the frame away and leaves this where a notebook is not trusted; browsers hide it
@@ -134,7 +134,7 @@ def explore(
         rows=rows,
     )
     page = report(_through(lens, translator, trace), options, theme=theme)
-    if len(page) > MOST_BYTES:
+    if len(page) > MAX_BYTES:
         warnings.warn(
             f"This cell holds {len(page) / 1e6:,.0f} MB, which the notebook keeps: show fewer "
             f"layers, such as layers=[0, 1], or fewer kinds=, or a shorter text.",

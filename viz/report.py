@@ -22,7 +22,7 @@ from viz.findings.finding import chosen_head
 
 PageTheme = Literal["light", "dark", "auto"]
 
-MOST_FINDINGS = 3
+MAX_FINDINGS = 3
 """Largest number of findings at the head of a page."""
 
 _INKS = {
@@ -128,7 +128,7 @@ def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
         for head, text in heads
         if head.kind in kinds and head.layer in layers
     ]
-    shown = "".join(buttons[:MOST_FINDINGS])
+    shown = "".join(buttons[:MAX_FINDINGS])
     return f"<h2>Worth seeing</h2>\n<ul>\n{shown}</ul>\n" if shown else ""
 
 

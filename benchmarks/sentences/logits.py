@@ -158,7 +158,7 @@ def read_after(facts: Facts, layer: int) -> Floats:
     return values
 
 
-_OFFERED, _NAMED, _MOST_ROWS = 6, 5, 40
+_OFFERED, _NAMED, _MAX_ROWS = 6, 5, 40
 
 
 def why(
@@ -198,8 +198,8 @@ def why(
         about += f", {signed(by_logit[kind_name][layer, head])} by direct logits"
     yield f"{about}: above 0 it speaks for “{written}”, below for “{another}”."
     yield f"…Above 0 a subword speaks for “{written}”, below for “{another}”.…"
-    if (count := len(facts.source)) > _MOST_ROWS:
-        yield (f"You see the {_MOST_ROWS} largest of {count} subwords, in reading order.")
+    if (count := len(facts.source)) > _MAX_ROWS:
+        yield (f"You see the {_MAX_ROWS} largest of {count} subwords, in reading order.")
 
 
 def _shown_step(facts: Facts, step: int | None) -> tuple[int, list[str]]:

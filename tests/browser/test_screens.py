@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 TEXT = "Two black dogs are running through the deep white snow today."  # 12 tokens
 BAR, CONTROLS = 80, 48  # most pixels of height
-MOST_STOPS = 20
+MAX_STOPS = 20
 OTHERS = ("roles", "training")  # whose first views have more
 WIDE, HIGH = 390, 844  # of the phone
 
@@ -71,7 +71,7 @@ def test_each_picture_is_in_sight_of_a_projector(browser, serve_app):
         view = first_views.measured(page, server, path)
         assert view.top <= 0.6 * 720, path
         assert view.foot <= 720, path
-        assert view.stops <= MOST_STOPS or path in OTHERS, (path, view.names)
+        assert view.stops <= MAX_STOPS or path in OTHERS, (path, view.names)
         expect_low(page)
         # all that copies, learns and goes elsewhere comes before the sentence
         assert view.names.index("Copy link") < view.names.index("Lessons") < 8, path

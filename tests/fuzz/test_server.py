@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed
 from benchmarks.server import ROOT, ForgedSession, Server, headlight_app
 from tests.fuzz.bounds import IS_LONG, SECONDS, examples
 from tests.fuzz.views import VIEWS
-from viz.app.served import LARGEST_UPLOAD
+from viz.app.served import MAX_UPLOAD_BYTES
 
 pytestmark = [pytest.mark.timeout(0 if IS_LONG else 120), pytest.mark.slow]
 TEXTS = st.sampled_from(["", "none", "1 · 2", "<b>", "x" * 300_000]) | st.text()
@@ -65,7 +65,7 @@ PATHS = [
     *(UPLOAD, "/_stcore/upload_file/none/{number}", "/_stcore/host-config", "/_stcore/stream"),
     *("/media/{number}", "/", "/heads"),
 ]
-BODIES = [("PUT", UPLOAD, LARGEST_UPLOAD), ("POST", UPLOAD, 50_000_000)]
+BODIES = [("PUT", UPLOAD, MAX_UPLOAD_BYTES), ("POST", UPLOAD, 50_000_000)]
 if IS_LONG:
     sizes = (0, 1, 100_000, 20_000_000)
     others = itertools.product(("PUT", "POST", "DELETE", "PATCH"), PATHS, sizes)

@@ -17,7 +17,7 @@ from transformer.text.languages import Languages
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions
-from viz.lines import MOST_SAID, LinesPage, lines_report, pack_sentence
+from viz.lines import MAX_LISTED, LinesPage, lines_report, pack_sentence
 
 
 def summary_of(page):
@@ -147,7 +147,7 @@ def test_notes_of_traces_and_lines_that_are_left_out_are_said_with_their_numbers
         page.add(pack_sentence(number, trace))
     text = page.html(left_out=[f"Line {n} is blank." for n in range(20)])
     assert "<li>#11, #12, #13: Rows sum to &lt;2&gt;.</li>" in text
-    assert text.count("is blank.") == MOST_SAID
+    assert text.count("is blank.") == MAX_LISTED
     assert "and 12 more." in text
 
 
@@ -187,7 +187,7 @@ def test_what_cannot_be_shown_is_said_in_a_sentence(traces, options, message, tr
 def test_a_page_too_large_for_a_browser_is_refused_at_the_sentence_that_makes_it_so(monkeypatch):
     sentences = [pack_sentence(number, trace) for number, trace in enumerate(many(3), start=1)]
     size = sum(len(text) for sentence in sentences for text in sentence.blocks.values())
-    monkeypatch.setattr("viz.lines.MOST_BYTES", size - 1)
+    monkeypatch.setattr("viz.lines.MAX_BYTES", size - 1)
     page = LinesPage()
     page.add(sentences[0])
     page.add(sentences[1])

@@ -74,7 +74,7 @@ def test_a_frame_has_no_line_end_that_markdown_or_a_front_end_could_change():
 
 def test_a_large_cell_says_how_to_show_less(monkeypatch):
     notebook.explore(planted())  # a warning would be an error here
-    monkeypatch.setattr(notebook, "MOST_BYTES", 100)
+    monkeypatch.setattr(notebook, "MAX_BYTES", 100)
     with pytest.warns(UserWarning, match=r"holds \d+ MB.* layers=\[0, 1\]"):
         notebook.explore(planted(), layers=[0, 1])
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from training.data.corpus import MOST_LETTERS_OF_LINE, CorpusError, line_chunks
+from training.data.corpus import MAX_LINE_CHARACTERS, CorpusError, line_chunks
 from training.data.tmx import Pair, side_of
 from transformer.text.languages import name_of
 
@@ -39,7 +39,7 @@ def table_pairs(path: Path, codes: Pair, at_most: int, *, is_csv: bool) -> Itera
     def lines() -> Iterator[str]:
         return (line for chunk in line_chunks(path, at_most) for line in chunk)
 
-    csv.field_size_limit(MOST_LETTERS_OF_LINE)
+    csv.field_size_limit(MAX_LINE_CHARACTERS)
     first = re.sub('"[^"]*"', "", next(lines(), "")) if is_csv else ""
     rows = csv.reader(
         (f"{line}\n" for line in lines()),
@@ -83,7 +83,7 @@ def _is_quoted(lines: Iterable[str]) -> bool:
             continue
         row = f"{row}\n{line}" if row else line
         quotes = row.count('"')
-        if quotes % 2 and len(row) < MOST_LETTERS_OF_LINE // 10:
+        if quotes % 2 and len(row) < MAX_LINE_CHARACTERS // 10:
             continue  # a line feed in a cell
         if not _QUOTED_ROW.fullmatch(row):
             return False

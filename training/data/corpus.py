@@ -16,10 +16,10 @@ from transformer.errors import HeadlightError, unreadable
 from transformer.files.lines import cut_lines, utf16_refusal
 from transformer.files.reading import GIB, MIB, opened
 
-MOST_BYTES = 4 * GIB  # of a file that is held in memory whole
-MOST_BYTES_OF_STREAM = 2**50  # of a file that is mapped or read in a stream
-MOST_LETTERS_OF_LINE = 1_000_000
-_MOST_BYTES_OF_LINE = 4 * MOST_LETTERS_OF_LINE
+MAX_BYTES = 4 * GIB  # of a file that is held in memory whole
+MAX_STREAM_BYTES = 2**50  # of a file that is mapped or read in a stream
+MAX_LINE_CHARACTERS = 1_000_000
+_MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS
 BLOCK = 4 * MIB  # that is read at one time
 CHUNK = 50_000  # lines that are held at one time
 _UNPACKERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -35,7 +35,7 @@ def read_lines(path: Path) -> list[str]:
     return [line for chunk in line_chunks(path) for line in chunk]
 
 
-def line_chunks(path: Path, at_most: int = MOST_BYTES) -> Iterator[list[str]]:
+def line_chunks(path: Path, at_most: int = MAX_BYTES) -> Iterator[list[str]]:
     r"""Yield the lines of a file, unpacked by its ending of `PACKED`, `CHUNK` at a time."""
     lines: list[str] = []
     number = 0  # of the lines that were read
@@ -74,7 +74,7 @@ def _whole_lines(path: Path, at_most: int) -> Iterator[bytes]:
     """Yield the bytes of a file in blocks of whole lines, each with its end."""
     content = blocks(path, at_most)
     rest = b""
-    while b"\n" not in rest[:-1] and len(rest) <= _MOST_BYTES_OF_LINE:
+    while b"\n" not in rest[:-1] and len(rest) <= _MAX_LINE_BYTES:
         if not (block := next(content, b"")):
             break
         rest += block
@@ -84,7 +84,7 @@ def _whole_lines(path: Path, at_most: int) -> Iterator[bytes]:
         rest += block
         end = 1 + rest.rfind(b"\n")
         # without any line end nothing more is read than what is refused in any case
-        if not end and len(rest) > _MOST_BYTES_OF_LINE:
+        if not end and len(rest) > _MAX_LINE_BYTES:
             end = len(rest)
         if end:
             yield rest[:end]
@@ -95,7 +95,7 @@ def _whole_lines(path: Path, at_most: int) -> Iterator[bytes]:
 
 def _cut(block: bytes, path: Path, number: int) -> list[str]:
     """Split a block into lines; `number` lines of the file stand before it."""
-    if len(block) > _MOST_BYTES_OF_LINE and b"\n" not in block:
+    if len(block) > _MAX_LINE_BYTES and b"\n" not in block:
         raise _too_long(path, number + 1)  # it may end within a character
     try:
         lines = cut_lines(block)
@@ -104,15 +104,15 @@ def _cut(block: bytes, path: Path, number: int) -> list[str]:
         raise CorpusError(
             f"{path} line {line:,} is not UTF-8: convert the file, for example with iconv."
         ) from error
-    if max(map(len, lines), default=0) > MOST_LETTERS_OF_LINE:
-        long = next(i for i, line in enumerate(lines) if len(line) > MOST_LETTERS_OF_LINE)
+    if max(map(len, lines), default=0) > MAX_LINE_CHARACTERS:
+        long = next(i for i, line in enumerate(lines) if len(line) > MAX_LINE_CHARACTERS)
         raise _too_long(path, number + 1 + long)
     return lines
 
 
 def _too_long(path: Path, line: int) -> CorpusError:
     return CorpusError(
-        f"{path} line {line:,} has more than {MOST_LETTERS_OF_LINE:,} characters: write one "
+        f"{path} line {line:,} has more than {MAX_LINE_CHARACTERS:,} characters: write one "
         f"sentence a line."
     )
 
@@ -143,7 +143,7 @@ def read_files(source_path: Path, target_path: Path) -> ParallelText:
 
 
 def pair_chunks(
-    source_path: Path, target_path: Path, at_most: int = MOST_BYTES
+    source_path: Path, target_path: Path, at_most: int = MAX_BYTES
 ) -> Iterator[ParallelText]:
     """Yield the pairs of two files, `CHUNK` at a time; the last chunk may be shorter."""
     sides = (line_chunks(path, at_most) for path in (source_path, target_path))

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from training.config import RunConfig
-from training.data.corpus import MOST_BYTES_OF_STREAM, CorpusError, ParallelText
+from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
 from training.data.encoded_text import NAMES, Part, TrainingText, mapped_text
-from training.data.text_folders import DataFolder, Endings, read_parallel
+from training.data.text_folders import DataFolder, LanguageCodes, read_parallel
 from transformer.errors import quoted, unreadable
 from transformer.files.atomic import write_file
 from transformer.files.reading import MIB, opened, read_bytes, sha256_of
@@ -32,9 +32,9 @@ class Prepared:
     text: TrainingText
     validation: ParallelText
     max_pieces: int
-    endings: Endings
+    endings: LanguageCodes
 
-    def require(self, config: RunConfig, endings: Endings) -> None:
+    def require(self, config: RunConfig, endings: LanguageCodes) -> None:
         """Raise CorpusError unless the folder was prepared for these languages and this recipe."""
         if endings != self.endings:
             raise CorpusError(
@@ -87,22 +87,22 @@ def open_prepared(folder: Path) -> Prepared:
     try:
         with ExitStack() as stack:
             files = {
-                name: stack.enter_context(opened(folder / name, MOST_BYTES_OF_STREAM))[0]
+                name: stack.enter_context(opened(folder / name, MAX_STREAM_BYTES))[0]
                 for name in NAMES
             }
             encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
-        tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MOST_BYTES))
+        tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MAX_BYTES))
     except OSError as error:
         raise CorpusError(unreadable(error, folder)) from error
-    endings = prepared_endings(folder)
+    endings = prepared_languages(folder)
     validation = read_parallel(folder / VALIDATION, endings)
     text = TrainingText(encoded, parts, checksums)
     return Prepared(folder, tokenizer, text, validation, manifest["max_pieces"], endings)
 
 
-def prepared_endings(folder: Path) -> Endings:
+def prepared_languages(folder: Path) -> LanguageCodes:
     """Return the languages of a prepared folder; CorpusError if its manifest is damaged."""
-    return Endings.from_record(read_manifest(folder / MANIFEST)["asked"]["options"])
+    return LanguageCodes.from_record(read_manifest(folder / MANIFEST)["asked"]["options"])
 
 
 class FileRecord(TypedDict):
@@ -143,7 +143,7 @@ def record_files(folder: Path, names: Iterable[str]) -> dict[str, FileRecord]:
     return {
         name: {
             "bytes": (folder / name).stat().st_size,
-            "sha256": sha256_of(folder / name, MOST_BYTES_OF_STREAM),
+            "sha256": sha256_of(folder / name, MAX_STREAM_BYTES),
         }
         for name in names
     }
@@ -160,7 +160,7 @@ def verify_files(folder: Path, records: Mapping[str, FileRecord]) -> None:
                     f"{path} has {size:,} bytes, but {record['bytes']:,} were prepared: remove "
                     f"{folder} and prepare the text again."
                 )
-            if sha256_of(path, MOST_BYTES_OF_STREAM) != record["sha256"]:
+            if sha256_of(path, MAX_STREAM_BYTES) != record["sha256"]:
                 raise damaged(path)
         except OSError as error:
             raise CorpusError(unreadable(error, path)) from error

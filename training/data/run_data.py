@@ -10,7 +10,12 @@ from training.config import RunConfig
 from training.data.corpus import ParallelText
 from training.data.encoded_text import Part, TrainingText, encode_chunks, joined, refuse_empty
 from training.data.prepared import open_prepared, prepared_among
-from training.data.text_folders import ENGLISH_GERMAN, DataFolder, Endings, read_validation_text
+from training.data.text_folders import (
+    ENGLISH_GERMAN,
+    DataFolder,
+    LanguageCodes,
+    read_validation_text,
+)
 from training.devices import ProcessInfo
 from transformer.errors import ConfigError
 from transformer.text.tokenizer import Tokenizer
@@ -23,7 +28,7 @@ class RunData:
     tokenizer: Tokenizer
     text: TrainingText
     validation: ParallelText
-    endings: Endings = ENGLISH_GERMAN
+    endings: LanguageCodes = ENGLISH_GERMAN
 
 
 def read_run_data(

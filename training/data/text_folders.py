@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from training.data import corpus
 from training.data.columns import table_pairs
 from training.data.corpus import (
-    MOST_BYTES,
-    MOST_BYTES_OF_STREAM,
+    MAX_BYTES,
+    MAX_STREAM_BYTES,
     PACKED,
     CorpusError,
     ParallelText,
@@ -28,7 +28,7 @@ SOURCE, TARGET = "en", "de"
 TRAINING, VALIDATION = "train", ("val", "valid", "validation", "dev")
 """Names of a folder's files before their endings; of the validation text, the first that it has."""
 TSV, CSV, TMX = ONE_FILE = ".tsv", ".csv", ".tmx"
-MOST_WEIGHT = 1_000.0
+MAX_WEIGHT = 1_000.0
 _NO_CODES = {"src", "tgt", "trg", "ref", "hyp", "source", "target"}
 _TAG = re.compile(
     r"\s*<(url|speaker|talkid|title|description|keywords|reviewer|translator)\b[^<>]*>.*</\1>\s*"
@@ -36,7 +36,7 @@ _TAG = re.compile(
 _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 
 
-class Endings(NamedTuple):
+class LanguageCodes(NamedTuple):
     """Endings of the two files of a text, which are the codes of its languages."""
 
     source: str = SOURCE
@@ -46,13 +46,13 @@ class Endings(NamedTuple):
         return f"{self.source} to {self.target}"
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> "Endings":
+    def from_record(cls, record: Mapping[str, Any]) -> "LanguageCodes":
         """Return what a record says: English and German where it says nothing, as all did once."""
         return cls(*record.get(LANGUAGES, ()))
 
     def record(self) -> dict[str, list[str]]:
         """Return what a record says of them."""
-        return {} if self == Endings() else {LANGUAGES: [*self]}
+        return {} if self == LanguageCodes() else {LANGUAGES: [*self]}
 
     @property
     def languages(self) -> Languages:
@@ -61,7 +61,7 @@ class Endings(NamedTuple):
         return Languages(source, target)
 
 
-ENGLISH_GERMAN = Endings()
+ENGLISH_GERMAN = LanguageCodes()
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class PairFiles:
     """Files of one text: two of lines, or one that holds both sides."""
 
     paths: tuple[Path, ...]
-    endings: Endings
+    endings: LanguageCodes
 
-    def chunks(self, at_most: int = MOST_BYTES_OF_STREAM) -> Iterator[ParallelText]:
+    def chunks(self, at_most: int = MAX_STREAM_BYTES) -> Iterator[ParallelText]:
         """Yield the pairs, some at a time."""
         if len(self.paths) == 2:
             return map(_without_tags, pair_chunks(self.paths[0], self.paths[1], at_most))
@@ -106,7 +106,7 @@ def _without_tags(pairs: ParallelText) -> ParallelText:
     return pairs
 
 
-def find_files(prefixes: Iterable[Path], endings: Endings) -> PairFiles:
+def find_files(prefixes: Iterable[Path], endings: LanguageCodes) -> PairFiles:
     """Find the files of a text by what stands before their endings: of the first that has some.
 
     Two files of lines come before one that holds both sides. Where there are none, the files of
@@ -131,17 +131,17 @@ def _existing(path: Path) -> Path:
     return next(filter(os.path.lexists, paths), path)
 
 
-def read_parallel(prefix: Path, endings: Endings = ENGLISH_GERMAN) -> ParallelText:
+def read_parallel(prefix: Path, endings: LanguageCodes = ENGLISH_GERMAN) -> ParallelText:
     """Read the text whose files begin with the prefix, such as `prefix.en` and `prefix.de`."""
-    return read_pairs(find_files([prefix], endings).chunks(MOST_BYTES))
+    return read_pairs(find_files([prefix], endings).chunks(MAX_BYTES))
 
 
-def read_validation_text(folder: Path, endings: Endings = ENGLISH_GERMAN) -> ParallelText:
+def read_validation_text(folder: Path, endings: LanguageCodes = ENGLISH_GERMAN) -> ParallelText:
     """Read the validation text of a folder, or of that of a file."""
     folder = folder if _is_folder(folder) else folder.parent
     # where there is none, an error names the last one
     files = find_files([folder / name for name in (*VALIDATION, "valid")], endings)
-    return read_pairs(files.chunks(MOST_BYTES))
+    return read_pairs(files.chunks(MAX_BYTES))
 
 
 def _is_folder(path: Path) -> bool:
@@ -158,7 +158,7 @@ class DataFolder:
 
     path: Path
     weight: float = 1.0
-    endings: Endings = ENGLISH_GERMAN
+    endings: LanguageCodes = ENGLISH_GERMAN
 
     def files(self) -> PairFiles:
         """Return the files of the training text."""
@@ -177,7 +177,7 @@ class DataFolder:
 
     def read(self) -> ParallelText:
         """Read the training text whole."""
-        return read_pairs(self.files().chunks(MOST_BYTES))
+        return read_pairs(self.files().chunks(MAX_BYTES))
 
 
 def data_folder(argument: str) -> DataFolder:
@@ -193,17 +193,17 @@ def data_folder(argument: str) -> DataFolder:
         weight = float(written)
     except ValueError:
         weight = 0.0
-    if not 0 < weight <= MOST_WEIGHT:
+    if not 0 < weight <= MAX_WEIGHT:
         raise ArgumentTypeError(
-            f"the weight of '{path}' must be a number above 0, and at most {MOST_WEIGHT:,.0f}, not "
+            f"the weight of '{path}' must be a number above 0, and at most {MAX_WEIGHT:,.0f}, not "
             f"'{written}'"
         )
     return DataFolder(Path(path), weight)
 
 
-def chosen_endings(options: Namespace, known: Endings = ENGLISH_GERMAN) -> Endings:
+def chosen_endings(options: Namespace, known: LanguageCodes = ENGLISH_GERMAN) -> LanguageCodes:
     """Return the languages of `--source` and `--target`, or what is known of one not given."""
-    endings = Endings(options.source or known.source, options.target or known.target)
+    endings = LanguageCodes(options.source or known.source, options.target or known.target)
     if endings.source == endings.target:
         raise ConfigError(
             f"Source and target are both {endings.source}: give two with --source and --target."

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from training.data.corpus import MOST_LETTERS_OF_LINE, CorpusError, blocks
+from training.data.corpus import MAX_LINE_CHARACTERS, CorpusError, blocks
 from transformer.text.languages import name_of
 from transformer.text.words import PLACEHOLDER, has_unspaced
 
@@ -96,10 +96,10 @@ class _Units:
             return
         self._segment.append(text)
         self._letters += len(text)
-        if self._letters > MOST_LETTERS_OF_LINE:
+        if self._letters > MAX_LINE_CHARACTERS:
             raise CorpusError(
                 f"{self.path} line {self.parser.CurrentLineNumber:,} has a segment of more than "
-                f"{MOST_LETTERS_OF_LINE:,} characters: write one sentence a unit."
+                f"{MAX_LINE_CHARACTERS:,} characters: write one sentence a unit."
             )
 
     def _refuse_entity(self, name: str, *_: object) -> NoReturn:

@@ -22,7 +22,7 @@ from xml.sax.saxutils import unescape
 import pooch
 import requests
 
-from training.data.corpus import MOST_BYTES_OF_STREAM, CorpusError, line_chunks
+from training.data.corpus import MAX_STREAM_BYTES, CorpusError, line_chunks
 from training.data.text_folders import SOURCE, TARGET
 from training.download.sources import SOURCES, Archive, Source, Text
 from transformer.cli import command, startup
@@ -263,7 +263,7 @@ def _lines(archives: Path, where: str) -> Iterator[str]:
     if not path.exists():
         raise _removed(archives, name, f"does not hold {member}")
     try:
-        yield from chain.from_iterable(line_chunks(path, MOST_BYTES_OF_STREAM))
+        yield from chain.from_iterable(line_chunks(path, MAX_STREAM_BYTES))
     except CorpusError as error:
         raise _removed(archives, name, "is not UTF-8 with one sentence a line") from error
 

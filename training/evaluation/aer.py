@@ -26,7 +26,7 @@ from transformer import Translator
 from transformer.analysis import lenses
 from transformer.analysis.alignment_settings import (
     FILE,
-    LONGEST_NAME,
+    MAX_NAME_LENGTH,
     AlignmentSettings,
     GoldFigures,
     read_alignment,
@@ -172,9 +172,9 @@ def run(options: argparse.Namespace) -> None:
 
 def _name(text: str) -> str:
     """Parse the name of a gold set for argparse."""
-    if not text.strip() or not text.isprintable() or len(text) > LONGEST_NAME:
+    if not text.strip() or not text.isprintable() or len(text) > MAX_NAME_LENGTH:
         raise argparse.ArgumentTypeError(
-            f"'{text}' must have 1 to {LONGEST_NAME} printable characters"
+            f"'{text}' must have 1 to {MAX_NAME_LENGTH} printable characters"
         )
     return text
 

@@ -29,7 +29,7 @@ from training.validation import translate_all
 from transformer import Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
-from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measure_sentence, measures_of
+from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measure_sentence, measures_of
 from transformer.analysis.corpus.head_report import (
     Curve,
     CurvePoint,
@@ -38,7 +38,7 @@ from transformer.analysis.corpus.head_report import (
     HeadReport,
 )
 from transformer.analysis.corpus.stored import (
-    MOST_LETTERS,
+    MAX_CHARACTERS,
     Figure,
     Interval,
     checksum_of_weights,
@@ -340,10 +340,10 @@ def example_traces(translator: Translator, path: Path) -> list[AttentionTrace]:
 
 
 def _require_room(text: str, name: str) -> None:
-    if len(text) > MOST_LETTERS:
+    if len(text) > MAX_CHARACTERS:
         raise InputError(
-            f"The {name} has {len(text):,} characters, but a report holds at most {MOST_LETTERS:,} "
-            f"of a text: leave it out."
+            f"The {name} has {len(text):,} characters, but a report holds at most "
+            f"{MAX_CHARACTERS:,} of a text: leave it out."
         )
 
 
@@ -367,7 +367,7 @@ def examples_of_heads(
                 if place.kind != kind:
                     continue
                 if role == "positional":
-                    score = at_offset[place.layer, place.head, offsets[place] + LARGEST_OFFSET]
+                    score = at_offset[place.layer, place.head, offsets[place] + MAX_OFFSET]
                 else:
                     score = measured.values[role or "confidence"][place.layer, place.head]
                 scores[place].append(float(score))

@@ -14,7 +14,7 @@ import torch
 from training.data.corpus import CorpusError, ParallelText, read_files
 from training.data.encoded_text import Counts
 from transformer import Translator
-from transformer.checkpoints.checkpoint import FORMAT, MANIFEST, MOST_BYTES_OF_JSON
+from transformer.checkpoints.checkpoint import FORMAT, MANIFEST, MAX_JSON_BYTES
 from transformer.checkpoints.marian import is_marian
 from transformer.cli import command
 from transformer.cli.arguments import whole_number
@@ -127,7 +127,7 @@ def _read_list(folder: Path) -> dict[str, Any]:
     if path.name == MEASURED and not path.exists():
         return {"format": FORMAT, "sha256": {}}
     try:
-        manifest: dict[str, Any] = json.loads(read_bytes(path, MOST_BYTES_OF_JSON))
+        manifest: dict[str, Any] = json.loads(read_bytes(path, MAX_JSON_BYTES))
         if manifest["format"] != FORMAT:
             raise ValueError("another format")
         return manifest | {"sha256": {**manifest["sha256"]}}

@@ -16,7 +16,7 @@ from torch import Tensor, distributed, nn
 from torch.optim import Optimizer
 
 from training.config import RunConfig
-from training.data.text_folders import ENGLISH_GERMAN, Endings
+from training.data.text_folders import ENGLISH_GERMAN, LanguageCodes
 from training.devices import ProcessInfo
 from training.update import Updater
 from transformer.checkpoints import checkpoint
@@ -37,7 +37,7 @@ STATE, CHECKPOINTS = "state", "checkpoints"
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
 PROGRESS_KEY = "place"  # in state.json
-MOST_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
+MAX_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile")
 KIND = FolderKind("state of a run", lambda _: dict.fromkeys((TENSORS, STATE_JSON)))
@@ -65,12 +65,12 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Identity:
+class RunIdentity:
     """Settings, apart from those of `MAY_CHANGE`, text and languages: a resumed run's, too."""
 
     config: RunConfig
     text: str
-    endings: Endings = ENGLISH_GERMAN
+    endings: LanguageCodes = ENGLISH_GERMAN
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Snapshot:
         model: nn.Module,
         optimizer: Optimizer,
         losses: Sequence[float],
-        identity: Identity,
+        identity: RunIdentity,
     ) -> "Snapshot":
         """Copy what has to be saved; `losses`, `[process]`, are summed since the last log line.
 
@@ -120,11 +120,11 @@ def has_state(folder: Path) -> bool:
     return folder.exists() or backup_path(folder).exists()
 
 
-def saved_endings(folder: Path) -> Endings:
+def saved_endings(folder: Path) -> LanguageCodes:
     """Return the languages of a run, as far as its state or the backup of it can be read."""
     for place in (folder, backup_path(folder)):
         with suppress(OSError, *_FOREIGN):
-            return Endings.from_record(json.loads(read_bytes(place / STATE_JSON, 64 * MIB)))
+            return LanguageCodes.from_record(json.loads(read_bytes(place / STATE_JSON, 64 * MIB)))
     return ENGLISH_GERMAN
 
 
@@ -133,7 +133,7 @@ def load_state(
     model: nn.Module,
     optimizer: Optimizer,
     summed_loss: Tensor,
-    identity: Identity,
+    identity: RunIdentity,
     process: ProcessInfo,
 ) -> tuple[Progress, str]:
     """Put weights, optimiser and the summed loss back; the number of processes may be another.
@@ -164,7 +164,7 @@ def load_state(
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     try:
         written = json.loads(read_bytes(folder / STATE_JSON, 64 * MIB))
-        content = read_bytes(folder / TENSORS, MOST_BYTES)
+        content = read_bytes(folder / TENSORS, MAX_BYTES)
         if hashlib.sha256(content).hexdigest() != written["sha256"]:
             raise CheckpointError(f"{folder / TENSORS} is damaged: its SHA-256 is wrong.")
         return written, safetensors.torch.load(content)
@@ -174,7 +174,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise CheckpointError(f"{folder / STATE_JSON} is damaged.") from error
 
 
-def _refuse_another_run(folder: Path, written: Mapping[str, Any], identity: Identity) -> None:
+def _refuse_another_run(folder: Path, written: Mapping[str, Any], identity: RunIdentity) -> None:
     saved = RunConfig.from_dict(written["config"])
     for table, began, asked in (
         ("model", saved.model, identity.config.model),
@@ -230,7 +230,7 @@ class Saver:
         model: Transformer,
         tokenizer: Tokenizer,
         updater: Updater,
-        identity: Identity,
+        identity: RunIdentity,
         keep: int,
         process: ProcessInfo,
     ) -> None:

@@ -15,8 +15,8 @@ from transformer.kinds import ROWS, Row
 from transformer.translation.loaded_model import LoadedModel
 
 FILE = "alignment.json"
-MOST_BYTES = 4_096
-LONGEST_NAME = 200
+MAX_BYTES = 4_096
+MAX_NAME_LENGTH = 200
 """Characters of the name of a gold set."""
 
 Links = Literal["each", "mutual"]
@@ -110,7 +110,7 @@ def read_file(path: Path, names: str, convert: Callable[[Any], _Settings]) -> _S
     An error lists the `names` of the values that it must have.
     """
     try:
-        return convert(json.loads(read_bytes(path, MOST_BYTES)))
+        return convert(json.loads(read_bytes(path, MAX_BYTES)))
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -148,7 +148,7 @@ def gold_figures(values: Any) -> GoldFigures | None:
         return None
     name, sentences, aer = values["name"], values["sentences"], values["aer"]
     is_text = isinstance(name, str) and name.strip() and name.isprintable()
-    if not is_text or len(name) > LONGEST_NAME:
+    if not is_text or len(name) > MAX_NAME_LENGTH:
         raise WrongValueError(f"gold name = {quoted(name)}")
     if type(sentences) is not int or sentences < 1:
         raise WrongValueError(f"gold sentences = {quoted(sentences)}")

@@ -28,7 +28,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 Cache: TypeAlias = Mapping[str, Tensor]
 """The values at hook points in one pass, by the names of the points."""
 
-LARGEST_TENSOR = 2**22
+MAX_TENSOR_SIZE = 2**22
 """Elements of what is computed at once where every query meets every key: 16 MiB in float32."""
 
 

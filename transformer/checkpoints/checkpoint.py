@@ -41,9 +41,9 @@ DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
 _deserialize: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = safetensors.deserialize
 
-MOST_BYTES_OF_JSON = MIB
-MOST_BYTES_OF_HEADER = 8 * MIB  # of the weights; 256 layers have about 1 MiB
-MOST_BYTES_OF_OTHERS = 256 * MIB  # model card, run log
+MAX_JSON_BYTES = MIB
+MAX_HEADER_BYTES = 8 * MIB  # of the weights; 256 layers have about 1 MiB
+MAX_OTHER_BYTES = 256 * MIB  # model card, run log
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def load(folder: Path) -> Checkpoint:
     """
     reader = _Reader(folder)
     reader.verify_others()
-    tokenizer = Tokenizer(reader.read(TOKENIZER, tokenizers.MOST_BYTES))
+    tokenizer = Tokenizer(reader.read(TOKENIZER, tokenizers.MAX_BYTES))
     config = _config(reader)
     if config.vocab_size != tokenizer.vocab_size:
         raise CheckpointError(
@@ -153,7 +153,7 @@ class _Reader:
         # Path.is_dir() raises on a name that is too long
         if not os.path.isdir(folder):  # noqa: PTH112
             raise CheckpointError(f"There is no checkpoint folder {folder}.")
-        self.manifest_text = self._bytes(MANIFEST, MOST_BYTES_OF_JSON)
+        self.manifest_text = self._bytes(MANIFEST, MAX_JSON_BYTES)
         try:
             manifest = json.loads(self.manifest_text)
             format_, checksums = manifest["format"], {**manifest["sha256"]}
@@ -181,7 +181,7 @@ class _Reader:
         """Verify the files that a model does not need, such as its card and its run log."""
         for name in self.checksums.keys() - set(REQUIRED):
             with self._naming(name):
-                self._verify(name, sha256_of(self.folder / name, MOST_BYTES_OF_OTHERS))
+                self._verify(name, sha256_of(self.folder / name, MAX_OTHER_BYTES))
 
     def read(self, name: str, at_most: int) -> bytes:
         """Read the content of a file of at most so many bytes, with the right checksum."""
@@ -216,7 +216,7 @@ class _Reader:
 def _config(reader: _Reader) -> TransformerConfig:
     path = reader.folder / CONFIG
     try:
-        values: Any = json.loads(reader.read(CONFIG, MOST_BYTES_OF_JSON))
+        values: Any = json.loads(reader.read(CONFIG, MAX_JSON_BYTES))
     except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} is not JSON: copy the folder again.") from error
     try:
@@ -232,7 +232,7 @@ def _config(reader: _Reader) -> TransformerConfig:
 def _weights(reader: _Reader, config: TransformerConfig) -> dict[str, Tensor]:
     """Read the stored weights by name: those of the configuration, all of them finite."""
     path = reader.folder / WEIGHTS
-    at_most = MOST_BYTES_OF_HEADER + 4 * number_of_parameters(config)
+    at_most = MAX_HEADER_BYTES + 4 * number_of_parameters(config)
     try:
         stored = dict(_deserialize(reader.read(WEIGHTS, at_most)))
     except safetensors.SafetensorError as error:

@@ -11,7 +11,7 @@ from transformer.errors import CheckpointError, unreadable
 from transformer.files.reading import read_bytes
 
 FILE = "domain.json"
-MOST_BYTES = 4_096
+MAX_BYTES = 4_096
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def read(folder: Path) -> Domain | None:
     if not path.is_file():
         return None
     try:
-        values = json.loads(read_bytes(path, MOST_BYTES))
+        values = json.loads(read_bytes(path, MAX_BYTES))
         made_for, least = values["made_for"], float(values["least_log_prob"])
         if not isinstance(made_for, str) or not made_for.strip():
             raise TypeError("made_for is no text")

@@ -15,34 +15,34 @@ SLOW = 10
 """Lines a second, below which tenths are told."""
 
 
-def lines(most_letters: int) -> Iterator[str]:
+def lines(max_characters: int) -> Iterator[str]:
     """Yield the lines of standard input, as `_cut` splits them."""
     if sys.stdin is None:
         raise InputError("Standard input is closed: give a text, or lines on standard input.")
     try:
-        yield from _cut(sys.stdin.buffer, "Standard input", most_letters)
+        yield from _cut(sys.stdin.buffer, "Standard input", max_characters)
     except OSError as error:
         raise InputError(unreadable(error, "Standard input")) from error
 
 
-def file_lines(name: str, most_letters: int) -> Iterator[str]:
+def file_lines(name: str, max_characters: int) -> Iterator[str]:
     """Yield the lines of a file, split in the same way."""
     try:
         with Path(name).open("rb") as file:
-            yield from _cut(file, name, most_letters)
+            yield from _cut(file, name, max_characters)
     except OSError as error:
         raise InputError(unreadable(error, name)) from error
     except ValueError as error:  # Python's, before it asks the system
         raise InputError(f"{name!r} cannot be the name of a file.") from error
 
 
-def _cut(file: IO[bytes], name: str, most_letters: int) -> Iterator[str]:
+def _cut(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
     """Yield lines, as `transformer.files.lines` has them.
 
     A byte that is no UTF-8 becomes a surrogate, which the translator refuses; a line that is too
     long is cut to a length that is still refused.
     """
-    most_bytes = 4 * (most_letters + 1)
+    most_bytes = 4 * (max_characters + 1)
     start, number = b"", 0
     while line := file.readline(most_bytes):
         whole = len(line) < most_bytes or line.endswith(b"\n")

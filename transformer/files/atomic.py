@@ -27,7 +27,7 @@ with suppress(ModuleNotFoundError):  # Windows has none
 MARK = ".headlight-"
 """In the name of every temporary folder."""
 
-MOST_BYTES = 64 * GIB  # of a file that is compared with its checksum
+MAX_BYTES = 64 * GIB  # of a file that is compared with its checksum
 _NEW, _OLD = "new", "old"
 
 
@@ -230,7 +230,7 @@ def has_content(path: Path, checksum: str | None) -> bool:
     """Return whether a path is a regular file with this SHA-256, or with any for None."""
     if path.is_symlink() or not path.is_file():
         return False
-    return checksum is None or sha256_of(path, MOST_BYTES) == checksum
+    return checksum is None or sha256_of(path, MAX_BYTES) == checksum
 
 
 def _rename_all(moves: Sequence[tuple[Path, Path]]) -> None:

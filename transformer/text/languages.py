@@ -12,7 +12,7 @@ Side = Literal["source", "target"]
 _CODE = re.compile(r">>([^<>\s]*)<<")
 _PLAIN = re.compile(r"[^\W_]+(?:[-_ ][^\W_]+)*")  # nothing that is markup to a page
 LANGUAGES = "languages"  # in a manifest
-LONGEST_LIST = 12  # codes that an error lists
+MAX_LISTED_CODES = 12  # codes that an error lists
 
 _NAMES = """
 af afr Afrikaans|am amh Amharic/አማርኛ|ar ara Arabic/العربية|az aze Azerbaijani/Azərbaycanca
@@ -167,6 +167,7 @@ def _listed(codes: Iterable[str]) -> str:
     every = [f">>{code}<<" for code in codes]
     if len(every) < 2:
         return "".join(every)
-    if len(every) > LONGEST_LIST:
-        return f"{', '.join(every[:LONGEST_LIST])} or one of {len(every) - LONGEST_LIST:,} more"
+    if len(every) > MAX_LISTED_CODES:
+        more = len(every) - MAX_LISTED_CODES
+        return f"{', '.join(every[:MAX_LISTED_CODES])} or one of {more:,} more"
     return f"{', '.join(every[:-1])} or {every[-1]}"

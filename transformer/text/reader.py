@@ -10,7 +10,7 @@ from transformer.text.tokenizer import SPECIAL, Piece, Tokenizer, with_end
 
 LETTERS_OF_A_PIECE = 64  # at most; a longer text is refused before it is cut into pieces
 PREFIX = "forced prefix"  # as an error calls it
-LONGEST_QUOTE = 60  # characters of what is quoted; the middle of more is left out
+MAX_QUOTE_LENGTH = 60  # characters of what is quoted; the middle of more is left out
 
 
 class InputReader:
@@ -27,17 +27,16 @@ class InputReader:
         self.languages, self.max_length = languages, max_length
 
     @property
-    def most_letters(self) -> int:
+    def max_characters(self) -> int:
         """Characters of the longest text that is read at all."""
         return LETTERS_OF_A_PIECE * self.max_length
 
     def is_blank(self, text: str) -> bool:
         """Return whether a text has nothing to read.
 
-        Not what is longer than `most_letters`: such a line comes cut, and something may have stood
-        after the blanks.
+        A text longer than `max_characters` has some: it comes cut, perhaps within its blanks.
         """
-        return not text.strip() and len(text) <= self.most_letters
+        return not text.strip() and len(text) <= self.max_characters
 
     def text(self, text: str, name: str = "text") -> list[Piece]:
         """Read a sentence as pieces, `</s>` last; an error calls it "text" or "translation"."""
@@ -90,9 +89,9 @@ class InputReader:
     def _cut(self, text: str, name: str) -> list[Piece]:
         """Cut a text into pieces, without `</s>`."""
         # first: a line that is too long comes cut, perhaps within a character
-        if len(text) > self.most_letters:
+        if len(text) > self.max_characters:
             raise InputError(
-                f"The {name} has more than {self.most_letters:,} characters: shorten it."
+                f"The {name} has more than {self.max_characters:,} characters: shorten it."
             )
         try:
             text.encode()
@@ -119,7 +118,9 @@ def strings(given: object, name: str, wanted: str) -> tuple[str, ...]:
 def unknown(pieces: Iterable[Piece], quote: str = "“{}”") -> str:
     """List the unknown characters among the pieces, the first five quoted; "" if there are none."""
     characters = dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK)
-    shown = ", ".join(quote.format(shortened(text, LONGEST_QUOTE)) for text in list(characters)[:5])
+    shown = ", ".join(
+        quote.format(shortened(text, MAX_QUOTE_LENGTH)) for text in list(characters)[:5]
+    )
     return shown + (f" and {len(characters) - 5} more" if len(characters) > 5 else "")
 
 

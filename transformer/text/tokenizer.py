@@ -16,7 +16,7 @@ from transformer.files.reading import MIB, read_bytes
 from transformer.text.prefix import TextPrefix
 from transformer.text.words import PLACEHOLDER, ForbiddenWords, number_words
 
-MOST_BYTES = 64 * MIB
+MAX_BYTES = 64 * MIB
 """Largest size of a `tokenizer.model`; one of 37,000 pieces has less than 1 MiB."""
 
 WORD_START = "▁"  # SentencePiece writes a space as this character
@@ -55,7 +55,7 @@ class Tokenizer:
     def load(cls, path: Path) -> "Tokenizer":
         """Read `tokenizer.model`."""
         try:
-            return cls(read_bytes(path, MOST_BYTES))
+            return cls(read_bytes(path, MAX_BYTES))
         except OSError as error:
             raise CheckpointError(unreadable(error, path)) from error
 

@@ -29,8 +29,8 @@ Given: TypeAlias = Mapping[Kind, Any]
 
 Shape: TypeAlias = tuple[int, ...]
 
-_MOST_AXES = 5  # of nested lists: a batch of layers has as many
-_MOST_NUMBERS = MAX_BYTES // np.dtype(np.float32).itemsize
+_MAX_DIMENSIONS = 5  # of nested lists: a batch of layers has as many
+_MAX_NUMBERS = MAX_BYTES // np.dtype(np.float32).itemsize
 _ROUNDING = 1e-6
 _SQUARE: tuple[Kind, ...] = ("encoder_self", "decoder_self")
 
@@ -193,7 +193,7 @@ def _require_bounded(layers: Mapping[Kind, Sequence[Shape]]) -> None:
     count = sum(
         len(shapes) * math.prod(map(max, zip(*shapes, strict=True))) for shapes in layers.values()
     )
-    if count > _MOST_NUMBERS:
+    if count > _MAX_NUMBERS:
         raise InputError(_too_many("weights", count))
 
 
@@ -201,7 +201,7 @@ def shape_of(given: Any, name: str) -> Shape:
     """Return the shape of an array or of lists; no number of an array is read."""
     shape: list[int] = []
     first = given
-    while isinstance(first, (list, tuple)) and len(shape) < _MOST_AXES:
+    while isinstance(first, (list, tuple)) and len(shape) < _MAX_DIMENSIONS:
         shape.append(len(first))
         first = first[0] if first else 0.0
     if isinstance(first, (list, tuple)) or not (
@@ -209,7 +209,7 @@ def shape_of(given: Any, name: str) -> Shape:
     ):
         raise _no_array(name)
     shape += getattr(first, "shape", ())
-    if (count := math.prod(shape)) > _MOST_NUMBERS:
+    if (count := math.prod(shape)) > _MAX_NUMBERS:
         raise InputError(_too_many(name, count))
     if not _is_even(given, tuple(shape)):
         raise _no_array(name)
@@ -234,7 +234,7 @@ def _no_array(name: str) -> InputError:
 
 def _too_many(name: str, count: int) -> str:
     return (
-        f"The {name} would be {count:,} numbers, and up to {_MOST_NUMBERS:,} are kept: give fewer "
+        f"The {name} would be {count:,} numbers, and up to {_MAX_NUMBERS:,} are kept: give fewer "
         f"layers, or a shorter sentence."
     )
 

@@ -22,9 +22,9 @@ T = TypeVar("T")
 
 BLOCKS = (32, 256, 4096)
 """Lines of the first block, the second, and each one after: the first lines come soon."""
-MOST_CHARACTERS = 2**20
+MAX_CHARACTERS = 2**20
 """Of a block; its last line may exceed it."""
-MOST_TOKENS = 4096
+MAX_TOKENS = 4096
 """Of a batch: rows × beam × pieces of its longest source."""
 PARTS = 8
 """Batches that a block has at least, if it has as many lines, so that no core runs out of work."""
@@ -94,7 +94,7 @@ class LineSearch(Generic[T]):
 
     def _batches(self, lines: Sequence[Line]) -> list[list[int]]:
         total = sum(len(line.pieces) for line in lines)
-        most = min(MOST_TOKENS // self.settings.beam_size, -(-total // PARTS))
+        most = min(MAX_TOKENS // self.settings.beam_size, -(-total // PARTS))
         return batches([len(line.pieces) for line in lines], most)
 
     def _part_results(
@@ -146,7 +146,7 @@ def _blocks(lines: Iterable[Any]) -> Iterator[list[Any]]:
     for line in lines:
         block.append(line)
         characters += len(line) if isinstance(line, str) else 0  # _read() refuses it
-        if len(block) == size or characters > MOST_CHARACTERS:
+        if len(block) == size or characters > MAX_CHARACTERS:
             yield block
             block, characters = [], 0
             size = next(sizes, size)

@@ -76,9 +76,9 @@ class LoadedModel:
         return self.languages.name("target")
 
     @property
-    def most_letters(self) -> int:
+    def max_characters(self) -> int:
         """Characters of the longest text that is read at all."""
-        return self.reader.most_letters
+        return self.reader.max_characters
 
     def require_weights(self) -> None:
         """Raise InputError if there are no weights to trace or score a translation with."""

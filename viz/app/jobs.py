@@ -42,18 +42,18 @@ SURE_AFTER = 10.0
 AWAY = 5.0
 """Seconds in which a browser that lost its connection may come back to its job."""
 
-MOST_WAITING = 8
+MAX_WAITING = 8
 """Largest number of waiting jobs."""
 
-MOST_OF_CLIENT = MOST_WAITING // 2
+MAX_PER_CLIENT = MAX_WAITING // 2
 """Largest number of waiting jobs of one client, in all of its tabs."""
 
 OUT_OF_TIME = f"This took longer than {LONGEST / 60:.0f} minutes and was stopped: ask for less."
 OUT_OF_MEMORY = "The server has too little memory for this: ask for less."
 BROKEN = "This failed, and the server's log says why: try it again."
-FULL = f"{MOST_WAITING} others wait for this server already: try again in a few minutes."
+FULL = f"{MAX_WAITING} others wait for this server already: try again in a few minutes."
 FULL_OF_YOURS = (
-    f"{MOST_OF_CLIENT} others from your network wait already: try again in a few minutes."
+    f"{MAX_PER_CLIENT} others from your network wait already: try again in a few minutes."
 )
 
 _LOG = logging.getLogger(__name__)
@@ -164,8 +164,8 @@ class JobQueue:
         with self._lock:
             self._sweep()
             own = sum(other.client == job.client for other in self._waiting)
-            if len(self._waiting) >= MOST_WAITING or own >= MOST_OF_CLIENT:
-                job.end("failed", error=FULL_OF_YOURS if own >= MOST_OF_CLIENT else FULL)
+            if len(self._waiting) >= MAX_WAITING or own >= MAX_PER_CLIENT:
+                job.end("failed", error=FULL_OF_YOURS if own >= MAX_PER_CLIENT else FULL)
                 count_refusal("too many jobs")
                 return
             self._waiting.append(job)

@@ -34,7 +34,7 @@ Without one they are closed: a proxy on this machine looks as the machine itself
 SHORTEST_TOKEN = 16
 """Smallest number of characters of the token."""
 
-MOST_TABS = 400
+MAX_TABS = 400
 """Tabs of one client that are open at the same time, or half of all: a school has one address."""
 
 _STREAMLITS = "/_stcore/metrics"
@@ -61,7 +61,7 @@ class CountedSessions:
             await (_NOT_FOUND if is_hidden else self.app)(scope, receive, send)
             return
         client = network((scope.get("client") or [None])[0])
-        if self._open[client] >= min(MOST_TABS, most_descriptors() // TAB // 2):
+        if self._open[client] >= min(MAX_TABS, most_descriptors() // TAB // 2):
             count_refusal("too many tabs")
             await send({"type": "websocket.close"})
             return

@@ -101,17 +101,17 @@ READING = ("GET", "HEAD", "OPTIONS")
 UPLOADING = ("PUT", "DELETE")
 """Methods that are answered where Streamlit takes the files of a session."""
 
-LARGEST_UPLOAD = 128 * MIB
+MAX_UPLOAD_BYTES = 128 * MIB
 """Bytes of a request with a file; by `server.maxUploadSize` the browser says it before it sends."""
 
-ALL_UPLOADS = 4 * LARGEST_UPLOAD
+ALL_UPLOADS = 4 * MAX_UPLOAD_BYTES
 """Bytes of the files that the server holds at one time, for all users together."""
 
 UPLOADS_OF_CLIENT = ALL_UPLOADS // 2
 """Bytes of those of one client, in all of its tabs."""
 
 REFUSAL = "Headlight takes no files here: it only answers requests that read.\n"
-TOO_LARGE = f"The file is larger than {LARGEST_UPLOAD // MIB} MiB: send a smaller one.\n"
+TOO_LARGE = f"The file is larger than {MAX_UPLOAD_BYTES // MIB} MiB: send a smaller one.\n"
 FULL = "The server holds as many files as it can: try again in a few minutes.\n"
 
 FULL_OF_YOURS = "The server holds as many of your files as it can: wait until they are read.\n"
@@ -146,8 +146,8 @@ class BoundedUploads:
             return
         client = network((scope.get("client") or [None])[0])
         length = Headers(scope=scope).get("content-length", "0")
-        is_possible = length.isdecimal() and len(length) <= len(str(LARGEST_UPLOAD))
-        refusal = self._refusal(client, int(length) if is_possible else LARGEST_UPLOAD + 1)
+        is_possible = length.isdecimal() and len(length) <= len(str(MAX_UPLOAD_BYTES))
+        refusal = self._refusal(client, int(length) if is_possible else MAX_UPLOAD_BYTES + 1)
         size = 0
 
         async def counted() -> Message:
@@ -180,7 +180,7 @@ class BoundedUploads:
 
     def _refusal(self, client: str, size: int) -> Response | None:
         """Return the refusal of a body of this size; None if it is allowed."""
-        if size > LARGEST_UPLOAD:
+        if size > MAX_UPLOAD_BYTES:
             return _refuse(413, TOO_LARGE)
         held = uploaded_bytes()
         self._client_of = {name: by for name, by in self._client_of.items() if name in held}

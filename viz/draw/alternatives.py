@@ -1,4 +1,4 @@
-"""Alternatives to the pieces of a translation: `js/step_bars` and `js/translation_editor`."""
+"""Alternatives to the subwords of a translation: data for `step_bars` and the editor."""
 
 import unicodedata
 from bisect import bisect_right

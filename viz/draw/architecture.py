@@ -1,4 +1,4 @@
-"""The drawing of the model: data for `js/architecture`."""
+"""The drawing of the model: data for `viz/browser/architecture`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from viz.draw.player import WINDOW, SearchStep, drawn_options
 from viz.draw.weights import block_means, block_size, to_bytes
 from viz.draw.wire import encode_picture
 
-MOST_ROWS, MOST_COLUMNS = 64, 512
+MAX_ROWS, MAX_COLUMNS = 64, 512
 """Values along the sides of a strip; no box gives it more pixels."""
 
 
@@ -106,7 +106,7 @@ def _levels(box: DrawnBox, values: NDArray[np.float32]) -> NDArray[np.uint8]:
     if not np.isfinite(values).all():
         raise ValueError(f"some values of {box.name} are not numbers")
     rows, columns = values.shape[-2:]
-    sizes = block_size(rows, MOST_ROWS), block_size(columns, MOST_COLUMNS)
+    sizes = block_size(rows, MAX_ROWS), block_size(columns, MAX_COLUMNS)
     if box.kind:
         return to_bytes(block_means(values, sizes))
     return difference_levels(block_means(values[None], sizes))

@@ -1,4 +1,4 @@
-"""Maps and ribbons of heads: data for `js/attention_map` and `js/ribbons`."""
+"""Maps and ribbons of heads: data for `viz/browser/attention_map` and `viz/browser/ribbons`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -19,7 +19,7 @@ Scale = Literal["linear", "square root", "by row"]
 
 NOTE = "The weights of each row sum to 1."
 SIGNED_NOTE = "Each square is first minus second; rows sum to 0."
-MOST_HEADS = 8
+MAX_HEADS = 8
 RIBBONS_NOTE = "Weights under {from_weight:g} are not drawn."
 FAINTEST = 0.01  # a thinner ribbon could not be seen, and there are thousands of them
 
@@ -107,8 +107,8 @@ def encode_ribbons(
             missing or too many, or a weight is not a number.
     """
     names = [name for name, _ in heads]
-    if not 0 < len(heads) <= MOST_HEADS or len(set(names)) < len(names):
-        raise ValueError(f"1 to {MOST_HEADS} heads, each with a name of its own, not {names}")
+    if not 0 < len(heads) <= MAX_HEADS or len(set(names)) < len(names):
+        raise ValueError(f"1 to {MAX_HEADS} heads, each with a name of its own, not {names}")
     for _, weights in heads:
         check(weights, labels, dimensions=2)
     drawn_from = max(threshold, FAINTEST)

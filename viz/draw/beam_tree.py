@@ -1,4 +1,4 @@
-"""Every prefix that a beam search kept or dropped, as a tree: data for `js/beam_tree`."""
+"""Every prefix that a beam search kept or dropped, as a tree: data for `viz/browser/beam_tree`."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.trace import AttentionTrace, Labels
-from viz.draw.attention_map import FAINTEST, MOST_HEADS
+from viz.draw.attention_map import FAINTEST, MAX_HEADS
 from viz.draw.caption import ALL_HEADS, Origin, tells_heads
 from viz.draw.head_grid import LARGEST, encode_grid
 from viz.draw.heads_view import ExplorerOptions, HeadsView
@@ -33,7 +33,7 @@ INSIDE_BYTES = 2**21
 EXACT_BYTES = 2**26
 """Bytes of float32 weights up to which a page holds all of them exactly."""
 
-MOST_BYTES = 2**30
+MAX_BYTES = 2**30
 """Largest size of a page's weights in 16 bits, in bytes."""
 
 _LEVEL = 6  # of gzip; 9 takes three times as long for a hundredth
@@ -55,7 +55,7 @@ class EncodedPage:
 def encode_page(
     trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None = None
 ) -> EncodedPage:
-    """Encode the message of `js/explorer`, gzip in base64: no character of it can close a tag.
+    """Encode the message of the explorer, gzip in base64: no character of it can close a tag.
 
     It holds the grid's bytes, and for each kind those of one map and its ribbons, for labels and
     colours. The weights of all heads, `[layer, head, query, key]`, and the maps beside the open one
@@ -120,7 +120,7 @@ def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: "Pack
         "selected": [view.kind, options.layer, options.head if separate else None],
         "title": view.opened.title,
         "over": options.over,
-        "mostHeads": MOST_HEADS,
+        "mostHeads": MAX_HEADS,
         "together": None if separate else ALL_HEADS,
         "kinds": {kind: heads.axes.weights.shape[:2] for kind, heads in view.cropped.items()},
         "packing": {"dtype": packing.dtype, "unit": packing.unit},
@@ -213,9 +213,9 @@ def packing_of(weights: Iterable[npt.NDArray[np.float32]]) -> Packing:
     count = sum(array.size for array in every)
     if 4 * count <= EXACT_BYTES:
         return Packing()
-    if 2 * count > MOST_BYTES:
+    if 2 * count > MAX_BYTES:
         raise InputError(
-            f"The page would hold {count:,} weights, and the most is {MOST_BYTES // 2:,}: show "
+            f"The page would hold {count:,} weights, and the most is {MAX_BYTES // 2:,}: show "
             f"fewer layers, such as layers=(0, 1) of explore() or ExplorerOptions(), or a shorter "
             f"text."
         )

@@ -1,4 +1,4 @@
-"""The grid of all heads: data for `js/head_grid`, one byte for each weight."""
+"""The grid of all heads: data for `viz/browser/head_grid`, one byte for each weight."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ from transformer.text.languages import Languages
 from transformer.trace import AttentionTrace
 from transformer.traces.fields import Weights
 from transformer.traces.notes import TOLERANCE
-from viz.draw.attention_map import MOST_HEADS, Scale, encode_map, encode_ribbons, map_words
+from viz.draw.attention_map import MAX_HEADS, Scale, encode_map, encode_ribbons, map_words
 from viz.draw.caption import (
     LENS_NAMES,
     Origin,
@@ -144,10 +144,10 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
             f"The lens {LENS_NAMES[options.lens]} sees all heads of a layer together: there is no "
             f"head {_counted(options.head)} in it, so name a layer alone."
         )
-    if len(options.over) >= MOST_HEADS:
+    if len(options.over) >= MAX_HEADS:
         raise InputError(
             f"{len(options.over)} heads cannot lie over the open one: there are colours for "
-            f"{MOST_HEADS}, so name {MOST_HEADS - 1} at most."
+            f"{MAX_HEADS}, so name {MAX_HEADS - 1} at most."
         )
     over: list[tuple[Any, Any]] = [*options.over]  # of a notebook, it may be anything
     if any(None in head for head in over):

@@ -1,4 +1,4 @@
-"""The inside of a head: data for `js/inside_head`, with every number of one query word."""
+"""The inside of a head: data for `viz/browser/inside_head`, with every number of one query word."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -11,7 +11,7 @@ from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import SCREEN_NAMES, display_tokens, named_head, quoted
 from viz.draw.open_head import mean
 
-MOST_NAMED = 6
+MAX_NAMED = 6
 """Largest number of named tokens; a text may have much punctuation."""
 
 
@@ -30,10 +30,10 @@ def left_out(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> str
     quantity = "weight" if amount(options.lens) == "weight" else "shares"
     every, *opened = shares_left_out(trace, kind, options)
     place = f", {per_cent(opened[0])} in {_place(kind, options)}" if opened else ""
-    more = ["…"] if len(tokens) > MOST_NAMED else []
+    more = ["…"] if len(tokens) > MAX_NAMED else []
     return (
         f"Left out: {per_cent(every)} of the {quantity} of the {whole}{place}, on "
-        f"{listing([*tokens[:MOST_NAMED], *more])}."
+        f"{listing([*tokens[:MAX_NAMED], *more])}."
     )
 
 

@@ -1,4 +1,4 @@
-"""The masks of a batch, one grid for each sentence: data for `js/mask_grids`."""
+"""The masks of a batch, one grid for each sentence: data for `viz/browser/mask_grids`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Attention in motion, step by step of a search or of a training run: data for `js/player`."""
+"""Attention step by step of a search or of a training run: data for `viz/browser/player`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Word ↔ word between a sentence and its translation: data for `js/word_links`."""
+"""Word ↔ word between a sentence and its translation: data for `viz/browser/word_links`."""
 
 from __future__ import annotations
 

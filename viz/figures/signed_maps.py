@@ -27,13 +27,13 @@ SIGNED = (
 """Olive below 0, purple above, and transparent at 0, for a light and a dark page; these are not
 colours of a kind of attention."""
 
-MOST_CELLS = 256
+MAX_CELLS = 256
 """Largest number of cells along a side of a map, each at least a pixel of a screen.
 
 Of more, a browser would drop some, and false waves would appear: neighbours are averaged."""
 
 
-MOST_DIMENSIONS = 128
+MAX_DIMENSIONS = 128
 """Largest number of dimensions in a map: thinner lines than two pixels would show false bands."""
 
 
@@ -42,7 +42,7 @@ def drawn_dimensions(count: int) -> list[int]:
 
     The mean of a pair would hide its wave: of the long ones it is the same at all positions.
     """
-    step = block_size(count, MOST_DIMENSIONS)
+    step = block_size(count, MAX_DIMENSIONS)
     return [dimension for dimension in range(count) if dimension // 2 % step == 0]
 
 
@@ -66,9 +66,9 @@ def signed_map(
 ) -> go.Heatmap:
     """Draw signed values, `[row, column]`, as a map on one scale with full colour at `most`.
 
-    More than `MOST_CELLS` along a side are averaged; `hover` is Plotly's template of the tooltip.
+    More than `MAX_CELLS` along a side are averaged; `hover` is Plotly's template of the tooltip.
     """
-    rows, columns = (block_size(count, MOST_CELLS) for count in values.shape)
+    rows, columns = (block_size(count, MAX_CELLS) for count in values.shape)
     if rows * columns > 1:
         y, x = _blocks(y, len(values), rows), _blocks(x, values.shape[1], columns)
         hover += f"<br>the mean of {rows} × {columns}"
@@ -86,13 +86,13 @@ def signed_map(
 
 def axis_title(name: str, count: int) -> str:
     """Return `dimension`, or `dimension, means of 2` for an averaged axis."""
-    size = block_size(count, MOST_CELLS)
+    size = block_size(count, MAX_CELLS)
     return name if size == 1 else f"{name}, means of {size}"
 
 
 def axis_place(index: int, count: int) -> float:
     """Return the place of one of `count` names on an axis of names, where cells may be averaged."""
-    return index / block_size(count, MOST_CELLS)
+    return index / block_size(count, MAX_CELLS)
 
 
 def _blocks(names: Sequence | None, count: int, size: int) -> Sequence:

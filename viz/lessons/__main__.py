@@ -20,7 +20,7 @@ from viz.lessons.answers import Answers, Table, read_answers
 from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
 from viz.lessons.puzzle_file import puzzle_file
-from viz.lessons.puzzles import MOST_OF_A_KIND, PUZZLE_KINDS, find_puzzles
+from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
 from viz.lessons.reading import LessonError, read_lesson
 
 NAME = "viz.lessons"
@@ -72,7 +72,7 @@ def _notebook(options: argparse.Namespace) -> int:
 
 def _puzzles(options: argparse.Namespace) -> int:
     translator = Translator.load(options.checkpoint)
-    lines = standard_input.file_lines(options.text, translator.most_letters)
+    lines = standard_input.file_lines(options.text, translator.max_characters)
     puzzles = list(find_puzzles(translator, islice(lines, MAX_LINES), options.count))
     if puzzles:
         made_by = Origin.from_translator(translator, "", "").made_by
@@ -138,7 +138,7 @@ def _parser() -> Parser:
     cells = commands.add_parser("notebook", help="write a lesson as a notebook", parents=[lesson])
     cells.set_defaults(run=_notebook)
     puzzles = commands.add_parser("puzzles", help="find puzzles for a model", parents=[model])
-    add, most = puzzles.add_argument, MOST_OF_A_KIND * len(PUZZLE_KINDS)
+    add, most = puzzles.add_argument, MAX_PER_KIND * len(PUZZLE_KINDS)
     add("--text", default=str(ASSETS / "examples.txt"), metavar="FILE", help="sentences to search")
     add("--count", type=whole_number(1, most), default=10, help=f"at most {most}; 10 unless given")
     add("-o", "--out", type=Path, required=True, help="the lesson file to write")

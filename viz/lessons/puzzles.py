@@ -21,7 +21,7 @@ from transformer.kinds import Kind
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, display_tokens
 from viz.lessons.measures import Sentence
 
-MOST_OF_A_KIND = 3
+MAX_PER_KIND = 3
 _WRONG = 3  # choices, at most
 _TRIES = 4  # questions of a kind on one sentence
 _LAYERS = 3  # in which heads are removed on one sentence
@@ -75,7 +75,7 @@ def find_puzzles(translator: Translator, lines: Iterable[str], count: int) -> It
         except InputError:  # a line that is blank, or longer than the model reads
             continue
         for kind in sorted(numbers, key=lambda kind: numbers[kind]):  # the rarest first
-            puzzle = _find(sentence, kind, draw) if numbers[kind] < MOST_OF_A_KIND else None
+            puzzle = _find(sentence, kind, draw) if numbers[kind] < MAX_PER_KIND else None
             if puzzle is None:
                 continue
             keys = {(kind, puzzle.right), (kind, *(puzzle.names or (text,)))}

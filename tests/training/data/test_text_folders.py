@@ -14,14 +14,14 @@ from training.data import corpus
 from training.data.corpus import CorpusError, ParallelText
 from training.data.text_folders import (
     DataFolder,
-    Endings,
+    LanguageCodes,
     add_languages,
     data_folder,
     read_parallel,
     read_validation_text,
 )
 
-FRENCH_DUTCH = Endings("fr", "nl")
+FRENCH_DUTCH = LanguageCodes("fr", "nl")
 PAIRS = ParallelText(
     ["Un chien.", "Deux chats & un.", ""], ["Een hond.", "Twee katten en een.", ""]
 )
@@ -129,14 +129,14 @@ def test_one_of_several_texts_has_to_be_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("endings", "names"),
     [
-        (Endings("pt_BR", "pt-PT"), ["um", "dois"]),
-        (Endings("pt_PT", "pt_BR"), ["dois", "um"]),
-        (Endings("por", "zh"), ["um", "san"]),
-        (Endings("pt-PT", "zh"), ["dois", "san"]),
+        (LanguageCodes("pt_BR", "pt-PT"), ["um", "dois"]),
+        (LanguageCodes("pt_PT", "pt_BR"), ["dois", "um"]),
+        (LanguageCodes("por", "zh"), ["um", "san"]),
+        (LanguageCodes("pt-PT", "zh"), ["dois", "san"]),
     ],
 )
 def test_a_region_that_is_asked_for_is_no_other(
-    tmp_path: Path, endings: Endings, names: list[str]
+    tmp_path: Path, endings: LanguageCodes, names: list[str]
 ) -> None:
     variants = {"pt-BR": "um", "pt-PT": "dois", "zh-Hans": "san", "pt-AO": "tres"}
     units = "".join(f'<tuv xml:lang="{k}"><seg>{v}</seg></tuv>' for k, v in variants.items())
@@ -230,7 +230,7 @@ def test_a_placeholder_stands_between_words(tmp_path: Path, segment: str, text: 
 
 def test_what_iwslt_says_of_a_talk_is_no_pair(tmp_path: Path) -> None:
     lines = ["<url>http://x</url>", "<title>A talk</title>", "<b>No</b> tag.", "<title>", "Two."]
-    for code in Endings():
+    for code in LanguageCodes():
         (tmp_path / f"train.tags.de-en.{code}").write_text("\n".join(lines) + "\n")
     files = DataFolder(tmp_path / "train.tags.de-en").files()
     expected = ["", "", *lines[2:]]

@@ -7,7 +7,7 @@ import torch
 
 from training.config import Recipe, RunConfig
 from training.devices import ProcessInfo
-from training.run.state import Identity, Progress, Snapshot, load_state
+from training.run.state import Progress, RunIdentity, Snapshot, load_state
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 
@@ -28,7 +28,7 @@ def _run() -> tuple[Transformer, torch.optim.Adam]:
 
 def _save(folder: Path, losses: list[float]) -> Transformer:
     model, adam = _run()
-    Snapshot.take(PROGRESS, model, adam, losses, Identity(CONFIG, "the text")).write(folder)
+    Snapshot.take(PROGRESS, model, adam, losses, RunIdentity(CONFIG, "the text")).write(folder)
     return model
 
 
@@ -37,7 +37,7 @@ def _load(folder: Path, *, rank: int = 0, processes: int = 1, text: str = "the t
     model, adam = _run()
     loss = torch.zeros(())
     process = ProcessInfo(torch.device("cpu"), rank, processes)
-    progress, _ = load_state(folder, model, adam, loss, Identity(CONFIG, text), process)
+    progress, _ = load_state(folder, model, adam, loss, RunIdentity(CONFIG, text), process)
     assert progress == PROGRESS
     return float(loss)
 

@@ -16,7 +16,7 @@ SETTINGS = SearchSettings(beam_size=3, n_best=1)
 def _small_blocks(monkeypatch):
     """Several blocks and several batches of a few lines."""
     monkeypatch.setattr(batch, "BLOCKS", (4, 32))
-    monkeypatch.setattr(batch, "MOST_TOKENS", 200)
+    monkeypatch.setattr(batch, "MAX_TOKENS", 200)
 
 
 def text_of(translator):

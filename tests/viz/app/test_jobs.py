@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from transformer import InputError
 from viz.app import jobs
 from viz.app.cache.progress import Report
-from viz.app.jobs import AWAY, LONGEST, MOST_OF_CLIENT, MOST_WAITING, Job, JobQueue, Work
+from viz.app.jobs import AWAY, LONGEST, MAX_PER_CLIENT, MAX_WAITING, Job, JobQueue, Work
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 
 PATIENCE = 10.0
@@ -126,17 +126,17 @@ def test_jobs_run_one_at_a_time_in_the_order_in_which_they_came(add: Callable[..
         return work
 
     added: list[Job] = []
-    added += (add(numbered(n), f"session {n}") for n in range(1 + MOST_WAITING))
+    added += (add(numbered(n), f"session {n}") for n in range(1 + MAX_WAITING))
     until(lambda: added[0].state == "running")
     ninth = add(numbered(99))
     assert ninth.state == "failed"
-    assert ninth.error.startswith(f"{MOST_WAITING} ")
+    assert ninth.error.startswith(f"{MAX_WAITING} ")
     queue = ninth.queue
-    assert [queue.ahead(job) for job in added] == list(range(1 + MOST_WAITING))
+    assert [queue.ahead(job) for job in added] == list(range(1 + MAX_WAITING))
     added[2].cancel()
-    assert [queue.ahead(job) for job in added[3:]] == list(range(2, MOST_WAITING))
+    assert [queue.ahead(job) for job in added[3:]] == list(range(2, MAX_WAITING))
     added.append(add(numbered(9)))
-    assert queue.ahead(added[-1]) == MOST_WAITING
+    assert queue.ahead(added[-1]) == MAX_WAITING
     go_on.set()
     until(lambda: not any(job.is_active for job in added))
     assert order == [0, 1, 3, 4, 5, 6, 7, 8, 9]
@@ -156,8 +156,8 @@ def test_clients_take_turns_and_none_has_all_places(add: Callable[..., Job]) -> 
         return work
 
     crowd = [add(named(f"crowd {n}"), f"tab {n}", "crowd") for n in range(9)]
-    assert [job.state for job in crowd[1 + MOST_OF_CLIENT :]] == ["failed"] * (8 - MOST_OF_CLIENT)
-    assert {job.error for job in crowd[1 + MOST_OF_CLIENT :]} == {jobs.FULL_OF_YOURS}
+    assert [job.state for job in crowd[1 + MAX_PER_CLIENT :]] == ["failed"] * (8 - MAX_PER_CLIENT)
+    assert {job.error for job in crowd[1 + MAX_PER_CLIENT :]} == {jobs.FULL_OF_YOURS}
     other, third = add(named("other"), client="other"), add(named("third"), client="third")
     queue = other.queue
     assert [queue.ahead(job) for job in (other, crowd[1], third)] == [1, 2, 3]

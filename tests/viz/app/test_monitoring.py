@@ -52,7 +52,7 @@ def test_they_say_what_the_server_holds(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_client_has_some_tabs_and_another_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(monitoring, "MOST_TABS", 2)
+    monkeypatch.setattr(monitoring, "MAX_TABS", 2)
     sent: list[str] = []
 
     async def session(_scope: Any, receive: Any, send: Any) -> None:

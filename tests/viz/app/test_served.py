@@ -158,7 +158,7 @@ def uploads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     base = request.param
     uploads = Uploads(base)
     monkeypatch.setattr(Runtime, "_instance", uploads)
-    monkeypatch.setattr(served, "LARGEST_UPLOAD", 2 * MIB)
+    monkeypatch.setattr(served, "MAX_UPLOAD_BYTES", 2 * MIB)
     monkeypatch.setattr(served, "ALL_UPLOADS", 3 * MIB)
     monkeypatch.setattr(served, "UPLOADS_OF_CLIENT", 3 * MIB)
     monkeypatch.setattr(starlette_routes, "is_xsrf_enabled", lambda: False)
@@ -253,4 +253,4 @@ def test_files_that_come_at_once_are_counted_together(uploads: Uploads) -> None:
 
 def test_the_browser_is_given_the_bound_of_the_server() -> None:
     settings = tomllib.loads((FILES / ".streamlit/config.toml").read_text("utf-8"))
-    assert settings["server"]["maxUploadSize"] * MIB == served.LARGEST_UPLOAD
+    assert settings["server"]["maxUploadSize"] * MIB == served.MAX_UPLOAD_BYTES

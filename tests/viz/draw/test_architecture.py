@@ -9,8 +9,8 @@ import pytest
 
 from tests.viz.draw.message import colors_of, decode
 from viz.draw.architecture import (
-    MOST_COLUMNS,
-    MOST_ROWS,
+    MAX_COLUMNS,
+    MAX_ROWS,
     DrawnBox,
     encode_architecture,
     encode_strip,
@@ -76,7 +76,7 @@ def test_colours_run_around_0_to_the_end_and_stay_there() -> None:
 
 
 def test_what_has_more_values_than_a_strip_has_pixels_is_drawn_as_means_of_blocks() -> None:
-    values = RANDOM.normal(size=(2 * MOST_ROWS + 2, MOST_COLUMNS)).astype(np.float32)
+    values = RANDOM.normal(size=(2 * MAX_ROWS + 2, MAX_COLUMNS)).astype(np.float32)
     box = DrawnBox("encoder.sum", "Sum", "", "", values)
     _, arrays = decode(
         encode_architecture([box], layers={"encoder": 1}, layer={"encoder": 0}, selected="")
@@ -86,7 +86,7 @@ def test_what_has_more_values_than_a_strip_has_pixels_is_drawn_as_means_of_block
     np.testing.assert_allclose(
         levels[0].astype(int), difference_levels(np.stack(blocks)).astype(int), atol=1
     )
-    assert levels.shape[1] <= MOST_ROWS
+    assert levels.shape[1] <= MAX_ROWS
 
 
 def test_a_value_that_is_none_and_two_boxes_of_one_name_are_refused() -> None:

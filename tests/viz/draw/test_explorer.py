@@ -275,7 +275,7 @@ def test_many_are_rounded_by_less_than_a_step_and_only_0_is_0(monkeypatch, least
 
 def test_more_than_a_browser_opens_is_refused(monkeypatch):
     monkeypatch.setattr(explorer, "EXACT_BYTES", 1)
-    monkeypatch.setattr(explorer, "MOST_BYTES", 100)
+    monkeypatch.setattr(explorer, "MAX_BYTES", 100)
     with pytest.raises(InputError, match="60 weights, and the most is 50") as error:
         packing_of([np.zeros((6, 5), np.float32)] * 2)
     assert is_one_sentence(str(error.value))

@@ -19,7 +19,7 @@ from viz.figures.positions import (
     wave_curves,
     wavelength_chart,
 )
-from viz.figures.signed_maps import MOST_DIMENSIONS
+from viz.figures.signed_maps import MAX_DIMENSIONS
 
 LENGTH, WIDTH = 20, 8
 TABLE = sinusoidal_positions(LENGTH, WIDTH).numpy()
@@ -48,7 +48,7 @@ def test_the_map_is_the_encoding_with_positions_across() -> None:
 @pytest.mark.parametrize("width", [2, 8, 512, 1024, 4096])
 def test_the_ticks_of_the_dimensions_are_numbers_of_dimensions(width: int) -> None:
     axis = encoding_map(np.zeros((3, width)), wavelengths(width)).layout.yaxis
-    cells = max(1, width // MOST_DIMENSIONS)  # one pair of so many is drawn
+    cells = max(1, width // MAX_DIMENSIONS)  # one pair of so many is drawn
     assert [str(int(n * cells)) for n in axis.tickvals] == list(axis.ticktext)
     title = "dimension" if cells == 1 else f"dimension, 1 pair in {cells}"
     assert axis.title.text == title

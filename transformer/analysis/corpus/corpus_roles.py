@@ -47,7 +47,7 @@ POSITIONAL, RARE_WORD = 0.9, 0.5
 """Voita et al. 2019, §5.1: a head is positional if at least 90 % of its maxima lie at one offset.
 For rare words they give no threshold; half of the rows is our choice."""
 
-LARGEST_OFFSET = 40
+MAX_OFFSET = 40
 """Maxima that lie farther off are counted in no bin of `offset_counts`."""
 
 
@@ -59,8 +59,8 @@ class SentenceMeasures:
     # Means over these rows by the names of `MEASURES`, `[layer, head]` each; "positional" is
     # missing, since the most frequent offset is known after the last sentence.
     values: Mapping[str, Floats]
-    # `[layer, head, 2 · LARGEST_OFFSET + 1]`, rows with their largest weight at each offset from
-    # -LARGEST_OFFSET on; rows in which it is tied, or that see one key alone, have no direction and
+    # `[layer, head, 2 · MAX_OFFSET + 1]`, rows with their largest weight at each offset from
+    # -MAX_OFFSET on; rows in which it is tied, or that see one key alone, have no direction and
     # are in no bin.
     offset_counts: npt.NDArray[np.int16]
 
@@ -92,7 +92,7 @@ def measures_of(kind: Kind) -> frozenset[str]:
 
 def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """Find the offset with the most maxima from the sum of `offset_counts`, `[layer, head]`."""
-    offsets: npt.NDArray[np.int64] = counts.argmax(-1) - LARGEST_OFFSET
+    offsets: npt.NDArray[np.int64] = counts.argmax(-1) - MAX_OFFSET
     return offsets
 
 
@@ -135,7 +135,7 @@ def _offset_counts(weights: Weights, first: int) -> npt.NDArray[np.int16]:
     is_largest = weights == weights.max(-1, keepdims=True)
     has_direction = (is_largest.sum(-1) == 1) & (keys > 1)  # [layer, head, row]
     offsets = is_largest.argmax(-1) - np.arange(first, first + rows)
-    bins = np.arange(-LARGEST_OFFSET, LARGEST_OFFSET + 1)
+    bins = np.arange(-MAX_OFFSET, MAX_OFFSET + 1)
     at_bin = (offsets[..., None] == bins) & has_direction[..., None]
     counts: npt.NDArray[np.int16] = at_bin.sum(-2).astype(np.int16)
     return counts

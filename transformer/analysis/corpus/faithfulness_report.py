@@ -14,7 +14,7 @@ from transformer.kinds import KINDS
 FORMAT = 1
 FILE = "faithfulness.json"
 COMMAND = "headlight evaluate faithfulness"
-MOST_BYTES = MIB
+MAX_BYTES = MIB
 CHANGES = ("uniform", "permuted")
 """Weights that were put in the place of the model's own."""
 
@@ -54,7 +54,7 @@ def to_json(report: FaithfulnessReport) -> str:
 def read(folder: Path) -> FaithfulnessReport | None:
     """Read the report of a checkpoint folder; None where there is none."""
     path = folder / FILE
-    return stored.read_report(path, FaithfulnessReport, FORMAT, _require, COMMAND, MOST_BYTES)
+    return stored.read_report(path, FaithfulnessReport, FORMAT, _require, COMMAND, MAX_BYTES)
 
 
 def _require(report: FaithfulnessReport) -> None:

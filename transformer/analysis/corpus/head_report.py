@@ -18,7 +18,7 @@ from transformer.files.reading import MIB
 
 FORMAT = 2  # 1 counted “same word” by the letters of pieces
 FILE = "heads.json"
-MOST_BYTES = 16 * MIB
+MAX_BYTES = 16 * MIB
 
 
 class Example(NamedTuple):
@@ -91,7 +91,7 @@ def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
                 f"{folder / FILE} does not list the {len(expected)} heads of this model: {AGAIN}"
             )
 
-    return stored.read_report(folder / FILE, HeadReport, FORMAT, require, COMMAND, MOST_BYTES)
+    return stored.read_report(folder / FILE, HeadReport, FORMAT, require, COMMAND, MAX_BYTES)
 
 
 def _require_complete(report: HeadReport) -> None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.corpus_roles import (
-    LARGEST_OFFSET,
+    MAX_OFFSET,
     SentenceMeasures,
     corpus_role,
     measure_sentence,
@@ -196,7 +196,7 @@ class CorpusSummary:
     def _role(self, at: tuple[int, int]) -> str:
         means = {name: float(mean.mean[at]) for name, mean in self._means.items()}
         offset = int(most_frequent_offsets(self._offsets)[at])
-        at_best = self._offsets[at][offset + LARGEST_OFFSET]
+        at_best = self._offsets[at][offset + MAX_OFFSET]
         means |= {"positional": at_best / self._offset_rows, "rare word": 0.0}
         return corpus_role(means, self.kind, offset)
 

@@ -12,13 +12,13 @@ from typing import get_type_hints as hints_of
 import numpy as np
 import numpy.typing as npt
 
-from transformer.checkpoints.checkpoint import MANIFEST, MOST_BYTES_OF_JSON, WEIGHTS
+from transformer.checkpoints.checkpoint import MANIFEST, MAX_JSON_BYTES, WEIGHTS
 from transformer.checkpoints.marian import is_marian
-from transformer.checkpoints.marian.weights import MOST_BYTES, weights_files
+from transformer.checkpoints.marian.weights import MAX_BYTES, weights_files
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes, sha256_of
 
-MOST_LETTERS = 2**16
+MAX_CHARACTERS = 2**16
 """Largest length of a text in such a file."""
 
 Count: TypeAlias = Annotated[int, "from 0"]
@@ -87,8 +87,8 @@ def checksum_of_weights(folder: Path) -> str:
     """Return the SHA-256 of a model's weights; for our own checkpoints, from the manifest."""
     try:
         if is_marian(folder):
-            return "".join(sha256_of(path, MOST_BYTES) for path in weights_files(folder))
-        manifest = json.loads(read_bytes(folder / MANIFEST, MOST_BYTES_OF_JSON))
+            return "".join(sha256_of(path, MAX_BYTES) for path in weights_files(folder))
+        manifest = json.loads(read_bytes(folder / MANIFEST, MAX_JSON_BYTES))
         return str(manifest["sha256"][WEIGHTS])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise CheckpointError(
@@ -156,7 +156,7 @@ def _count(value: Any) -> int:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > MOST_LETTERS:
+    if not isinstance(value, str) or len(value) > MAX_CHARACTERS:
         raise ValueError("no text of bounded length")
     value.encode()  # no half of a character, which no screen can show
     return value

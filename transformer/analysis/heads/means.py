@@ -16,7 +16,7 @@ from transformer.kinds import KINDS, Kind
 FILE = "head_means.safetensors"
 COMMAND = "headlight evaluate heads"
 AGAIN = f"run {COMMAND} again."
-MOST_BYTES_OF_HEADER = 2**16
+MAX_HEADER_BYTES = 2**16
 
 
 def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | None:
@@ -27,7 +27,7 @@ def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | 
     stacks = {kind: config.stack(kind) for kind in KINDS}
     shapes = {kind: (stack.N, stack.h, stack.d_v) for kind, stack in stacks.items()}
     try:
-        most = MOST_BYTES_OF_HEADER + 4 * sum(map(math.prod, shapes.values()))
+        most = MAX_HEADER_BYTES + 4 * sum(map(math.prod, shapes.values()))
         content = read_bytes(path, most)
         stored = safetensors.torch.load(content)
     except OSError as error:

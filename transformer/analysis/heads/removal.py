@@ -33,7 +33,7 @@ Rows: TypeAlias = tuple[tuple[int, tuple[int, ...]], ...]
 
 SUM_TOLERANCE = 1e-3
 """Largest distance of the sum of a painted row from 1."""
-MOST_CELLS = 2**20
+MAX_CELLS = 2**20
 """Largest number of weights of a painted pattern; 512 × 512 pieces have a quarter of it."""
 
 # the position of the first query of the decoder pass under way, in this context
@@ -126,10 +126,10 @@ def _checked_pattern(pattern: Pattern, kind: Kind) -> Pattern:
         raise InputError(
             "The pattern is no table of numbers: give rows of the same length."
         ) from error
-    if values.ndim != 2 or not 0 < values.size <= MOST_CELLS:
+    if values.ndim != 2 or not 0 < values.size <= MAX_CELLS:
         raise InputError(
             f"The pattern has shape {list(values.shape)}: it must be a table of rows and columns "
-            f"with at most {MOST_CELLS:,} weights."
+            f"with at most {MAX_CELLS:,} weights."
         )
     if not np.isfinite(values).all() or (values < 0).any():
         raise InputError("A weight of the pattern is no number from 0 to 1: paint it again.")

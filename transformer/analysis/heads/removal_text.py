@@ -20,7 +20,7 @@ import numpy as np
 
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.heads.removal import (
-    MOST_CELLS,
+    MAX_CELLS,
     Removal,
     Replacement,
     pattern_removal,
@@ -33,7 +33,7 @@ from transformer.kinds import Kind
 if TYPE_CHECKING:
     from transformer.model import Transformer
 
-MOST_LETTERS = 1_000_000
+MAX_CHARACTERS = 1_000_000
 """Largest length of the text of removals."""
 
 _NAMES: dict[Kind, str] = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
@@ -72,9 +72,9 @@ def format_removals(removals: Sequence[Removal]) -> str:
 
 def parse_removals(text: str, model: "Transformer | None") -> tuple[list[Removal], str]:
     """Parse a text into removals, and a message on the first head that is left out, or ""."""
-    if len(text) > MOST_LETTERS:
+    if len(text) > MAX_CHARACTERS:
         return [], (
-            f"The list of heads has more than {MOST_LETTERS:,} characters: paint fewer patterns."
+            f"The list of heads has more than {MAX_CHARACTERS:,} characters: paint fewer patterns."
         )
     removals: list[Removal] = []
     places: set[Head] = set()
@@ -136,7 +136,7 @@ def _parse(part: str) -> Removal:
 def _unpacked(packed: str, rows: int, columns: int) -> np.ndarray:
     size = 4 * rows * columns
     damaged = InputError("The painted pattern in the list of heads is damaged: paint it again.")
-    if not 0 < rows * columns <= MOST_CELLS:
+    if not 0 < rows * columns <= MAX_CELLS:
         raise damaged
     try:
         compressed = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from transformer.analysis.teacher_forcing import LARGEST_TENSOR, Cache, LayerMeasure
+from transformer.analysis.teacher_forcing import MAX_TENSOR_SIZE, Cache, LayerMeasure
 from transformer.choices import check_choices
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
@@ -84,9 +84,9 @@ class AttentionBlock:
         return (x - x.mean(-1, keepdim=True)) * (self.gain / deviation)
 
     def chunks(self) -> Iterator[slice]:
-        """Yield slices of the keys, small enough that `from_keys` stays below `LARGEST_TENSOR`."""
+        """Yield slices of the keys, small enough that `from_keys` stays below `MAX_TENSOR_SIZE`."""
         keys = self.pattern.size(2)
-        step = max(1, LARGEST_TENSOR // self.residual.numel())
+        step = max(1, MAX_TENSOR_SIZE // self.residual.numel())
         yield from (slice(start, min(start + step, keys)) for start in range(0, keys, step))
 
 

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from transformer.analysis.lenses.decomposition import AttentionBlock, block_of, residual_point
 from transformer.analysis.lenses.decomposition import points as block_points
-from transformer.analysis.teacher_forcing import LARGEST_TENSOR, Cache
+from transformer.analysis.teacher_forcing import MAX_TENSOR_SIZE, Cache
 from transformer.hooks import HookPoint
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
@@ -56,7 +56,7 @@ def _changes(
     """
     y = F.normalize(output, dim=-1)
     queries, keys = block.pattern.shape[1:]
-    step = max(1, LARGEST_TENSOR // (queries * widest))
+    step = max(1, MAX_TENSOR_SIZE // (queries * widest))
     changes = torch.zeros_like(block.pattern[0].T)  # [key, query]
     for start in range(0, keys, step):
         chosen = slice(start, start + step)

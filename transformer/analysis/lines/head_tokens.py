@@ -16,7 +16,7 @@ from transformer.kinds import attention_name
 from transformer.model import Transformer
 from transformer.translator import Translator
 
-MOST_PAIRS = 200
+MAX_PAIRS = 200
 """Rows of each table."""
 
 
@@ -118,7 +118,7 @@ def _tables(
     ]
     results = []
     for frame in (by_key, table):
-        frame = frame.sort_values("weight", ascending=False, kind="stable").head(MOST_PAIRS)
+        frame = frame.sort_values("weight", ascending=False, kind="stable").head(MAX_PAIRS)
         for name, names in zip(("query", "key"), texts, strict=True):
             if name in frame:
                 frame[name] = frame[name].map(names)

@@ -80,7 +80,7 @@ class MeasuredLines:
     # those of `ON_DEMAND` only where they were asked for.
     head_values: Mapping[str, Singles]
     sentence_values: Mapping[str, Floats]  # by the names of `SENTENCE_MEASURES`, `[sentence]`
-    offset_counts: npt.NDArray[np.int64]  # `[head, 2 · LARGEST_OFFSET + 1]`, of the largest weight
+    offset_counts: npt.NDArray[np.int64]  # `[head, 2 · MAX_OFFSET + 1]`, of the largest weight
 
     def __len__(self) -> int:
         return len(self.pairs)

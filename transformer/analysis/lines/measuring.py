@@ -12,7 +12,7 @@ import numpy as np
 from transformer.analysis.alignment import align, strongest, word_numbers, word_shares
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measure_sentence
+from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measure_sentence
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.gold_links import GoldLinks, Notation, alignment_error, read_links
 from transformer.analysis.heads.head import all_heads
@@ -137,7 +137,7 @@ def measure_pairs(
     head_values = {n: np.full((len(pairs), len(heads)), np.nan, np.float32) for n in names}
     sentence_values = {name: np.full(len(pairs), np.nan) for name in SENTENCE_MEASURES}
     rows = {kind: np.zeros(len(pairs)) for kind in KINDS}
-    offsets = np.zeros((len(pairs), len(heads), 2 * LARGEST_OFFSET + 1), np.int16)
+    offsets = np.zeros((len(pairs), len(heads), 2 * MAX_OFFSET + 1), np.int16)
     columns = {kind: [n for n, head in enumerate(heads) if head.kind == kind] for kind in KINDS}
     counts = _piece_counts(translator, pairs)
     settings = read_alignment(translator)

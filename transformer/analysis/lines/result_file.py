@@ -9,7 +9,7 @@ import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError
 
-from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measures_of
+from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measures_of
 from transformer.analysis.corpus.stored import checksum_of_weights, from_json
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.lines.measured import (
@@ -30,13 +30,13 @@ from transformer.translator import Translator
 
 FORMAT = 1
 FILE = "corpus.safetensors"
-MOST_BYTES = 192 * MIB
+MAX_BYTES = 192 * MIB
 """Largest size of a file, in bytes: 10,000 lines of a model with 144 heads take some 110 MiB."""
-MOST_BYTES_OF_TEXTS = 16 * MIB
+MAX_TEXT_BYTES = 16 * MIB
 """Largest size of the header, which has the texts: 10,000 lines have some 4 MiB."""
-MOST_MARKS = 500_000
+MAX_MARKS = 500_000
 """Commas and brackets of the header, at most: as many values are parsed, while nobody is served."""
-LARGEST_NUMBER = 10**6
+MAX_NUMBER = 10**6
 """Number of a line, at most."""
 MEASURED_AGAIN = 3
 """Lines that are scored once more when a file is read."""
@@ -118,8 +118,8 @@ def read_unchecked(content: bytes) -> MeasuredLines:
 
 def _metadata(content: bytes) -> Mapping[str, str]:
     size = int.from_bytes(content[:8], "little")
-    header = content[8 : 8 + min(size, MOST_BYTES_OF_TEXTS)]
-    if len(header) < size or sum(map(header.count, (b",", b"[", b"{"))) > MOST_MARKS:
+    header = content[8 : 8 + min(size, MAX_TEXT_BYTES)]
+    if len(header) < size or sum(map(header.count, (b",", b"[", b"{"))) > MAX_MARKS:
         raise ValueError("a header that has no end, or too many values")
     metadata: Mapping[str, str] = json.loads(header)["__metadata__"]
     return metadata
@@ -133,7 +133,7 @@ def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Measur
     plain = from_json(tuple[_Plain, ...], texts["pairs"])
     left_out = from_json(tuple[LeftOut, ...], texts["left_out"])
     count, numbers = len(plain), {line.number for line in plain}
-    if not 1 <= min(numbers, default=0) <= max(numbers) <= LARGEST_NUMBER or len(numbers) < count:
+    if not 1 <= min(numbers, default=0) <= max(numbers) <= MAX_NUMBER or len(numbers) < count:
         raise ValueError("no lines of a text")
     ids = {side: _split(arrays, side, count) for side in ("source", "target")}
     pairs = [
@@ -156,15 +156,13 @@ def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Measur
             name: _array(arrays[f"sentence/{name}"], (count,), np.float64)
             for name in SENTENCE_MEASURES
         },
-        offset_counts=_array(
-            arrays["offset_counts"], (len(heads), 2 * LARGEST_OFFSET + 1), np.int64
-        ),
+        offset_counts=_array(arrays["offset_counts"], (len(heads), 2 * MAX_OFFSET + 1), np.int64),
     )
     required = HEAD_MEASURES.keys() - {*ON_DEMAND}
     if not required <= head_values.keys():
         raise ValueError("a measure is missing")
     for counts in (*lines.rows.values(), lines.subwords):
-        if not ((counts >= 0) & (counts <= MOST_BYTES)).all() or not counts.any():
+        if not ((counts >= 0) & (counts <= MAX_BYTES)).all() or not counts.any():
             raise ValueError("counts that are none")
     for column, head in enumerate(heads):
         names = measures_of(head.kind)

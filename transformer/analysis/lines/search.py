@@ -17,8 +17,11 @@ from transformer.translator import Translator
 SECONDS = 1.0
 """Time that a pattern may take over all lines; some take longer than anybody waits."""
 
-MOST_BYTES = 4 * MIB
+MAX_BYTES = 4 * MIB
 """Memory of a compiled pattern."""
+
+MAX_CHARACTERS = 1_000
+"""Length of a pattern: RE2 takes much more memory than `MAX_BYTES` to refuse a long one."""
 
 _PARTS = re.compile(
     r"\\Q.*?(?:\\E|\Z)"  # quoted text
@@ -26,7 +29,6 @@ _PARTS = re.compile(
     r"|\\.",
     re.DOTALL,
 )
-_REPETITIONS = re.compile(r"\{(\d{1,4})(?:,(\d{0,4}))?\}")
 _UNICODE = {"w": r"\pL\pM\pN_", "d": r"\p{Nd}", "s": r"\s\p{Z}"}
 """Classes of which RE2 has the ASCII characters alone."""
 
@@ -56,12 +58,13 @@ def matching_rows(
 
 def _matches(pattern: str, texts: Callable[[], Sequence[str]]) -> npt.NDArray[np.bool_]:
     """Search every text by RE2, whose time is linear in the text whatever the pattern is."""
+    if len(pattern) > MAX_CHARACTERS:
+        raise InputError(
+            f"{quoted(pattern)} has more than {MAX_CHARACTERS:,} characters: shorten it."
+        )
     options = re2.Options()
-    options.max_mem, options.never_capture, options.log_errors = MOST_BYTES, True, False
-    repetitions = sum(int(most or least) for least, most in _REPETITIONS.findall(pattern))
+    options.max_mem, options.never_capture, options.log_errors = MAX_BYTES, True, False
     try:
-        if repetitions > MOST_BYTES // 16:  # RE2 refuses it, but only after 100 MB and more
-            raise re2.error(b"pattern too large")
         compiled = re2.compile(_with_unicode(pattern), options)
     except (re2.error, UnicodeEncodeError) as error:
         reason = error.args[0].decode() if isinstance(error, re2.error) else "half a character"

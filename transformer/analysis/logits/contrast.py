@@ -8,7 +8,7 @@ from torch import Tensor
 from transformer.analysis.lenses.gradient import values_and_gradients
 from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
 from transformer.analysis.teacher_forcing import (
-    LARGEST_TENSOR,
+    MAX_TENSOR_SIZE,
     Array,
     ForcedPair,
     Progress,
@@ -92,7 +92,7 @@ def erase(
     mask = ~torch.eye(source + 1, source, dtype=torch.bool, device=pair.source.device).roll(1, 0)
     stacks = (model.config, model.config.decoder)
     wide = max(max(stack.d_ff, stack.h * source) for stack in stacks)
-    rows = max(1, LARGEST_TENSOR // (wide * max(source, pair.target.size(1))))
+    rows = max(1, MAX_TENSOR_SIZE // (wide * max(source, pair.target.size(1))))
     odds = pair.source.new_empty(0, dtype=model.shared_embedding.dtype)
     for part in mask.split(rows):
         odds = torch.cat((odds, _without(model, pair, part, other)))

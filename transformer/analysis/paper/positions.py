@@ -214,7 +214,7 @@ def _move_each(steps: Sequence[int]) -> Hook:
 
 TABLE = "positions.safetensors"
 """The file in the folder of a run."""
-MOST_BYTES = 256 * MIB
+MAX_BYTES = 256 * MIB
 
 
 class LearnedPositions(NamedTuple):
@@ -228,7 +228,7 @@ def learned_positions(folder: Path) -> LearnedPositions:
     """Read the table of each stack from `positions.safetensors`."""
     path = folder / TABLE
     try:
-        tensors = safetensors.torch.load(read_bytes(path, MOST_BYTES))
+        tensors = safetensors.torch.load(read_bytes(path, MAX_BYTES))
     except FileNotFoundError as error:
         raise CheckpointError(
             f"There are no learned positions: {path} is missing; copy the folder again."

@@ -26,7 +26,7 @@ from transformer.checkpoints import domain, marian
 from transformer.checkpoints.checkpoint import CONFIG, TOKENIZER, Checkpoint
 from transformer.checkpoints.export.manifest import (
     EXPORT,
-    MOST_BYTES_OF_MODEL,
+    MAX_MODEL_BYTES,
     new_export,
     read_manifest,
 )
@@ -105,7 +105,7 @@ def read(folder: Path) -> Exported:
         raise CheckpointError(f"{folder / EXPORT} is damaged: export the model again.") from error
     for name, checksum in checksums.items():
         try:
-            actual = sha256_of(folder / name, MOST_BYTES_OF_MODEL)
+            actual = sha256_of(folder / name, MAX_MODEL_BYTES)
         except OSError as error:
             raise CheckpointError(unreadable(error, folder / name)) from error
         if actual != checksum:

@@ -15,8 +15,8 @@ from transformer.files.reading import GIB, MIB, read_bytes, sha256_of
 
 FORMAT = 1
 EXPORT = "EXPORT.json"
-MOST_BYTES_OF_MODEL = 8 * GIB
-MOST_BYTES_OF_JSON = MIB
+MAX_MODEL_BYTES = 8 * GIB
+MAX_JSON_BYTES = MIB
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / EXPORT
     try:
-        manifest: dict[str, Any] = json.loads(read_bytes(path, MOST_BYTES_OF_JSON))
+        manifest: dict[str, Any] = json.loads(read_bytes(path, MAX_JSON_BYTES))
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
     if manifest["format"] != FORMAT:
@@ -74,6 +74,6 @@ def _write(new: Path, checkpoint: Checkpoint, engine: str, settings: dict[str, s
         "checkpoint": checkpoint.checksum,
         "model": checkpoint.model.config.to_dict(),
         **checkpoint.languages.record(),
-        "sha256": {name: sha256_of(new / name, MOST_BYTES_OF_MODEL) for name in names},
+        "sha256": {name: sha256_of(new / name, MAX_MODEL_BYTES) for name in names},
     }
     (new / EXPORT).write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")

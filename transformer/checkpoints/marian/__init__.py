@@ -22,7 +22,7 @@ import torch
 from transformer.checkpoints.checkpoint import MANIFEST, Checkpoint
 from transformer.checkpoints.marian.config import (
     CONFIG,
-    MOST_BYTES_OF_JSON,
+    MAX_JSON_BYTES,
     MarianConfig,
     read_languages,
 )
@@ -46,7 +46,7 @@ def is_marian(folder: Path) -> bool:
             return False
         if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, PICKLED, *INDICES)):
             return True
-        config = json.loads(read_bytes(folder / CONFIG, MOST_BYTES_OF_JSON))
+        config = json.loads(read_bytes(folder / CONFIG, MAX_JSON_BYTES))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(config, dict) and "model_type" in config

@@ -15,7 +15,7 @@ from transformer.shapes import refuse_too_large
 from transformer.text.languages import Languages, name_of
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
-MOST_BYTES_OF_JSON = 16 * MIB
+MAX_JSON_BYTES = 16 * MIB
 """Of any JSON file of the folder; a vocabulary of 60,000 pieces has about 1 MiB."""
 
 _ACTIVATIONS: dict[str, Activation] = {
@@ -30,7 +30,7 @@ _PAIR = re.compile(r"opus-mt-(?:tc-\w+-)?(\w+)-(\w+)")  # one of the hub's names
 def read_json(path: Path, digest: "hashlib._Hash") -> Any:
     """Read a JSON file of the folder."""
     try:
-        content = read_bytes(path, MOST_BYTES_OF_JSON)
+        content = read_bytes(path, MAX_JSON_BYTES)
     except FileNotFoundError as error:
         raise CheckpointError(
             f"{path.parent} has no {path.name}: copy the folder again."

@@ -20,7 +20,7 @@ from transformer.config import BOS, EOS, MAXIMA, PAD, UNK
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes
 from transformer.text.tokenizer import (
-    MOST_BYTES,
+    MAX_BYTES,
     WORD_START,
     Piece,
     Tokenizer,
@@ -323,7 +323,7 @@ def _processor(
 ) -> SentencePieceProcessor:
     """Read a `.spm` file, most of whose pieces have a number."""
     try:
-        content = read_bytes(path, MOST_BYTES)
+        content = read_bytes(path, MAX_BYTES)
     except FileNotFoundError as error:
         raise CheckpointError(f"{path.parent} has no tokenizer: {path.name} is missing.") from error
     except OSError as error:

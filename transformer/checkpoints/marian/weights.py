@@ -32,8 +32,8 @@ from transformer.shapes import Shape, parameter_shapes
 SAFETENSORS, PICKLED = "model.safetensors", "pytorch_model.bin"
 INDICES = (f"{SAFETENSORS}.index.json", f"{PICKLED}.index.json")
 """Files that say which tensor is in which of several files."""
-MOST_BYTES = 8 * GIB
-MOST_BYTES_OF_PICKLE = 2 * MIB  # without the weights; that of twelve layers has some 60 kB
+MAX_BYTES = 8 * GIB
+MAX_PICKLE_BYTES = 2 * MIB  # without the weights; that of twelve layers has some 60 kB
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 # PyTorch allows more in files of weights: functions that make tensors of any size from nothing
@@ -41,7 +41,7 @@ _GLOBAL = re.compile(
     r"collections OrderedDict|torch\._utils _rebuild_(tensor_v2|parameter)"
     r"|torch (Float|Double|Half|BFloat16|Long|Int|Short|Char|Byte|Bool)Storage"
 )
-MOST_BYTES_OF_HEADER = 8 * MIB  # names and shapes of the tensors, in either format
+MAX_HEADER_BYTES = 8 * MIB  # names and shapes of the tensors, in either format
 _ROUNDING = 2**-8  # twice bfloat16's of a position, which is at most 1; float16's is smaller
 _COMPILED = "_orig_mod."
 _NEVER = -1e9  # an output bias with which a piece has no probability at all
@@ -136,7 +136,7 @@ def stored_weights(
     end of the block.
     """
     paths = weights_files(folder)
-    path, most = paths[0], min(_most_bytes(ours, config), MOST_BYTES)
+    path, most = paths[0], min(_most_bytes(ours, config), MAX_BYTES)
     try:
         with ExitStack() as files:
             parts: list[Stored] = []
@@ -202,7 +202,7 @@ def _pickled(path: Path) -> Stored:
             if zipped:
                 _check_archive(file)
             else:  # of before PyTorch 1.6: four pickles, and the numbers of the storages
-                _check_pickles(io.BytesIO(file.read(MOST_BYTES_OF_PICKLE)), 5)
+                _check_pickles(io.BytesIO(file.read(MAX_PICKLE_BYTES)), 5)
         loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=zipped)
     except OSError:
         raise
@@ -230,7 +230,7 @@ def _check_archive(file: IO[bytes]) -> None:
                 raise pickle.UnpicklingError(f"{member.filename} is packed")
             if member.filename.endswith(".pkl"):
                 with archive.open(member) as pickled:
-                    _check_pickles(io.BytesIO(pickled.read(MOST_BYTES_OF_PICKLE)), 1)
+                    _check_pickles(io.BytesIO(pickled.read(MAX_PICKLE_BYTES)), 1)
 
 
 def _check_pickles(pickles: IO[bytes], count: int) -> None:
@@ -245,7 +245,7 @@ def _most_bytes(ours: TransformerConfig, config: MarianConfig) -> int:
     """Return the largest size of the weights in bytes: float64, the embedding under four names."""
     numbers = sum(math.prod(shape) for _, _, shape in _stored_shapes(ours, config))
     repeated = 3 * config.target_rows * ours.d_model
-    return MOST_BYTES_OF_HEADER + 8 * (numbers + repeated)
+    return MAX_HEADER_BYTES + 8 * (numbers + repeated)
 
 
 def _check_header(ours: TransformerConfig, config: MarianConfig, stored: Stored) -> None:

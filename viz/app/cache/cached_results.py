@@ -133,7 +133,7 @@ def trace_of_pair(translator: Translator, text: str, target: str) -> AttentionTr
 def _refuse_what_cannot_be_drawn(
     translator: Translator, text: str, name: Literal["text", "translation"] = "text"
 ) -> None:
-    if len(text) > translator.most_letters or translator.model.config.max_length <= MAX_PIECES:
+    if len(text) > translator.max_characters or translator.model.config.max_length <= MAX_PIECES:
         return  # the translator itself refuses what is longer
     if len(unicodedata.normalize("NFKC", text)) + 2 <= MAX_PIECES:
         return  # a character is one piece at most; with the space before it and `</s>`

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from viz.app.cache.memory import server_wide
 from viz.app.streamlit_internals import client_address, end_if_unwanted
 
-MOST_RUNS = 8
+MAX_RUNS = 8
 """Largest number of simultaneous runs of pages of one client; its further runs wait."""
 
 PATIENCE = 1.0
@@ -40,9 +40,9 @@ def current_client() -> str:
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Wait until the client of this run has fewer than `MOST_RUNS`. A context manager."""
+    """Wait until the client of this run has fewer than `MAX_RUNS`. A context manager."""
     with _lock:
-        free = _free_turns().setdefault(current_client(), Semaphore(MOST_RUNS))
+        free = _free_turns().setdefault(current_client(), Semaphore(MAX_RUNS))
     while not free.acquire(timeout=PATIENCE):
         end_if_unwanted()
     try:

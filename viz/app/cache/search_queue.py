@@ -35,7 +35,7 @@ NARROW = 8
 TOGETHER = 16
 """Sentences of a batch, at most: more of them save little, and each waits for all."""
 
-MOST_WAITING, MOST_LONG = 256, 8
+MAX_WAITING, MAX_LONG = 256, 8
 """Largest numbers of waiting searches and of long ones; further users are asked to try again."""
 
 CALM, PAUSE = 0.15, 0.05
@@ -189,7 +189,7 @@ class SearchQueue:
     """The searches of all users, in two lanes, so that a paragraph keeps no sentence waiting."""
 
     def __init__(self) -> None:
-        self._short, self._long = _Lane(TOGETHER, MOST_WAITING), _Lane(1, MOST_LONG)
+        self._short, self._long = _Lane(TOGETHER, MAX_WAITING), _Lane(1, MAX_LONG)
 
     def count(self, state: State) -> int:
         """Return how many searches wait, or run."""

@@ -140,12 +140,12 @@ LATE = "Your click was about an earlier sentence or model. Try it again here."
 _LATE = "late_clicks.late"
 
 
-def say_late() -> None:
+def queue_outdated_notice() -> None:
     """Let the next run say that a click came too late."""
     st.session_state[_LATE] = True
 
 
-def show_late() -> None:
+def show_outdated_notice() -> None:
     """Show this message once."""
     if st.session_state.pop(_LATE, False):
         st.caption(LATE)

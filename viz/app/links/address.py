@@ -254,7 +254,7 @@ def length_problem() -> str:
     return ""
 
 
-def name_shown(container: DeltaGenerator, url_path: str) -> None:
+def write_address_marker(container: DeltaGenerator, url_path: str) -> None:
     """Name the address that the page now shows; the last thing of a run.
 
     `js/history.js` reads it, unseen in its container: whether a run for Back or Forward has come to

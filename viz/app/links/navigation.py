@@ -33,7 +33,7 @@ MAX_TITLE = 60
 """Characters of the sentence in the title of the browser's tab."""
 
 
-def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
+def set_page_title(heading: DeltaGenerator, path: str, sentence: str) -> None:
     """Show page and sentence, in the browser's tab and as the heading of the page.
 
     The heading is for listeners: the navigation names the section of the page.

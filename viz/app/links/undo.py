@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 PAUSE = 2.0
 """Seconds without a letter after which further letters are another step."""
 
@@ -29,7 +29,7 @@ class History(Generic[T]):
             return
         goes_on = bool(typed) and typed == self._typed and at - self._at < PAUSE
         if self.now is not None and not goes_on:
-            self.before = [*self.before, self.now][-MOST_STEPS:]
+            self.before = [*self.before, self.now][-MAX_STEPS:]
         self.undone = []
         self.now, self._typed, self._at = state, typed, at
 

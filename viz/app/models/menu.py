@@ -19,7 +19,7 @@ from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
 from transformer.checkpoints.marian.config import read_languages
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY
-from transformer.checkpoints.marian.weights import INDICES, MOST_BYTES, PICKLED, weights_files
+from transformer.checkpoints.marian.weights import INDICES, MAX_BYTES, PICKLED, weights_files
 from transformer.decoding.fast_step import search_weights
 from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED_BY_NAME
@@ -41,13 +41,13 @@ DEFAULT_MIB = 2_048
 """Three models of 74 M parameters: such a one takes about 570 MiB."""
 
 _CHUNK = 4 * MIB
-LONGEST_NUMBER = 12  # digits
+MAX_DIGITS = 12  # digits
 
 _run: ContextVar[ExitStack | None] = ContextVar("models of this run", default=None)
 
 
 @contextmanager
-def kept_for_run() -> Iterator[None]:
+def models_for_run() -> Iterator[None]:
     """Keep the models that are loaded in the block in memory until it ends; a context manager."""
     with ExitStack() as stack:
         token = _run.set(stack)
@@ -168,7 +168,7 @@ def _limit() -> tuple[int, str]:
     setting = os.environ.get(MEMORY_VARIABLE, "").strip()
     if not setting:
         return DEFAULT_MIB, ""
-    if setting.isdecimal() and len(setting) < LONGEST_NUMBER and int(setting):
+    if setting.isdecimal() and len(setting) < MAX_DIGITS and int(setting):
         return int(setting), ""
     return DEFAULT_MIB, one_line(
         f"{MEMORY_VARIABLE} is {quoted(setting)}, which is no whole number of MiB: models take up "
@@ -184,7 +184,7 @@ def _read(folder: Path, progress: Progress) -> Translator:
     """Read a folder; on a cold disk, the file of its weights takes most of the time."""
     torch.set_num_threads(1)  # of this thread
     for path in weights_files(folder):
-        with suppress(OSError), opened(path, MOST_BYTES) as (file, size):
+        with suppress(OSError), opened(path, MAX_BYTES) as (file, size):
             # the system keeps what was read: the second time takes a few hundredths of a second
             for done in range(0, size, _CHUNK):
                 progress(done, size + size // 4)  # the rest is for what follows

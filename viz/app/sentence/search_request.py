@@ -195,8 +195,8 @@ def release_outdated() -> None:
         state[_RELEASED] = notice, now
 
 
-def note(request: SearchRequest, most_letters: int, wrong: str = "") -> None:
-    """Note the request of this run; a text of more than `most_letters` cannot be undone.
+def record_request(request: SearchRequest, max_characters: int, wrong: str = "") -> None:
+    """Note the request of this run; a text of more than `max_characters` cannot be undone.
 
     `wrong` says what is wrong with the link; it stands until another request.
     """
@@ -207,7 +207,7 @@ def note(request: SearchRequest, most_letters: int, wrong: str = "") -> None:
         state.pop(_RELEASED, None)  # else it is said of this sentence and model
     if wrong or request != seen:
         state[_WRONG] = wrong
-    if max(len(request.text), len(request.edited)) <= most_letters:
+    if max(len(request.text), len(request.edited)) <= max_characters:
         history().see(request, time.monotonic(), typed)
     state[_SEEN] = request
 
@@ -232,7 +232,7 @@ _NUMBERS: dict[str, Callable[[str], object]] = {BEAM: int, ALPHA: float}
 """How what is no text is read."""
 
 
-def carry(linked: Mapping[str, str]) -> None:
+def restore_from_link(linked: Mapping[str, str]) -> None:
     """Carry everything, also of the link that opened the session, to another page.
 
     The browser carries it in the address, but only once the bar of the first page has reached it.

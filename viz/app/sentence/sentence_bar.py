@@ -71,7 +71,7 @@ def show(page: str) -> str:
     # what the session began with: a click can end its first run before the fields have taken it
     linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
     if st.session_state.get(address.PAGE_CHANGED):
-        search_request.carry(linked)
+        search_request.restore_from_link(linked)
         st.session_state[address.PAGE_CHANGED] = False
     # what the last run found must not be drawn for a text that now fails
     st.session_state[_CURRENT] = None
@@ -91,8 +91,8 @@ def show(page: str) -> str:
         with inputs:
             request, figures = _inputs(sentence, loaded.languages, name, offered)
         translator = loaded.translator
-        search_request.note(
-            request, translator.most_letters if translator else MAX_LINK_CHARACTERS, wrong
+        search_request.record_request(
+            request, translator.max_characters if translator else MAX_LINK_CHARACTERS, wrong
         )
         # a block that came before the fields would be drawn anew for a run that ends with the next
         # letter, and its line be empty for a moment
@@ -110,7 +110,7 @@ def show(page: str) -> str:
     return ""
 
 
-def let_go() -> None:
+def release_model() -> None:
     """Release the model at the end of a run: an idle tab keeps none in memory."""
     st.session_state[_CURRENT] = None
 

@@ -35,7 +35,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
 LANGUAGE = "language"
 """Key of the menu of target languages; the code that is chosen stands in the text."""
 
-LONGEST_LABEL = 8
+MAX_LABEL_LENGTH = 8
 """Letters of a language's name that fit beside the box where it has its usual place."""
 
 
@@ -52,7 +52,7 @@ def container_key(languages: Languages) -> str:
     """Return the key of the box's container: the style sheet makes room for its label."""
     codes = [name_of(code) or code for code in languages.codes]
     names = [languages.name("source"), languages.name("target"), *codes]
-    return "source-box" if max(map(len, names)) <= LONGEST_LABEL else "source-box-wide"
+    return "source-box" if max(map(len, names)) <= MAX_LABEL_LENGTH else "source-box-wide"
 
 
 def show(languages: Languages, *, in_link: bool) -> str:

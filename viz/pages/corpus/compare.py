@@ -13,7 +13,7 @@ from transformer import InputError, Translator
 from transformer.analysis.lines.comparison import compared_heads, compared_sentences
 from transformer.analysis.lines.measured import HEAD_MEASURES, LOG_P, MeasuredLines
 from transformer.analysis.lines.measuring import measure_lines
-from transformer.analysis.lines.result_file import MOST_BYTES, from_bytes, read_unchecked
+from transformer.analysis.lines.result_file import MAX_BYTES, from_bytes, read_unchecked
 from viz.app.cache.memory import memo, recall
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
@@ -23,7 +23,7 @@ from viz.app.chrome.table_downloads import table_downloads
 from viz.app.models.menu import offered_models, reads_same_language
 from viz.app.models.model_cache import state_of_folder
 from viz.app.sentence.python_code import load_call
-from viz.app.served import LARGEST_UPLOAD
+from viz.app.served import MAX_UPLOAD_BYTES
 from viz.draw.labels import capitalised, head_title, measure_name
 from viz.figures.changes import differences_chart
 from viz.pages.corpus import job_result
@@ -36,8 +36,8 @@ FILE, OPENED = "corpus-second-file", "corpus.second_file"
 
 MODEL_HERE, RESULT_FILE = "a model here", "a result file"
 COMMAND = "headlight evaluate lines --checkpoint OTHER --src LINES --out FILE"
-MOST_HEADS, MOST_LINES = 12, 20
-_LARGEST = min(MOST_BYTES, LARGEST_UPLOAD)
+MAX_HEADS, MAX_LINES = 12, 20
+_LARGEST = min(MAX_BYTES, MAX_UPLOAD_BYTES)
 
 
 class OpenedFile(NamedTuple):
@@ -180,7 +180,7 @@ def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
         f"{same:,} of {len(sentences):,} translations are the same. The least similar come first "
         f"(chrF, 100 = the same)."
     )
-    shown = sentences[["line", "alike", LOG_P, "source", "first", "second"]].head(MOST_LINES)
+    shown = sentences[["line", "alike", LOG_P, "source", "first", "second"]].head(MAX_LINES)
     shown = shown.rename(columns={LOG_P: f"Δ {LOG_P}"})
     lines_table(shown, sentences, "compared-lines", "Lines, the least similar translations first")
 
@@ -196,7 +196,7 @@ def _heads(table: pd.DataFrame, measure: str) -> None:
     left, right = st.columns([5, 7], gap="medium")
     with left:
         altair_chart(
-            differences_chart(named.head(MOST_HEADS), measure_name(measure)),
+            differences_chart(named.head(MAX_HEADS), measure_name(measure)),
             key="compare-heads",
             alt=f"The largest differences in {measure_name(measure)}, with intervals.",
         )

@@ -24,7 +24,7 @@ from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
-from viz.app.served import LARGEST_UPLOAD
+from viz.app.served import MAX_UPLOAD_BYTES
 from viz.draw.formatting import counted, format_number
 from viz.pages.corpus import job_result
 from viz.pages.corpus.measurements import (
@@ -41,8 +41,8 @@ LINES = "corpus_lines"
 """Name in the URL."""
 EXAMPLES, OWN = "examples", "your lines"
 
-MOST_LINES = 10_000
-MOST_BYTES = 16 * MIB
+MAX_LINES = 10_000
+MAX_BYTES = 16 * MIB
 """Largest size of a file of lines, in bytes."""
 
 FEW = 200
@@ -93,7 +93,7 @@ def _examples(translator: Translator) -> Measured:
 
     def read() -> MeasuredLines:
         try:
-            content = read_bytes(path, result_file.MOST_BYTES)
+            content = read_bytes(path, result_file.MAX_BYTES)
         except OSError as error:
             raise InputError(unreadable(error, path)) from error
         return result_file.from_bytes(content, translator)
@@ -214,9 +214,9 @@ def _texts(
         label, key=pasted, most=MAX_TYPED, in_link=False, height=110, persist_state="session"
     )
     try:
-        file = file_field(label_of_file, uploaded, (), MOST_BYTES)
+        file = file_field(label_of_file, uploaded, (), MAX_BYTES)
         content = text.encode(errors="replace") if file is None else file[1]
-        return tuple(decode_lines(content, MOST_LINES))
+        return tuple(decode_lines(content, MAX_LINES))
     except InputError as error:
         problems.append(error)
         return ()
@@ -273,7 +273,7 @@ def _open_result(translator: Translator) -> None:
     """Draw the field of a result file; an invalid file gives a message and changes nothing."""
     state = st.session_state
     try:
-        most = min(result_file.MOST_BYTES, LARGEST_UPLOAD)
+        most = min(result_file.MAX_BYTES, MAX_UPLOAD_BYTES)
         file = file_field("Open earlier results", RESULT, ["safetensors"], most)
         if file is None:
             return

@@ -40,7 +40,7 @@ from viz.pages.corpus.measurements import Measured, first_head, means_of
 
 JOB = "corpus-removal"
 ALL_KINDS = "all kinds"
-MOST_HEADS, MOST_WORDS, MOST_LINES = 20, 6, 20
+MAX_HEADS, MAX_WORDS, MAX_LINES = 20, 6, 20
 """Heads of one choice by a measure; rows of the tables of words and of lines."""
 
 
@@ -143,7 +143,7 @@ def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...
         label = "Keep this head" if head in heads else "Remove this head"
         st.button(label, key="removal-add", on_click=_press, args=(text,))
     with ranked:
-        count = whole_number("Number of heads", "remove_count", 1, MOST_HEADS, 3, width=230)
+        count = whole_number("Number of heads", "remove_count", 1, MAX_HEADS, 3, width=230)
         order = menu("with the", ["largest", "smallest"], "remove_order", width=180)
         measures = sorted(lines.head_values, key=lambda name: name != COST)
         measure = menu("mean", measures, "remove_by", width=220, format_func=measure_name)
@@ -188,12 +188,12 @@ def _draw(
         with column:
             total = sum(times for _, times in counts)
             st.subheader(f"{title}: {total:,}", anchor=False)
-            frame = pd.DataFrame(counts[:MOST_WORDS], columns=["word", "times"])
+            frame = pd.DataFrame(counts[:MAX_WORDS], columns=["word", "times"])
             st.table(frame, border="horizontal", hide_index=True)
     st.subheader("Lines that change most", anchor=False)
     table = changes_table(lines, without)
     lines_table(
-        table.head(MOST_LINES), table, "lines-without-heads", "Lines, the largest change first"
+        table.head(MAX_LINES), table, "lines-without-heads", "Lines, the largest change first"
     )
 
 

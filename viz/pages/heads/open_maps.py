@@ -23,7 +23,7 @@ from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
 from viz.app.sentence import sentence_bar, source_box
 from viz.app.sentence.other_model import pick_other
 from viz.app.sentence.sentence_bar import origin_of
-from viz.draw.attention_map import MOST_HEADS
+from viz.draw.attention_map import MAX_HEADS
 from viz.draw.caption import Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number
 from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
@@ -62,7 +62,7 @@ def _overlaid(view: HeadsView) -> list[tuple[int, int]]:
     others = st.multiselect(
         f"Overlay other {SCREEN_NAMES[view.kind]} {subject}",
         list(named),
-        max_selections=MOST_HEADS - 1,
+        max_selections=MAX_HEADS - 1,
         key=key,
         bind="query-params",
         placeholder=f"Choose {subject}",

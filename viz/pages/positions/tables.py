@@ -37,7 +37,7 @@ from viz.figures.positions import (
     wavelength_chart,
 )
 from viz.figures.signed_maps import (
-    MOST_DIMENSIONS,
+    MAX_DIMENSIONS,
     axis_title,
     drawn_dimensions,
     maps,
@@ -88,7 +88,7 @@ def encoding() -> None:
             "The model adds a column to the token at that position. Each pair of rows is the sine "
             f"and cosine of one wave, from 2π positions long at the top to {waves[-1]:,.0f} at the "
             "bottom. Purple is above 0, olive below. "
-            f"Above {MOST_DIMENSIONS} dimensions, only a sample is drawn (see the axis)."
+            f"Above {MAX_DIMENSIONS} dimensions, only a sample is drawn (see the axis)."
             + sources("§3.5", sinusoidal_positions)
         )
     show_code(f"""

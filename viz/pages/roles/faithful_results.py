@@ -29,9 +29,9 @@ from viz.draw.formatting import format_number, listing, per_cent
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 
-MOST_WORDS = 80
+MAX_WORDS = 80
 """Words of the longest sentence that is tested: each is erased once by itself."""
-MOST_PIECES, MOST_TOKENS = 16, 6_000
+MAX_PIECES, MAX_TOKENS = 16, 6_000
 """Largest number of measured written pieces, and of tokens that the model reads for one lens: each
 piece takes ten passes."""
 
@@ -61,13 +61,13 @@ class ErasingResult(NamedTuple):
 def measured_pieces(trace: AttentionTrace) -> npt.NDArray[np.int64]:
     """Return the positions of the written pieces on which erasing is measured, evenly spaced."""
     words = len(source_words(trace))
-    if words > MOST_WORDS:
+    if words > MAX_WORDS:
         raise InputError(
-            f"Your sentence has {words} words, and this test takes up to {MOST_WORDS}: shorten it."
+            f"Your sentence has {words} words, and this test takes up to {MAX_WORDS}: shorten it."
         )
     written = len(trace.target_pieces)
     passes = 10 * (len(trace.source_pieces) + written)  # two for each of five fractions
-    count = min(written, MOST_PIECES, max(1, MOST_TOKENS // passes))
+    count = min(written, MAX_PIECES, max(1, MAX_TOKENS // passes))
     spaced: npt.NDArray[np.int64] = np.linspace(0, written - 1, count).round().astype(np.int64)
     return spaced
 

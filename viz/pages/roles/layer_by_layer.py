@@ -34,7 +34,7 @@ from viz.pages.roles.predictions_table import first_stable_layers, predictions_h
 
 ENCODER_LAYERS = "encoder_layers"
 """Name in the URL."""
-MOST_UNASKED = 160
+MAX_AT_ONCE = 160
 """Subwords of both sides up to which they are computed automatically; more take seconds."""
 TOP = 5
 """Most probable pieces of each layer that a tooltip lists."""
@@ -147,7 +147,7 @@ def _step(
 def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
     st.subheader("From the source, or from what was already written?", anchor=False)
     pieces = len(trace.source_pieces) + len(trace.target_pieces)
-    if pieces > MOST_UNASKED and not st.toggle(
+    if pieces > MAX_AT_ONCE and not st.toggle(
         f"Compute the shares of {pieces} subwords", key="shares", bind="query-params"
     ):
         st.text("The shares take some seconds for a sentence of this length.")

@@ -25,7 +25,7 @@ WRITTEN = "written"
 """Name in the URL of the number of the piece, from 1; shared by the views."""
 ALTERNATIVES = 6
 """Most probable alternatives of a step."""
-MOST_BUTTONS = 60
+MAX_BUTTONS = 60
 """Pieces up to which each has a button; a longer translation has a menu."""
 
 OTHER = "other"
@@ -77,7 +77,7 @@ def pick_written(
             width=190,
         )
         step = (number or first + 1) - 1
-        if len(names) <= MOST_BUTTONS:
+        if len(names) <= MAX_BUTTONS:
             _draw_pills("Written", names, _WRITTEN_BUTTONS, step, choose)
         else:
             st.session_state[_WRITTEN_BUTTONS] = step

@@ -30,8 +30,8 @@ from viz.app.chrome.mounts import (
     mount,
     mount_grid,
     mount_map,
-    say_late,
-    show_late,
+    queue_outdated_notice,
+    show_outdated_notice,
 )
 from viz.app.chrome.problems import without_paths
 from viz.app.chrome.removed_heads import choose_removed
@@ -58,7 +58,7 @@ from viz.pages.roles.removal_controls import (
     second_sentence,
 )
 
-MOST_CHANGED = 8
+MAX_CHANGED = 8
 """Largest number of heads in the list."""
 
 
@@ -74,7 +74,7 @@ def show() -> None:
         model, link = st.container(), st.container()
     controls = draw_controls(translator, trace, row, link)
     with above:
-        show_late()
+        show_outdated_notice()
         donor, named, removals, effect = _effect(translator, translation, trace, controls)
     with model:
         _translation(controls, translation, removals, effect)
@@ -166,7 +166,7 @@ def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> No
 
     def picked(head: Head) -> None:
         if not search_request.has_model(request):
-            say_late()
+            queue_outdated_notice()
         elif paints:
             open_head(head)
         else:
@@ -246,7 +246,7 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
             now = removed_now(*shape_of_heads)
             choose_removed(painted_squares(now, controls.head, shape, squares))
         else:
-            say_late()
+            queue_outdated_notice()
 
     note = None
     if signed:
@@ -298,7 +298,7 @@ def most_changed(effect: Effect) -> list[tuple[Head, float]]:
         )
         for kind in KINDS
     }
-    largest = heads_by_value(distances)[:MOST_CHANGED]
+    largest = heads_by_value(distances)[:MAX_CHANGED]
     return [(head, distance) for head, distance in largest if round(distance, 2) > 0]
 
 

@@ -22,7 +22,7 @@ from viz.app.cache.removal_effects import needed_heads
 from viz.app.chrome.charts import altair_chart, spec_of
 from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import open_head, pick_head
-from viz.app.chrome.mounts import say_late
+from viz.app.chrome.mounts import queue_outdated_notice
 from viz.app.chrome.problems import say, without_paths
 from viz.app.chrome.removed_heads import choose_removed, removed_field
 from viz.app.links import address
@@ -213,7 +213,7 @@ def paint_rows(trace: AttentionTrace, head: Head, removals: Sequence[Removal]) -
                 now, keys = removed_now(*shape_of_heads), st.session_state[_KEYS]
                 choose_removed(format_removals(with_row(now, head, shape, row, keys)))
             else:
-                say_late()
+                queue_outdated_notice()
 
         st.multiselect(
             "so that it looks equally at",

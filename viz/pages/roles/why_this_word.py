@@ -52,9 +52,9 @@ from viz.pages.roles.removal_controls import open_removal
 
 ERASE = "erase"
 """Name in the URL: whether the pieces of a long sentence are erased."""
-MOST_ERASED_UNASKED = 32
+MAX_ERASED_AT_ONCE = 32
 """Subwords up to which the check runs automatically; more take seconds."""
-MOST_ERASED = 128
+MAX_ERASED = 128
 """Pieces up to which the check is offered: its time grows with the cube of the length."""
 NOTABLE = 0.1
 """Share of the largest bar from which two bars can disagree."""
@@ -158,7 +158,7 @@ def _sources(
         text += " Where the two disagree (≠), trust erasing: gradient × value is only an estimate."
     st.text(text)
     if len(tokens) > len(places):
-        st.text(f"You see the {MOST_ROWS} largest of {len(tokens)} subwords, in reading order.")
+        st.text(f"You see the {MAX_ROWS} largest of {len(tokens)} subwords, in reading order.")
 
 
 def _erased(
@@ -166,12 +166,12 @@ def _erased(
 ) -> tuple[Array | None, str]:
     """Return the change by erasing each piece, or None with a message."""
     pieces = len(trace.source_pieces)
-    if pieces > MOST_ERASED:
+    if pieces > MAX_ERASED:
         return None, (
             f"This sentence has {pieces} subwords: the page erases them one by one up to "
-            f"{MOST_ERASED}."
+            f"{MAX_ERASED}."
         )
-    if pieces > MOST_ERASED_UNASKED and not st.toggle(
+    if pieces > MAX_ERASED_AT_ONCE and not st.toggle(
         f"Erase each of {pieces} subwords", key=ERASE, bind="query-params"
     ):
         return None, "Erasing takes some seconds on a sentence of this length."
@@ -190,7 +190,7 @@ MEASURE = "why_heads"
 """Name in the URL of the measure of the heads."""
 Measure = Literal["gradient × value", "direct logits"]
 DECODER_KINDS: tuple[DecoderKind, ...] = get_args(DecoderKind)
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Heads on each side that are listed."""
 
 
@@ -226,7 +226,7 @@ def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, o
         none = f"No head speaks for {quoted(piece)}."
         st.text(f"For {quoted(piece)}" if favouring else none)
         buttons = [(head, format_number(value, sign=True)) for head, value in favouring]
-        head_buttons("why-open", buttons[:MOST_NAMED])
+        head_buttons("why-open", buttons[:MAX_NAMED])
 
 
 def show_open_head(
@@ -259,7 +259,7 @@ def show_open_head(
 
 Floats = npt.NDArray[np.floating]
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 """Bars of a chart; of more pieces, the strongest are drawn."""
 
 _ROW = 22  # CSS pixels
@@ -268,7 +268,7 @@ _ROW = 22  # CSS pixels
 def strongest(*measures: Floats) -> list[int]:
     """Select the places where any of the measures `[place]` is relatively largest, in order."""
     shares = [np.abs(values) / max(float(np.abs(values).max()), TINY) for values in measures]
-    places = np.argsort(-np.max(shares, axis=0), kind="stable")[:MOST_ROWS]
+    places = np.argsort(-np.max(shares, axis=0), kind="stable")[:MAX_ROWS]
     return sorted(places.tolist())
 
 

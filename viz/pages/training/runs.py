@@ -198,7 +198,7 @@ MAX_TOTAL_BYTES = 256 * 2**20
 MAX_HEADS = 64
 """Largest number of layers, and of heads of a layer."""
 
-LARGEST_SUM = 1.01
+MAX_SUM = 1.01
 """Largest sum of the weights of a query, with the rounding of bfloat16."""
 
 _NAME = re.compile(r"step-(\d{1,13})-sentence-(\d{1,2})\.npz", re.ASCII)
@@ -302,7 +302,7 @@ def _read(path: Path) -> AttentionTrace:
                 f"{path.name} has {weights.shape[0]:,} layers of {weights.shape[1]:,} heads, and "
                 f"up to {MAX_HEADS} are drawn."
             )
-        if weights.min() < 0 or weights.sum(-1).max() > LARGEST_SUM:
+        if weights.min() < 0 or weights.sum(-1).max() > MAX_SUM:
             raise CheckpointError(
                 f"{path.name} holds no attention of a model: weights lie from 0 to 1, and those of "
                 f"a query sum to 1."

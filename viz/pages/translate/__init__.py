@@ -9,7 +9,7 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
 from viz.app.cache.cached_results import ALTERNATIVES
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.mounts import show_late
+from viz.app.chrome.mounts import show_outdated_notice
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import load_call, mean_code, search_code, show_code
 from viz.app.sentence.sentence_bar import BarTranslation
@@ -31,7 +31,7 @@ def show() -> None:
             show_editor(bar)
         with notices:
             sentence_bar.show_notices()
-            show_late()
+            show_outdated_notice()
     traced = sentence_bar.traced()
     if bar is None or traced is None:
         return

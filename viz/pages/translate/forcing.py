@@ -14,7 +14,7 @@ from transformer.translation.result import Candidate
 from transformer.translation.score import most_probable_others
 from viz.app.cache import cached_results
 from viz.app.chrome.explanations import code_line
-from viz.app.chrome.mounts import mount, say_late
+from viz.app.chrome.mounts import mount, queue_outdated_notice
 from viz.app.chrome.problems import say
 from viz.app.links.address import choose
 from viz.app.sentence import search_request
@@ -65,7 +65,7 @@ def show_editor(bar: BarTranslation) -> None:
         if isinstance(change, Edited):  # noted, even where the edit comes too late
             st.session_state[_REVISION] = change.revision
         if change is None or not search_request.is_asked(request):
-            say_late()
+            queue_outdated_notice()
         elif isinstance(change, Edited):
             search_request.edit(change.text)
         else:
@@ -123,7 +123,7 @@ def _go_on(request: SearchRequest, prefix: Sequence[str]) -> None:
     if search_request.is_asked(request):
         search_request.force(prefix)
     else:
-        say_late()
+        queue_outdated_notice()
 
 
 DROPPED = "dropped"
@@ -154,7 +154,7 @@ def show_tree(bar: BarTranslation) -> None:
             return
         node = node_of(sent, nodes)
         if node is None or not is_asked(request):
-            say_late()
+            queue_outdated_notice()
         else:
             force(tokenizer, [nodes[index].text for index in tree.path(node)])
 
@@ -224,7 +224,7 @@ def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
 
     def pick(choice: tuple[int, int] | None) -> None:
         if choice is None or not is_asked(request):
-            say_late()
+            queue_outdated_notice()
             return
         step, alternative = choice
         prefix = [pieces[0][0] for pieces in steps[:step]]

@@ -11,7 +11,7 @@ from transformer.analysis.alignment_settings import read_alignment
 from transformer.decoding.settings import SearchSettings
 from viz.app.cache import cached_results
 from viz.app.chrome.fields import menu, text_field
-from viz.app.chrome.mounts import say_late
+from viz.app.chrome.mounts import queue_outdated_notice
 from viz.app.chrome.problems import say
 from viz.app.models.menu import load, offered_models, reverse_of
 from viz.app.sentence import search_request
@@ -158,7 +158,7 @@ def _settings_in_words(settings: SearchSettings) -> str:
 
 def _take(request: SearchRequest, model: str, other: Translation) -> None:
     if not search_request.is_asked(request):
-        say_late()
+        queue_outdated_notice()
         return
     settings = other.settings
     search_request.set_request(

@@ -6,7 +6,7 @@ import pytest
 from tests.transformer.analysis.planted import BACK, COUNT, ON, ROWS, UNIFORM, axes_of, looking_at
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.corpus_roles import (
-    LARGEST_OFFSET,
+    MAX_OFFSET,
     MEASURES,
     corpus_role,
     measure_sentence,
@@ -25,7 +25,7 @@ def role(kind, head):
     measures = measured(kind, head)
     offset = int(most_frequent_offsets(measures.offset_counts)[0, 0])
     values = {name: float(value[0, 0]) for name, value in measures.values.items()}
-    at_offset = measures.offset_counts[0, 0, offset + LARGEST_OFFSET]
+    at_offset = measures.offset_counts[0, 0, offset + MAX_OFFSET]
     values["positional"] = float(at_offset) / measures.rows
     return corpus_role(values, kind, offset), offset, values
 

@@ -54,7 +54,7 @@ def test_parts_are_those_of_plain_loops_and_add_up_to_the_output(case: Case, kin
 def test_chunks_of_keys_change_nothing(uneven: Case, kind, monkeypatch) -> None:
     blocks = attention_blocks(uneven.model, uneven.trace, kind)
     whole = [torch.cat(list(block.transformed()), 1) for block in blocks]
-    monkeypatch.setattr(decomposition, "LARGEST_TENSOR", 1)
+    monkeypatch.setattr(decomposition, "MAX_TENSOR_SIZE", 1)
     for block, expected in zip(blocks, whole, strict=True):
         parts = list(block.transformed())
         assert len(parts) == expected.size(1)

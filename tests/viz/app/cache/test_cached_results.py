@@ -143,7 +143,7 @@ def test_a_text_of_any_length_is_refused_before_it_is_cut(
     monkeypatch.setattr(cached_results, "MAX_PIECES", 102)
     monkeypatch.setattr(translator.tokenizer, "encode", lambda _: pytest.fail("it is cut"))
     with pytest.raises(InputError, match=r"has more than 16,384 characters: shorten it"):
-        cached_results.translate(translator, "." * (translator.most_letters + 1), 4)
+        cached_results.translate(translator, "." * (translator.max_characters + 1), 4)
 
 
 def test_a_search_ends_with_its_budget_and_says_so(translator: Translator, monkeypatch) -> None:

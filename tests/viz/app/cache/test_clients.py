@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from viz.app.cache import clients
-from viz.app.cache.clients import MOST_RUNS, network, turn
+from viz.app.cache.clients import MAX_RUNS, network, turn
 
 
 def test_one_client_has_some_runs_at_once_and_another_begins_its_own(
@@ -28,10 +28,10 @@ def test_one_client_has_some_runs_at_once_and_another_begins_its_own(
         try:
             crowd = [threads.submit(run, "crowd") for _ in range(30)]
             other = threads.submit(run, "other")
-            while "other" not in running or len(running) < MOST_RUNS + 1:
+            while "other" not in running or len(running) < MAX_RUNS + 1:
                 assert not other.done()
                 time.sleep(0.01)
-            assert sorted(running) == ["crowd"] * MOST_RUNS + ["other"]
+            assert sorted(running) == ["crowd"] * MAX_RUNS + ["other"]
         finally:
             go_on.set()
         for future in [*crowd, other]:

@@ -186,7 +186,7 @@ def test_a_reader_who_leaves_ends_the_search_and_no_other(
 
 
 def test_whoever_comes_to_a_full_queue_is_told(translator: Translator, gate, monkeypatch) -> None:
-    monkeypatch.setattr(search_queue, "MOST_WAITING", 2)
+    monkeypatch.setattr(search_queue, "MAX_WAITING", 2)
     clients = itertools.cycle(["one", "other", "third"])
     monkeypatch.setattr(search_queue, "current_client", lambda: next(clients))
     queue = SearchQueue()
@@ -197,7 +197,7 @@ def test_whoever_comes_to_a_full_queue_is_told(translator: Translator, gate, mon
 
 
 def test_one_client_has_half_of_the_queue(translator: Translator, gate, monkeypatch) -> None:
-    monkeypatch.setattr(search_queue, "MOST_WAITING", 4)
+    monkeypatch.setattr(search_queue, "MAX_WAITING", 4)
     queue = SearchQueue()
     with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]):
         with pytest.raises(BusyError):

@@ -88,4 +88,4 @@ def _named(sentence: str) -> None:
 
     from viz.app.links import navigation
 
-    navigation.name_page(st.container(), "heads", sentence)
+    navigation.set_page_title(st.container(), "heads", sentence)

@@ -1,6 +1,6 @@
 """Undo and redo: what is one step, and what a new step leaves of the undone ones."""
 
-from viz.app.links.undo import MOST_STEPS, PAUSE, History
+from viz.app.links.undo import MAX_STEPS, PAUSE, History
 
 
 def test_steps_are_undone_and_redone_until_something_new_is_done() -> None:
@@ -32,6 +32,6 @@ def test_letters_that_follow_one_another_are_one_step() -> None:
 
 def test_it_does_not_grow_for_ever() -> None:
     history: History[int] = History()
-    for n in range(MOST_STEPS + 10):
+    for n in range(MAX_STEPS + 10):
         history.see(n, n)
-    assert len(history.before) == MOST_STEPS
+    assert len(history.before) == MAX_STEPS

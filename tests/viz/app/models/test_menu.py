@@ -325,7 +325,7 @@ def test_a_model_of_a_run_stays_until_its_end(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(menu, "MIB", 1)  # no two of them fit
-    with menu.kept_for_run():
+    with menu.models_for_run():
         first = menu.load(folder / "en-fr")
         menu.load(folder / "en-many")
         assert menu.load(folder / "en-fr") is first

@@ -171,7 +171,7 @@ def test_an_example_is_a_step_of_its_own(serve) -> None:
 def test_what_is_too_long_to_be_read_is_not_kept_to_be_undone(serve, translator) -> None:
     app = serve(bar, text=SENTENCE)
     for number in range(2):
-        app.text_area(key="text").set_value(str(number) * (translator.most_letters + 1)).run()
+        app.text_area(key="text").set_value(str(number) * (translator.max_characters + 1)).run()
         assert any("has more than 16,384 characters" in line for line in texts(app))
     history = app.session_state["search_request.history"]
     assert (history.now.text, history.before) == (SENTENCE, [])

@@ -164,7 +164,7 @@ def test_what_does_not_fit_or_is_no_text_is_refused_before_it_is_measured(
     before, job = own(app), app.session_state[f"job {JOB}"]
     for name, content in (
         ("lines.txt", b"\xff\xfa no text"),
-        ("lines.txt", b"a\n" * (module.MOST_LINES + 1)),
+        ("lines.txt", b"a\n" * (module.MAX_LINES + 1)),
         ("", b""),
     ):
         if name:

@@ -30,7 +30,7 @@ from viz.draw.formatting import format_number
 from viz.pages.roles import faithful_results as faithful_sentence
 from viz.pages.roles.faithful import ERASE, PERMUTED, RANDOM, UNIFORM, erasing_chart, upper_end
 from viz.pages.roles.faithful_results import (
-    MOST_WORDS,
+    MAX_WORDS,
     attention_text,
     corpus_sentences,
     screen_name,
@@ -182,7 +182,7 @@ def test_an_error_takes_the_bar_with_it(opened, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("text", "message"), [
     ("Dog", "fewer than two words"),
-    ("dog " * (MOST_WORDS + 1), f"takes up to {MOST_WORDS}"),
+    ("dog " * (MAX_WORDS + 1), f"takes up to {MAX_WORDS}"),
 ])  # fmt: skip
 def test_a_sentence_that_cannot_be_tested_is_said_so_before_it_is_asked_for(
     opened, text: str, message: str

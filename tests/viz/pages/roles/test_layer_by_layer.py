@@ -145,7 +145,7 @@ def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace
 
 
 def test_a_long_sentence_is_shared_out_when_it_is_asked_for(opened, monkeypatch) -> None:
-    monkeypatch.setattr(layers, "MOST_UNASKED", 3)
+    monkeypatch.setattr(layers, "MAX_AT_ONCE", 3)
     app = opened()
     assert not chart_tables(app, "share", "share")
     app.toggle(key="shares").set_value(True).run()

@@ -284,12 +284,12 @@ def test_where_nobody_chose_the_least_certain_step_is_open(opened, translator) -
 
 def test_a_long_sentence_is_erased_when_it_is_asked_for(opened, link, monkeypatch) -> None:
     (at_once,) = bars(opened(**link), ERASED)
-    monkeypatch.setattr(why, "MOST_ERASED_UNASKED", 2)
+    monkeypatch.setattr(why, "MAX_ERASED_AT_ONCE", 2)
     app = opened(**link)
     assert not bars(app, ERASED)
     app.toggle(key="erase").set_value(True).run()
     assert bars(app, ERASED)[0].equals(at_once)
-    monkeypatch.setattr(why, "MOST_ERASED", 3)
+    monkeypatch.setattr(why, "MAX_ERASED", 3)
     assert any("up to 3." in text for text in texts(opened(**link, erase="true")))
 
 

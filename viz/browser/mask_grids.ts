@@ -188,23 +188,19 @@ export class MaskGrids extends View<MasksData> {
     return { ...meta, grids: meta.grids.map(whole) };
   }
 
-  declare tip; declare room; declare frame; declare legend; declare foot; declare words;
-  declare panels: Panel[];
-  declare at: MaskAt | null;
+  tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
+  room = make("div", { class: "hl-masks" });
+  frame = make("div", { class: "hl-frame" }, this.room, this.tip);
+  legend = make("div", { class: "hl-legends" });
+  foot = make("div", { class: "hl-foot" }, this.legend, this.saveButtons());
+  panels: Panel[] = [];
+  words = "";
+  at: MaskAt | null = null; // under the pointer or the cursor
   declare plan: MasksPlan;
 
   constructor() {
     super();
-    this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-    this.room = make("div", { class: "hl-masks" });
-    this.frame = make("div", { class: "hl-frame" }, this.room, this.tip);
-    this.legend = make("div", { class: "hl-legends" });
-    this.foot = make("div", { class: "hl-foot" }, this.legend, this.saveButtons());
     this.root.append(this.frame, this.foot, this.live);
-    this.panels = [];
-    this.words = "";
-    this.at = null; // under the pointer or the cursor
-    this.plan;
   }
 
   update() {

@@ -222,25 +222,19 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     return { ...meta, weights: arrays.weights };
   }
 
-  declare switches; declare axes; declare dot; declare named;
-  declare inputs: HTMLInputElement[];
-  declare off: Set<string>;
-  declare picked: Token | null;
-  declare on: number[];
-  declare all: Group | null;
+  switches = make("fieldset", { class: "hl-switches", "aria-label": "Heads" });
+  axes = make("div", { class: "hl-axes" });
+  dot = make("span", { class: "hl-dot" });
+  inputs: HTMLInputElement[] = [];
+  off = new Set<string>(); // kind and name, so that a head stays off when another sentence comes
+  picked: Token | null = null;
+  named = ""; // which heads the switches are of
+  on: number[] = [];
+  all: Group | null = null; // ribbons of all tokens, made when they are needed
 
   constructor() {
     super();
-    this.switches = make("fieldset", { class: "hl-switches", "aria-label": "Heads" });
-    this.axes = make("div", { class: "hl-axes" });
     this.root.prepend(this.switches, this.axes);
-    this.dot = make("span", { class: "hl-dot" });
-    this.inputs = [];
-    this.off = new Set(); // kind and name, so that a head stays off when another sentence comes
-    this.picked = null;
-    this.named = ""; // which heads the switches are of
-    this.on = [];
-    this.all = null; // ribbons of all tokens, made when they are needed
   }
 
   update() {

@@ -115,12 +115,11 @@ export class StepBars extends PictureView<StepsData, BarAt, BarsPlan> {
     return { ...meta, steps };
   }
 
-  declare picks;
+  picks = true;
 
   constructor() {
     super();
     this.scroll.classList.add("hl-bars");
-    this.picks = true;
   }
 
   update() {

@@ -67,13 +67,12 @@ export class TensorStrip extends PictureView<StripData, StripAt, StripPlan> {
     return { ...meta, values, columns: shapes.values[1], palette: { light, dark } };
   }
 
-  declare picture: Mark[];
+  picture: Mark[] = []; // made once for each plan
 
   constructor() {
     super();
     this.scroll.classList.add("hl-fine");
     this.unseen.remove(); // too many values for a table: the arrow keys read them out
-    this.picture = []; // made once for each plan
   }
 
   update() {

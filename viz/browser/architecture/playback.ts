@@ -46,28 +46,26 @@ export const durationOf = ({ box, word }: Moment) =>
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export class Playback {
-  declare view; declare back; declare play; declare on; declare count; declare says; declare bars;
-  declare word; declare panel; declare step; declare timer; declare isUnasked; declare texts;
-  declare remove;
-  declare moments: Moment[];
+  declare view: Architecture;
+  back = button("◀", () => this.go(this.step - 1), { "aria-label": "One box back" });
+  play = button("▶ Play", () => this.toggle());
+  on = button("▶|", () => this.go(this.step + 1), { "aria-label": "One box on" });
+  count = make("span", { class: "hl-player-count" });
+  says = make("p", { class: "hl-arch-says", "aria-live": "polite" });
+  bars = make("ol", { class: "hl-arch-bars" });
+  word = make("span", { class: "hl-arch-word", "aria-hidden": "true", hidden: "" });
+  panel = make("div", { class: "hl-arch-panel", role: "group", "aria-label": "Player" },
+    make("div", { class: "hl-player-controls" }, this.back, this.play, this.on, this.count),
+    this.says);
+  moments: Moment[] = [];
+  step = 0; // the number of moments when all is written
+  timer = 0; // of the next moment while it plays
+  isUnasked = false; // whether it plays by itself
+  texts = "";
+  declare remove: () => void;
 
   constructor(view: Architecture) {
     this.view = view;
-    this.back = button("◀", () => this.go(this.step - 1), { "aria-label": "One box back" });
-    this.play = button("▶ Play", () => this.toggle());
-    this.on = button("▶|", () => this.go(this.step + 1), { "aria-label": "One box on" });
-    this.count = make("span", { class: "hl-player-count" });
-    this.says = make("p", { class: "hl-arch-says", "aria-live": "polite" });
-    this.bars = make("ol", { class: "hl-arch-bars" });
-    this.word = make("span", { class: "hl-arch-word", "aria-hidden": "true", hidden: "" });
-    this.panel = make("div", { class: "hl-arch-panel", role: "group", "aria-label": "Player" },
-      make("div", { class: "hl-player-controls" }, this.back, this.play, this.on, this.count),
-      this.says);
-    this.moments = [];
-    this.step = 0; // the number of moments when all is written
-    this.timer = 0; // of the next moment while it plays
-    this.isUnasked = false; // whether it plays by itself
-    this.texts = "";
     this.panel.addEventListener("keydown", (event) => {
       if (!isShortcut(event) && this.press(event.key)) event.preventDefault();
     });

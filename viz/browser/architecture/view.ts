@@ -185,21 +185,18 @@ export class Architecture extends View<ModelData> {
     return { ...meta, boxes: meta.boxes.map(whole), palettes };
   }
 
-  declare canvas; declare box; declare key; declare playback;
-  declare buttons: Map<string, HTMLButtonElement>;
+  canvas = make("canvas", { "aria-hidden": "true" });
+  box = make("div", { class: "hl-arch" }, this.canvas);
+  key = make("div", { class: "hl-arch-key" }, LEGEND.join(" "));
+  playback = new Playback(this);
+  buttons = new Map<string, HTMLButtonElement>(); // by the box's name
   declare plan: ModelPlan;
 
   constructor() {
     super();
     this.root.setAttribute("aria-label", DESCRIPTION);
-    this.canvas = make("canvas", { "aria-hidden": "true" });
-    this.box = make("div", { class: "hl-arch" }, this.canvas);
-    this.key = make("div", { class: "hl-arch-key" }, LEGEND.join(" "));
     const foot = make("div", { class: "hl-foot" }, this.saveButtons());
-    this.playback = new Playback(this);
     this.root.append(this.playback.panel, this.box, this.key, foot, this.live);
-    this.buttons = new Map(); // by the box's name
-    this.plan;
     this.box.addEventListener("click", ({ target }) => this.pick(target));
     this.box.addEventListener("keydown", (event) => this.onKey(event));
   }

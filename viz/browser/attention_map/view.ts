@@ -240,27 +240,21 @@ export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
     return { ...meta, weights, palette: { light, dark } };
   }
 
-  declare title; declare axes; declare legend; declare amount;
-  declare pin: SharedChoice<number>;
-  declare stroke: Stroke | null;
-  declare pressed: MapData;
+  title = make("h3", { class: "hl-title" });
+  axes = make("div", { class: "hl-axes" });
+  legend = make("span", { class: "hl-legend" });
+  pin = new SharedChoice<number>(NONE); // a row
+  stroke: Stroke | null = null;
+  declare pressed: MapData; // the map under the stroke: while it is painted, another may arrive
+  amount = number; // writes a weight
   declare raster: Raster;
   declare average: Float32Array;
 
   constructor() {
     super();
-    this.title = make("h3", { class: "hl-title" });
-    this.axes = make("div", { class: "hl-axes" });
-    this.legend = make("span", { class: "hl-legend" });
     this.root.prepend(this.title, this.axes);
     this.scroll.classList.add("hl-fine");
     this.note.after(this.legend);
-    this.pin = new SharedChoice(NONE); // a row
-    this.stroke = null;
-    this.pressed; // the map under the stroke: while it is painted, another may arrive
-    this.amount = number; // writes a weight
-    this.raster;
-    this.average;
   }
 
   /** Get the pinned row. */

@@ -195,27 +195,27 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
     return { ...meta, nodes, roots: connect(nodes) };
   }
 
-  declare count; declare dropped; declare toggle; declare withDropped; declare picks; declare high;
-  declare before: TreeData | null;
+  count = make("span");
+  withDropped = new SharedChoice(false);
+  picks = true;
+  high = 0;
+  before: TreeData | null = null; // what was shown before these data
+  declare dropped: HTMLInputElement;
+  declare toggle: HTMLLabelElement;
 
   constructor() {
     super();
     this.scroll.style.maxHeight = `${TALLEST}px`;
     this.tip.classList.add("hl-tree-tip");
-    this.count = make("span");
     const { input, label } = choice({ type: "checkbox" }, this.count);
     this.dropped = input;
     this.toggle = label;
     this.note.after(label);
-    this.withDropped = new SharedChoice(false);
     this.dropped.addEventListener("change", () => {
       this.withDropped.choose(this.dropped.checked);
       this.options.onSelect?.({ dropped: this.dropped.checked });
       this.layOut();
     });
-    this.picks = true;
-    this.high = 0;
-    this.before = null; // what was shown before these data
   }
 
   update() {

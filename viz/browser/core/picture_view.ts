@@ -34,30 +34,24 @@ export interface Scene<D, P, At> {
 interface Size { width: number; height: number }
 
 export class PictureView<D, At extends object, P extends Size> extends View<D> {
-  declare canvas; declare room; declare scroll; declare tip; declare frame; declare note;
-  declare foot; declare table; declare unseen; declare picks; declare texts;
+  canvas = make("canvas", { "aria-hidden": "true" });
+  room = make("div", {}, this.canvas); // as large as the picture; the canvas is the frame
+  scroll = make("div", { class: "hl-scroll", tabindex: "0", role: "application" }, this.room);
+  tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
+  frame = framed(this.scroll, this.tip);
+  note = make("span");
+  foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
+  table = make("table");
+  // a table is as wide as its words, whatever its style, so the box around it is small
+  unseen = make("div", { class: "hl-unseen" }, this.table);
   declare plan: P;
-  declare at: At | null;
+  at: At | null = null; // under the pointer or the cursor
+  picks = false; // whether a click and Enter act: the pointer's shape shows it
+  texts = ""; // as JSON
 
   constructor() {
     super();
-    this.canvas = make("canvas", { "aria-hidden": "true" });
-    this.room = make("div", {}, this.canvas); // as large as the picture; the canvas is the frame
-    this.scroll = make("div", {
-      class: "hl-scroll", tabindex: "0", role: "application",
-    }, this.room);
-    this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-    this.frame = framed(this.scroll, this.tip);
-    this.note = make("span");
-    this.foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
-    this.table = make("table");
-    // a table is as wide as its words, whatever its style, so the box around it is small
-    this.unseen = make("div", { class: "hl-unseen" }, this.table);
     this.root.append(this.frame, this.foot, this.unseen, this.live);
-    this.plan;
-    this.at = null; // under the pointer or the cursor
-    this.picks = false; // whether a click and Enter act: the pointer's shape shows it
-    this.texts = ""; // as JSON
     this.listen();
   }
 

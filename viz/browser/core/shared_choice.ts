@@ -2,13 +2,12 @@
 
 /** What was chosen last counts: by the host, unless it has the reader's click still to answer. */
 export class SharedChoice<T> {
-  declare value; declare awaited;
-  declare heard: T | undefined;
+  declare value: T;
+  heard?: T; // from the host; undefined where it takes no part
+  awaited = false;
 
   constructor(value: T) {
     this.value = value;
-    this.heard = undefined; // from the host; undefined where it takes no part
-    this.awaited = false;
   }
 
   choose(value: T) {

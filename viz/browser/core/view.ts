@@ -44,21 +44,13 @@ export function mount<D, V extends View<D>>(
 }
 
 export class View<D> {
-  declare root; declare live; declare unwatch;
+  root = make("div", { class: "hl", role: "group" });
+  live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
+  unwatch = watch(this.root, () => this.layOut());
   declare data: D & { caption?: string[] }; // with what it was made from, for a file that is saved
   declare options: Options;
   declare theme: Theme;
   declare measure: Measure;
-
-  constructor() {
-    this.root = make("div", { class: "hl", role: "group" });
-    this.live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
-    this.unwatch = watch(this.root, () => this.layOut());
-    this.data;
-    this.options;
-    this.theme;
-    this.measure;
-  }
 
   remove() {
     this.unwatch();

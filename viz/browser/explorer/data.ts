@@ -49,14 +49,15 @@ interface Inside {
 }
 
 export class HeadWeights {
-  declare inside; declare packing; declare textOf;
-  declare unpacked: Map<string, Float32Array>;
+  declare inside: Inside;
+  declare packing: Packing;
+  textOf?: TextOf;
+  unpacked = new Map<string, Float32Array>(); // the one that was asked for last is the last
 
   constructor(inside: Inside, packing: Packing, textOf?: TextOf) {
     this.inside = inside;
     this.packing = packing;
     this.textOf = textOf;
-    this.unpacked = new Map(); // the one that was asked for last is the last
   }
 
   /** Get the weights of one head, `[query, key]`, if they are at hand. */

@@ -42,47 +42,37 @@ export class Explorer extends View<ExplorerData> {
     return { ...meta, mean, grid: HeadGrid.read(inner("grid")), pairs, kinds, compared, weights };
   }
 
-  declare grid; declare map; declare ribbonBox; declare compared; declare problem; declare open;
-  declare menu; declare inSight; declare turn; declare watcher; declare dark; declare repaint;
-  declare pairs: HTMLElement | undefined;
-  declare pair: PairPart | null;
-  declare over: Record<string, LayerHead[]> | null;
+  grid = make("section", { class: "hl-explorer-grid", "aria-label": "All heads" });
+  map = make("div");
+  ribbonBox = make("div");
+  compared = make("div", { class: "hl-explorer-compared" });
+  problem = make("p", { class: "hl-explorer-problem", role: "alert", hidden: "" });
+  open = make("section", { class: "hl-explorer-open", "aria-label": "The open head" },
+    this.problem, this.map, this.compared, this.ribbonBox);
+  menu = new OverMenu((over) => this.lay(over));
+  pairs?: HTMLElement; // the control
+  pair: PairPart | null = null; // null is both texts
+  over: Record<string, LayerHead[]> | null = null; // of each kind, over the open head's ribbons
   declare selected: Opened;
-  declare overview: HeadGrid | undefined;
-  declare ribbons: Ribbons | undefined;
-  declare views: View<any>[];
-  declare undrawn: RibbonData | null;
+  overview?: HeadGrid;
+  ribbons?: Ribbons;
+  views: View<any>[] = []; // of the open head
+  undrawn: RibbonData | null = null; // ribbons of the open head
+  inSight = false; // the ribbons
+  turn = 0; // which drawing of an open head it is: what was unpacked for one before is late
+  watcher = new IntersectionObserver((entries) => {
+    this.inSight = entries[entries.length - 1].isIntersecting;
+    if (this.inSight) this.showRibbons();
+  });
+  dark = matchMedia("(prefers-color-scheme: dark)");
+  repaint = () => this.drawAll(); // a page may follow the system's theme
 
   constructor() {
     super();
     this.root.className = "hl-explorer";
-    this.grid = make("section", { class: "hl-explorer-grid", "aria-label": "All heads" });
-    this.map = make("div");
-    this.ribbonBox = make("div");
-    this.compared = make("div", { class: "hl-explorer-compared" });
-    this.problem = make("p", { class: "hl-explorer-problem", role: "alert", hidden: "" });
-    this.open = make("section", { class: "hl-explorer-open", "aria-label": "The open head" },
-      this.problem, this.map, this.compared, this.ribbonBox);
-    this.menu = new OverMenu((over) => this.lay(over));
     this.ribbonBox.before(this.menu.root);
     this.root.append(this.grid, this.open);
-    this.pairs; // the control
-    this.pair = null; // null is both texts
-    this.over = null; // by kind, those whose ribbons lie over the open head's
-    this.selected;
-    this.overview;
-    this.ribbons;
-    this.views = []; // of the open head
-    this.undrawn = null; // ribbons of the open head
-    this.inSight = false; // the ribbons
-    this.turn = 0; // which drawing of an open head it is: what was unpacked for one before is late
-    this.watcher = new IntersectionObserver((entries) => {
-      this.inSight = entries[entries.length - 1].isIntersecting;
-      if (this.inSight) this.showRibbons();
-    });
     this.watcher.observe(this.ribbonBox);
-    this.dark = matchMedia("(prefers-color-scheme: dark)");
-    this.repaint = () => this.drawAll(); // a page may follow the system's theme
     this.dark.addEventListener("change", this.repaint);
   }
 
@@ -322,13 +312,15 @@ interface MenuState {
 }
 
 class OverMenu {
-  declare select; declare full; declare add; declare clear; declare label; declare root;
-  declare over: LayerHead[];
+  over: LayerHead[] = [];
+  select = make("select");
+  full = false; // a button that disabled itself would drop the focus
+  label = make("span");
+  declare add: HTMLButtonElement;
+  declare clear: HTMLButtonElement;
+  declare root: HTMLDivElement;
 
   constructor(change: (over: LayerHead[]) => void) {
-    this.over = [];
-    this.select = make("select");
-    this.full = false; // a button that disabled itself would drop the focus
     this.add = button("Add", () => {
       if (!this.full) change([...this.over, layerHeadOf(this.select.value)]);
     });
@@ -336,7 +328,6 @@ class OverMenu {
       change([]);
       this.select.focus(); // this button is hidden now
     });
-    this.label = make("span");
     this.root = make("div", { class: "hl hl-explorer-over" },
       make("label", {}, this.label, this.select), this.add, this.clear);
   }

@@ -108,38 +108,29 @@ export class HeadGrid extends View<GridData> {
     return { ...meta, parts: meta.parts.map(whole) };
   }
 
-  declare canvas; declare grid; declare tip; declare scroll; declare box; declare note;
-  declare foot; declare order; declare clicked; declare key; declare unsubscribe;
-  declare nodes: Map<string, HTMLElement>;
-  declare cells: Map<EventTarget, Placed>;
-  declare pointed: HTMLElement | null;
-  declare selected: Head | null;
-  declare crossed: ReadonlySet<string>;
-  declare notes: string[];
+  canvas = make("canvas", { "aria-hidden": "true" });
+  grid = make("div", { class: "hl-grid", role: "grid" });
+  tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
+  scroll = make("div", { class: "hl-grid-scroll" }, this.canvas, this.grid);
+  box = framed(this.scroll, this.tip);
+  note = make("span", { role: "status" });
+  foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
+  nodes = new Map<string, HTMLElement>(); // grid cells by the head's `ident`
+  cells = new Map<EventTarget, Placed>(); // by their grid cells
+  order = ""; // of the cells in the document
+  pointed: HTMLElement | null = null;
+  selected: Head | null = null;
+  crossed: ReadonlySet<string> = new Set(); // `ident`s of the heads that are switched off
+  clicked = 0; // number of the last click, until Python has answered it
+  notes: string[] = [];
   declare plan: GridPlan;
+  key = "";
+  unsubscribe = () => {};
 
   constructor() {
     super();
-    this.canvas = make("canvas", { "aria-hidden": "true" });
-    this.grid = make("div", { class: "hl-grid", role: "grid" });
-    this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-    this.scroll = make("div", { class: "hl-grid-scroll" }, this.canvas, this.grid);
-    this.box = framed(this.scroll, this.tip);
     this.box.classList.add("hl-grid-box");
-    this.note = make("span", { role: "status" });
-    this.foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
     this.root.append(this.box, this.foot, this.live);
-    this.nodes = new Map(); // grid cells by the head's `ident`
-    this.cells = new Map(); // by their grid cells
-    this.order = ""; // of the cells in the document
-    this.pointed = null;
-    this.selected = null;
-    this.crossed = new Set(); // `ident`s of the heads that are switched off
-    this.clicked = 0; // number of the last click, until Python has answered it
-    this.notes = [];
-    this.plan;
-    this.key = "";
-    this.unsubscribe = () => {};
     this.listen();
   }
 

@@ -177,26 +177,30 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     };
   }
 
-  declare title; declare chips; declare back; declare play; declare next; declare equation;
-  declare says; declare shape; declare code; declare bar; declare enterAt; declare step;
-  declare heard; declare onHistory; declare names; declare heights;
-  declare awaited: number | null;
-  declare stepButtons: HTMLButtonElement[];
-  declare timer: ReturnType<typeof setInterval> | undefined;
-  declare picture: Mark[];
+  title = make("h3", { class: "hl-title" });
+  chips = make("div", { class: "hl-steps" });
+  back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
+  play = button(PLAY, () => (this.timer ? this.stop() : this.start()));
+  next = button("▶|", () => this.go(this.step + 1), { "aria-label": "One step on" });
+  equation = make("div", { class: "hl-equation", role: "group", "aria-label": "Equation" });
+  says = make("div", { "aria-live": "polite" });
+  shape = make("div", { class: "hl-quiet" });
+  code = make("code");
+  step = 0;
+  heard = -1; // the step that the host named last
+  awaited: number | null = null; // the step of the last click, until the host names it, too
+  onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();
+  names = "";
+  stepButtons: HTMLButtonElement[] = [];
+  timer?: ReturnType<typeof setInterval>; // while it plays
+  picture: Mark[] = []; // without what the pointer adds
+  heights = { least: 0, width: 0, tallest: 0 };
+  declare bar: HTMLDivElement;
+  declare enterAt: ReturnType<typeof toolbar>;
 
   constructor() {
     super();
-    this.title = make("h3", { class: "hl-title" });
-    this.chips = make("div", { class: "hl-steps" });
-    this.back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
-    this.play = button(PLAY, () => (this.timer ? this.stop() : this.start()));
-    this.next = button("▶|", () => this.go(this.step + 1), { "aria-label": "One step on" });
     const walk = make("div", { class: "hl-walk" }, this.back, this.play, this.next);
-    this.equation = make("div", { class: "hl-equation", role: "group", "aria-label": "Equation" });
-    this.says = make("div", { "aria-live": "polite" });
-    this.shape = make("div", { class: "hl-quiet" });
-    this.code = make("code");
     const explanation = make("div", { class: "hl-told" }, this.equation,
       make("div", {}, this.says, this.shape, this.code));
     this.bar = make("div", { class: "hl-bar", "aria-label": "Steps" }, this.chips, walk);
@@ -205,16 +209,7 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.scroll.classList.add("hl-inside");
     // the picture has no keys but those that scroll it: the table says what is in it
     this.scroll.setAttribute("role", "group");
-    this.step = 0;
-    this.heard = -1; // the step that the host named last
-    this.awaited = null; // the step of the last click, until the host names it, too
-    this.onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();
     addEventListener("popstate", this.onHistory);
-    this.names = "";
-    this.stepButtons = [];
-    this.timer = undefined; // while it plays
-    this.picture = []; // without what the pointer adds
-    this.heights = { least: 0, width: 0, tallest: 0 };
   }
 
   remove() {

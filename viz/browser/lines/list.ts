@@ -32,24 +32,23 @@ const ORDERS: Record<string, { says: string; compare: (a: Sentence, b: Sentence)
 };
 
 export class SentenceList {
-  declare sentences; declare onChoose; declare chosen; declare search; declare order; declare count;
-  declare box;
+  declare sentences: Sentence[];
+  declare onChoose: (number: number) => void;
+  chosen = -1;
+  search = make("input", { type: "search", dir: "auto", placeholder: "words, or #7" });
+  order = make("select");
+  count = make("p", { class: "count", role: "status" });
+  box = make("div", { class: "sentences", role: "listbox", "aria-label": "Sentences" });
+  shown: Sentence[] = [];
   declare nodes: Map<number, HTMLAnchorElement>;
-  declare shown: Sentence[];
 
   constructor(place: HTMLElement, sentences: Sentence[], onChoose: (number: number) => void) {
     this.sentences = sentences;
     this.onChoose = onChoose;
-    this.chosen = -1;
-    this.search = make("input", { type: "search", dir: "auto", placeholder: "words, or #7" });
-    this.order = make("select");
     this.order.append(...Object.entries(ORDERS)
       .filter(([name]) => name !== "log p" || sentences.some(({ logP }) => logP != null))
       .map(([value, { says }]) => make("option", { value }, says)));
-    this.count = make("p", { class: "count", role: "status" });
-    this.box = make("div", { class: "sentences", role: "listbox", "aria-label": "Sentences" });
     this.nodes = new Map(sentences.map((sentence) => [sentence.number, optionOf(sentence)]));
-    this.shown = [];
     place.append(
       make("label", {}, "Search", this.search), make("label", {}, "Order", this.order),
       this.count, this.box);

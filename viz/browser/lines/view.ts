@@ -168,28 +168,24 @@ export class HeadSummary extends PictureView<LinesData, SummaryAt, SummaryPlan> 
     return { ...meta, sentences: meta.sentences.map(sentenceOf), parts: meta.parts.map(partOf) };
   }
 
-  declare title; declare choice; declare sorted; declare says; declare menu; declare legend;
-  declare foremost; declare picks;
-  declare open: Head | null;
-  declare rasters: Raster[];
+  title = make("h2", { class: "hl-title" });
+  choice = make("select");
+  sorted = make("input", { type: "checkbox" });
+  says = make("span", { class: "hl-says" });
+  menu = make("div", { class: "hl-choices" },
+    make("label", {}, "Measure ", this.choice),
+    make("label", {}, this.sorted, " sort by it"), this.says);
+  legend = make("span", { class: "hl-legend" });
+  foremost = make("dl", { class: "hl-foremost" });
+  open: Head | null = null; // the head that the explorer shows
+  picks = true;
+  rasters: Raster[] = [];
 
   constructor() {
     super();
-    this.title = make("h2", { class: "hl-title" });
-    this.choice = make("select");
-    this.sorted = make("input", { type: "checkbox" });
-    this.says = make("span", { class: "hl-says" });
-    this.menu = make("div", { class: "hl-choices" },
-      make("label", {}, "Measure ", this.choice),
-      make("label", {}, this.sorted, " sort by it"), this.says);
-    this.legend = make("span", { class: "hl-legend" });
-    this.foremost = make("dl", { class: "hl-foremost" });
     this.root.prepend(this.title, this.menu);
     this.root.insertBefore(this.foremost, this.unseen);
     this.note.after(this.legend);
-    this.open = null; // the head that the explorer shows
-    this.picks = true;
-    this.rasters = [];
     for (const input of [this.choice, this.sorted]) {
       input.addEventListener("change", () => {
         this.at = null;

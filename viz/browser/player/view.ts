@@ -27,38 +27,40 @@ export class Player extends View<PlayerData> {
   static read = readPlayer;
   static sends = true;
 
-  declare stage; declare says; declare back; declare play; declare on; declare slider;
-  declare count; declare kinds; declare about; declare tiles; declare board; declare tip;
-  declare bars; declare frame; declare table; declare texts; declare aboutHeads; declare step;
-  declare part; declare timer; declare telling; declare heard; declare moments; declare isUnasked;
-  declare selected: Record<string, Head>;
-  declare pointed: Head | null;
-  declare word: Word | null;
+  stage = make("canvas", { "aria-hidden": "true" });
+  says = make("p", { class: "hl-player-says", "aria-live": "polite" });
+  back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
+  play = button("▶ Play", () => (this.timer ? this.pause() : this.start()));
+  on = button("▶|", () => this.go(this.step + 1), { "aria-label": "One step on" });
+  slider = make("input", { type: "range", min: 1, step: 1, "aria-label": "Step" });
+  count = make("span", { class: "hl-player-count" });
+  kinds = make("span", { role: "radiogroup", "aria-label": "Attention" });
+  about = make("p", { class: "hl-player-about" });
+  tiles = make("canvas", { "aria-hidden": "true" });
+  board = make("div", { class: "hl-player-tiles", tabindex: "0", role: "application" }, this.tiles);
+  tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
+  bars = make("canvas", { class: "hl-player-bars", "aria-hidden": "true" });
+  frame = make("div", { class: "hl-frame hl-player-stage" }, this.stage, this.bars, this.tip);
+  table = make("table");
+  texts = "";
+  aboutHeads = "";
+  selected: Record<string, Head> = {}; // by kind
+  pointed: Head | null = null; // a tile under the pointer or the cursor
+  word: Word | null = null; // under the pointer, whose links are shown
+  step = 0; // the last one: all at once, where there is a search
+  part = 1; // of the step that is over
+  timer = 0; // the next frame while it plays
+  telling = 0; // the timer after which the host hears what a reader opened in a run
+  heard = "";
+  moments = 0; // of a run, as they were when it was last updated
+  isUnasked = false; // whether it plays by itself
   declare kind: KindData;
   declare plan: PlayerPlan;
   declare layout: { tiles: Tile[]; width: number; height: number };
 
   constructor() {
     super();
-    this.stage = make("canvas", { "aria-hidden": "true" });
-    this.says = make("p", { class: "hl-player-says", "aria-live": "polite" });
-    this.back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
-    this.play = button("▶ Play", () => (this.timer ? this.pause() : this.start()));
-    this.on = button("▶|", () => this.go(this.step + 1), { "aria-label": "One step on" });
-    this.slider = make("input", { type: "range", min: 1, step: 1, "aria-label": "Step" });
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value) - 1));
-    this.count = make("span", { class: "hl-player-count" });
-    this.kinds = make("span", { role: "radiogroup", "aria-label": "Attention" });
-    this.about = make("p", { class: "hl-player-about" });
-    this.tiles = make("canvas", { "aria-hidden": "true" });
-    this.board = make("div", {
-      class: "hl-player-tiles", tabindex: "0", role: "application",
-    }, this.tiles);
-    this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-    this.bars = make("canvas", { class: "hl-player-bars", "aria-hidden": "true" });
-    this.frame = make("div", { class: "hl-frame hl-player-stage" }, this.stage, this.bars,
-      this.tip);
-    this.table = make("table");
     this.root.classList.add("hl-player");
     this.root.append(
       this.frame, this.says,
@@ -68,21 +70,6 @@ export class Player extends View<PlayerData> {
       make("div", { class: "hl-foot" }, this.saveButtons()),
       make("div", { class: "hl-unseen" }, this.table), this.live,
     );
-    this.texts = "";
-    this.aboutHeads = "";
-    this.selected = {}; // by kind
-    this.pointed = null; // a tile under the pointer or the cursor
-    this.word = null; // under the pointer, whose links are shown
-    this.step = 0; // the last one: all at once, where there is a search
-    this.part = 1; // of the step that is over
-    this.timer = 0; // the next frame while it plays
-    this.telling = 0; // the timer after which the host hears what a reader opened in a run
-    this.heard = "";
-    this.moments = 0; // of a run, as they were when it was last updated
-    this.isUnasked = false; // whether it plays by itself
-    this.kind;
-    this.plan;
-    this.layout;
     this.listen();
   }
 

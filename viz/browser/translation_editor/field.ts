@@ -63,14 +63,10 @@ export function joinLines(field: HTMLTextAreaElement, event: InputEvent) {
 }
 
 export class Mirror {
-  declare letters; declare end; declare root;
-
-  constructor() {
-    this.letters = document.createTextNode("");
-    this.end = document.createTextNode("\u200b"); // so that a text of no letters has a line, too
-    this.root = make("div", { class: "hl-editor-mirror", dir: "auto", "aria-hidden": "true" },
-      this.letters, this.end);
-  }
+  letters = document.createTextNode("");
+  end = document.createTextNode("\u200b"); // so that a text of no letters has a line, too
+  root = make("div", { class: "hl-editor-mirror", dir: "auto", "aria-hidden": "true" },
+    this.letters, this.end);
 
   write(text: string) {
     if (this.letters.data !== text) this.letters.data = text;

@@ -11,17 +11,16 @@ export interface Chosen { piece: number; alternative: number }
 const EDGE = 10; // between the word and the card
 
 export class Popover {
-  declare onChoose; declare head; declare list; declare root;
-  declare rows: { first: number; others: HTMLElement[][] }; // the rows of each piece
-  declare at: Chosen | null; // by the arrow keys
+  declare onChoose: (chosen: Chosen) => void;
+  head = make("div", { class: "hl-card-head" });
+  list = make("div", { class: "hl-card-pieces", role: "listbox", id: "hl-card" });
+  root = make("div", { class: "hl-card", hidden: "" }, this.head, this.list);
+  // the rows of each piece
+  rows: { first: number; others: HTMLElement[][] } = { first: 0, others: [] };
+  at: Chosen | null = null; // by the arrow keys
 
   constructor(onChoose: (chosen: Chosen) => void) {
     this.onChoose = onChoose;
-    this.head = make("div", { class: "hl-card-head" });
-    this.list = make("div", { class: "hl-card-pieces", role: "listbox", id: "hl-card" });
-    this.root = make("div", { class: "hl-card", hidden: "" }, this.head, this.list);
-    this.rows = { first: 0, others: [] };
-    this.at = null;
     // the focus stays in the text, and with it the phone's keyboard
     this.root.addEventListener("mousedown", (event) => event.preventDefault());
   }

@@ -34,38 +34,29 @@ export class TranslationEditor extends View<EditorData> {
     return { ...meta, pieces, words: wordsOf(pieces, words, meta.forced) };
   }
 
-  declare exchange; declare field; declare mirror; declare canvas; declare card; declare lines;
-  declare frame; declare status; declare help; declare table; declare pinned; declare composing;
-  declare replacing;
+  exchange = new Exchange();
+  field = makeField("hl-card", "hl-editor-help");
+  mirror = new Mirror();
+  canvas = make("canvas", { "aria-hidden": "true" });
+  card = new Popover((chosen) => this.take(chosen));
+  lines = make("div", { class: "hl-editor-lines" }, this.canvas, this.mirror.root, this.field);
+  frame = make("div", { class: "hl-frame hl-editor" }, this.lines, this.card.root);
+  status = make("div", { class: "hl-editor-status" });
+  help = make("div", { id: "hl-editor-help" }, forHand(HELP));
+  table = make("table");
   declare known: EditorData; // of the text before what was typed since
-  declare placed: PlacedWord[];
-  declare open: number | null; // the word whose card is open, by its number
-  declare pause: ReturnType<typeof setTimeout> | undefined;
-  declare linger: ReturnType<typeof setTimeout> | undefined;
+  placed: PlacedWord[] = [];
+  open: number | null = null; // the word whose card is open, by its number
+  pinned = false; // by a click or a key: the pointer may leave
+  composing = false;
+  replacing = false; // the server's text is put in: nobody types
+  pause?: ReturnType<typeof setTimeout>;
+  linger?: ReturnType<typeof setTimeout>;
 
   constructor() {
     super();
-    this.exchange = new Exchange();
-    this.field = makeField("hl-card", "hl-editor-help");
-    this.mirror = new Mirror();
-    this.canvas = make("canvas", { "aria-hidden": "true" });
-    this.card = new Popover((chosen) => this.take(chosen));
-    this.lines = make("div", { class: "hl-editor-lines" },
-      this.canvas, this.mirror.root, this.field);
-    this.frame = make("div", { class: "hl-frame hl-editor" }, this.lines, this.card.root);
-    this.status = make("div", { class: "hl-editor-status" });
-    this.help = make("div", { id: "hl-editor-help" }, forHand(HELP));
-    this.table = make("table");
     this.root.append(this.frame, make("div", { class: "hl-editor-foot" }, this.status, this.help),
       make("div", { class: "hl-unseen" }, this.table), this.live);
-    this.known;
-    this.placed = [];
-    this.open = null;
-    this.pinned = false; // by a click or a key: the pointer may leave
-    this.composing = false;
-    this.replacing = false; // the server's text is put in: nobody types
-    this.pause = undefined;
-    this.linger = undefined;
     this.listen();
   }
 
@@ -384,13 +375,9 @@ type Verdict = "lay" | "take" | "leave";
 /** The exchange with the server: an answer is laid over the text, or replaces it only where no
  * typed letter is lost by it. */
 export class Exchange {
-  declare sent; declare answered; declare unsent;
-
-  constructor() {
-    this.sent = 0; // revision of the last text that was sent
-    this.answered = 0; // and of the last that was answered
-    this.unsent = false; // something was typed since
-  }
+  sent = 0; // revision of the last text that was sent
+  answered = 0; // and of the last that was answered
+  unsent = false; // something was typed since
 
   /** Whether the server still has a text to answer. */
   get ahead() {

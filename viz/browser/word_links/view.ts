@@ -149,14 +149,12 @@ export class WordLinks extends PictureView<LinkData, Token, LinkPlan> {
     return { ...meta, links, shares: used ? { source: used, target: fromSource, onSinks } : null };
   }
 
-  declare picks;
-  declare pinned: Token | null;
+  pinned: Token | null = null;
+  picks = true;
 
   constructor() {
     super();
     this.scroll.addEventListener("click", (event) => this.under(event) ?? this.pin(null));
-    this.pinned = null;
-    this.picks = true;
   }
 
   update() {

@@ -15,7 +15,7 @@ from transformer.files.reading import MIB
 from transformer.translator import Translator
 
 SECONDS = 1.0
-"""Time that a pattern may take over all lines; some take longer than anybody waits."""
+"""Time of a core for a pattern over all lines; some take longer than anybody waits."""
 
 MAX_BYTES = 4 * MIB
 """Memory of a compiled pattern."""
@@ -74,10 +74,10 @@ def _matches(pattern: str, texts: Callable[[], Sequence[str]]) -> npt.NDArray[np
         ) from error
     finally:
         re2.purge()  # it remembers 128 patterns of anybody
-    end, matches = time.monotonic() + SECONDS, []
+    end, matches = time.thread_time() + SECONDS, []
     for text in texts():
         matches.append(compiled.search(text.encode("utf-8", "replace")) is not None)
-        if time.monotonic() > end:
+        if time.thread_time() > end:
             raise InputError(f"{quoted(pattern)} takes too long on these lines: use a shorter one.")
     return np.array(matches)
 

@@ -37,7 +37,7 @@ _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 
 
 class LanguageCodes(NamedTuple):
-    """Endings of the two files of a text, which are the codes of its languages."""
+    """Languages of a text, by the extensions of its two files."""
 
     source: str = SOURCE
     target: str = TARGET

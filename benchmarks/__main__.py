@@ -32,7 +32,7 @@ from benchmarks import (
     training,
     walk,
 )
-from benchmarks.notebook import examples, jupyter
+from benchmarks.notebook import examples
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 
@@ -51,7 +51,7 @@ MODULES = (
         pictures,
         walk,
     ),
-    *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
+    *(scale, confidence, sentences, findings, source_share, examples, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

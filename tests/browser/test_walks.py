@@ -36,7 +36,8 @@ NAMES = r"""(all) => all.map((element) => {
     const text = element.ariaLabel || element.innerText || element.localName;
     const name = text.trim().replace(/\s+|expand_\w+$/g, " ");
     const everywhere = element.closest(bars) !== null && group !== "swap";
-    return [group.replace(/\d+/g, "#"), name, link !== null, everywhere];
+    const kinds = /\d+|encoder_self|decoder_self|cross/g;
+    return [group.replace(kinds, "#"), name, link !== null, everywhere];
 })"""
 SAVES = ("Save as", "Save a BibTeX")
 
@@ -101,11 +102,14 @@ class Presses:
 
     def _press(self, path: str, query: str, way: list[Control]) -> list[Control]:
         """Press controls one after another; return those that the last one has brought up."""
-        there, opened = controls(self.page), []
-        is_there = way[-1].everywhere or (self.path() == path and not way[-1].is_link)
-        if way[0] not in there or not is_there:
+        opened: list[Control] = []
+        there, stays = controls(self.page), self.path() == path
+        steps = way
+        if way[-1] in there and (stays or way[-1].everywhere):
+            steps = way[-1:]  # what an earlier press has brought up is still there
+        elif way[0] not in there or not (stays or way[-1].everywhere):
             self._enter(path, query)
-        for control in way:
+        for control in steps:
             before = controls(self.page)
             if control not in before:
                 return []  # as where the sentence of another press has no such row
@@ -132,10 +136,10 @@ class Presses:
 
 
 @pytest.fixture(scope="module")
-def presses(browser: "Browser", walked_app: tuple[str, Path]) -> Presses:
+def presses(browser: "Browser", logged_app: tuple[str, Path]) -> Presses:
     """One reader for all pages: what stands on every page is pressed once."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    return Presses(page, *walked_app)
+    return Presses(page, *logged_app)
 
 
 @pytest.mark.parametrize("path", PAGE_TITLES)

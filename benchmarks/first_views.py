@@ -101,11 +101,14 @@ def measured(page: "Page", address: str, path: str) -> FirstView:
     """Open a page on its default sentence, and measure its first view."""
     visit(page, address, "" if path == "translate" else path, {})
     is_phone = page.evaluate("innerWidth < 641")
-    boxes = []
-    for selector in PICTURES[path][: 1 if is_phone else None]:
-        page.locator(selector).first.wait_for()
-        page.wait_for_timeout(1000)  # a chart is fitted to the width a moment after it has come
-        boxes += [box for part in page.locator(selector).all() if (box := part.bounding_box())]
+    places = [page.locator(part) for part in PICTURES[path][: 1 if is_phone else None]]
+    for place in places:
+        place.first.wait_for()
+    boxes, before = [], None
+    while boxes != before:  # a chart is fitted to the width a moment after it has come
+        page.wait_for_timeout(300)
+        parts = [part for place in places for part in place.all()]
+        before, boxes = boxes, [box for part in parts if (box := part.bounding_box())]
     tops, feet = [box["y"] for box in boxes], [box["y"] + box["height"] for box in boxes]
     stops, sentences, names = page.evaluate(COUNT)
     return FirstView(stops, sentences, names, min(tops, default=0), max(feet, default=math.inf))

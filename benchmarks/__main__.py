@@ -9,7 +9,6 @@ from benchmarks import (
     break_it,
     confidence,
     failover,
-    findings,
     firefox,
     first_views,
     frames,
@@ -27,7 +26,6 @@ from benchmarks import (
     profile,
     readers,
     scale,
-    sentences,
     source_share,
     training,
     walk,
@@ -51,7 +49,7 @@ MODULES = (
         pictures,
         walk,
     ),
-    *(scale, confidence, sentences, findings, source_share, examples, huggingface),
+    *(scale, confidence, source_share, examples, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

@@ -1,7 +1,7 @@
 """What the pages state of a sentence, in words and numbers, is what is stored in statements/.
 
-A statement is a text that differs between two sentences. With HEADLIGHT_RENEW=1 the files are
-written anew: look at the difference before you commit it.
+A statement is a text that differs between two sentences, or is a sentence with a number. With
+HEADLIGHT_RENEW=1 the files are written anew: look at the difference before you commit it.
 """
 
 import os
@@ -55,8 +55,9 @@ VIEWS = {
     ),
 }
 
-NUMBER = re.compile(r"(?<![A-Za-z_])[−+-]?\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?")
+NUMBER = re.compile(r"(?<![A-Za-z_])[−+-]?\d[\d,]*(?:\.\d+)?")
 WITH_NUMBER = re.compile(r"\d\\?\.\d\d$")
+COUNTS = re.compile(r"[^\[]((?!§|et al|\.py).)*\d((?!§|et al|\.py).)*\.")  # of no picture or paper
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # in Markdown
 
 
@@ -70,7 +71,10 @@ def test_a_page_states_of_a_sentence_what_is_stored(serve, page: str) -> None:
             for text in SENTENCES
         ]
         for text, mine, other in zip(SENTENCES, both, both[::-1], strict=True):
-            lines += [f"# {query} · {text}", *(line for line in mine if line not in other)]
+            lines += [
+                f"# {query} · {text}",
+                *(line for line in mine if line not in other or COUNTS.fullmatch(line)),
+            ]
     path = STORED / f"{page}.txt"
     if os.environ.get("HEADLIGHT_RENEW") == "1":
         path.write_text("\n".join([*lines, ""]), "utf-8")
@@ -121,10 +125,10 @@ def statements(app: Any) -> Iterator[str]:
             yield _plain(unescape(f"{re.sub('<[^>]+>', '', words)} {hover}"))
     for component in app.get("bidi_component"):
         meta, arrays = decode(component.proto.bytes)
-        yield from (_plain(f"{meta['component']} {text}") for text in _texts(meta))
+        yield from (_plain(f"[{meta['component']}] {text}") for text in _texts(meta))
         if meta["component"] == "step_bars":
             pieces = zip(meta["labels"], arrays["probabilities"], strict=True)
-            yield from (_plain(f"step_bars {label} {p:.2f}") for label, p in pieces)
+            yield from (_plain(f"[step_bars] {label} {p:.2f}") for label, p in pieces)
 
 
 def _texts(value: Any, name: str = "") -> Iterator[str]:
@@ -141,6 +145,7 @@ def _texts(value: Any, name: str = "") -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Without marks of direction and emphasis, and without what a stopwatch said."""
+    """Without marks of direction and emphasis, lines of code, rounding, and a stopwatch's time."""
     text = re.sub("[\u2068\u2069\u2060*`]", "", ESCAPED.sub(r"\1", text))
-    return " ".join(re.sub(r"\d+ ms\b", "0 ms", text).split())
+    text = re.sub(r"\S+\.py:\d+ \S+|\d+ ms\b|\d[\d.]*e[-−]\d+", "…", text)
+    return " ".join(text.split())

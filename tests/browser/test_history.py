@@ -173,8 +173,8 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
         (lambda: type_with_pauses(page), {"text": TYPED}),
         (lambda: page.locator(".st-key-findings-links a").first.click(), {"text": TYPED}),
         (lambda: choose(page, "View", "step by step"), {"view": "step by step"}),
-        (lambda: link("Architecture"), {"arch_layer": "2"}),
-        (lambda: choose_example(page), {"text": EXAMPLES["English"][1], "arch_layer": "2"}),
+        (lambda: link("Architecture"), {"text": TYPED}),
+        (lambda: choose_example(page), {"text": EXAMPLES["English"][1]}),
     ]
     states = [whole_state(page)]
     assert states[0][1] == set(FIRST.items())

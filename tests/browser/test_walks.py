@@ -22,7 +22,7 @@ CONTROLS = """
 :is(a[href], button:not([disabled]), label[data-baseweb=checkbox], [role=tab],
 [role=menuitem]):visible"""
 # of each control its group, which is the key of the element around it, and its name, whether it is
-# a link, and whether it stands on every page; null of one that only explains, opens a list of
+# a link, whether it stands on every page, and the other page to which it leads; null of one that only explains, opens a list of
 # options, saves something, leaves the app or is chosen already
 NAMES = r"""(all) => all.map((element) => {
     const beside = "[data-testid=stTooltipIcon], [data-testid=stElementToolbar], "
@@ -37,7 +37,8 @@ NAMES = r"""(all) => all.map((element) => {
     const name = text.trim().replace(/\s+|expand_\w+$/g, " ");
     const everywhere = element.closest(bars) !== null && group !== "swap";
     const kinds = /\d+|encoder_self|decoder_self|cross/g;
-    return [group.replace(kinds, "#"), name, link !== null, everywhere];
+    const target = link && link.pathname !== location.pathname ? link.pathname : "";
+    return [group.replace(kinds, "#"), name, link !== null, everywhere, target];
 })"""
 SAVES = ("Save as", "Save a BibTeX")
 
@@ -51,6 +52,7 @@ class Control(NamedTuple):
     name: str
     is_link: bool
     everywhere: bool
+    target: str  # path of another page, to which a link leads
 
 
 def controls(page: "Page") -> dict[Control, int]:
@@ -95,6 +97,8 @@ class Presses:
         for control in there:
             page = "" if control.everywhere else path
             group = page, control.group or opener or control.name
+            if control.target:  # a page is reached by a link of each other page in the same way
+                group = "", control.target
             if (page, control) not in self.pressed and self.groups[group] < MOST:
                 self.groups[group] += 1
                 self.pressed.add((page, control))

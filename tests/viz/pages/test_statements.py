@@ -1,4 +1,4 @@
-"""What the pages state of a sentence, in words and numbers, is what is stored in statements/.
+"""Pages state of a sentence, in words and numbers, what is stored in statements/.
 
 A statement is a text that differs between two sentences, or is a sentence with a number. With
 HEADLIGHT_RENEW=1 the files are written anew: look at the difference before you commit it.

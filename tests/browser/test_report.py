@@ -229,33 +229,6 @@ def test_a_planted_weight_of_a_decoder_alone_is_told_under_its_tokens(saved, mon
 
 
 @pytest.mark.usefixtures("apart")
-def test_a_pair_of_texts_is_seen_in_four_parts(saved):
-    layers, _ = planted((2, 1), 6, 6)
-    layers[0][1, 1, 4] = HOT / 2  # of the first text, into the second
-    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=SOURCE, second_start=3)
-    page = saved(report(trace))
-    control = page.root.get_by_role("group", name="Texts of the pair")
-    labels = control.get_by_role("radio").locator("xpath=..").all_inner_texts()
-    assert labels == [
-        "both", "first → first", "first → second", "second → first", "second → second",
-    ]  # fmt: skip
-    control.get_by_label("first → second").check()
-    page.select("encoder_self", 0, 1)
-    title = "L1 H2 · encoder self-attention"
-    page.root.get_by_role("heading", name=f"{title} · first → second").wait_for()
-    painted = page.painted()
-    assert [painted["queries"], painted["keys"]] == [["[CLS]", "un", "·do"], ["it", "now", "[SEP]"]]
-    assert page.readout(1, 1) == f"“un” → “now”{HOT / 2:.3f}"
-    assert "“un” to “now”, 0.44" in page.described("encoder_self", 0, 1)
-    text = page.root.locator(".hl-explorer-open").inner_text()
-    assert "what a row gives to the other text is left out of its sum" in text
-    assert "(first text)" in text
-    control.get_by_label("both").check()
-    page.root.get_by_role("heading", name=title, exact=True).wait_for()
-    assert page.painted()["keys"] == display_tokens(trace.labels("encoder_self").keys)
-
-
-@pytest.mark.usefixtures("apart")
 def test_heads_are_laid_over_the_open_one(saved):
     trace, _ = encoder_of()
     page = saved(explore(trace, selected=("encoder_self", 0, 0), over=[(2, 1)]).page)

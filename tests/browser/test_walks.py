@@ -22,8 +22,8 @@ CONTROLS = """
 :is(a[href], button:not([disabled]), label[data-baseweb=checkbox], [role=tab],
 [role=menuitem]):visible"""
 # of each control its group, which is the key of the element around it, and its name, whether it is
-# a link, whether it stands on every page, and the other page to which it leads; null of one that only explains, opens a list of
-# options, saves something, leaves the app or is chosen already
+# a link, whether it stands on every page, and the other page to which it leads; null of one that
+# only explains, opens a list of options, saves something, leaves the app or is chosen already
 NAMES = r"""(all) => all.map((element) => {
     const beside = "[data-testid=stTooltipIcon], [data-testid=stElementToolbar], "
         + "[data-testid=stDownloadButton], [data-testid=stSelectbox], [data-testid=stFileUploader]";

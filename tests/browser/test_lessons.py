@@ -78,9 +78,6 @@ VIEWS = {
 }
 """By page: what is chosen in a saved view, and the key of its picture."""
 
-ELSEWHERE = {"kind": "encoder", "layer": "1", "head": "1"}
-"""A view of Heads that no finding opens."""
-
 
 @pytest.fixture(scope="module", autouse=True)
 def lessons(lessons_folder):
@@ -204,7 +201,7 @@ def test_saved_views_are_a_lesson_whose_links_open_them_exactly(page, address, l
         until(page, partial(picture, page, key), view[1])
 
 
-def test_arrow_keys_go_through_cards_and_findings_while_presenting(page, address):
+def test_arrow_keys_go_through_cards_while_presenting(page, address):
     query = {"text": SENTENCE, "lesson": "three", "card": "1", "present": "1"}
     page.goto(f"{address}/heads?{urlencode(query)}")
     page.locator("[class*=st-key-lesson-next] :is(a, button)").first.wait_for()  # drawn late
@@ -230,13 +227,6 @@ def test_arrow_keys_go_through_cards_and_findings_while_presenting(page, address
     until(page, lambda: sorted(copied(page)), sorted(parse_qsl(urlsplit(here).query)))
     assert url(page)["lesson"] == "three"
 
-    enter(page, f"{address}/heads?{urlencode({'text': SENTENCE, 'present': '1', **ELSEWHERE})}")
-    page.locator(".st-key-findings-links a").first.wait_for(state="attached")
-    at_rest(page)
-    before = choices(page)
-    page.keyboard.press("ArrowRight")
-    until(page, lambda: choices(page) != before, True)
-    assert url(page)["present"] == "1"
     no_traceback(page)
 
 

@@ -212,7 +212,7 @@ def test_figure_1_plays_by_itself_until_a_reader_acts_and_steps_by_keys(visit, t
     page.keyboard.press("Space")  # plays to the end, where every box has all its rows
     until(page, lambda: lit(page)[0], [])
     page.keyboard.press("Home")
-    for name in order[:9]:
+    for name in order[:3]:
         assert lit(page)[0] == [name]
         page.keyboard.press("ArrowRight")
     # a click opens a box, and the player stands there

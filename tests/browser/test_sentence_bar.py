@@ -55,9 +55,6 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator):
     expect(page.get_by_label("English")).to_have_value(SENTENCE)
     expect_alignment(page, translator, trace)
     until(page, lambda: url(page), {"text": SENTENCE})
-    # there the head is still the chosen one
-    open_page(page, "All heads")
-    expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
 
 
 def test_any_text_is_text(visit, translator):

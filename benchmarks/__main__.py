@@ -9,10 +9,7 @@ from benchmarks import (
     break_it,
     confidence,
     failover,
-    findings,
     firefox,
-    first_views,
-    frames,
     hostile,
     huggingface,
     inference,
@@ -27,31 +24,18 @@ from benchmarks import (
     profile,
     readers,
     scale,
-    sentences,
     source_share,
     training,
     walk,
 )
-from benchmarks.notebook import examples, jupyter
+from benchmarks.notebook import examples
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
-    *(
-        accessibility,
-        age,
-        break_it,
-        failover,
-        firefox,
-        first_views,
-        frames,
-        hostile,
-        parts,
-        pictures,
-        walk,
-    ),
-    *(scale, confidence, sentences, findings, source_share, examples, jupyter, huggingface),
+    *(accessibility, age, break_it, failover, firefox, hostile, parts, pictures, walk),
+    *(scale, confidence, source_share, examples, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

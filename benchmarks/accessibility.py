@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -79,21 +78,18 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument(
         "--pages", nargs="+", metavar="PAGE", help="paths of pages; every page unless given"
     )
-    parser.add_argument("--modes", nargs="+", choices=[mode.name for mode in MODES])
-    parser.add_argument("--screenshots", type=Path, metavar="DIR", help="saves one of each")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Look at every view in every mode, and print what is wrong; the status is 1 if anything is."""
-    modes = [mode for mode in MODES if options.modes is None or mode.name in options.modes]
-    counts, looked = dict.fromkeys((mode.name for mode in modes), 0), 0
+    counts, looked = dict.fromkeys((mode.name for mode in MODES), 0), 0
     with served() as server, chromium() as browser:
-        for scale in sorted({mode.scale for mode in modes}):
+        for scale in sorted({mode.scale for mode in MODES}):
             page = browser.new_page(device_scale_factor=scale)
-            for number, (path, query) in enumerate(views(options.pages)):
+            for path, query in views(options.pages):
                 visit(page, server.address, path, query)
-                for mode in modes:
+                for mode in MODES:
                     if mode.scale != scale:
                         continue
                     looked += 1
@@ -101,9 +97,6 @@ def run(options: argparse.Namespace) -> int:
                     for fault in faults(page, mode):
                         counts[mode.name] += 1
                         print(f"{mode.name}, {name}: {fault}", flush=True)
-                    if options.screenshots:
-                        file = f"{number:02} {name} {mode.name}.png".replace("/", " ")
-                        page.screenshot(path=options.screenshots / file)
                     page.emulate_media(reduced_motion="null", forced_colors="null")
             page.close()
     print(f"{describe()}, {looked} views looked at")

@@ -1,7 +1,6 @@
 """Every view in Firefox, by WebDriver BiDi: whether it is drawn, and what the console says."""
 
 import argparse
-import base64
 import json
 import shutil
 import subprocess
@@ -103,11 +102,6 @@ class Tab:
             raise Failed(f"{expression[:40]}: {result['exceptionDetails']['text']}")
         return json.loads(result["result"]["value"])
 
-    def screenshot(self, path: Path) -> None:
-        """Save what is in sight as PNG."""
-        answer = self._ask("browsingContext.captureScreenshot", context=self._context)
-        path.write_bytes(base64.b64decode(answer["data"]))
-
 
 @contextmanager
 def firefox() -> Iterator[Tab]:
@@ -140,7 +134,6 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument(
         "--pages", nargs="+", metavar="PAGE", help="paths of pages; every page unless given"
     )
-    parser.add_argument("--screenshots", type=Path, metavar="DIR", help="saves one of each")
     parser.set_defaults(run=run)
 
 
@@ -150,7 +143,7 @@ def run(options: argparse.Namespace) -> int:
     with served() as server, firefox() as tab:
         for size in SIZES:
             tab.resize(*SIZES[size])
-            for number, (path, query) in enumerate(views(options.pages)):
+            for path, query in views(options.pages):
                 name = " ".join([path or "translate", *query.values()])
                 address = f"{server.address}/{path}?{urlencode({'text': SENTENCE, **query})}"
                 is_blank = not tab.open(address) and query not in BEGIN_WITH_A_CHOICE
@@ -165,8 +158,6 @@ def run(options: argparse.Namespace) -> int:
                 counts[size] += len(faults)
                 for fault in faults:
                     print(f"{size}, {name}: {fault}", flush=True)
-                if options.screenshots:
-                    tab.screenshot(options.screenshots / f"{size} {number:02} {name}.png")
     print(describe())
     print(table(("Firefox, size", "faults"), counts.items()))
     return int(any(counts.values()))

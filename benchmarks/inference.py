@@ -28,7 +28,6 @@ from transformer.config import BOS, EOS, PAD, TransformerConfig
 from transformer.decoding import ALPHA, MAX_EXTRA
 from transformer.decoding.settings import SearchSettings
 from transformer.engine import CTranslate2Translator
-from transformer.errors import InputError, unreadable
 from transformer.files.installed import ASSETS, BUNDLED
 from transformer.masks import pad_sequences
 from transformer.translation.batch import LineSearch, batches
@@ -182,10 +181,7 @@ def _marian(kind: Any, config: TransformerConfig) -> Any:
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks inference`."""
     parser = commands.add_parser("inference", help="speed against CTranslate2 and MarianMT")
-    parser.add_argument("--checkpoint", type=Path, default=BUNDLED)
     parser.add_argument("--turns", type=whole_number(1, 100), default=5)
-    parser.add_argument("--lines", type=Path, help="English sentences; ours repeated unless given")
-    parser.add_argument("--count", type=whole_number(1, 10**6), default=1_000, help="of lines")
     parser.set_defaults(run=run)
 
 
@@ -193,9 +189,9 @@ def run(options: argparse.Namespace) -> None:
     """Measure and print two tables."""
     torch.set_num_threads(1)
     cores = usable_cores()
-    loaded = checkpoint.load(options.checkpoint)
+    loaded = checkpoint.load(BUNDLED)
     translator = Translator(loaded)
-    lines = sentence_lines(options.lines, options.count)
+    lines = sentence_lines(1_000)
     print(describe())
     with tempfile.TemporaryDirectory() as temporary:
         float32, int8 = Path(temporary) / "float32", Path(temporary) / "int8"
@@ -317,13 +313,7 @@ def sentence_of(translator: Translator, lines: list[str], pieces: int) -> list[i
     return [*islice(joined, pieces - 1), EOS]
 
 
-def sentence_lines(path: Path | None, count: int) -> list[str]:
-    """So many sentences of a file, or of our own, again and again where there are fewer."""
-    source = ASSETS / "examples.txt" if path is None else path
-    try:
-        lines = [line for line in source.read_text("utf-8").splitlines() if line.strip()]
-    except OSError as error:
-        raise InputError(unreadable(error, source)) from error
-    if not lines:
-        raise InputError(f"{source} has no line: give a file with sentences.")
-    return list(islice(cycle(lines), count))
+def sentence_lines(count: int) -> list[str]:
+    """So many of our own sentences, again and again where there are fewer."""
+    lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
+    return list(islice(cycle(filter(str.strip, lines)), count))

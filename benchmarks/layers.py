@@ -24,6 +24,9 @@ from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
 
 OUT = Path(__file__).parents[1] / "assets" / "layers.json"
+D, HEADS, KERNEL = 256, 4, 3
+"""Width, heads, and width of the convolution's kernel."""
+
 LENGTHS = tuple(2**n for n in range(4, 13))
 """Tokens of a sequence, 16 to 4,096."""
 
@@ -33,18 +36,12 @@ Layer = Callable[[Tensor], Tensor]
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks layers` and `lenses`."""
     parser = commands.add_parser("layers", help="attention, recurrence and convolution as n grows")
-    parser.add_argument("--d", type=whole_number(1), default=256, help="width")
-    parser.add_argument("--h", type=whole_number(1), default=4, help="heads")
-    parser.add_argument(
-        "--k", type=whole_number(1), default=3, help="width of the convolution's kernel"
-    )
     parser.add_argument(
         "--repeats", type=whole_number(1), default=5, help="turns of each layer and length"
     )
     parser.add_argument("--out", type=Path, default=OUT)
     parser.set_defaults(run=run)
     parser = commands.add_parser("lenses", help="seconds of each lens on a random model")
-    parser.add_argument("--layers", type=whole_number(1), default=6)
     parser.add_argument("--pieces", type=whole_number(1), default=128, help="of each side")
     parser.set_defaults(run=run_lenses)
 
@@ -54,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        result = measure(options.d, options.h, options.k, LENGTHS, options.repeats)
+        result = measure(D, HEADS, KERNEL, LENGTHS, options.repeats)
     finally:
         torch.set_num_threads(before)
     options.out.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
@@ -132,7 +129,7 @@ def run_lenses(options: argparse.Namespace) -> None:
     """Measure and print, the best of three turns."""
     print(describe())
     torch.manual_seed(0)
-    config = TransformerConfig(vocab_size=8000, N=options.layers, d_model=256, d_ff=1024, h=8)
+    config = TransformerConfig(vocab_size=8000, N=6, d_model=256, d_ff=1024, h=8)
     translator = Translator.__new__(Translator)  # a lens needs its model alone
     translator.model = Transformer(config).eval()
     ids = torch.randint(EOS + 1, config.vocab_size, (2, options.pieces)).tolist()

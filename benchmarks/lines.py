@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from benchmarks.machine import describe, table
 
 SHORT, LONG = 1_000, 10_000
+"""Lines with all measures, and without the cost of each head."""
 
 
 class Cost(NamedTuple):
@@ -88,10 +89,6 @@ def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks lines`."""
     parser = commands.add_parser("lines", help="time and memory of many lines")
     parser.add_argument("--src", type=Path, required=True, help="sentences, one a line")
-    parser.add_argument(
-        "--lines", type=int, default=SHORT, help="number of lines with all measures"
-    )
-    parser.add_argument("--many", type=int, default=LONG, help="number of lines without costs")
     parser.set_defaults(run=run)
 
 
@@ -100,7 +97,7 @@ def run(options: argparse.Namespace) -> None:
     lines = options.src.read_text("utf-8").splitlines()
     print(describe())
     rows = []
-    for count, costs in ((options.lines, True), (options.many, False)):
+    for count, costs in ((SHORT, True), (LONG, False)):
         chosen = (lines * (1 + count // len(lines)))[:count]
         cost: Cost = alone(measure, chosen, costs=costs, removal=costs)
         parts = ", ".join(f"{name} {seconds:.0f}" for name, seconds in cost.seconds.items())

@@ -36,7 +36,6 @@ class Picture(NamedTuple):
 
 KEYS = {"text": "The man who lost his keys is waiting in front of the house."}
 REMOVED = {"roles_view": "Remove heads", "removed": "c5.0,c1.4", "kind": "cross-attention"}
-OVERLAID = {"layer": "2", "head": "5", "over": ["L3 H8", "L4 H4"]}
 SNOW = {"lesson": "snow.en", "card": "1", "kind": "cross-attention", "layer": "4", "head": "5"}
 PICTURES = (
     Picture("heads", "heads", {}),

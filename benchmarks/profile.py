@@ -41,18 +41,16 @@ GROUPS = {
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks profile`."""
     parser = commands.add_parser("profile", help="where the time of one sentence's search goes")
-    parser.add_argument("--checkpoint", type=Path, default=BUNDLED)
     parser.add_argument("--turns", type=whole_number(1, 1_000), default=30)
-    parser.add_argument("--lines", type=Path, help="English sentences; ours unless given")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Measure and print one row for each length."""
     torch.set_num_threads(1)
-    loaded = checkpoint.load(options.checkpoint)
+    loaded = checkpoint.load(BUNDLED)
     translator = Translator(loaded)
-    lines = sentence_lines(options.lines, 1_000)
+    lines = sentence_lines(1_000)
     matrices = list(_matrices(translator))
     size = sum(matrix.weight.nbytes for matrix in matrices)
     print(describe())
@@ -83,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _batched(translator: Translator) -> list[list[str]]:
     """Return a row for each size of a batch; the texts are compared with those of batches of 1."""
-    texts = sentence_lines(None, TOGETHER)
+    texts = sentence_lines(TOGETHER)
     sources = [Source(text, translator.reader.text(text)) for text in texts]
     ids = [[piece.id for piece in source.pieces] for source in sources]
     engine = CTranslate2Translator.load()

@@ -78,6 +78,9 @@ def write_text(prefix: Path, pairs: int, seed: int) -> None:
 
 ROOT = Path(__file__).parents[1]
 BATCH_TOKENS = 25_000
+VOCABULARY, SAMPLE_LINES = 37_000, 1_000_000
+"""Pieces, and the lines that they are learnt on."""
+PROCESSES = 2
 RECIPE = """[model]
 preset = "demo"
 vocab_size = {vocabulary}
@@ -108,26 +111,7 @@ def add_arguments(commands: Any) -> None:
         "scale", help="prepare millions of made-up pairs, and train on them in two processes"
     )
     parser.add_argument("--pairs", type=whole_number(1_000), default=4_500_000)
-    parser.add_argument(
-        "--text-pairs",
-        type=whole_number(1_000),
-        default=450_000,
-        help="pairs that are read as text beside it",
-    )
-    parser.add_argument("--vocabulary", type=whole_number(100), default=37_000)
-    parser.add_argument(
-        "--sample-lines",
-        type=whole_number(2),
-        default=1_000_000,
-        help="lines that the vocabulary is learnt on",
-    )
     parser.add_argument("--steps", type=whole_number(1), default=200)
-    parser.add_argument("--processes", type=whole_number(1, 64), default=2)
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        help="keep the text here, and take what is there; a temporary one unless given",
-    )
     parser.set_defaults(run=run)
 
 
@@ -135,24 +119,24 @@ def run(options: argparse.Namespace) -> None:
     """Measure and print a table."""
     print(describe())
     with ExitStack() as stack:
-        folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         runs = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         recipe = runs / "scale.toml"
-        recipe.write_text(RECIPE.format(vocabulary=options.vocabulary, steps=options.steps))
+        recipe.write_text(RECIPE.format(vocabulary=VOCABULARY, steps=options.steps))
         _make_text(folder, options)
         prepared = folder / "prepared"
-        rows = [_preparing(recipe, folder, options)]
+        rows = [_preparing(recipe, folder)]
         rows += _reading(
             "prepared text", _process("batches", runs, str(prepared), str(BATCH_TOKENS))
         )
         text = ("text", runs, str(folder / "small"), str(prepared), str(BATCH_TOKENS))
         rows += _reading("text", _process(*text))
-        rows += _training(recipe, prepared, runs / "run", options)
+        rows += _training(recipe, prepared, runs / "run")
     print(table(["", "rows", "seconds", "peak memory", "of it alone", "mapped"], rows))
 
 
 def _make_text(folder: Path, options: argparse.Namespace) -> None:
-    for name, pairs in (("text", options.pairs), ("small", options.text_pairs)):
+    for name, pairs in (("text", options.pairs), ("small", options.pairs // 10)):
         place = folder / name
         if (place / "valid.de").exists():
             continue
@@ -161,13 +145,13 @@ def _make_text(folder: Path, options: argparse.Namespace) -> None:
         write_text(place / "valid", 100, seed=2)
 
 
-def _preparing(recipe: Path, folder: Path, options: argparse.Namespace) -> Row:
+def _preparing(recipe: Path, folder: Path) -> Row:
     started = time.monotonic()
     figures = _process(
         "prepare", recipe.parent, "--config", str(recipe), "--data", str(folder / "text"),
-        "--out", str(folder / "prepared"), "--sample-lines", str(options.sample_lines),
+        "--out", str(folder / "prepared"), "--sample-lines", str(SAMPLE_LINES),
     )  # fmt: skip
-    name = f"training.prepare, vocabulary on {options.sample_lines:,} lines"
+    name = f"training.prepare, vocabulary on {SAMPLE_LINES:,} lines"
     return (name, "", f"{time.monotonic() - started:.0f}", _gib(figures["peak"]), "", "")
 
 
@@ -182,20 +166,20 @@ def _reading(name: str, figures: Report) -> list[Row]:
     ]
 
 
-def _training(recipe: Path, prepared: Path, out: Path, options: argparse.Namespace) -> list[Row]:
+def _training(recipe: Path, prepared: Path, out: Path) -> list[Row]:
     """Several processes at once, as torchrun starts them."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     started = time.time()
-    reports = [out.parent / f"train-{rank}.json" for rank in range(options.processes)]
+    reports = [out.parent / f"train-{rank}.json" for rank in range(PROCESSES)]
     arguments = ["--config", str(recipe), "--data", str(prepared), "--out", str(out)]
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "benchmarks.scale_process", "train", str(report), *arguments],
             cwd=ROOT,
             env={
-                **os.environ, "RANK": str(rank), "WORLD_SIZE": str(options.processes),
+                **os.environ, "RANK": str(rank), "WORLD_SIZE": str(PROCESSES),
                 "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "OMP_NUM_THREADS": "1",
             },
         )

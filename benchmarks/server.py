@@ -77,13 +77,12 @@ def headlight_app(log: Path, *options: str) -> AbstractContextManager[Server]:
 @contextmanager
 def running(
     arguments: Sequence[str],
-    health: str = "_stcore/health",
     log: Path = Path(os.devnull),
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
     """Run a Python module on a free port until the block ends; a context manager.
 
-    One of its arguments holds `{port}`; `health` is the path that answers as soon as it is ready.
+    One of its arguments holds `{port}`.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -98,21 +97,21 @@ def running(
         )
     server = Server(port, process, log)
     try:
-        _wait(server, health)
+        _wait(server)
         yield server
     finally:
         process.terminate()
         try:
             process.wait(timeout=20)
-        except subprocess.TimeoutExpired:  # JupyterLab asks its kernels first, which may be busy
+        except subprocess.TimeoutExpired:
             process.kill()
 
 
-def _wait(server: Server, health: str) -> None:
+def _wait(server: Server) -> None:
     end = time.monotonic() + START
     while time.monotonic() < end and server.process.poll() is None:
         try:
-            urllib.request.urlopen(f"{server.address}/{health}", timeout=1).close()
+            urllib.request.urlopen(f"{server.address}/_stcore/health", timeout=1).close()
             return
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)

@@ -110,7 +110,6 @@ class Setting:
     steps: int
     warmup: int
     compile: bool
-    multiple: int
 
 
 @dataclass(frozen=True)
@@ -156,9 +155,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="torch.compile on our side (no; yes)",
     )
     parser.add_argument("--alone", action="store_true", help="our side alone")
-    parser.add_argument(
-        "--multiple", type=count, help="pad lengths to multiples of this; as a training does"
-    )
     parser.set_defaults(run=run)
 
 
@@ -189,7 +185,7 @@ def run(options: argparse.Namespace) -> None:
             for side in sides:
                 setting = Setting(
                     side, preset, options.layers, options.batch_tokens, options.steps,
-                    options.warmup, options.compile and side == SIDES[0], options.multiple or 0,
+                    options.warmup, options.compile and side == SIDES[0],
                 )  # fmt: skip
                 results[side].append(turn(setting))
         print(_rows(preset, options, results), flush=True)
@@ -275,8 +271,7 @@ def _measured(setting: Setting) -> Turn:
     else:
         process = ProcessInfo(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
         update = PlainLoop(config, process.device, bf16=setting.side == SIDES[2]).update
-    multiple = setting.multiple or process.length_multiple
-    batches = _batches(config, setting, multiple)
+    batches = _batches(config, setting, process.length_multiple)
     for batch in batches[: setting.warmup]:
         update(batch)
     _wait(process)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 STEPS = 14
 """Actions of a walk."""
-PATIENCE, MOMENT = 60.0, 0.4
+PATIENCE, MOMENT = 60.0, 0.2
 """Seconds until a page must be at rest, and until a run that an action asked for has begun."""
 CLICK = 1000
 """Milliseconds until a control must take a click."""
@@ -113,10 +113,10 @@ def settle(page: Page, run: str = "", moment: float = MOMENT) -> bool:
         alike = alike + 1 if state == last else 0
         is_new = state.run not in ("", run) or (state.run and waited > moment)
         # a page without a translation has no end
-        if state.rests and is_new and alike >= (3 if state.ends else 15):
+        if state.rests and is_new and alike >= (3 if state.ends else 12):
             return True
         last = state
-        page.wait_for_timeout(40)
+        page.wait_for_timeout(25)
     return False
 
 

@@ -1,1 +1,1 @@
-"""Explorers of a notebook beside BertViz, and in a JupyterLab."""
+"""Explorers of a notebook beside BertViz."""

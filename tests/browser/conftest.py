@@ -20,6 +20,7 @@ from tests.browser.servers import APP, served
 from tests.browser.spy import SPY
 from tests.viz.trained_model import trained_folder
 from transformer import Translator
+from viz.app.lessons.library import LESSONS_VARIABLE
 from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE
 
 if TYPE_CHECKING:
@@ -98,17 +99,27 @@ def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def lessons_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of lessons of every served app, which a test may fill."""
+    return tmp_path_factory.mktemp("lessons")
+
+
+@pytest.fixture(scope="session")
 def serve_app(
-    tmp_path_factory: pytest.TempPathFactory, models_folder: Path
-) -> Iterator[Callable[[str], str]]:
-    """Serve the app with another `HEADLIGHT_CHECKPOINT` and get its address."""
+    tmp_path_factory: pytest.TempPathFactory, models_folder: Path, lessons_folder: Path
+) -> Iterator[Callable[[str], tuple[str, Path]]]:
+    """Serve the app with another `HEADLIGHT_CHECKPOINT` and get its address and its log."""
     with ExitStack() as servers:
 
         @functools.cache
-        def serve(checkpoint: str) -> str:
+        def serve(checkpoint: str) -> tuple[str, Path]:
             log = tmp_path_factory.mktemp("app") / "server.log"
-            env = {CHECKPOINT_VARIABLE: checkpoint, MODELS_VARIABLE: str(models_folder)}
-            return servers.enter_context(served(APP, log, env))
+            env = {
+                CHECKPOINT_VARIABLE: checkpoint,
+                MODELS_VARIABLE: str(models_folder),
+                LESSONS_VARIABLE: str(lessons_folder),
+            }
+            return servers.enter_context(served(APP, log, env)), log
 
         yield serve
 
@@ -136,19 +147,23 @@ def serve_script(
 
 
 @pytest.fixture(scope="session")
-def address(serve_app: Callable[[str], str], trained_folder: Path) -> str:
-    """Address of the app on the tests' small model, for all modules."""
+def logged_app(
+    serve_app: Callable[[str], tuple[str, Path]], trained_folder: Path
+) -> tuple[str, Path]:
+    """Address of the app on the tests' small model, for all modules, and its log."""
     return serve_app(str(trained_folder))
 
 
-@pytest.fixture(scope="module")
-def walked_app(
-    tmp_path_factory: pytest.TempPathFactory, trained_folder: Path
-) -> Iterator[tuple[str, Path]]:
-    """The app on the tests' small model, with its log."""
-    log = tmp_path_factory.mktemp("walks") / "server.log"
-    with served(APP, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
-        yield address, log
+@pytest.fixture(scope="session")
+def address(logged_app: tuple[str, Path]) -> str:
+    """Address of the app on the tests' small model."""
+    return logged_app[0]
+
+
+@pytest.fixture(scope="session")
+def bundled_address(serve_app: Callable[[str], tuple[str, Path]]) -> str:
+    """Address of the app on the bundled models."""
+    return serve_app("")[0]
 
 
 @pytest.fixture(scope="session")

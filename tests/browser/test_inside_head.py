@@ -1,11 +1,9 @@
 """The inside of a head: each value stands where it says, and the walk shows its step."""
 
-import xml.etree.ElementTree as ET
-
 import numpy as np
 import pytest
 
-from tests.browser.offline import PAPER, SVG, Still, rgb, words_of
+from tests.browser.offline import PAPER, Still, rgb
 from transformer.analysis.paper.arithmetic import Arithmetic
 from viz.draw.inside_head import WalkStep, encode_inside
 from viz.draw.palette import difference_table
@@ -79,7 +77,7 @@ def step_of(page):
     return str(page.page.locator(".hl-steps [aria-pressed=true]").inner_text())
 
 
-def test_a_value_has_its_colour_and_its_name_at_its_place(still, tmp_path):
+def test_a_value_has_its_colour_and_its_name_at_its_place(still):
     page = still(content(), width=1200)
     colors = difference_table("light")
     for name, row, column, level in (
@@ -107,15 +105,6 @@ def test_a_value_has_its_colour_and_its_name_at_its_place(still, tmp_path):
     assert page.color(3, y) != rgb(PAPER["light"])
     page.page.mouse.move(1, 890)
     assert page.color(3, y) == rgb(PAPER["light"])
-    rows = page.page.locator(".hl-unseen tr").all_inner_texts()
-    assert rows[2].split("\t") == ["black", "−2.25", "−0.125", "seen", "0.0001"]
-    assert rows[4].split("\t") == ["</s>", "0", "0", "hidden", "0"]
-    svg = ET.parse(page.save("SVG", tmp_path)).getroot()
-    words = {word["text"] for word in words_of(svg)}
-    assert {"Two", "dogs", "160", "− ∞", "0.250", "says 0", "z = Σ α v"} <= words
-    strongest = "rgb({},{},{})".format(*colors[255])
-    assert sum(node.get("fill") == strongest for node in svg.iter(f"{SVG}rect")) >= 2
-    assert page.save("PNG", tmp_path).stat().st_size > 5000
     # a page that is zoomed has a picture of more pixels
     cdp = page.page.context.new_cdp_session(page.page)
     size = {"width": 1200, "height": 700, "mobile": False}  # as wide as before

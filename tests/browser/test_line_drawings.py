@@ -6,13 +6,12 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from tests.browser.offline import PAPER, SVG, open_save_menu, rgb, words_of
-from tests.browser.test_attention_map import GERMAN, LABELS, numbered
+from tests.browser.offline import PAPER, rgb, words_of
+from tests.browser.test_attention_map import GERMAN, LABELS
 from transformer.analysis.alignment import WordPair
 from transformer.text.languages import OURS
 from viz.draw.attention_map import encode_ribbons
 from viz.draw.beam_tree import DrawnNode, encode_tree
-from viz.draw.palette import COLOR, head_colors
 from viz.draw.word_links import encode_links
 
 pytestmark = pytest.mark.browser
@@ -51,13 +50,6 @@ def rows(page):
     return ends
 
 
-def switch_colors(page):
-    colors = page.page.locator(".hl-switches input").evaluate_all(
-        "all => all.map((box) => getComputedStyle(box).accentColor)"
-    )
-    return [rgb(color) for color in colors]
-
-
 def test_a_word_shows_its_ribbons_and_exact_weights_by_pointer_and_keys(still):
     head = alone((2, 5, HOT), (2, 0, 1 - HOT), (1, 1, 0.2), (3, 3, 0.009))
     page = still(ribbons_of(("L1 H1", head), reads=("<s>", *GERMAN[:-1])))
@@ -94,54 +86,6 @@ def test_a_word_shows_its_ribbons_and_exact_weights_by_pointer_and_keys(still):
     assert page.read_out() == "“Zwei” → “·bee” L1 H1 0"
     page.press("Escape")
     assert rows(page)[0] == ["Zwei", "Two"]
-
-
-def test_heads_have_colours_of_their_own_and_can_be_switched_off(still):
-    names = [f"L{n} H{n}" for n in range(1, 9)]
-    heads = [(name, alone((n % 5, (2 * n) % 7, HOT))) for n, name in enumerate(names)]
-    page = still(ribbons_of(*heads))
-    switches = page.page.get_by_role("group", name="Heads", exact=True).get_by_role("checkbox")
-    assert switch_colors(page) == [rgb(color) for color in head_colors("cross", "light")]
-    assert switch_colors(page)[0] == rgb(COLOR["cross"])
-    page.page.get_by_role("checkbox", name="L3 H3").uncheck()
-    page.click(*page.spot("schwarze"))
-    moved = [(name, alone((1, n % 7, HOT))) for n, name in enumerate(names)]
-    page.show(ribbons_of(*moved))
-    # the pick stays, and so does what is switched off
-    assert ["0.913" in rows(page)[n] for n in range(4)] == [True, True, False, True]
-    assert page.page.locator(".hl").count() == 1
-    for switch in switches.all():
-        switch.uncheck()
-    page.show(ribbons_of(*moved[:2]))
-    page.show(ribbons_of(*moved[:3]))
-    assert switches.evaluate_all("all => all.map((box) => box.checked)") == [False, False, True]
-    switches.first.check()
-    assert ["0.913" in rows(page)[n] for n in range(3)] == [True, False, True]
-
-
-def test_long_lists_scroll_in_themselves_and_are_saved_on_white(still, tmp_path):
-    labels = numbered(64)
-    heads = [(f"H{n}", np.eye(64, dtype=np.float32)) for n in range(8)]
-    page = still(
-        ribbons_of(*heads, labels=labels, caption=["By a model."]), width=390, theme="dark"
-    )
-    assert page.scroll.bounding_box()["height"] == 800
-    page.press("ArrowDown", "End")
-    (last,) = [word for word in page.words() if word["text"] == "w63"]
-    assert 0 < last["y"] < 800
-    assert page.fits()
-    open_save_menu(page.page)
-    page.page.get_by_label("white background").check()
-    path = page.save("SVG", tmp_path)
-    assert path.name == "headlight-h0-h1-h2-h3-h4-h5-h6-h7-cross-ribbons.svg"
-    root = ET.parse(path).getroot()
-    assert next(root.iter(f"{SVG}rect")).get("fill") == "#ffffff"
-    assert {"w0", "k63", "By a model."} <= {word["text"] for word in words_of(root)}
-    strokes = {node.get("stroke") for node in root.iter(f"{SVG}path")}
-    assert strokes == set(head_colors("cross", "light"))
-    assert page.save("PNG", tmp_path).stat().st_size > 5000
-    # the page is dark still
-    assert switch_colors(page) == [rgb(color) for color in head_colors("cross", "dark")]
 
 
 SOURCE = ["Yesterday", "I", "saw", "dogs", "running", "."]
@@ -206,33 +150,6 @@ def test_a_word_shows_its_partners_and_keeps_them_when_pinned(still):
     page.page.mouse.move(1, 890)
     page.press("Escape")
     assert numbers(page) == {}
-    rows = page.page.locator(".hl-unseen table tbody tr")
-    assert rows.nth(2).locator("td").all_text_contents() == ["I", "ich", "0.60"]
-    assert rows.last.locator("td").all_text_contents() == [".", "", "no partner"]
-
-
-def test_on_a_phone_forty_words_stand_side_by_side_and_a_tap_pins(still, tmp_path):
-    words = [f"word{n}" for n in range(40)]
-    pairs = [WordPair(n, n, 0.5) for n in range(40)]
-    page = still(links_of(pairs, words, [*words, "שלום"]), width=390)
-    assert page.fits()
-    assert page.scroll.evaluate("e => e.scrollHeight <= e.clientHeight")  # nothing in a box
-    drawn = {word["text"]: word for word in page.words()}
-    assert {*words, "שלום"} <= set(drawn)
-    assert all(0 <= word["x"] <= 390 for word in drawn.values())
-    x, y = page.spot("word7")
-    box = page.canvas.bounding_box()
-    for strengths in (["0.50"], []):  # a tap pins, a second one lets go
-        page.scroll.dispatch_event("pointerleave")
-        page.scroll.dispatch_event("click", {"clientX": box["x"] + x, "clientY": box["y"] + y})
-        page.scroll.dispatch_event("pointerleave")
-        assert list(numbers(page).values()) == strengths
-    path = page.save("SVG", tmp_path)
-    assert path.name == "headlight-word-links.svg"
-    root = ET.parse(path).getroot()
-    assert {link.get("stroke") for link in root.iter(f"{SVG}path")} == {COLOR["cross"]}
-    texts = " ".join(word["text"] for word in words_of(root))
-    assert all(part in texts for part in ("word39", "layer 2, lens: norms", "By a model"))
 
 
 def tree(*rows):

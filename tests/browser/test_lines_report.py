@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.browser.offline import Saved
-from tests.browser.spy import level_of, plain
-from tests.viz.planted_trace import HEADS, LAYERS, UNLIKE, many
+from tests.browser.spy import level_of
+from tests.viz.planted_trace import UNLIKE, many
 from transformer import KINDS, Kind
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
+from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
 from transformer.text.languages import Languages
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import display_tokens
@@ -136,19 +136,6 @@ def test_sentences_are_opened_searched_sorted_and_linked(opened):
 
 def test_the_summary_is_read_sorted_and_opens_heads(opened):
     heads = heads_of("encoder_self")
-    (panel, *others) = opened.panels()
-    assert len(others) == len(KINDS) - 1
-    column = int(heads[4].profile.argmax())  # of L2 H2
-    cell = (panel["to"][0] - panel["from"][0]) / panel["wide"]
-    at = {"x": panel["from"][0] + (column + 0.5) * cell, "y": FIRST_ROW + 4.5 * ROW}
-    opened.summary.hover(position=at)
-    note = plain(opened.page.locator("#summary .hl-tip").inner_text())
-    distance = column - REACH - 1
-    where = f"{abs(distance)} {'before' if distance < 0 else 'after'}"
-    assert note.startswith("L2 H2 · ")
-    assert (where if distance else "at the same position") in note
-    assert f"{heads[4].profile[column]:.3f}" in note
-    opened.page.mouse.move(1, 1)
     opened.summary.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
         opened.page.keyboard.press(key)
@@ -162,13 +149,6 @@ def test_the_summary_is_read_sorted_and_opens_heads(opened):
     profile = np.stack([head.profile for head in order])  # [head, column]
     levels = np.floor(255 * np.sqrt(np.clip(profile, 0, 1)) + 0.5).astype(int)
     assert (opened.panels()[0]["colors"] == table("encoder_self", "light")[levels]).all()
-    names = [f"L{head.place.layer + 1} H{head.place.head + 1}" for head in order]
-    words = opened.summary.locator("canvas").evaluate("(canvas) => canvas.painted.words")
-    left = min(word["x"] for word in words if word["text"] in names)
-    assert [word["text"] for word in words if word["x"] == left and word["text"] in names] == names
-    rows = opened.page.locator("#summary tbody tr")
-    assert rows.count() == len(KINDS) * LAYERS * HEADS
-    assert "encoder self-attention" in rows.first.inner_text()
     # where heads differ most can be followed
     most = max(
         (head for kind in KINDS for head in heads_of(kind)),
@@ -188,34 +168,6 @@ def test_the_summary_is_read_sorted_and_opens_heads(opened):
         opened.page.wait_for_timeout(100)
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
         assert opened.summary.locator("canvas").bounding_box()["width"] <= width
-
-
-def test_a_head_that_lies_apart_is_that_of_the_sentence(browser, tmp_path, monkeypatch):
-    monkeypatch.setattr("viz.draw.explorer.INSIDE_BYTES", 0)
-    page = Lines(browser, tmp_path / "apart.html", lines_report(many()), "#3")
-    for number in (3, 4):
-        page.open(number)
-        page.select("encoder_self", 0, 1)
-        page.page.get_by_role("heading", name="L1 H2 · encoder").wait_for()
-        levels = level_of(many()[number - 1].encoder_self[0, 1])
-        assert (page.painted()["levels"] == levels).all()
-    page.close()
-
-
-def test_the_longest_sentence_comes_first_where_that_is_asked(browser, tmp_path):
-    first, second = many(2)
-    rows = len(first.target_pieces) - 1
-    shorter = replace(
-        first,
-        target_pieces=first.target_pieces[:rows],
-        decoder_self=first.decoder_self[..., :rows, :rows],
-        cross=first.cross[..., :rows, :],
-        log_probs=first.log_probs[:rows],
-    )
-    page = Lines(browser, tmp_path / "lengths.html", lines_report([shorter, second]))
-    page.page.get_by_label("Order").select_option("length")
-    assert page.numbers() == [2, 1]
-    page.close()
 
 
 def test_a_damaged_sentence_is_not_shown_as_another(browser, tmp_path):

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from tests.browser.app_page import (
@@ -24,31 +22,11 @@ from tests.browser.app_page import (
 from tests.browser.spy import middle_of, plain
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_words
-from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
-from transformer.analysis.paper.scaling import factor, rescale
 from transformer.analysis.sinks import without_sinks
 from transformer.files.installed import FORMING
-from viz.draw.labels import display_tokens
 from viz.pages.training.runs import find
 
 pytestmark = pytest.mark.browser
-
-
-def test_a_pinned_row_stands_in_the_link_until_another_kind_is_open(visit):
-    page = visit("heads", text=SENTENCE, kind="cross-attention", layer="2", head="2")
-    squares = page.locator(".st-key-heads-map .hl-scroll")
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
-        squares.press(key)
-    until(page, lambda: url(page).get("heads-map-row"), "3")
-    page.reload()  # as whoever gets the link
-    page.locator(".st-key-heads-map table").wait_for(state="attached")
-    squares.press("Escape")
-    until(page, lambda: url(page).get("heads-map-row"), None)
-    squares.press("ArrowDown")
-    squares.press("Enter")
-    until(page, lambda: url(page).get("heads-map-row"), "1")
-    page.get_by_role("gridcell", name="encoder, layer 2, head 1").click()
-    until(page, lambda: url(page).get("heads-map-row"), None)
 
 
 def test_the_grid_opens_heads_and_the_menus_follow_it(visit, translator):
@@ -60,9 +38,15 @@ def test_the_grid_opens_heads_and_the_menus_follow_it(visit, translator):
     expect_grid(page, trace)
     page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
     expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
+    # a row that is pinned stands in the link until another kind is open
+    squares = page.locator(".st-key-heads-map .hl-scroll")
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+        squares.press(key)
+    until(page, lambda: url(page).get("heads-map-row"), "3")
     # a map of another kind takes the menu of kinds with it
     page.get_by_role("gridcell", name="encoder, layer 2, head 1").click()
     expect_map(page, "heads-map", trace.encoder_self[1, 0], trace.labels("encoder_self"))
+    until(page, lambda: url(page).get("heads-map-row"), None)
     assert map_table(page) == ("encoder_self", "light")
     assert page.get_by_role("radio", name="encoder").is_checked()
     # and the other way round: a menu moves the outline
@@ -90,7 +74,7 @@ def map_table(page):
     return drawn["table"] if drawn else None
 
 
-def test_a_link_opens_every_choice_and_files_hold_them(visit, translator):
+def test_a_link_opens_every_choice_and_a_report_is_saved(visit, translator):
     page = visit("heads", text=SENTENCE, kind="cross-attention", layer="1", head="2")
     page.get_by_role("button", name="Options").click()
     page.get_by_text("Without sinks", exact=True).click()
@@ -107,135 +91,41 @@ def test_a_link_opens_every_choice_and_files_hold_them(visit, translator):
         expect_url(page, text=SENTENCE, **choices)
     page.get_by_role("button", name="Save data").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="This map as CSV").click()
-    frame = pd.read_csv(download.value.path())
-    np.testing.assert_allclose(
-        frame["weight_without_sinks"].to_numpy(np.float32),
-        axes.weights[0].mean(0).ravel(),
-        rtol=1e-6,
-    )
-    with page.expect_download() as download:
         page.get_by_role("button", name="HTML report").click()
     assert trace.target in Path(download.value.path()).read_text("utf-8")
-
-
-def test_comparison_and_order_are_those_of_the_link(visit, translator):
-    trace = translator.trace(SENTENCE)
-    link = {"text": SENTENCE, "view": "compare", "kind": "encoder", "layer": "2", "head": "3"}
-    page = visit("heads", layer2="1", head2="mean", **link)
-    labels = trace.labels("encoder_self")
-    first, second = trace.encoder_self[1, 2], trace.encoder_self[0].mean(0)
-    expect_map(page, "heads-first", first, labels)
-    expect_map(page, "heads-second", second, labels)
-    expect_map(page, "heads-difference", first - second, labels)
-    # sentences of other tokens have no difference, and the page says so
-    page = visit("heads", text2="The dog sings.", **link, **{"with": "another sentence"})
-    other = translator.trace("The dog sings.")
-    expect_map(page, "heads-second", other.encoder_self[1, 2], other.labels("encoder_self"))
-    page.get_by_text("the two maps have different tokens").wait_for()
-    assert page.locator(".st-key-heads-difference").count() == 0
-
-    page = visit("heads", text=SENTENCE, sort="confidence", kinds="encoder")
-    sure = trace.encoder_self[..., :-1].max(-1).mean(-1)  # [layer, head], the end token aside
-    best = np.unravel_index(int(sure.argmax()), sure.shape)
-    name = f"encoder, layer {best[0] + 1}, head {best[1] + 1}"
-    cell = page.get_by_role("gridcell").first
-    until(page, lambda: cell.get_attribute("aria-label"), name)
-    cell.click()
-    expect_map(page, "heads-map", trace.encoder_self[best], labels)
-
-
-TRAINED = factor("÷ √d_k", 8)
-
-
-def numbers(translator, kind, layer, head, word, text=SENTENCE):
-    trace = translator.trace(text)
-    return arithmetic(sublayer_values(translator.model, trace, kind, layer), head, word, TRAINED)
 
 
 def step_of(page):
     """The step that is shown; 0 is the whole."""
     chips = page.locator(".st-key-inside .hl-steps button")
     pressed: list[str] = chips.evaluate_all("all => all.map((chip) => chip.ariaPressed)")
-    return pressed.index("true")
+    return pressed.index("true") if "true" in pressed else None
 
 
-def rows(page):
-    """Name, q · k, scaled, mask and weight of each key, as they are read out."""
-    cells: list[list[str]] = page.locator(".st-key-inside .hl-unseen tbody tr").evaluate_all(
-        "all => all.map((row) => [...row.cells].map((cell) => cell.textContent))"
-    )
-    return cells
-
-
-def shows(page, wanted):
-    """Return whether each key has its numbers."""
-    _, *columns = zip(*rows(page), strict=True)
-    dots, scaled, mask, weights = columns
-    return [word == "seen" for word in mask] == wanted.seen.tolist() and all(
-        len(texts) == len(values)
-        and np.allclose([float(t.replace("−", "-")) for t in texts], values, rtol=1e-3, atol=1e-5)
-        for texts, values in (
-            (dots, wanted.dots), (scaled, wanted.scaled), (weights, wanted.weights),
-        )
-    )  # fmt: skip
-
-
-def expect(page, wanted):
-    """The page comes to show these numbers."""
-    page.locator(".st-key-inside .hl-unseen tbody tr").first.wait_for(state="attached")
-    until(page, lambda: shows(page, wanted), True)
-
-
-def test_every_number_is_the_models_and_follows_the_choices(visit, translator):
-    page = visit("inside", text=SENTENCE, kind="encoder", layer="1", head="2")
-    expect(page, numbers(translator, "encoder_self", 0, 1, 2))
-    page.get_by_role("radio", name="cross").click()
-    expect(page, numbers(translator, "cross", 0, 1, 2))
-    choose(page, "Head", "4")
-    expect(page, numbers(translator, "cross", 0, 3, 2))
-    choose(page, "Layer", "2")
-    expect(page, numbers(translator, "cross", 1, 3, 2))
-    read, written = display_tokens(translator.trace(SENTENCE).target_tokens)[1:3]
-    name = f"where does the step that reads “{read}” and predicts “{written}” look?"
-    assert name in plain(page.locator(".st-key-inside h3").inner_text())
-    choose(page, "Layer", "1")
-    page.get_by_role("button", name="Options").click()
-    choose(page, "Scale", "none")
-    trace = translator.trace(SENTENCE)
-    edits = {"decoder.layers.0.cross_attention.hook_attn_scores": rescale(8**0.5, 3)}
-    edited = sublayer_values(translator.model, trace, "cross", 0, edits)
-    expect(page, arithmetic(edited, 3, 2, 1.0))
-    page.locator(".st-key-inside-translation", has_text="translated with no scale").wait_for()
-
-
-def test_the_step_is_in_the_link_and_survives_back_and_a_reload(tab, translator):
+def test_the_step_is_in_the_link_and_survives_back_and_a_reload(visit, translator):
     # a mean that was chosen on the heads page is a head here
-    page = tab("heads", text=SENTENCE, kind="decoder", layer="mean", head="mean")
+    page = visit("heads", text=SENTENCE, kind="decoder", layer="mean", head="mean")
     page.locator(".st-key-heads-map .hl").wait_for()
     open_page(page, "Inside a head")
-    expect(page, numbers(translator, "decoder_self", 1, 0, 2))
     page.get_by_role("button", name="softmax", exact=True).click()
     until(page, lambda: url(page).get("at"), "6")
     assert (url(page)["text"], url(page)["kind"]) == (SENTENCE, "decoder")
     page.get_by_role("button", name="One step on", exact=True).click()
     until(page, lambda: url(page).get("at"), "7")
-    for go, step in ((page.go_back, 6), (page.go_forward, 7)):
+    for go, step in ((page.go_back, 6), (page.go_forward, 7), (page.reload, 7)):
         go(wait_until="commit")
         until(page, lambda: (url(page).get("at"), step_of(page)), (str(step), step))
-    page.reload()
-    expect(page, numbers(translator, "decoder_self", 1, 0, 2))
-    assert step_of(page) == 7
     # the address does not hear of a walk that plays, and another head is no other step
     page.get_by_role("button", name="▶ Play", exact=True).click()
     page.get_by_role("button", name="❚❚ Pause", exact=True).click()
     choose(page, "Head", "2")
-    expect(page, numbers(translator, "decoder_self", 1, 1, 2))
+    expect_url(page, head="2")
+    at_rest(page)
     assert (url(page)["at"], step_of(page)) == ("7", 8)
     # what is typed here is there on the next page
     other = "My brother sings."
     page.get_by_role("textbox", name="English").fill(other)
-    expect(page, numbers(translator, "decoder_self", 1, 1, 2, other))
+    expect_german(page, translator.translate(other).text)
     open_page(page, "All heads")
     expect_german(page, translator.translate(other).text)
     assert page.get_by_role("textbox", name="English").input_value() == other
@@ -282,7 +172,7 @@ def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
     until(page, lambda: removed()[-4:], " 1-2")
 
 
-def test_a_run_plays_once_and_is_scrubbed_by_keyboard(visit):
+def test_a_run_plays_by_itself_and_is_scrubbed_by_keyboard(visit):
     probes = find(FORMING)[0]
     steps, last = list(probes), AttentionTrace.load(probes[5000])
     visit().emulate_media(reduced_motion="no-preference")
@@ -293,20 +183,17 @@ def test_a_run_plays_once_and_is_scrubbed_by_keyboard(visit):
     player.get_by_role("button", name="Pause").wait_for()  # by itself
     shown = at()
     until(page, lambda: at() != shown, True)
+    slider.press("End")
     until(page, at, f"step {steps[-1]:,}")
-    player.get_by_role("button", name="Play").wait_for()  # once
+    player.get_by_role("button", name="Play").wait_for()
     assert written(says) == last.target
     page.emulate_media(reduced_motion="reduce")
     slider.press("Home")
-    texts = [written(says)]
-    for step in steps[1:]:
+    for step in steps[1:3]:
         slider.press("ArrowRight")
-        texts.append(written(says))
         assert at() == f"step {step:,}"
-    saved = [probes[step].with_name(probes[step].name.replace("sentence", "written"))
-             for step in steps]  # fmt: skip
-    assert texts == [AttentionTrace.load(path).target or "nothing" for path in saved]
     slider.press("Home")
+    first = written(says)
     expect_url(page, trained="1", kind="cross-attention")  # once the reader rests
     player.get_by_label("decoder", exact=True).check()
     tiles = player.get_by_role("application")
@@ -317,7 +204,7 @@ def test_a_run_plays_once_and_is_scrubbed_by_keyboard(visit):
     page.reload()  # as whoever gets the link
     player.get_by_label("decoder", exact=True).wait_for()
     assert player.get_by_label("decoder", exact=True).is_checked()
-    assert (at(), written(says)) == ("step 1", texts[0])
+    assert (at(), written(says)) == ("step 1", first)
     player.get_by_role("button", name="Play").wait_for()
     expect_url(page, **open_)
 

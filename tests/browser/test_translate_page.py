@@ -162,3 +162,11 @@ def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(
     assert wanted.startswith(seen[-2][0])
     assert len({(top, height) for *_, top, height in seen}) == 1, seen
     no_traceback(page)
+    # in the middle of the text, the cursor stays where it is
+    page.keyboard.press("Home")
+    for letter in "Now ":
+        page.keyboard.type(letter)
+        page.wait_for_timeout(350)
+    expect_german(page, translator.translate(f"Now {typed}").text)
+    assert box.evaluate("box => box.selectionStart") == 4
+    expect(box).to_have_value(f"Now {typed}")

@@ -22,8 +22,8 @@ CONTROLS = """
 :is(a[href], button:not([disabled]), label[data-baseweb=checkbox], [role=tab],
 [role=menuitem]):visible"""
 # of each control its group, which is the key of the element around it, and its name, whether it is
-# a link, and whether it stands on every page; null of one that only explains, opens a list of
-# options, saves something, leaves the app or is chosen already
+# a link, whether it stands on every page, and the other page to which it leads; null of one that
+# only explains, opens a list of options, saves something, leaves the app or is chosen already
 NAMES = r"""(all) => all.map((element) => {
     const beside = "[data-testid=stTooltipIcon], [data-testid=stElementToolbar], "
         + "[data-testid=stDownloadButton], [data-testid=stSelectbox], [data-testid=stFileUploader]";
@@ -36,7 +36,9 @@ NAMES = r"""(all) => all.map((element) => {
     const text = element.ariaLabel || element.innerText || element.localName;
     const name = text.trim().replace(/\s+|expand_\w+$/g, " ");
     const everywhere = element.closest(bars) !== null && group !== "swap";
-    return [group.replace(/\d+/g, "#"), name, link !== null, everywhere];
+    const kinds = /\d+|encoder_self|decoder_self|cross/g;
+    const target = link && link.pathname !== location.pathname ? link.pathname : "";
+    return [group.replace(kinds, "#"), name, link !== null, everywhere, target];
 })"""
 SAVES = ("Save as", "Save a BibTeX")
 
@@ -50,6 +52,7 @@ class Control(NamedTuple):
     name: str
     is_link: bool
     everywhere: bool
+    target: str  # path of another page, to which a link leads
 
 
 def controls(page: "Page") -> dict[Control, int]:
@@ -94,6 +97,8 @@ class Presses:
         for control in there:
             page = "" if control.everywhere else path
             group = page, control.group or opener or control.name
+            if control.target:  # a page is reached by a link of each other page in the same way
+                group = "", control.target
             if (page, control) not in self.pressed and self.groups[group] < MOST:
                 self.groups[group] += 1
                 self.pressed.add((page, control))
@@ -101,11 +106,14 @@ class Presses:
 
     def _press(self, path: str, query: str, way: list[Control]) -> list[Control]:
         """Press controls one after another; return those that the last one has brought up."""
-        there, opened = controls(self.page), []
-        is_there = way[-1].everywhere or (self.path() == path and not way[-1].is_link)
-        if way[0] not in there or not is_there:
+        opened: list[Control] = []
+        there, stays = controls(self.page), self.path() == path
+        steps = way
+        if way[-1] in there and (stays or way[-1].everywhere):
+            steps = way[-1:]  # what an earlier press has brought up is still there
+        elif way[0] not in there or not (stays or way[-1].everywhere):
             self._enter(path, query)
-        for control in way:
+        for control in steps:
             before = controls(self.page)
             if control not in before:
                 return []  # as where the sentence of another press has no such row
@@ -132,10 +140,10 @@ class Presses:
 
 
 @pytest.fixture(scope="module")
-def presses(browser: "Browser", walked_app: tuple[str, Path]) -> Presses:
+def presses(browser: "Browser", logged_app: tuple[str, Path]) -> Presses:
     """One reader for all pages: what stands on every page is pressed once."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    return Presses(page, *walked_app)
+    return Presses(page, *logged_app)
 
 
 @pytest.mark.parametrize("path", PAGE_TITLES)

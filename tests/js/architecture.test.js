@@ -5,10 +5,8 @@ import { nextBox, planModel } from "../../viz/browser/architecture/plan.ts";
 import {
   durationOf, missingShare, momentsOf,
 } from "../../viz/browser/architecture/playback.ts";
-import {
-  Architecture, headOf, lineThrough, modelMarks, roundedBox,
-} from "../../viz/browser/architecture/view.ts";
-import { assertApart, measure, modelData, only, palette, textsOf, theme } from "./samples.js";
+import { Architecture, modelMarks } from "../../viz/browser/architecture/view.ts";
+import { assertApart, measure, modelData, only, palette, theme } from "./samples.js";
 
 /** @import { ModelData } from "../../viz/browser/architecture/plan.ts" */
 
@@ -20,10 +18,6 @@ const WIDTHS = [300, 390, 559, 560, 700, 780, 1600];
 /** @param {number} width @param {ModelData} [data] @param {number} [tallest] */
 const planAt = (width, data = DATA, tallest = 2000) =>
   planModel(data.boxes, width, tallest, measure);
-
-test("the plan has a place for every box and for no other", () => {
-  assert.deepEqual(Object.keys(planAt(780).boxes), NAMES);
-});
 
 test("no two boxes overlap, all lie on the picture, and on whole pixels", () => {
   for (const width of WIDTHS) {
@@ -171,33 +165,6 @@ test("every value has its colour, in the palette of its box", () => {
   assert.deepEqual([pictures[0].x, pictures[0].width, pictures[0].height],
     [x + 7, width - 14, 20]);
   assert.ok(pictures[0].y > y + 18);
-});
-
-test("a strip with more columns than pixels is smoothed", () => {
-  const smooth = [1, 4].map((ratio) =>
-    only(modelMarks({ data: DATA, plan: planAt(780), theme, ratio }), "picture")
-      .some((mark) => mark.smooth));
-  assert.deepEqual(smooth, [true, false]);
-});
-
-test("titles, shapes and the layer are told once each", () => {
-  const texts = (/** @type {number} */ width) =>
-    textsOf(modelMarks({ data: DATA, plan: planAt(width), theme, ratio: 1 }));
-  assert.deepEqual(texts(780), ["3 × · layer 2 is drawn", "3 × · layer 2 is drawn",
-    ...DATA.boxes.flatMap(({ title, shape }) => [title, shape])]);
-  assert.equal(texts(390).filter((text) => text === "layer 2 of 3").length, 2);
-  const data = { ...DATA, layers: { encoder: 6, decoder: 1 }, layer: { encoder: 4, decoder: 0 } };
-  assert.deepEqual(textsOf(modelMarks({ data, plan: planAt(780), theme, ratio: 1 })).slice(0, 2),
-    ["6 × · layer 5 is drawn", "1 × · layer 1 is drawn"]);
-});
-
-test("a line bends in round corners and its head points the way it goes", () => {
-  assert.equal(lineThrough([[0, 0], [20, 0], [20, 20]]), "M0,0L14,0Q20,0 20,6L20,20");
-  assert.equal(lineThrough([[0, 0], [4, 0], [4, 20]]), "M0,0L2,0Q4,0 4,6L4,20");
-  assert.equal(headOf([[0, 9], [0, 0]]), "M0,0L3.5,6L-3.5,6Z");
-  assert.equal(headOf([[0, 0], [9, 0]]), "M9,0L3,3.5L3,-3.5Z");
-  assert.equal(roundedBox({ x: 1, y: 2, width: 10, height: 20 }, 3),
-    "M4 2H8A3 3 0 0 1 11 5V19A3 3 0 0 1 8 22H4A3 3 0 0 1 1 19V5A3 3 0 0 1 4 2Z");
 });
 
 test("the boxes light from the foot up: the encoder's once, the decoder's for each subword", () => {

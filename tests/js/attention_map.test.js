@@ -6,7 +6,7 @@ import {
 import { AttentionMap, mapMarks, mapRaster } from "../../viz/browser/attention_map/view.ts";
 import { leveller } from "../../viz/browser/core/color.ts";
 import { number } from "../../viz/browser/core/text.ts";
-import { mapData, measure, only, palette, plain, textsOf, theme, viewOf } from "./samples.js";
+import { mapData, measure, only, palette, plain, theme, viewOf } from "./samples.js";
 
 const WHOLE = { x: 0, y: 0, width: 720, height: 800 };
 
@@ -26,13 +26,6 @@ test("a map of twelve words is as large as the screen shows whole", () => {
     const { height, square } = planMap(mapData(12, 12), 900, tallest, measure);
     assert.ok(height <= tallest && height > tallest - 12 - square, `${height} of ${tallest}`);
   }
-});
-
-test("maps beside their difference begin as low as it does", () => {
-  const [alone, beside, difference] = [{}, { tallBars: true }, { tallBars: true, signed: true }]
-    .map((more) => planMap(mapData(5, 5, more), 400, 800, measure).top);
-  assert.equal(beside, difference);
-  assert.ok(alone < beside);
 });
 
 test("words slant alike on every map, and stand where squares are too narrow", () => {
@@ -103,23 +96,6 @@ test("a scale changes levels and keeps their order", () => {
   assert.deepEqual([signed(-0.04, 0), signed(0.04, 0)], [103, 153]); // apart from 128 alike
 });
 
-test("the marks hold each word once, and the bars of the row that is pointed at", () => {
-  const weights = Float32Array.of(0.9, 0.1, 0, 0.2, 0.3, 0.5);
-  const data = mapData(2, 3, { weights });
-  const plan = planMap(data, 720, 800, measure);
-  const scene = {
-    data, plan, theme, measure, raster: mapRaster(data, palette.light), average: averageRow(data),
-    at: null, pinned: null, origin: originOf(plan, WHOLE), width: 720, height: 800,
-  };
-  const texts = (/** @type {any} */ more) => textsOf(mapMarks({ ...scene, ...more }));
-  assert.deepEqual(texts({}), ["q0", "q1", "k0", "k1", "k2", "average"]);
-  assert.deepEqual(texts({ pinned: 1 }),
-    ["q0", "q1", "k0", "k1", "k2", "0.50", "0.30", "0.20", "q1"]);
-  const outline = only(mapMarks({ ...scene, at: { row: 1, key: 2 } }), "rect").at(-1);
-  const { x, y } = scene.origin;
-  assert.deepEqual([outline?.x, outline?.y], [x + 2 * plan.wide, y + plan.square]);
-});
-
 test("a row of the decoder stands between what it reads and what it writes", () => {
   const both = /** @type {import("../../viz/browser/attention_map/plan.ts").BothNames} */ ({
     titles: ["reads", "writes"], reads: ["<s>", "Hunde"], writes: ["Hunde", "sehrlangesWort"],
@@ -179,12 +155,6 @@ test("a stroke leaves out no square between two places, and none counts twice", 
     title: "L1 H1", queries: ["q0", "q1"], keys: ["k0", "k1", "k2"],
     squares: [[1, 2], [1, 1], [1, 0]],
   });
-});
-
-test("a map with fewer rows and columns has the squares and the place of the largest one", () => {
-  const whole = mapData(9, 10);
-  const first = mapData(1, 2, { room: whole });
-  assert.deepEqual(planMap(first, 690, 390, measure), planMap(whole, 690, 390, measure));
 });
 
 test("squares use the width, up to twice their height", () => {

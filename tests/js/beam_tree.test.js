@@ -125,20 +125,6 @@ test("the translation is one straight line at the top, in full ink", () => {
     [".", "Hunde", "Zwei", "schwarze", "−0.50"]);
 });
 
-test("a line is as wide as its piece is probable, and a path that is pointed at is lit", () => {
-  const { paths } = marksOf(small());
-  const { places } = plan(small());
-  /** The line that begins under a piece. @param {number} n */
-  const under = (n) => Number(paths.find(({ d }) =>
-    d.startsWith(`M${places[n]?.x},${Number(places[n]?.y) + ROW.line}H`))?.line);
-  for (const n of [2, 5, 6, 9]) {
-    const probability = Math.exp(small().nodes[n].logProb);
-    assert.ok(Math.abs(under(n) - (1 + 4 * probability)) < 0.01);
-  }
-  const lit = marksOf(small(), 9).paths.filter(({ line }) => Number(line) > 8);
-  assert.equal(lit.length, 5); // four pieces and one bend
-});
-
 test("what was dropped is hidden until it is asked for, unless it is chosen", () => {
   const dropped = [4, 7];
   const shown = (/** @type {any} */ { places }) =>

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import {
   cellOf, describe, gridLabel, labelOf, notesOn, planGrid, range, switched,
 } from "../../viz/browser/head_grid/plan.ts";
-import { gridMarks, isFolded, nextCell, tileOf } from "../../viz/browser/head_grid/view.ts";
-import { assertApart, gridPart, measure, only, theme } from "./samples.js";
+import { isFolded, nextCell, tileOf } from "../../viz/browser/head_grid/view.ts";
+import { assertApart, gridPart, measure } from "./samples.js";
 
 const PARTS = ["encoder_self", "decoder_self", "cross"].map((kind) => gridPart(kind, 3, 8, 9, 9));
 
@@ -121,19 +121,6 @@ test("the note says what is joined and what is folded", () => {
     isFolded(plan, 1));
   assert.deepEqual(notes.map((note) => note.split(" ")[0]), ["Step", "Small", "More"]);
   assert.ok(!isFolded(plan, 2));
-});
-
-test("a head that is switched off is crossed out from corner to corner, and no other", () => {
-  const plan = planGrid({ parts: PARTS, order: null }, 900, measure);
-  const plain = gridMarks(plan, theme, 1, new Set());
-  const known = new Set(plain.map((mark) => JSON.stringify(mark)));
-  const marks = gridMarks(plan, theme, 1, new Set(["cross 2 1"]));
-  const [{ x, y, width, height }] = plan.cells.filter(({ id }) => id === "cross 2 1");
-  const added = marks.filter((mark) => !known.has(JSON.stringify(mark)));
-  const corners = `M${x} ${y}L${x + width} ${y + height}M${x + width} ${y}L${x} ${y + height}`;
-  assert.deepEqual(only(added, "path").map(({ d, stroke }) => [d, stroke]),
-    [[corners, theme.paper], [corners, theme.ink]]);
-  assert.equal(marks.length, plain.length + 4);
 });
 
 test("what was switched is said once, by name or by number", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isMade, partAt, planInside } from "../../viz/browser/inside_head/plan.ts";
 import {
-  equationParts, InsideHead, insideMarks, rowMark, tableRows, wordsOf,
+  equationParts, InsideHead, insideMarks, tableRows, wordsOf,
 } from "../../viz/browser/inside_head/view.ts";
 import { assertApart, insideData, measure, only, plain, theme, viewOf } from "./samples.js";
 
@@ -62,14 +62,6 @@ test("no two parts lie over each other, and all lie in the picture", () => {
   }
 });
 
-test("q stands over k, and z under α v", () => {
-  const plan = planned(0, WIDE);
-  for (const [strip, column] of [["q", "k"], ["z", "weighted"]]) {
-    const [[a], [b]] = [partsOf(plan, strip), partsOf(plan, column)];
-    assert.deepEqual([a.x, a.width], [b.x, b.width]);
-  }
-});
-
 test("the place of each value is found again, and no place of another step", () => {
   for (const [step, width] of [[0, WIDE], [0, NARROW], [7, WIDE], [7, NARROW]]) {
     const plan = planned(step, width);
@@ -98,60 +90,6 @@ test("what was pointed at is nowhere when its step is not reached, or another is
   assert.ok(partAt(planned(7, WIDE), 7, at));
   assert.equal(partAt(planned(6, WIDE), 6, at), undefined);
   assert.equal(partAt(planned(9, NARROW), 9, at), undefined);
-});
-
-test("a step is dimmed when it is past; of a later one only the name is there", () => {
-  const { plan, marks } = marksAt(3);
-  /** @param {string} name */
-  const pictureOf = (name) => {
-    const [part] = partsOf(plan, name);
-    return only(marks, "picture").find(({ x, y }) => x === part.x && y === part.y);
-  };
-  assert.equal(pictureOf("k")?.opacity, 0.55);
-  assert.ok(pictureOf("products") && pictureOf("products")?.opacity === undefined);
-  assert.equal(pictureOf("weighted"), undefined);
-  assert.equal(only(marks, "text").find(({ text }) => text === "α v")?.opacity, 0.3);
-  assert.ok(marksAt(0).marks.every((mark) => !("opacity" in mark)));
-});
-
-test("each value has its colour at its place", () => {
-  const data = insideData();
-  data.arrays.k.set([-1, 1], 2 * 4); // row 2 of 4 columns
-  const { plan, marks } = marksAt(0, { ...data, ends: { k: 1 } });
-  const [k] = partsOf(plan, "k");
-  const [{ raster, width, height }] = only(marks, "picture").filter(({ x, y }) =>
-    x === k.x && y === k.y);
-  assert.deepEqual([raster.width, raster.height, width, height], [4, 3, k.width, k.height]);
-  const levels = Array.from({ length: 12 }, (_, n) => raster.pixels[4 * n]);
-  assert.deepEqual(levels, [...Array(8).fill(128), 1, 255, 128, 128]);
-});
-
-test("numbers, mask and bars stand in the rows of their keys", () => {
-  const data = insideData();
-  data.arrays.dots.set([1.5, -2.25, 160]);
-  data.arrays.seen.set([1, 1, 0]);
-  data.arrays.weights.set([0.25, 0.0001, 0]);
-  const { plan, marks } = marksAt(0, data);
-  const texts = only(marks, "text");
-  const rows = data.keys.map((_, n) => {
-    const middle = Number(plan.top) + (n + 0.5) * plan.row;
-    return texts.filter(({ y }) => Math.abs(y - middle) < 1).map(({ text }) => plain(text));
-  });
-  assert.deepEqual(rows, [
-    ["k0", "1.50", "0.00", "+ 0", "0.250"], ["k1", "−2.25", "0.00", "+ 0", "< 0.001"],
-    ["k2", "160", "0.00", "− ∞", "0"],
-  ]);
-  const [bars] = partsOf(plan, "weights");
-  const long = only(marks, "rect").filter(({ x, fill }) => fill === data.color && x === bars.x)
-    .map(({ width }) => width);
-  assert.equal(long[0], 0.25 * (bars.width - 50));
-  assert.equal(long[2], 0);
-});
-
-test("the row that is pointed at is one mark", () => {
-  const plan = planned(0, WIDE);
-  const { y, height, width } = rowMark(plan, theme, 2);
-  assert.deepEqual([y, height, width], [Number(plan.top) + 2 * plan.row, plan.row, plan.width]);
 });
 
 test("a value is named with its key, its head, its place", () => {

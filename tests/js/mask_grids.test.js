@@ -3,11 +3,11 @@ import { test } from "node:test";
 import {
   extent, gridMarks, MaskGrids, maskMarks, planMasks, squareMarks,
 } from "../../viz/browser/mask_grids.ts";
-import { maskGrid, measure, only, textsOf, theme, viewOf } from "./samples.js";
+import { maskGrid, measure, textsOf, theme, viewOf } from "./samples.js";
 
 /** @import { MaskScene } from "../../viz/browser/mask_grids.ts" */
 
-const [SEEN, LATER, PADDING, BOTH] = [0, 1, 2, 3];
+const [SEEN, BOTH] = [0, 3];
 const LOOK = { color: "#0072b2", asNumbers: false, theme };
 
 test("each grid gets its own codes", () => {
@@ -73,56 +73,12 @@ test("arrow keys stay in the grid", () => {
   }
 });
 
-test("each square stands at its place and looks as its code says; padding is fainter", () => {
-  const codes = Uint8Array.of(SEEN, LATER, SEEN, PADDING, BOTH, SEEN);
-  const grid = maskGrid(2, 3, { codes, faded: [false, true] });
-  const plan = planMasks([grid], 800, 800, measure);
-  const { marks, layer } = gridMarks(grid, plan, LOOK);
-  assert.deepEqual(layer, extent(plan, grid));
-  const squares = only(marks, "rect");
-  assert.deepEqual(squares.map(({ fill }) => fill),
-    [...codes].map((code) => (code ? theme.line : LOOK.color)));
-  assert.deepEqual(squares.map(({ opacity = 1 }) => Math.round(100 * opacity)),
-    [100, 40, 100, 14, 14, 35]);
-  squares.forEach(({ x, y, width, height }, n) => {
-    assert.deepEqual([x - 0.5, y - 0.5], [
-      plan.left + (n % 3) * plan.square, plan.top + Math.floor(n / 3) * plan.square,
-    ]);
-    assert.deepEqual([width, height], [plan.square - 1, plan.square - 1]);
-  });
-});
-
-test("every reason has a stroke of its own, in the middle of its square", () => {
-  const place = { x: 100, y: 200, side: 10 };
-  const strokes = [SEEN, LATER, PADDING, BOTH].map((code) => {
-    const [, stroke] = squareMarks(code, LOOK, place);
-    return stroke?.type === "path" ? stroke.d : "";
-  });
-  assert.deepEqual(strokes,
-    ["", "M103,207L107,203", "M103,205L107,205", "M103,203L107,207M103,207L107,203"]);
-});
-
 test("as numbers the squares say what is added, in ink that stands out", () => {
   const numbers = [SEEN, BOTH].map((code) => {
     const [, mark] = squareMarks(code, { ...LOOK, asNumbers: true }, { x: 0, y: 0, side: 20 });
     return mark.type === "text" ? [mark.text, mark.fill, mark.x] : [];
   });
   assert.deepEqual(numbers, [["0", "#FFFFFF", 10], ["−∞", theme.ink, 10]]);
-});
-
-test("the chosen row is framed, and the words of what is pointed at are bold", () => {
-  const grid = maskGrid(3, 4);
-  const plan = planMasks([grid], 800, 800, measure);
-  const { square, left, top } = plan;
-  const marks = marksOf({ grid, plan, chosen: 2, at: { row: 1, key: 3 } });
-  const frames = only(marks, "rect").filter(({ stroke }) => stroke);
-  assert.deepEqual(frames.map(({ x, y, width, height }) => [x, y, width, height]), [
-    [left - 1, top + 2 * square - 1, 4 * square + 2, square + 2],
-    [left + 3 * square, top + square, square, square],
-  ]);
-  const bold = only(marks, "text").filter(({ weight }) => weight === 600);
-  assert.deepEqual(textsOf(bold), ["q1", "q2", "k3"]);
-  assert.deepEqual(textsOf(marks), ["q0", "q1", "q2", "k0", "k1", "k2", "k3"]);
 });
 
 /** @param {Pick<MaskScene, "grid" | "plan">

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tidy } from "../../viz/browser/core/text.ts";
-import {
-  curveMarks, laneAt, planRibbons, Ribbons, ribbonsOf,
-} from "../../viz/browser/ribbons.ts";
-import { measure, only, ribbonData, viewOf } from "./samples.js";
+import { planRibbons, Ribbons, ribbonsOf } from "../../viz/browser/ribbons.ts";
+import { measure, ribbonData, viewOf } from "./samples.js";
 
 const ALL = Array.from({ length: 8 }, (_, n) => n);
 
@@ -35,18 +32,6 @@ test("the ribbons of a word are its own, the strongest last", () => {
   assert.equal(ends(null).length, 6); // 0 and 0.005 are below `from`
   const single = ribbonsOf(data, [1], { side: "keys", index: 0 });
   assert.deepEqual(single.map(({ head }) => head), [1, 1]);
-});
-
-test("a ribbon goes from the middle of its lane to that of the other side", () => {
-  const data = ribbonData(3, 4, 6);
-  const plan = planRibbons(data, 3, 720, measure);
-  const [mark] = only([curveMarks({ plan, colors: ["a", "b", "c"], on: [0, 2], shown: null },
-    [{ head: 2, query: 1, key: 5, weight: 0.5 }])], "path");
-  assert.equal(mark.stroke, "c");
-  const numbers = (mark.d.match(/[\d.]+/g) ?? []).map(Number);
-  assert.equal(numbers[1], tidy(laneAt(plan, 1, 1, 2)));
-  assert.equal(numbers.at(-1), tidy(laneAt(plan, 5, 1, 2)));
-  assert.ok(numbers[0] > plan.left && Number(numbers.at(-2)) < plan.right);
 });
 
 test("words are hit on their own side, and nothing between the lists or below the last", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { planStrip, stripMarks, TensorStrip } from "../../viz/browser/tensor_strip.ts";
-import { measure, stripData, theme, viewOf, words } from "./samples.js";
+import { planStrip, TensorStrip } from "../../viz/browser/tensor_strip.ts";
+import { measure, stripData, viewOf, words } from "./samples.js";
 
 test("values fill the frame; named columns are no wider than their words need", () => {
   const plan = planStrip(stripData(4, 16), 720, measure);
@@ -47,17 +47,3 @@ test("arrow keys begin at the first value and stop at the edges", () => {
   }
 });
 
-test("each value has its colour beside its token", () => {
-  const data = stripData(2, 3, { end: 2, values: Float32Array.of(0, 1, 2, -2, -9, 0) });
-  const plan = planStrip(data, 720, measure);
-  const marks = stripMarks(data, plan, theme, false);
-  const [first, second, values] = marks;
-  assert.ok(first.type === "text" && second.type === "text" && values.type === "picture");
-  assert.deepEqual([first.text, first.y], ["\u2068t0\u2069", plan.row / 2]);
-  assert.deepEqual([second.text, second.y], ["\u2068t1\u2069", 1.5 * plan.row]);
-  const { raster, x, y, width, height } = values;
-  assert.deepEqual([x, y, width, height], [plan.left, 0, plan.wide, 2 * plan.row]);
-  assert.deepEqual([raster.width, raster.height], [3, 2]);
-  const levels = Array.from({ length: 6 }, (_, n) => raster.pixels[4 * n]);
-  assert.deepEqual(levels, [128, 192, 255, 1, 1, 128]);
-});

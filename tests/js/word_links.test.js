@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brokenTogether, placed, planLinks } from "../../viz/browser/word_links/plan.ts";
 import { linkMarks, pairRows, WordLinks } from "../../viz/browser/word_links/view.ts";
-import { assertApart, linkData, measure, only, textsOf, theme, viewOf } from "./samples.js";
+import { assertApart, linkData, measure, only, theme, viewOf } from "./samples.js";
 
 const SIDES = /** @type {const} */ (["source", "target"]);
 /** @param {number} count */
@@ -81,27 +81,6 @@ test("every word has a place of its own inside the frame, however wide that is",
       }
     }
   }
-});
-
-test("what is shown is in full ink with its strengths, the rest fades", () => {
-  const data = linkData(4, 3, [[0, 0, 0.9], [1, 1, 0.5], [2, 1, 0.25], [3, 2, 0.004]]);
-  const plan = planLinks(data, 700, measure);
-  /** @param {any} shown */
-  const drawn = (shown) => {
-    const marks = linkMarks({ data, plan, theme, measure, at: shown, pinned: null, shown });
-    const full = only(marks, "text").filter(({ opacity = 1 }) => opacity === 1);
-    return { full: textsOf(full), strokes: only(marks, "path") };
-  };
-  assert.equal(drawn(null).full.length, 7); // no numbers, all words
-  assert.deepEqual(drawn({ side: "target", index: 1 }).full, ["s1", "0.50", "s2", "0.25", "t1"]);
-  assert.deepEqual(drawn({ side: "source", index: 3 }).full, ["s3", "t2", "< 0.01"]);
-  const { strokes } = drawn(null);
-  const lines = strokes.map(({ line }) => Number(line));
-  assert.deepEqual(lines, [...lines].sort((a, b) => a - b)); // the strongest on top, and widest
-  const strong = (strokes.at(-1)?.d.match(/[\d.]+/g) ?? []).map(Number);
-  const [from, to] = [plan.places.source[0], plan.places.target[0]];
-  assert.equal(strong[0], from.x + from.width / 2);
-  assert.equal(strong.at(-2), to.x + to.width / 2);
 });
 
 test("a link that holds one way only is dashed, and says so", () => {

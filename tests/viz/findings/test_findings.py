@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchmarks.findings import Recomputation, wrong_claims
 from tests.conftest import Pair
+from tests.viz.findings.recomputation import Recomputation, wrong_claims
 from transformer import AttentionTrace, Tokenizer, Transformer, TransformerConfig, Translator
 from transformer.analysis.heads.head import Head
 from transformer.checkpoints import checkpoint

@@ -1,22 +1,11 @@
-"""Are the findings true? Each number is computed again from the model by other, plainer code.
+"""The numbers of findings computed again from the model, by other, plainer code."""
 
-The sentences are one a line of a file; without one, those that were written for the benchmark of
-confidence. Printed are the sentences that have a finding on each page, the time of a page, and the
-numbers that differ.
-"""
-
-import argparse
-import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.confidence import groups
-from benchmarks.machine import describe
 from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.heads.head import Head
 from transformer.config import BOS, EOS
@@ -231,34 +220,3 @@ def wrong_claims(translator: Translator, trace: AttentionTrace) -> tuple[int, li
         if abs((value := again.value(claim)) - claim.value) > TOLERANCE * max(1, abs(value))
     ]
     return len(results), wrong
-
-
-def add_arguments(commands: Any) -> None:
-    """Register `python -m benchmarks findings`."""
-    parser = commands.add_parser("findings", help="the findings of every page, computed again")
-    parser.add_argument("--text", type=Path, help="sentences, one a line")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> None:
-    """Measure and print."""
-    if options.text:
-        sentences = options.text.read_text("utf-8").splitlines()
-    else:
-        sentences = [sentence for group in groups().values() for sentence in group]
-    translator = Translator.load()
-    seconds: dict[str, list[float]] = {page: [] for page in PAGES}
-    counts = dict.fromkeys(PAGES, 0)
-    wrong: list[str] = []
-    for sentence in sentences:
-        trace = translator.trace(sentence)
-        for page in PAGES:
-            began = time.perf_counter()
-            counts[page] += bool(findings(page, trace, translator))
-            seconds[page].append(time.perf_counter() - began)
-        wrong += wrong_claims(translator, trace)[1]
-    print(describe())
-    for page in PAGES:
-        median = 1000 * float(np.median(seconds[page]))
-        print(f"{page:12} {counts[page]:4} of {len(sentences)} sentences, median {median:.0f} ms")
-    print(f"wrong numbers: {len(wrong)}", *wrong[:10], sep="\n")

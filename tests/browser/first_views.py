@@ -1,0 +1,68 @@
+"""The first view of a page: what Tab reaches, and what is seen whole."""
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.accessibility import visit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+PICTURES = {
+    "translate": (".st-key-player .hl",),
+    "heads": (".st-key-grid [role=gridcell][aria-label^=cross]", ".st-key-heads-map .hl-frame"),
+    "inside": (".st-key-inside .hl-scroll canvas",),
+    "roles": (".st-key-measured-map-beside",),
+    "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
+    "architecture": (".st-key-arch-drawing canvas",),
+    "masks": (".st-key-mask-grids .hl-mask:first-child",),
+    "positions": (".st-key-pe_encoding .js-plotly-plot",),
+    "schedule": (".st-key-schedule-picture [data-testid=stVegaLiteChart]",),
+    "training": (".st-key-forming-player .hl-frame",),
+}
+"""Selectors of the picture of each page."""
+
+# A stop is what Tab reaches in the first view: a menu once, a group of radio buttons once, a
+# picture and its cells never.
+COUNT = """() => {
+  const all = (root) => [...root.querySelectorAll("*")].flatMap((element) =>
+    [element, ...(element.shadowRoot ? all(element.shadowRoot) : [])]);
+  const inView = (element) => {
+    const { left, top, right, bottom, width, height } = element.getBoundingClientRect();
+    return width > 1 && height > 1 && top < innerHeight && bottom > 0 && left < innerWidth
+      && right > 0 && element.checkVisibility({ visibilityProperty: true })
+      && !element.closest("[aria-hidden=true]");
+  };
+  const elements = all(document.body).filter(inView);
+  const stops = elements.filter((element) => element.tabIndex >= 0
+    && element.matches("a[href], button, input, select, textarea, summary, [tabindex]")
+    && !element.matches(":disabled, canvas, section, [data-testid=stMain]")
+    && !element.matches("[role=gridcell], [role=application], .hl-scroll, .hl-box")
+    && !(element.type === "radio" && !element.checked));
+  return stops.map((element) =>
+    (element.ariaLabel || element.innerText || element.localName).split("\\n")[0]);
+}"""
+
+
+class FirstView(NamedTuple):
+    """Figures of a page before anything is done on it."""
+
+    names: list[str]  # of what Tab reaches, in order
+    top: float  # of the picture, in CSS pixels of the screen
+    foot: float  # of the lowest picture, likewise
+
+
+def measured(page: "Page", address: str, path: str) -> FirstView:
+    """Open a page on its default sentence, and measure its first view."""
+    visit(page, address, "" if path == "translate" else path, {})
+    places = [page.locator(part) for part in PICTURES[path]]
+    for place in places:
+        place.first.wait_for()
+    boxes: list[Any] = []
+    before = None
+    while boxes != before:  # a chart is fitted to the width a moment after it has come
+        page.wait_for_timeout(300)
+        parts = [part for place in places for part in place.all()]
+        before, boxes = boxes, [box for part in parts if (box := part.bounding_box())]
+    tops, feet = [box["y"] for box in boxes], [box["y"] + box["height"] for box in boxes]
+    return FirstView(page.evaluate(COUNT), min(tops, default=0), max(feet, default=math.inf))

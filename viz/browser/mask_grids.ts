@@ -3,13 +3,11 @@
 // apart. Pointer and keys are answered here; the host hears only which row is chosen.
 
 import { paint, sized } from "./core/canvas.ts";
-import {
-  ARROWS, boxAt, fillTable, framed, isShortcut, make, placeTip, pointIn, reveal,
-} from "./core/dom.ts";
-import { EDGE, heightInSight } from "./core/picture_view.ts";
+import { ARROWS, fillTable, framed, make, pointIn } from "./core/dom.ts";
+import { MatrixView, type Square } from "./core/matrix.ts";
+import { EDGE, heightInSight, type Size } from "./core/picture_view.ts";
 import { group, type Group, type Mark, path, rect, text } from "./core/scene.ts";
 import { isolate, quote, shortened, within } from "./core/text.ts";
-import { View } from "./core/view.ts";
 import type { Measure, Theme } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
@@ -32,28 +30,19 @@ interface MasksData { // the message of `encode_masks` in viz/draw/mask_grids.py
   grids: MaskGrid[];
 }
 
-/** Get the codes of one row. */
 const rowOf = ({ codes, keys }: MaskGrid, row: number) =>
   codes.subarray(row * keys.length, (row + 1) * keys.length);
 
 type Words = Pick<MaskGrid, "queries" | "keys">;
-interface MaskAt { panel: number; row: number; key: number } // a square of one sentence's grid
-
-interface MasksPlan { // for all grids, so that sentences can be compared
-  square: number; // side of a square
-  left: number; // where the squares begin
-  top: number;
-  font: number; // size of the letters
-}
+type MasksPlan = ReturnType<typeof planMasks>;
 
 const SQUARE = { largest: 26, smallest: 13 };
 const LETTERS = 13;
 const WIDEST = 600; // of a grid that has to share the page's width
 export const LONGEST = 120; // of a word at the side, CSS pixels; all of it is a hover away
 
-export function planMasks(
-  grids: Words[], width: number, tallest: number, measure: Measure,
-): MasksPlan {
+/** Plan all grids alike, so that sentences can be compared. */
+export function planMasks(grids: Words[], width: number, tallest: number, measure: Measure) {
   // the bold of a word that is pointed at is the widest
   const room = (tokens: string[]) =>
     Math.min(LONGEST, Math.ceil(Math.max(...tokens.map((token) => measure(token, LETTERS, 600)))));
@@ -65,7 +54,6 @@ export function planMasks(
   return { square, left, top, font: Math.min(LETTERS, square - 2) };
 }
 
-/** Measure a grid with its words. */
 export const extent = (
   { square, left, top }: MasksPlan, { queries, keys }: Words,
 ): [width: number, height: number] =>
@@ -121,7 +109,7 @@ export interface MaskScene {
   measure: Measure;
   squares: Group; // what `gridMarks` gives
   chosen: number | null; // row
-  at: Omit<MaskAt, "panel"> | null; // the pointer or the cursor
+  at: Square | null; // the pointer or the cursor
 }
 
 export const maskMarks = (scene: MaskScene): Mark[] =>
@@ -147,11 +135,9 @@ const columnWords = ({ grid, plan, theme, measure, at }: MaskScene): Mark[] =>
     });
   });
 
-/** Shorten a word that is too long for its place. */
 const fitted = (token: string, size: number, weight: 400 | 600, measure: Measure) =>
   isolate(shortened(token, LONGEST - EDGE, (word) => measure(word, size, weight)));
 
-/** Frame the chosen row, and the square under the pointer. */
 function frames({ grid, plan: { square, left, top }, theme, chosen, at }: MaskScene): Mark[] {
   const frame = { stroke: theme.ink, line: 2 };
   return [
@@ -160,7 +146,8 @@ function frames({ grid, plan: { square, left, top }, theme, chosen, at }: MaskSc
       width: grid.keys.length * square + 2, height: square + 2, ...frame,
     })]),
     ...(at == null ? [] : [rect({
-      x: left + at.key * square, y: top + at.row * square, width: square, height: square, ...frame,
+      x: left + (at.key ?? 0) * square, y: top + at.row * square, width: square, height: square,
+      ...frame,
     })]),
   ];
 }
@@ -169,7 +156,7 @@ interface Panel { // the place of one sentence's grid
   root: HTMLElement;
   title: HTMLElement;
   canvas: HTMLCanvasElement;
-  scroll: HTMLElement;
+  scroll: HTMLDivElement;
   table: HTMLTableElement;
   squares?: Group;
 }
@@ -179,7 +166,7 @@ const SIDE = 18; // of a square in the legend
 const SHEET = { widest: 1400, apart: 32, title: 28 }; // of what is saved
 const ADDED = ["True, so 0 is added", "False, so −∞ is added"];
 
-export class MaskGrids extends View<MasksData> {
+export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
   static sends = true;
 
   static read({ meta, arrays }: Message): MasksData {
@@ -188,30 +175,26 @@ export class MaskGrids extends View<MasksData> {
     return { ...meta, grids: meta.grids.map(whole) };
   }
 
-  tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-  room = make("div", { class: "hl-masks" });
-  frame = make("div", { class: "hl-frame" }, this.room, this.tip);
   legend = make("div", { class: "hl-legends" });
-  foot = make("div", { class: "hl-foot" }, this.legend, this.saveButtons());
+  row = make("div", { class: "hl-masks" });
   panels: Panel[] = [];
-  words = "";
-  at: MaskAt | null = null; // under the pointer or the cursor
-  declare plan: MasksPlan;
+  active = 0; // number of the panel that the pointer or the focus is in
 
   constructor() {
     super();
-    this.root.append(this.frame, this.foot, this.live);
+    this.scroll.replaceWith(this.row); // each panel scrolls by itself
+    this.note.replaceWith(this.legend);
+    this.unseen.remove();
   }
 
   update() {
     const { data: { grids, title }, panels } = this;
-    const words = JSON.stringify(grids.map(({ queries, keys }) => [queries, keys]));
-    if (words !== this.words) this.at = null; // other sentences, other squares
-    this.words = words;
+    if (this.setTexts(grids.map(({ queries, keys }) => [queries, keys]))) this.at = null;
     this.root.setAttribute("aria-label", title);
     while (panels.length > grids.length) panels.pop()?.root.remove();
     while (panels.length < grids.length) panels.push(this.panel(panels.length));
-    grids.forEach((grid, n) => this.describe(panels[n], grid));
+    grids.forEach((grid, n) => this.describePanel(panels[n], grid));
+    this.enter(Math.min(this.active, grids.length - 1));
   }
 
   panel(n: number): Panel {
@@ -223,21 +206,22 @@ export class MaskGrids extends View<MasksData> {
     const table = make("table");
     const root = make("div", { class: "hl-mask" }, title, framed(scroll),
       make("div", { class: "hl-unseen" }, table));
-    scroll.addEventListener("pointermove", (event) => this.point(this.under(n, event)));
-    scroll.addEventListener("pointerleave", () => this.point(null));
-    scroll.addEventListener("blur", () => this.point(null));
-    scroll.addEventListener("keydown", (event) => this.onKey(n, event));
-    scroll.addEventListener("click", (event) => {
-      const at = this.under(n, event);
-      this.point(at);
-      if (at) this.options.onSelect?.([n, at.row]);
-    });
-    this.room.append(root);
+    for (const name of ["pointermove", "click", "keydown"]) {
+      scroll.addEventListener(name, () => this.enter(n));
+    }
+    this.listen(scroll);
+    this.row.append(root);
     return { root, title, canvas, scroll, table };
   }
 
+  enter(panel: number) {
+    if (panel !== this.active) this.at = null;
+    this.active = panel;
+    ({ scroll: this.scroll, canvas: this.canvas } = this.panels[panel]);
+  }
+
   /** Describe a grid without drawing: its title, and how much of the batch each row sees. */
-  describe({ title, scroll, table }: Panel, grid: MaskGrid) {
+  describePanel({ title, scroll, table }: Panel, grid: MaskGrid) {
     const name = `${this.data.title}, ${grid.title}`;
     title.textContent = grid.title;
     scroll.setAttribute("aria-label", `${name}. ${HELP}`);
@@ -247,13 +231,15 @@ export class MaskGrids extends View<MasksData> {
     }));
   }
 
-  arrange(width: number) {
-    const { data, panels } = this;
-    this.plan = planMasks(data.grids, width, heightInSight(), this.measure);
-    data.grids.forEach((grid, n) => {
-      panels[n].squares = gridMarks(grid, this.plan, this.look());
+  arrange(frame: number) {
+    const { data: { grids, legend }, panels } = this;
+    const plan = planMasks(grids, frame, heightInSight(), this.measure);
+    const [width, height] = extent(plan, grids[0]); // a batch is padded: all are alike
+    this.plan = { ...plan, width, height };
+    grids.forEach((grid, n) => {
+      panels[n].squares = gridMarks(grid, plan, this.look());
     });
-    this.legend.replaceChildren(...data.legend.map(([code, words]) => {
+    this.legend.replaceChildren(...legend.map(([code, words]) => {
       const canvas = make("canvas", { "aria-hidden": "true" });
       paint(sized(canvas, SIDE, SIDE), this.sample(code), this.theme.font);
       return make("span", { class: "hl-legend" }, canvas, make("span", {}, words));
@@ -265,122 +251,99 @@ export class MaskGrids extends View<MasksData> {
     return { color, asNumbers, theme };
   }
 
-  /** Draw a square of the legend. */
   sample(code: number) {
     return squareMarks(code, this.look(), { x: 0, y: 0, side: SIDE });
   }
 
   draw() {
-    this.panels.forEach((_, n) => this.drawPanel(n));
-    this.showTip();
+    if (!this.plan) return;
+    this.panels.forEach(({ canvas }, n) => {
+      const context = sized(canvas, ...extent(this.plan, this.data.grids[n]));
+      paint(context, this.marksOf(n, this.at), this.theme.font);
+    });
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const [x, y] = pointIn({ clientX: left, clientY: top }, this.frame);
+    this.showTip({ x: -x, y: -y });
   }
 
-  drawPanel(n: number) {
-    const context = sized(this.panels[n].canvas, ...extent(this.plan, this.data.grids[n]));
-    paint(context, this.marks(n, this.at), this.theme.font);
-  }
-
-  /** Draw the grid of one sentence. */
-  marks(n: number, at: MaskAt | null) {
+  marksOf(n: number, at: Square | null) {
     const { data, plan, theme, measure } = this;
     const [sentence, row] = data.chosen;
     return maskMarks({
       grid: data.grids[n], plan, theme, measure,
       squares: this.panels[n].squares as Group,
-      chosen: sentence === n ? row : null, at: at?.panel === n ? at : null,
+      chosen: sentence === n ? row : null, at: n === this.active ? at : null,
     });
+  }
+
+  /** Each panel draws its own. */
+  marks() {
+    return [];
   }
 
   /** Save the grids side by side, as many as a page takes. */
   sheet() {
-    const { data: { grids, title, legend }, plan, theme } = this;
-    const [width, height] = extent(plan, grids[0]); // a batch is padded: all are alike
+    const { data: { grids, legend }, plan: { width, height }, theme } = this;
     const [across, down] = [width + SHEET.apart, height + SHEET.title + SHEET.apart];
     const columns = within(Math.floor(SHEET.widest / across), 1, grids.length);
     return {
-      title,
       width: columns * across - SHEET.apart,
       height: Math.ceil(grids.length / columns) * down - SHEET.apart,
       legend: legend.flatMap(([code, words]) =>
         [{ width: SIDE, marks: this.sample(code) }, words]),
       marks: grids.map((grid, n) => group([
         text({ text: grid.title, x: 0, y: 14, size: 14, weight: 600, fill: theme.ink }),
-        group(this.marks(n, null), { y: SHEET.title }),
+        group(this.marksOf(n, null), { y: SHEET.title }),
       ], { x: (n % columns) * across, y: Math.floor(n / columns) * down })),
     };
   }
 
-  under(panel: number, event: MouseEvent) {
-    return this.plan ? this.hit(panel, ...pointIn(event, this.panels[panel].canvas)) : null;
+  under(event: MouseEvent) {
+    return this.plan ? this.hit(...pointIn(event, this.canvas)) : null;
   }
 
-  /** Find the square at a place; beside a row's word, the first of the row. */
-  hit(panel: number, x: number, y: number): MaskAt | null {
+  squares() {
     const { square, left, top } = this.plan;
-    const { queries, keys } = this.data.grids[panel];
-    const [row, key] = [Math.floor((y - top) / square), Math.floor((x - left) / square)];
-    if (row < 0 || row >= queries.length || key >= keys.length) return null;
-    return { panel, row, key: Math.max(key, 0) };
+    const { queries, keys } = this.data.grids[this.active];
+    return { left, top, wide: square, high: square, rows: queries.length, keys: keys.length };
   }
 
-  point(at: MaskAt | null) {
-    if (JSON.stringify(at) === JSON.stringify(this.at)) return;
-    const changed = new Set([this.at?.panel, at?.panel]);
-    this.at = at;
-    for (const panel of changed) if (panel != null) this.drawPanel(panel);
-    this.showTip();
+  /** Beside a row's word stands the first square of the row. */
+  hit(x: number, y: number) {
+    return super.hit(Math.max(x, this.plan.left), y);
   }
 
-  onKey(panel: number, event: KeyboardEvent) {
-    if (isShortcut(event)) return;
-    const { row, key } = this.at?.panel === panel ? this.at : { row: 0, key: -1 };
-    const { queries, keys } = this.data.grids[panel];
-    if (event.key in ARROWS) {
-      const [right, down] = ARROWS[event.key];
-      const to = key < 0 ? { panel, row, key: 0 } : { // from outside every key leads in
-        panel, row: within(row + down, 0, queries.length - 1),
-        key: within(key + right, 0, keys.length - 1),
-      };
-      reveal(this.panels[panel].scroll, this.boxOf(to));
-      this.point(to);
-      this.live.textContent = this.sentences(to).join(" ");
-    } else if (event.key === "Enter" || event.key === " ") {
-      this.options.onSelect?.([panel, row]);
-      this.live.textContent = `row ${quote(queries[row])} chosen`;
-    } else return;
-    event.preventDefault();
+  target(key: string) {
+    return super.target(key, ARROWS);
   }
 
-  boxOf({ row, key }: Pick<MaskAt, "row" | "key">) {
-    const { square, left, top } = this.plan;
-    return boxAt(left + key * square, top + row * square, square, square);
+  press(key: string) {
+    if (key !== "Enter" && key !== " ") return super.press(key);
+    const at = this.start();
+    this.pick(at);
+    this.live.textContent = `row ${quote(this.data.grids[this.active].queries[at.row])} chosen`;
+    return true;
   }
 
-  /** Describe a square. */
-  sentences({ panel, row, key }: MaskAt) {
+  pick({ row }: Square) {
+    this.options.onSelect?.([this.active, row]);
+  }
+
+  words({ row, key }: Square) {
     const { grids, reasons } = this.data;
-    const { names, keys } = grids[panel];
-    const code = rowOf(grids[panel], row)[key];
-    const [query, other] = [names[row], quote(keys[key])];
+    const { names, keys } = grids[this.active];
+    const code = rowOf(grids[this.active], row)[key ?? 0];
+    const [query, other] = [names[row], quote(keys[key ?? 0])];
     return [
       code ? `${query} may not see ${other}: ${reasons[code]}.` : `${query} may see ${other}.`,
       ADDED[code ? 1 : 0],
     ];
   }
 
-  showTip() {
-    this.tip.hidden = !this.at;
-    if (!this.at) return;
-    const { panel, row } = this.at;
-    const [seen, added] = this.sentences(this.at);
-    this.tip.replaceChildren(seen, make("div", {}, added));
-    if (this.data.grids[panel].faded[row]) {
-      this.tip.append(make("div", {}, "The row of padding itself is read by nobody."));
-    }
-    const { left: clientX, top: clientY } = this.panels[panel].canvas.getBoundingClientRect();
-    const [x, y] = pointIn({ clientX, clientY }, this.frame);
-    const { left, top, right, bottom } = this.boxOf(this.at);
-    placeTip(this.tip, this.frame,
-      { left: left + x, top: top + y, right: right + x, bottom: bottom + y });
+  tipNodes(at: Square) {
+    const [seen, added] = this.words(at);
+    const lines = this.data.grids[this.active].faded[at.row]
+      ? [added, "The row of padding itself is read by nobody."] : [added];
+    return [seen, ...lines.map((line) => make("div", {}, line))];
   }
 }

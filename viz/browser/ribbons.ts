@@ -10,7 +10,6 @@ import type { Measure } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
 type Side = "queries" | "keys";
-/** A word of one of the two lists. */
 interface Token { side: Side; index: number }
 
 export interface RibbonData { // the message of `encode_ribbons` in viz/draw/ribbons.py
@@ -193,7 +192,6 @@ function numberMarks(
   });
 }
 
-/** Draw a stem beside the picked token, and a frame around the token under the pointer. */
 function pointed({ plan, theme, at, picked }: RibbonScene): Mark[] {
   const [start, end] = at?.side === "queries" ? [0, plan.left] : [plan.right, plan.width];
   return [

@@ -72,7 +72,6 @@ export interface ModelPlan {
 
 const FRAME = { first: "self_attention", last: "feed_forward_norm", room: 12 };
 
-/** A model of one layer. */
 const FIRST_LAYER: Pick<ModelData, "layer" | "layers"> = {
   layer: { encoder: 0, decoder: 0 }, layers: { encoder: 1, decoder: 1 },
 };
@@ -188,7 +187,6 @@ function frameOf(boxes: Record<string, Place>, stack: string, aside: number) {
   };
 }
 
-/** Find the next box in the direction of a key of the keyboard. */
 export function nextBox(boxes: Record<string, Place>, name: string, pressed: string) {
   const next = nearest(Object.values(boxes), boxes[name], ARROWS[pressed] ?? [0, 0], 0.5);
   return Object.keys(boxes).find((other) => boxes[other] === next) ?? null;

@@ -62,7 +62,6 @@ export function modelMarks(scene: ModelScene): Mark[] {
   ];
 }
 
-/** Name the layer over the frame of a stack. */
 function frameName(
   { data: { layer, layers }, plan, theme }: ModelScene,
   { stack, x, y, width }: Place & { stack: string },
@@ -75,7 +74,6 @@ function frameName(
   });
 }
 
-/** Draw a box: its edge, the stripe of its kind, and its ground. */
 function panelMarks(
   { theme: { ink, paper } }: ModelScene, { color }: ModelBox, { x, y, width, height }: Place,
 ): Mark[] {
@@ -91,7 +89,6 @@ function panelMarks(
     : [edge, inner(0, paper)];
 }
 
-/** Write the title of a box, and its shape beside it or under it. */
 function wordMarks(
   { plan: { layout }, theme }: ModelScene, { title, shape }: ModelBox, { x, y, width }: Place,
 ): Mark[] {
@@ -108,7 +105,6 @@ function wordMarks(
   ];
 }
 
-/** Draw the maps of the heads side by side, or one strip over the whole width. */
 function stripMarks({ data, plan, theme, ratio }: ModelScene, box: ModelBox, place: Place): Mark[] {
   const { maps, rows, columns, values, kind } = box;
   const { side, apart } = plan.map;
@@ -126,7 +122,6 @@ function stripMarks({ data, plan, theme, ratio }: ModelScene, box: ModelBox, pla
 
 const HEAD = { length: 6, half: 3.5 };
 
-/** Draw a line through points with round corners. */
 export function lineThrough(points: Point[]) {
   const last = points.length - 1;
   return points.map((point, n) => {
@@ -143,7 +138,6 @@ function towards([x, y]: Point, other: Point) {
   return [x + dx * share, y + dy * share];
 }
 
-/** Draw the head of an arrow at the end of a line. */
 export function headOf(points: Point[]) {
   const [[fromX, fromY], [x, y]] = points.slice(-2);
   const length = Math.hypot(x - fromX, y - fromY);
@@ -155,7 +149,6 @@ export function headOf(points: Point[]) {
   return `M${[x, y]}L${corner(1)}L${corner(-1)}Z`;
 }
 
-/** Draw a rectangle with round corners. */
 export function roundedBox({ x, y, width, height }: Place, radius: number) {
   const [right, foot] = [x + width, y + height];
   const corner = (toX: number, toY: number) => `A${radius} ${radius} 0 0 1 ${toX} ${toY}`;

@@ -48,14 +48,12 @@ export function connect(nodes: TreeNode[]): number[] {
   return roots;
 }
 
-/** List the nodes from a first piece to this one. */
 export function pathTo({ nodes }: Pick<TreeData, "nodes">, node: number) {
   const path = [];
   for (let at = node; at >= 0; at = nodes[at].parent) path.push(at);
   return path.reverse();
 }
 
-/** Write a prefix as it is read. */
 export const prefixOf = (data: Pick<TreeData, "nodes">, node: number) =>
   pathTo(data, node).map((n) => data.nodes[n].text).filter((text) => text !== END).join("")
     .replaceAll(SPACE, " ").trim();
@@ -137,7 +135,6 @@ const GAP = 10; // between two steps
 const SLOT = 5; // each further line between them
 export const BEND = 6; // from a line between rows to the piece that it leads to
 
-/** Write a score. */
 export const scoreText = (score: number) => fixed(score, 2);
 
 /** Test whether a dot stands for the piece: it ends a finished hypothesis. */

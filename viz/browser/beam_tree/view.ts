@@ -60,7 +60,6 @@ const numbers = ({ plan: { columns }, theme }: TreeScene): Mark[] => columns.fla
       fill: theme.quiet,
     })] : []));
 
-/** The style of a line. */
 interface Look { stroke: string; line: number }
 
 const litLook = ({ name, paper }: Theme): Look =>
@@ -79,14 +78,12 @@ function lookOf(
   return { stroke: course.top[n] ? ink : mixed(ink, paper, share), line };
 }
 
-/** Highlight a piece on the way to the node under the pointer. */
 function light(scene: TreeScene, n: number, next?: number) {
   const { x, width } = placeOf(scene, n);
   const to = next === undefined ? x + width : placeOf(scene, next).bend ?? placeOf(scene, next).x;
   return along(scene, n, litLook(scene.theme), to);
 }
 
-/** Draw the line under a piece. */
 function along(scene: TreeScene, n: number, look: Look, end = endOf(scene, n)) {
   const { x, y } = placeOf(scene, n);
   const from = scene.plan.course.top[n] && scene.data.nodes[n].parent < 0 ? ROOT / 2 : x;
@@ -128,7 +125,6 @@ function turn(scene: TreeScene, n: number) {
   return { from: tidy(from), to, round: down * ROUND };
 }
 
-/** Draw the ground of a piece. */
 function grounds(scene: TreeScene, n: number): Mark[] {
   const { data, theme, at } = scene;
   const { x, y, width } = placeOf(scene, n);
@@ -139,7 +135,6 @@ function grounds(scene: TreeScene, n: number): Mark[] {
   ];
 }
 
-/** Outline the chosen piece. */
 function outline({ data: { chosen }, plan, theme }: TreeScene): Mark[] {
   if (chosen === null) return [];
   const { x, y, width } = plan.places[chosen] as NodePlace;
@@ -149,7 +144,6 @@ function outline({ data: { chosen }, plan, theme }: TreeScene): Mark[] {
 const boxOf = (x: number, y: number, width: number) =>
   ({ x: x - LIT.pad, y, width: width + 2 * LIT.pad, height: ROW.line - 3 });
 
-/** Write a piece, and the mark of a hypothesis that ends with it. */
 function words(
   { data, plan: { places, course, font }, theme }: TreeScene, n: number, isLit: boolean,
 ): Mark[] {
@@ -326,7 +320,6 @@ function pieceOf({ nodes }: TreeData, n: number) {
   return [quote(label), number(Math.min(1, Math.exp(logProb)))];
 }
 
-/** Write the lines under the piece and its probability. */
 export function linesOn(data: TreeData, n: number) {
   const { total, score } = data.nodes[n];
   const whole = prefixOf(data, n);

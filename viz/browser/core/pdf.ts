@@ -53,7 +53,6 @@ function joined(objects: (string | Uint8Array)[][]) {
   return file;
 }
 
-/** Drop the fourth byte of each pixel. */
 function opaque(pixels: Uint8ClampedArray) {
   const colors = new Uint8Array((pixels.length / 4) * 3);
   for (let from = 0, to = 0; from < pixels.length; from += 4, to += 3) {

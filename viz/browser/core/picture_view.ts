@@ -31,9 +31,9 @@ export interface Scene<D, P, At> {
   at: At | null; // under the pointer or the cursor
 }
 
-interface Size { width: number; height: number }
+export interface Size { width: number; height: number }
 
-export class PictureView<D, At extends object, P extends Size> extends View<D> {
+export abstract class PictureView<D, At extends object, P extends Size> extends View<D> {
   canvas = make("canvas", { "aria-hidden": "true" });
   room = make("div", {}, this.canvas); // as large as the picture; the canvas is the frame
   scroll = make("div", { class: "hl-scroll", tabindex: "0", role: "application" }, this.room);
@@ -55,8 +55,7 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     this.listen();
   }
 
-  listen() {
-    const { scroll } = this;
+  listen(scroll = this.scroll) {
     scroll.addEventListener("pointermove", (event) => this.point(this.under(event)));
     scroll.addEventListener("pointerleave", () => this.point(null));
     scroll.addEventListener("blur", () => this.point(null));
@@ -86,7 +85,6 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     return this.texts !== before;
   }
 
-  /** Make the room as large as the picture. */
   setRoom(height = this.plan.height) {
     this.room.style.width = `${this.plan.width}px`;
     this.room.style.height = `${height}px`;
@@ -142,7 +140,7 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     this.draw();
   }
 
-  showTip({ x, y }: Place) {
+  showTip({ x, y }: Pick<Place, "x" | "y">) {
     const nodes = this.at && this.tipNodes(this.at);
     this.tip.hidden = !nodes;
     if (!this.at || !nodes) return;
@@ -152,7 +150,6 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
       { left: left - x, top: top - y, right: right - x, bottom: bottom - y });
   }
 
-  /** Answer a key of the keyboard. */
   press(key: string): boolean {
     if ((key === "Enter" || key === " ") && this.at && this.picks) {
       this.pick(this.at);
@@ -182,21 +179,16 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
   }
 
   /** List the marks of the picture, or of its visible part. */
-  marks(_at: At | null, _visible: Place): Mark[] {
-    return [];
-  }
+  abstract marks(at: At | null, visible: Place): Mark[];
 
   /** Find what can be pointed at. */
-  hit(_x: number, _y: number, _visible: Place): At | null {
-    return null;
-  }
+  abstract hit(x: number, y: number, visible: Place): At | null;
 
   /** Find the place that a key leads to. */
   target(_key: string): At | null | undefined {
     return null;
   }
 
-  /** Act on a click. */
   pick(_at: At) {}
 
   /** Describe the place: a name, and its value. */
@@ -204,7 +196,6 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     return [];
   }
 
-  /** Describe the place for a screen reader. */
   sentence(at: At) {
     return this.words(at).join(" ");
   }
@@ -216,9 +207,7 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
   }
 
   /** Get the box in the picture that the note stands beside. */
-  boxOf(_at: At): Box {
-    return { left: 0, top: 0, right: 0, bottom: 0 };
-  }
+  abstract boxOf(at: At): Box;
 
   /** Get the part of the picture to scroll to. */
   roomOf(at: At): Box {

@@ -4,7 +4,6 @@
 const values = new Map<string, any>();
 const subscribers = new Map<string, Set<(value: any) => void>>();
 
-/** Get the last value of a key. */
 export const getValue = (key: string) => values.get(key);
 
 export function setValue(key: string, value: any) {

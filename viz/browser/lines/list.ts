@@ -76,7 +76,6 @@ export class SentenceList {
     return this.nodes.get(number) as HTMLAnchorElement;
   }
 
-  /** Mark the sentence that is shown. */
   mark(number: number) {
     this.nodes.get(this.chosen)?.setAttribute("aria-selected", "false");
     this.chosen = number;
@@ -147,6 +146,5 @@ export function matching(sentences: Sentence[], typed: string) {
   });
 }
 
-/** Remove accents and case. */
 const folded = (text: string) =>
   text.normalize("NFKD").replace(/\p{Diacritic}/gu, "").toLowerCase();

@@ -66,7 +66,6 @@ export const foremost = ({ parts }: LinesData, measure: string, count: number) =
     part.heads.map((head) => ({ part, head, value: head.values[measure][0] })))
     .sort((a, b) => b.value - a.value).slice(0, count);
 
-/** Name the distance in a column of a profile. */
 export function distanceOf(column: number, reach: number) {
   const distance = column - reach - 1;
   if (distance < -reach) return `more than ${reach} before`;
@@ -138,7 +137,6 @@ export function planSummary(
   };
 }
 
-/** Measure the names of the heads and their roles. */
 function sizeOf({ heads }: SummaryPart, measure: Measure) {
   const widest = (texts: string[]) =>
     Math.ceil(Math.max(...texts.map((text) => measure(text, LETTERS.words, 600))));

@@ -32,7 +32,6 @@ type SummaryScene = Scene<LinesData, SummaryPlan, SummaryAt> & Shown;
 /** The colour's place in the table of 256. */
 const levelOf = (weight: number) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
 
-/** Draw a pixel for each head and distance. */
 export function rasterOfPanel({ part, rows }: Panel, theme: ThemeName) {
   const { columns, profile, palette } = part;
   return rasterOf(columns, rows.length, palette[theme], (n) =>
@@ -361,7 +360,6 @@ export class HeadSummary extends PictureView<LinesData, SummaryAt, SummaryPlan> 
 
 const short = (value: number) => figure(Number(value.toPrecision(3)));
 
-/** Write a measure of a head. */
 function measured(name: string, { values }: HeadRow) {
   const [mean, deviation, lowest, highest] = values[name];
   if (deviation == null || !lowest || !highest) return `${name} ${short(mean)}`;

@@ -84,7 +84,6 @@ export function mapBetween(
     }));
 }
 
-/** Find the largest number of a row. */
 export const strongest = (row: number[]) => row.indexOf(Math.max(...row));
 
 /** Write a share in whole per cent, never 0 or 100 where it is neither. */

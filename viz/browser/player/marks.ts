@@ -46,7 +46,6 @@ function placeOfQuery({ plan, kind }: Moment, query: number) {
   return kind.kind === "encoder_self" ? plan.source[query] : plan.written[query + 1];
 }
 
-/** Find the place of a key. */
 function placeOfKey({ plan, kind }: Moment, key: number) {
   return kind.kind === "decoder_self" ? plan.written[key] : plan.source[key];
 }
@@ -86,7 +85,6 @@ export const linksShown = ({ data, kind, all }: Pick<Moment, "data" | "kind" | "
 const belongs = ({ source, target }: PlayerData["links"][number], { side, index }: Word) =>
   (side === "source" ? source === index : target + 1 === index);
 
-/** List the words that a word is linked with, and how strongly. */
 export const partnersOf = (
   { links, source, written }: PlayerData, word: Word,
 ): [word: string, strength: number][] =>

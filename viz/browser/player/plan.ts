@@ -65,7 +65,6 @@ const widthOf = (texts: string[], font: number, gap: number, measure: Measure) =
 
 interface LineSizes { top: number; room: number; font: number; gap: number; high: number }
 
-/** Lay subwords side by side, in as many lines as they need. */
 function flowed(texts: string[], { top, room, font, gap, high }: LineSizes, measure: Measure) {
   let [x, line] = [0, 0];
   const places = texts.map((text) => {

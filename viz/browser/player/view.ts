@@ -185,7 +185,6 @@ export class Player extends View<PlayerData> {
     return Number.isInteger(step) ? step - 1 : -1;
   }
 
-  /** Get the head and the step that are open. */
   get choice() {
     return { ...this.selected[this.kind.kind], moment: this.step };
   }
@@ -198,7 +197,6 @@ export class Player extends View<PlayerData> {
     this.options.onSelect?.(this.choice);
   }
 
-  /** Get the number of the last step, from 0. */
   get last() {
     return momentsOf(this.data, this.kind) - (this.data.training.length ? 1 : 0);
   }
@@ -256,7 +254,6 @@ export class Player extends View<PlayerData> {
     this.keep();
   }
 
-  /** Open a head, whose ribbons stay. */
   open({ layer, head }: { layer: number; head: number }) {
     const { kind } = this.kind;
     this.selected[kind] = { kind, layer, head };
@@ -328,7 +325,6 @@ export class Player extends View<PlayerData> {
     this.board.setAttribute("aria-label", `${this.kind.name}: a tile for each head. ${HELP}`);
   }
 
-  /** Say what the open head does at this moment. */
   sentence() {
     const { data, kind, moment: { head, step, all } } = this;
     const name = `${kind.name} L${head.layer + 1} H${head.head + 1}`;
@@ -348,7 +344,6 @@ export class Player extends View<PlayerData> {
     return `${doing}, ${name} looks at ${looked} (${percent(Math.max(rest, row[key]))}).`;
   }
 
-  /** Say what the model writes at a step of its training. */
   runSentence(step: number) {
     const { number: n, written } = this.data.training[step];
     const steps = `${n.toLocaleString("en")} ${n === 1 ? "step" : "steps"}`;
@@ -397,7 +392,6 @@ export class Player extends View<PlayerData> {
     this.draw();
   }
 
-  /** Find the subword under the pointer. */
   under(event: PointerEvent | MouseEvent) {
     const [x, y] = pointIn(event, this.stage);
     for (const side of ["source", "written"] as const) {
@@ -468,5 +462,4 @@ export class Player extends View<PlayerData> {
 
 const HELP = "The arrow keys move from head to head, Enter opens one, Escape goes back.";
 
-/** Slow down towards the end. */
 const eased = (part: number) => 1 - (1 - part) ** 3;

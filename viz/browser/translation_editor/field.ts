@@ -43,7 +43,6 @@ export function replaceText(field: HTMLTextAreaElement, text: string) {
   field.setSelectionRange(isTouched ? end : caretAfter(selectionStart, change), end);
 }
 
-/** Put a text in the place of the selection, as an edit that can be undone. */
 function insert(field: HTMLTextAreaElement, text: string) {
   // no other way into a browser's own undo
   document.execCommand(text ? "insertText" : "delete", false, text);
@@ -89,7 +88,6 @@ export class Mirror {
     return getComputedStyle(this.root).direction === "rtl";
   }
 
-  /** Measure the place of the end of the sentence. */
   endBox(): Box {
     const range = document.createRange();
     range.selectNodeContents(this.end);

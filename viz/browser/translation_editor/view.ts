@@ -173,7 +173,6 @@ export class TranslationEditor extends View<EditorData> {
     this.pause = setTimeout(() => this.send(), PAUSE);
   }
 
-  /** Send the typed text. */
   send() {
     clearTimeout(this.pause);
     if (this.composing || !this.known) return;
@@ -273,7 +272,6 @@ export class TranslationEditor extends View<EditorData> {
     if (this.theme) this.draw();
   }
 
-  /** Force a piece. */
   take({ piece, alternative }: Chosen) {
     if (this.exchange.ahead) return; // these are the pieces of another text
     const { pieces } = this.known;

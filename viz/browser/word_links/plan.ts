@@ -8,7 +8,6 @@ import type { Place } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
 
 export type Side = "source" | "target";
-/** A word of one of the two sentences. */
 export interface Token { side: Side; index: number }
 /** Two word numbers, from 0, their strength, and whether each is the other's strongest. */
 export interface Link { source: number; target: number; strength: number; mutual: boolean }
@@ -31,7 +30,6 @@ type Shares = Record<Side | "onSinks", ArrayLike<number>>;
 
 export const OTHER: Record<Side, Side> = { source: "target", target: "source" };
 
-/** List the links of a word, the strongest first. */
 export const linksOf = ({ links }: Pick<LinkData, "links">, { side, index }: Token) =>
   links.filter((link) => link[side] === index).sort((a, b) => b.strength - a.strength);
 
@@ -62,7 +60,6 @@ const BROKEN = { links: 62, slack: 1.15 }; // several pairs of lines; they are n
 export const SIDES = ["source", "target"] as const;
 const COLUMNS = { font: 15, row: 28, links: 72, most: 200, edge: 8 };
 
-/** Compute a value for both sentences. */
 const both = <T>(valueOf: (side: Side) => T): Record<Side, T> =>
   ({ source: valueOf("source"), target: valueOf("target") });
 
@@ -286,6 +283,5 @@ export function placed(
     .map((at, n) => at + offsets[n]);
 }
 
-/** Compute the length of words in a row. */
 const lengthOf = (sizes: number[], gap: number) =>
   sizes.reduce((sum, size) => sum + size + gap, 0) - (sizes.length ? gap : 0);

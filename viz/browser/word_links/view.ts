@@ -127,7 +127,6 @@ function numberAt(scene: LinkScene, place: Place, side: Side, strength: number) 
   return text({ ...written, x: x + width / 2, y: outside, anchor: "middle" });
 }
 
-/** Draw a bar at the pinned word. */
 function stem({ plan, theme }: LinkScene, { x, y, width, height }: Place, side: Side) {
   const first = side === "source";
   const box = plan.columns
@@ -270,7 +269,6 @@ const strengthOf = ({ strength, mutual }: Link) => `${digits(strength)}${mutual 
 
 const SHARES = ["Used", "From the source", "Cross-attention on sinks"]; // columns of the table
 
-/** Write the shares of a word. */
 function shareText({ shares }: LinkData, { side, index }: Token) {
   if (!shares) return "";
   const share = digits(shares[side][index]);

@@ -102,15 +102,12 @@ export function squareMarks(
   })] : [square];
 }
 
-export interface MaskScene {
+export type MaskScene = Pick<MaskGrids, "theme" | "measure" | "at"> & {
   grid: MaskGrid;
   plan: MasksPlan;
-  theme: Theme;
-  measure: Measure;
   squares: Group; // what `gridMarks` gives
   chosen: number | null; // row
-  at: Square | null; // the pointer or the cursor
-}
+};
 
 export const maskMarks = (scene: MaskScene): Mark[] =>
   [...rowWords(scene), ...columnWords(scene), scene.squares, ...frames(scene)];

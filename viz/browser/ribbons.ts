@@ -6,24 +6,18 @@ import { choice, fillTable, make } from "./core/dom.ts";
 import { EDGE, PictureView, type Scene, TALLEST } from "./core/picture_view.ts";
 import { group, type Group, type Mark, path, type Place, rect, text } from "./core/scene.ts";
 import { isolate, looksMost, number, quote, tidy, within } from "./core/text.ts";
+import type { Axes } from "./attention_map/plan.ts";
 import type { Measure } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
 type Side = "queries" | "keys";
 interface Token { side: Side; index: number }
 
-export interface RibbonData { // the message of `encode_ribbons` in viz/draw/ribbons.py
-  kind: string;
+export interface RibbonData extends Axes { // of `encode_ribbons` in viz/draw/attention_map.py
   heads: string[]; // their names
   colors: { light: string[]; dark: string[] }; // of the heads
-  rows: string; // the name of what stands on the left
-  columns: string;
-  note: string;
   amount?: string; // how a ribbon's width is called, where it is no weight
   from: number; // weights of less get no ribbon
-  queries: string[];
-  keys: string[];
-  rowNames: string[] | null; // what the decoder reads and writes at each query
   weights: Float32Array; // `[head, query, key]`
 }
 
@@ -63,22 +57,12 @@ const RIBBONS = { widest: 14, least: 96 }; // a weight of 1, and the room betwee
 const EXACT = "0.0000"; // the widest number beside a word
 const STEM = 6; // the mark beside a word that is picked
 
-interface RibbonPlan {
-  row: number; // height of one
-  font: number; // size of the letters
-  left: number; // where the ribbons begin
-  right: number; // where they end
-  column: number; // width of a number
-  numbers: number; // how many stand beside a word
-  lane: number; // height of a head's part of a row
-  width: number;
-  height: number;
-}
+type RibbonPlan = ReturnType<typeof planRibbons>; // `lane` is the height of a head's part of a row
 
 export function planRibbons(
   { queries, keys }: { queries: string[]; keys: string[] }, count: number, width: number,
   measure: Measure,
-): RibbonPlan {
+) {
   // the bold of a picked word is the widest
   const wideOf = (word: string) => measure(word, LETTERS.largest, 600);
   const rows = Math.max(queries.length, keys.length);
@@ -106,16 +90,12 @@ export const laneAt = ({ row, lane }: RibbonPlan, index: number, nth: number, co
 const FADED = 0.68; // of a number whose ribbon is too faint to be drawn
 const GAP = 4; // between a list and its ribbons
 
-interface Choice {
+type RibbonScene = Scene<RibbonData, RibbonPlan, Token> & Pick<Ribbons, "on" | "picked"> & {
   colors: string[]; // of the heads
-  on: number[]; // the heads that are drawn
-  picked: Token | null;
   shown: Token | null; // whose ribbons are drawn; those of all where there is none
   ribbons: Mark;
   visible: Place;
-}
-
-type RibbonScene = Scene<RibbonData, RibbonPlan, Token> & Choice;
+};
 
 export const ribbonMarks = (scene: RibbonScene): Mark[] => [
   scene.ribbons,
@@ -227,7 +207,7 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
   off = new Set<string>(); // kind and name, so that a head stays off when another sentence comes
   picked: Token | null = null;
   named = ""; // which heads the switches are of
-  on: number[] = [];
+  on: number[] = []; // the heads that are drawn
   all: Group | null = null; // ribbons of all tokens, made when they are needed
 
   constructor() {

@@ -21,12 +21,7 @@ interface StepsData { // the message of `encode_bars` in viz/draw/step_bars.py
   steps: Option[][]; // the written piece first
 }
 
-interface BarsPlan {
-  texts: string[][]; // of the pieces, cut where a column has no room
-  column: number; // width, and so that of a bar of 1
-  width: number;
-  height: number;
-}
+type BarsPlan = ReturnType<typeof planBars>; // `column` is a width, and so that of a bar of 1
 
 const FONT = { written: 15, other: 14, number: 12 };
 const ROW = { first: 44, other: 34, text: 18, bar: 5, pad: 6 }; // heights
@@ -37,7 +32,7 @@ const FILLED = { written: 1, rather: 0.7, other: 0.45 };
 const HELP = "Left and right move along the sentence, up and down over the alternatives of a "
   + "step; Enter forces one.";
 
-export function planBars({ steps }: StepsData, measure: Measure): BarsPlan {
+export function planBars({ steps }: StepsData, measure: Measure) {
   const wideOf = (label: string, row: number) =>
     Math.ceil(row ? measure(label, FONT.other, 400) : measure(label, FONT.written, 600));
   const widest = Math.max(...steps.flatMap((step) =>

@@ -12,15 +12,10 @@ import {
   INSIDE, type ModelBox, type ModelData, type ModelPlan, nextBox, planModel, type Point, SKIP,
 } from "./plan.ts";
 import { Playback } from "./playback.ts";
-import type { Theme } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
 
-interface ModelScene {
-  data: ModelData;
-  plan: ModelPlan;
-  theme: Theme;
-  ratio: number; // pixels for one unit of the plan
-}
+type ModelScene = Pick<Architecture, "data" | "plan" | "theme">
+  & { ratio: number }; // pixels for one unit of the plan
 
 const ROUND = { frame: 10, box: 5, line: 6 }; // radii of corners
 const NAME = 13; // letters over a frame

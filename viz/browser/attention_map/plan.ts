@@ -9,16 +9,22 @@ import type { Palette, Scaling } from "../core/color.ts";
 import type { Place } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
 
-export interface MapData extends Scaling { // of `encode_map` in viz/draw/attention_map.py
-  kind: "encoder_self" | "decoder_self" | "cross";
-  causal: boolean; // whether a query sees no later key
-  title: string;
+export type Kind = "encoder_self" | "decoder_self" | "cross";
+
+/** What a map and its ribbons are of. */
+export interface Axes {
+  kind: Kind;
   rows: string; // the name of the rows
   columns: string;
   note: string;
   queries: string[];
   keys: string[];
   rowNames: string[] | null; // what the decoder reads and writes at each query
+}
+
+export interface MapData extends Axes, Scaling { // of `encode_map` in viz/draw/attention_map.py
+  causal: boolean; // whether a query sees no later key
+  title: string;
   both: BothNames | null; // the names of each row of the decoder, where both are known
   room?: MapWords | null; // words of the largest map that takes this one's place
   tallBars: boolean; // the strip of bars is as high as that of a difference

@@ -3,7 +3,7 @@
 // text looks, and into which.
 
 import { TYPES, unzip } from "../core/wire.ts";
-import type { MapData } from "../attention_map/plan.ts";
+import type { Axes, MapData } from "../attention_map/plan.ts";
 import type { GridData, Head, Part } from "../head_grid/plan.ts";
 import type { RibbonData } from "../ribbons.ts";
 
@@ -120,10 +120,8 @@ export interface PairPart { // as viz/draw/pair_parts.py writes it
 
 export const nameOf = ({ looking, looked_at: lookedAt }: PairPart) => `${looking} → ${lookedAt}`;
 
-type Labels = Pick<MapData, "queries" | "keys" | "rowNames" | "rows" | "columns">;
-
 /** Take the labels and words of this part out of a map or its ribbons. */
-export const labelsOf = <D extends Labels>(
+export const labelsOf = <D extends Omit<Axes, "kind" | "note">>(
   data: D, { rows, keys, looking, looked_at: lookedAt }: PairPart,
 ): D => ({
   ...data,

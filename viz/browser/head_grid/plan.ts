@@ -4,7 +4,7 @@
 
 import { quote, within } from "../core/text.ts";
 import type { Palette } from "../core/color.ts";
-import type { Place } from "../core/scene.ts";
+import type { Place, Text } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
 
 export type Head = [kind: string, layer: number, head: number]; // with the last two from 0
@@ -43,17 +43,10 @@ export interface GridData { // the message of `encode_grid` in viz/draw/head_gri
   parts: Part[];
 }
 
-interface Cell { // one head with all that is written at its map
-  part: Part;
-  layer: number;
-  head: number;
-  id: string;
-  name: string;
-  role: string;
-  value: string;
-}
+/** One head with all that is written at its map. */
+type Cell = ReturnType<typeof cellOf>;
 
-export function cellOf(part: Part, layer: number, head: number): Cell {
+export function cellOf(part: Part, layer: number, head: number) {
   return {
     part, layer, head,
     id: ident([part.kind, layer, head]),
@@ -156,16 +149,8 @@ const SQUEEZED = 0.6; // least share of its width to which a word is squeezed
 
 export type Placed = Cell & Place; // a small map in its place
 
-export interface Words {
-  text: string;
-  x: number;
-  y: number;
-  size: number;
-  align?: "start" | "middle" | "end";
-  bold?: boolean;
-  quiet?: boolean;
-  room?: number; // a longer word is squeezed into it
-}
+export type Words = Pick<Text, "text" | "x" | "y" | "size" | "anchor" | "room">
+  & { bold?: boolean; quiet?: boolean };
 
 export interface GridPlan {
   cells: Placed[];
@@ -353,5 +338,5 @@ function markStep({ bars, frames }: GridPlan, { x, y, width, height, part }: Pla
   for (const at of [x - 3, x + width]) bars.push({ x: at, y: middle, width: 3, height: 1 });
 }
 
-const small = (text: string, x: number, y: number, align: Words["align"]) =>
-  ({ text, x, y, align, size: LETTERS.name, quiet: true });
+const small = (text: string, x: number, y: number, anchor: Words["anchor"]) =>
+  ({ text, x, y, anchor, size: LETTERS.name, quiet: true });

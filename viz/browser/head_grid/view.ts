@@ -47,8 +47,8 @@ function crossMarks({ x, y, width, height }: Place, theme: Theme): Mark[] {
 }
 
 const wordMarks = (texts: Words[], theme: Theme): Mark[] =>
-  texts.map(({ bold, quiet, align, ...words }) => text({
-    ...words, anchor: align ?? "start", weight: bold ? 600 : 400,
+  texts.map(({ bold, quiet, ...words }) => text({
+    ...words, weight: bold ? 600 : 400,
     fill: quiet ? theme.quiet : theme.ink,
   }));
 

@@ -149,7 +149,8 @@ export function planInside(
   const parts: Part[] = [];
   let y = 2;
   const add = (
-    { name, step: made, label, isBars }: Strip, { x, width: long }: Stretch, below = sizes.below,
+    { name, step: made, label, isBars }: Strip, { x, width: long }: Pick<Place, "x" | "width">,
+    below = sizes.below,
   ) => {
     const height = isBars ? sizes.bars : sizes.strip;
     const count = data.shapes[name].reduce((product, side) => product * side, 1);
@@ -174,8 +175,6 @@ export function planInside(
   if (y > tallest) return planInside(data, step, width, measure, Infinity, TIGHT);
   return { width, height: y, least, left, top, row, parts };
 }
-
-interface Stretch { x: number; width: number }
 
 /** Measure the words left of the values: those wider than their share are squeezed. */
 function leftOf(keys: string[], width: number, measure: Measure) {

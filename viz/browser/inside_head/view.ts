@@ -18,13 +18,8 @@ const TO_COME = 0.3; // of the name of what a later step will make
 const NUMBERS = 50; // room right of the longest bar, CSS pixels
 const POINTED = 0.07; // opacity of the row that is pointed at
 
-interface InsideScene {
-  data: InsideData;
-  plan: InsidePlan;
-  theme: Theme;
-  step: number; // 0 for all
-  ratio: number; // pixels of the screen for one unit of the plan
-}
+type InsideScene = Pick<InsideHead, "data" | "plan" | "theme" | "step">
+  & { ratio: number }; // pixels of the screen for one unit of the plan
 
 /** Draw all but what the pointer adds: made once for a step, and drawn again as it is. */
 export const insideMarks = (scene: InsideScene): Mark[] => [
@@ -186,7 +181,7 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   says = make("div", { "aria-live": "polite" });
   shape = make("div", { class: "hl-quiet" });
   code = make("code");
-  step = 0;
+  step = 0; // 0 shows all
   heard = -1; // the step that the host named last
   awaited: number | null = null; // the step of the last click, until the host names it, too
   onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();

@@ -3,6 +3,7 @@
 // other.
 
 import { within } from "../core/text.ts";
+import type { Kind } from "../attention_map/plan.ts";
 import type { Palette } from "../core/color.ts";
 import type { Measure } from "../core/theme.ts";
 import type { Head } from "../head_grid/plan.ts";
@@ -22,7 +23,7 @@ export interface HeadRow { // one head over all sentences
 }
 
 export interface SummaryPart { // the heads of one kind
-  kind: "encoder_self" | "decoder_self" | "cross";
+  kind: Kind;
   title: string;
   color: string;
   heads: HeadRow[];
@@ -82,25 +83,9 @@ export const RANGE = 72; // width of the measure's scale
 const GAP = { words: 10, panels: 36, below: 24 };
 const SIDE = 6; // of the mark beside the open head
 
-export interface Panel {
-  part: SummaryPart;
-  rows: number[]; // the heads from top to bottom, by their numbers in the part
-  x: number;
-  y: number;
-  strip: number; // where the profiles begin
-  cell: number; // width of a column of theirs
-  role: number; // where the roles begin
-  range: number; // where the measure's scale begins
-  width: number;
-  height: number;
-}
-
-export interface SummaryPlan {
-  panels: Panel[];
-  stacked: boolean; // whether they stand one under the other
-  width: number;
-  height: number;
-}
+export type SummaryPlan = ReturnType<typeof planSummary>;
+/** `strip`, `role` and `range` are where profiles, roles and the measure's scale begin. */
+export type Panel = SummaryPlan["panels"][number];
 
 /** A head, and the column of its profile. */
 export interface SummaryAt { panel: number; row: number; column: number | null }
@@ -108,7 +93,7 @@ export interface SummaryAt { panel: number; row: number; column: number | null }
 /** @param sortedBy a measure; null for by layer */
 export function planSummary(
   parts: SummaryPart[], sortedBy: string | null, width: number, measure: Measure,
-): SummaryPlan {
+) {
   const sizes = parts.map((part) => sizeOf(part, measure));
   const columns = parts.reduce((sum, part) => sum + part.columns, 0);
   const words = sizes.reduce((sum, { name, role }) => sum + name + role + RANGE, 0);
@@ -146,4 +131,4 @@ function sizeOf({ heads }: SummaryPart, measure: Measure) {
   };
 }
 
-export const topOf = ({ y }: Panel, row: number) => y + HEAD.rows + row * ROW;
+export const topOf = ({ y }: { y: number }, row: number) => y + HEAD.rows + row * ROW;

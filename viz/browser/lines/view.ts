@@ -21,13 +21,8 @@ const POINT = 3; // radius of a mean
 const NARROW = 10; // a column, whose number would touch the next one's
 const LABELLED = 4; // every so manyth distance has a number
 
-interface Shown {
-  name: string; // of the measure
-  rasters: Raster[]; // of the panels
-  open: Head | null; // the head that the explorer shows
-}
-
-type SummaryScene = Scene<LinesData, SummaryPlan, SummaryAt> & Shown;
+type SummaryScene = Scene<LinesData, SummaryPlan, SummaryAt>
+  & Pick<HeadSummary, "rasters" | "open"> & { name: string }; // of the measure
 
 /** The colour's place in the table of 256. */
 const levelOf = (weight: number) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
@@ -178,7 +173,7 @@ export class HeadSummary extends PictureView<LinesData, SummaryAt, SummaryPlan> 
   foremost = make("dl", { class: "hl-foremost" });
   open: Head | null = null; // the head that the explorer shows
   picks = true;
-  rasters: Raster[] = [];
+  rasters: Raster[] = []; // of the panels
 
   constructor() {
     super();

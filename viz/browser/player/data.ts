@@ -1,10 +1,10 @@
 // What a player shows, as `encode_player` and `encode_learning` of viz/draw/player.py send it, and
 // the weights of a head at any moment between two steps.
 
+import type { Kind } from "../attention_map/plan.ts";
 import type { Palette } from "../core/color.ts";
 import type { Message } from "../core/wire.ts";
 
-export type Kind = "encoder_self" | "decoder_self" | "cross";
 export interface Head { kind: Kind; layer: number; head: number }
 
 export interface KindData {

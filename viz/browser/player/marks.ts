@@ -5,10 +5,10 @@ import { blank, rasterOf, setPixel } from "../core/color.ts";
 import { type Mark, path, picture, rect, text } from "../core/scene.ts";
 import { digits, isolate, shortened, tidy } from "../core/text.ts";
 import {
-  type Head, type KindData, mapBetween, type PlayerData, rowBetween, strongest, weightOf,
+  type Head, mapBetween, type PlayerData, rowBetween, strongest, weightOf,
 } from "./data.ts";
-import { BARS, ENDS, type Place, type PlayerPlan, TILE, type Tile } from "./plan.ts";
-import type { Measure, Theme } from "../core/theme.ts";
+import { BARS, ENDS, type Place, TILE, type Tile } from "./plan.ts";
+import type { Player } from "./view.ts";
 
 const FAINTEST = 0.01; // a weight below it has no ribbon
 const FAINTEST_OF_ALL = 0.08; // likewise where all rows are drawn at once
@@ -18,18 +18,8 @@ const LINK = { thinnest: 1.25, widest: 7, dash: [7, 5] };
 const SIZE = { bar: 13, title: 13 };
 
 export interface Word { side: "source" | "written"; index: number }
-interface Moment {
-  data: PlayerData;
-  plan: PlayerPlan;
-  theme: Theme;
-  measure: Measure;
-  kind: KindData;
-  head: Head; // whose ribbons are drawn
-  step: number; // that is going on, from 0
-  part: number; // of it that is over, up to 1
-  all: boolean; // whether all is written, and all rows are drawn at once
-  word: Word | null; // under the pointer
-}
+/** `head` has the ribbons that are drawn; `all`: all is written, and all rows are drawn at once. */
+type Moment = Player["moment"];
 
 export function stageMarks(moment: Moment): Mark[] {
   const { data, plan } = moment;

@@ -6,18 +6,7 @@ import type { Measure } from "../core/theme.ts";
 import type { KindData, PlayerData } from "./data.ts";
 
 export interface Place { x: number; y: number; width: number; line: number } // of a subword
-export interface PlayerPlan {
-  width: number;
-  height: number;
-  font: number;
-  high: number; // a line
-  source: Place[];
-  written: Place[];
-  top: number; // of the ribbons
-  bottom: number;
-  bars: { width: number; height: number; beside: boolean } | null; // a canvas of their own
-  ends: { x: number; y: number; side: number } | null; // maps of the first and the last step
-}
+export type PlayerPlan = ReturnType<typeof planPlayer>;
 
 export const FONT = { large: 19, small: 15 };
 export const BARS = { rows: 5, row: 25, width: 236, gap: 28, title: 22, note: 22 };
@@ -27,15 +16,14 @@ const BAND = { wide: 128, narrow: 92 };
 const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
 const LINE = { large: 30, small: 25 };
 
-export function planPlayer(data: PlayerData, width: number, measure: Measure): PlayerPlan {
+export function planPlayer(data: PlayerData, width: number, measure: Measure) {
   const hasBars = data.steps.length > 0;
   const hasEnds = data.training.length > 1;
   const aside = hasBars ? BARS.width : hasEnds ? 2 * ENDS.wide + ENDS.gap : 0;
   const beside = aside > 0 && width >= NARROW;
   const room = beside ? width - aside - BARS.gap : width;
-  const size = ["large", "small"].find((name) => name === "small" || [data.source, data.written]
-    .every((texts) => widthOf(texts, FONT.large, GAP.large, measure) <= room));
-  const key = size as "large" | "small";
+  const key = [data.source, data.written].every((texts) =>
+    widthOf(texts, FONT.large, GAP.large, measure) <= room) ? "large" : "small";
   const [font, high] = [FONT[key], LINE[key]];
   const flow = (texts: string[], top: number) => {
     // a short sentence is spread over the width, so that both stand one below the other
@@ -47,10 +35,11 @@ export function planPlayer(data: PlayerData, width: number, measure: Measure): P
   const top = source.bottom;
   const bottom = top + (beside ? BAND.wide : BAND.narrow);
   const written = flow(data.written, bottom);
-  const bars = !hasBars ? null : {
+  const bars = !hasBars ? null : { // a canvas of their own
     width: beside ? BARS.width : width, beside,
     height: BARS.title + BARS.rows * BARS.row + BARS.note,
   };
+  // maps of the first and the last step
   const ends = !hasEnds ? null : beside ? { x: room + BARS.gap, y: 0, side: ENDS.wide }
     : { x: 0, y: written.bottom + 14, side: ENDS.narrow };
   return {
@@ -63,9 +52,9 @@ export function planPlayer(data: PlayerData, width: number, measure: Measure): P
 const widthOf = (texts: string[], font: number, gap: number, measure: Measure) =>
   texts.reduce((sum, text) => sum + Math.ceil(measure(text, font, 600)) + gap, -gap);
 
-interface LineSizes { top: number; room: number; font: number; gap: number; high: number }
-
-function flowed(texts: string[], { top, room, font, gap, high }: LineSizes, measure: Measure) {
+function flowed(
+  texts: string[], { top, room, font, gap, high }: Record<string, number>, measure: Measure,
+) {
   let [x, line] = [0, 0];
   const places = texts.map((text) => {
     const width = Math.ceil(measure(text, font, 600)); // so that none moves when it is bold
@@ -77,9 +66,7 @@ function flowed(texts: string[], { top, room, font, gap, high }: LineSizes, meas
   return { places, bottom: top + (line + 1) * high };
 }
 
-export interface Tile {
-  layer: number; head: number; x: number; y: number; width: number; height: number;
-}
+export type Tile = ReturnType<typeof planTiles>["tiles"][number];
 
 export const TILE = { gap: 6, between: 5, name: 24, head: 16 };
 const ROW = { low: 15, least: 22 };
@@ -91,16 +78,13 @@ export function planTiles(
 ) {
   const side = (width - TILE.name + TILE.gap) / heads - TILE.gap;
   const high = whole
-    ? Math.round(Math.min(Math.max(ROW.least, (side * queries) / keys), 38))
+    ? Math.round(within((side * queries) / keys, ROW.least, 38))
     : ROW.low;
-  const tiles: Tile[] = [];
-  for (let layer = 0; layer < layers; layer++) {
-    for (let head = 0; head < heads; head++) {
-      tiles.push({
-        layer, head, x: TILE.name + head * (side + TILE.gap),
-        y: TILE.head + layer * (high + TILE.between), width: side, height: high,
-      });
-    }
-  }
+  const tiles = Array.from({ length: layers * heads }, (_, n) => {
+    const [layer, head] = [Math.floor(n / heads), n % heads];
+    const x = TILE.name + head * (side + TILE.gap);
+    const y = TILE.head + layer * (high + TILE.between);
+    return { layer, head, x, y, width: side, height: high };
+  });
   return { tiles, width, height: TILE.head + layers * (high + TILE.between) };
 }

@@ -13,7 +13,6 @@ import { type Chosen, Popover } from "./popover.ts";
 import {
   BAR, barOf, carried, type EditorData, type PlacedWord, wordAt, wordAtCaret, wordsOf,
 } from "./words.ts";
-import type { Theme } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
 
 const PAUSE = 300; // ms without a letter, then what was typed is sent
@@ -311,14 +310,10 @@ const POINTED = 0.08;
 const UNSURE = 0.35; // of a word behind what was typed last
 const OVER = { height: 1.5, hook: 6 }; // the line over what was forced
 
-interface EditorScene {
-  placed: PlacedWord[];
-  open: number | null; // the word whose pieces are shown, by its number
+type EditorScene = Pick<TranslationEditor, "placed" | "open" | "data" | "theme"> & {
   boxesOf: (piece: number) => Box[]; // a piece
   fromRight: boolean; // whether the text runs from right to left
-  data: EditorData;
-  theme: Theme;
-}
+};
 
 export function editorMarks(scene: EditorScene): Mark[] {
   const { placed, open, theme, fromRight } = scene;

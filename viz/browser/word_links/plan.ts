@@ -39,15 +39,8 @@ export const same = (token: Token | null, other: Token | null) =>
 /** A word's place; its text is cut where it has no room. */
 export type WordPlace = Place & { text: string };
 
-export interface LinkPlan {
-  columns: boolean; // whether the sentences stand side by side, else one over the other
-  many: boolean; // whether there are several pairs of lines
-  font: number; // size of the letters
-  places: Record<Side, WordPlace[]>;
-  bend: number; // how far a link leaves a word straight
-  width: number;
-  height: number;
-}
+/** `many`: there are several pairs of lines; `bend`: how far a link leaves a word straight. */
+export type LinkPlan = ReturnType<typeof planLinks>;
 
 export const NUMBER = { font: 12, width: 30, height: 16 }; // of a strength beside a word
 /** A bar under a word, equally long for all words and so to be compared. */
@@ -63,17 +56,17 @@ const COLUMNS = { font: 15, row: 28, links: 72, most: 200, edge: 8 };
 const both = <T>(valueOf: (side: Side) => T): Record<Side, T> =>
   ({ source: valueOf("source"), target: valueOf("target") });
 
-export const planLinks = (data: LinkData, width: number, measure: Measure): LinkPlan =>
+export const planLinks = (data: LinkData, width: number, measure: Measure) =>
   (width < NARROW ? inColumns : inLines)(data, width, measure);
 
-function inLines(data: LinkData, width: number, measure: Measure): LinkPlan {
+function inLines(data: LinkData, width: number, measure: Measure) {
   const { font, gap, texts, sizes } = largest(data, width, measure);
   const pairs = brokenTogether(sizes, data.links, gap, width);
   const line = Math.round(LINES.line * font);
   const leftward = leftwardOf(data);
   const links = pairs.length > 1 ? BROKEN.links : LINES.links;
   const high = 2 * NUMBER.height + 2 * line + links;
-  const places: LinkPlan["places"] = { source: [], target: [] };
+  const places: Record<Side, WordPlace[]> = { source: [], target: [] };
   pairs.forEach((pair, n) => {
     const top = n * (high + LINES.between) + NUMBER.height;
     const starts = alongside(pair, sizes, data.links, gap, width, leftward);
@@ -112,7 +105,7 @@ function largest(data: LinkData, width: number, measure: Measure) {
   return all.find((words) => count(words) <= fewest) as (typeof all)[number];
 }
 
-function inColumns(data: LinkData, width: number, measure: Measure): LinkPlan {
+function inColumns(data: LinkData, width: number, measure: Measure) {
   const { font, row, edge } = COLUMNS;
   const wideOf = (word: string) => Math.ceil(measure(word, font, 600));
   const beside = NUMBER.width + 2 * edge; // of a word: its number, and air at both sides

@@ -19,12 +19,8 @@ const AIR = 3; // between a word and its links
 const EDGE = 8; // between a word and its number in a column
 const TRACK = 0.16; // opacity of a bar of 1
 
-interface Chosen {
-  pinned: Token | null;
-  shown: Token | null; // whose partners are shown; all are alike where there is none
-}
-
-type LinkScene = Scene<LinkData, LinkPlan, Token> & Chosen;
+type LinkScene = Scene<LinkData, LinkPlan, Token> & Pick<WordLinks, "pinned">
+  & { shown: Token | null }; // whose partners are shown; all are alike where there is none
 
 export function linkMarks(scene: LinkScene): Mark[] {
   const { data, shown } = scene;

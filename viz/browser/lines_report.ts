@@ -40,7 +40,6 @@ dark.addEventListener("change", () => summary.layOut());
 addEventListener("hashchange", () => show(asked()));
 show(asked());
 
-/** The sentence that the address names, or the first. */
 function asked() {
   const number = Number(location.hash.slice(1));
   const exists = data.sentences.some((known) => known.number === number);

@@ -197,9 +197,7 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
   panel(n: number): Panel {
     const title = make("h3", { class: "hl-title" });
     const canvas = make("canvas", { "aria-hidden": "true" });
-    const scroll = make("div", {
-      class: "hl-scroll", tabindex: "0", role: "application",
-    }, canvas);
+    const scroll = make("div", { class: "hl-scroll", tabindex: "0", role: "application" }, canvas);
     const table = make("table");
     const root = make("div", { class: "hl-mask" }, title, framed(scroll),
       make("div", { class: "hl-unseen" }, table));
@@ -217,7 +215,6 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
     ({ scroll: this.scroll, canvas: this.canvas } = this.panels[panel]);
   }
 
-  /** Describe a grid without drawing: its title, and how much of the batch each row sees. */
   describePanel({ title, scroll, table }: Panel, grid: MaskGrid) {
     const name = `${this.data.title}, ${grid.title}`;
     title.textContent = grid.title;
@@ -278,7 +275,6 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
     return [];
   }
 
-  /** Save the grids side by side, as many as a page takes. */
   sheet() {
     const { data: { grids, legend }, plan: { width, height }, theme } = this;
     const [across, down] = [width + SHEET.apart, height + SHEET.title + SHEET.apart];

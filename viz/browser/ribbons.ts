@@ -83,7 +83,6 @@ export function planRibbons(
   };
 }
 
-/** Find the middle of a head's lane in a row. */
 export const laneAt = ({ row, lane }: RibbonPlan, index: number, nth: number, count: number) =>
   (index + 0.5) * row + (nth - (count - 1) / 2) * lane;
 
@@ -141,7 +140,6 @@ function wordMarks({ data, plan, theme, at, picked, visible }: RibbonScene, side
   });
 }
 
-/** Write the exact weights of the shown token beside each token of the other side. */
 function numberMarks(
   { data, plan, theme, measure, colors, on, visible }: RibbonScene, shown: Token,
 ): Mark[] {
@@ -317,7 +315,6 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     return true;
   }
 
-  /** Get the word from which the keys lead on. */
   start(): Token {
     return this.at ?? this.picked ?? { side: "queries", index: 0 };
   }
@@ -372,7 +369,6 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     return this.picked && this.picked.side !== side ? this.picked : null;
   }
 
-  /** List the weights with the picked word, and the decoder's words in this row. */
   tipNodes(at: Token) {
     const { data, on, theme } = this;
     const name = at.side === "queries" && data.rowNames?.[at.index];
@@ -397,7 +393,6 @@ const axes = (data: RibbonData) => [["Left ←", data.rows], ["Right →", data.
 const arrow = ({ queries, keys }: RibbonData, query: number, key: number) =>
   `${quote(queries[query])} → ${quote(keys[key])}`;
 
-/** Find the token of the other side with the largest weight, and write the weight. */
 function strongest(data: RibbonData, head: number, token: Token) {
   const others = data[OTHER[token.side]];
   const weights = others.map((_, index) => weightOf(data, head, ...pair(token, { index })));

@@ -40,7 +40,6 @@ export function planStrip(
   return { left, row, wide, width: left + wide, height: rows.length * row };
 }
 
-/** Draw a word and a strip of colours for each row; the pointer changes nothing in it. */
 export function stripMarks(
   data: StripData, { left, row, wide, height }: StripPlan, theme: Theme, mixed: boolean,
 ): Mark[] {

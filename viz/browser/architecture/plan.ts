@@ -112,9 +112,7 @@ function planWith(layout: Layout, heads: number, width: number, drawn: Drawn) {
   const inside = wide - 2 * INSIDE;
   const apart = Math.min(MAP.apart, (MAP.share * inside) / heads);
   const map = { apart, side: Math.min(layout.map, (inside - (heads - 1) * apart) / heads) };
-  const heights = {
-    words, box: words + layout.high, attention: words + Math.ceil(map.side),
-  };
+  const heights = { words, box: words + layout.high, attention: words + Math.ceil(map.side) };
   const full = 2 * side + between + 2 * wide;
   const from = Math.max(0, Math.round((width - full) / 2));
   const boxes: Record<string, Place> = {};

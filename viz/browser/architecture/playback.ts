@@ -132,7 +132,6 @@ export class Playback {
     this.run();
   }
 
-  /** Show this moment, and after it the next ones. */
   run() {
     const { moment } = this;
     if (!moment) {
@@ -173,7 +172,6 @@ export class Playback {
     return true;
   }
 
-  /** Show the moment: the lit box, how far the others are, and the words beside them. */
   render() {
     const { moment, view: { data: { boxes, playing }, buttons } } = this;
     if (!playing) return;

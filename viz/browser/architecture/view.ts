@@ -126,7 +126,6 @@ export function lineThrough(points: Point[]) {
   }).join("");
 }
 
-/** Find where a corner begins on the way to a neighbour. */
 function towards([x, y]: Point, other: Point) {
   const [dx, dy] = [other[0] - x, other[1] - y];
   const share = Math.min(ROUND.line / Math.hypot(dx, dy), 0.5);

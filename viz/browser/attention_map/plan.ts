@@ -142,7 +142,6 @@ export function originOf(plan: MapPlan, visible: Place) {
 /** Measure the rows' words that stay in the frame while the squares scroll. */
 export const staying = ({ left }: MapPlan, width: number) => (left <= width / 2 ? left : 0);
 
-/** Find the column at a place of the frame, or the nearest in sight. */
 export function columnAt({ keys }: { keys: string[] }, plan: MapPlan, x: number, visible: Place) {
   const origin = originOf(plan, visible);
   const inSight = within(x, Math.max(origin.edge, 0), visible.width - 1);

@@ -241,7 +241,6 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
     return this.pin.value === NONE ? null : this.pin.value;
   }
 
-  /** Pin a row, or let it go, and tell the host. */
   setPin(row: number) {
     if (row === this.pin.value) return;
     this.pin.choose(row);
@@ -299,7 +298,6 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
     this.listLargest();
   }
 
-  /** Write the table: for each row the key with the most weight, or the largest difference. */
   listLargest() {
     const { both, queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
     const [most, held] = signed ? ["each position differs most", "difference"]

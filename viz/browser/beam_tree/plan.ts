@@ -244,7 +244,6 @@ function runsOf({ nodes }: TreeData, { visible, top, next }: Course): Run[] {
   return runs.sort((a, b) => isTop(b) - isTop(a) || a.first - b.first || b.last - a.last);
 }
 
-/** Count the runs that need a row at each step. */
 function runsByStep(runs: Run[]) {
   const end = Math.max(0, ...runs.map(({ last }) => last)) + FREE + 1;
   const counts = Array(end + 1).fill(0);

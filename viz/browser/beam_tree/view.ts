@@ -90,14 +90,12 @@ function along(scene: TreeScene, n: number, look: Look, end = endOf(scene, n)) {
   return [path({ d: `M${from},${y + ROW.line}H${end}`, ...look })];
 }
 
-/** Find where a line ends: in the mark of a hypothesis, if there is one. */
 function endOf(scene: TreeScene, n: number) {
   const { x, end, label } = placeOf(scene, n);
   if (scene.data.nodes[n].score === null) return end;
   return x + label + (label && MARK.before) + MARK.width / 2;
 }
 
-/** Draw the line from the row of the parent to the piece's own. */
 function across(scene: TreeScene, n: number, look: Look): Mark[] {
   const { x, bend } = placeOf(scene, n);
   if (bend === null) return [];
@@ -106,7 +104,6 @@ function across(scene: TreeScene, n: number, look: Look): Mark[] {
   return [path({ d: `M${bend},${from}V${to - round}${turned}H${x}`, ...look })];
 }
 
-/** Clear paper around a line where it crosses other rows. */
 function gap(scene: TreeScene, n: number): Mark[] {
   const bend = placeOf(scene, n).bend as number;
   const { from, to, round } = turn(scene, n);
@@ -115,7 +112,6 @@ function gap(scene: TreeScene, n: number): Mark[] {
   return [path({ d, stroke: scene.theme.paper, line: line + HALO })];
 }
 
-/** From which height to which a line goes: from the edge of the parent's. */
 function turn(scene: TreeScene, n: number) {
   const { parent } = scene.data.nodes[n];
   const above = (parent < 0 ? NUMBERS : placeOf(scene, parent).y) + ROW.line;
@@ -167,7 +163,6 @@ function words(
   ];
 }
 
-/** A node, by its place in the list. */
 interface TreeAt { node: number }
 
 const HELP = "Left goes to the parent, right to the best child, up and down to the other pieces of "
@@ -296,7 +291,6 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
     return boxAt(x, y, width, ROW.height);
   }
 
-  /** With the pieces before and after it, and the row below. */
   roomOf(at: TreeAt) {
     const { left, top, right, bottom } = this.boxOf(at);
     return { left: left - AHEAD, top, right: right + AHEAD, bottom: bottom + ROW.height };
@@ -332,7 +326,6 @@ export function linesOn(data: TreeData, n: number) {
   ];
 }
 
-/** Describe the state of a node: `Kept at step 4, rank 2 of 8.` */
 export function stateOf({ nodes }: TreeData, n: number) {
   const { state, step, rank, candidates, reason, children } = nodes[n];
   if (state === "forced") return `Forced at step ${step}.`;

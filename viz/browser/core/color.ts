@@ -134,7 +134,6 @@ export function leveller({ weights, queries, keys, scale, signed }: Scaled) {
 export const hidden = (causal: boolean, query: number, key: number, weight: number) =>
   causal && key > query && weight === 0;
 
-/** List the parts of the legend: texts, and bars of colours. */
 export function legend(
   { scale, threshold, signed, amount = "weight" }: Scaling, colors: Colors,
 ): (string | Sample)[] {

@@ -38,7 +38,6 @@ export const ARROWS: Record<string, [right: number, down: number]> = {
   ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0],
 };
 
-/** Steps of the keys in a row. */
 export const MOVES: typeof ARROWS = { ...ARROWS, Home: [-Infinity, 0], End: [Infinity, 0] };
 
 /** Make the buttons of a bar one stop of Tab, between which the arrow keys move.

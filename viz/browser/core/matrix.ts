@@ -22,7 +22,6 @@ export abstract class MatrixView<D, P extends Size> extends PictureView<D, Squar
     return { row, key: key < 0 ? null : key };
   }
 
-  /** Get the square, or the word of a row, from which the keys lead on. */
   start(): Square {
     return this.at ?? { row: 0, key: null };
   }

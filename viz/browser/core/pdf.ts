@@ -26,7 +26,6 @@ export async function pdfOf(
 const stream = (entries: string, data: Uint8Array): (string | Uint8Array)[] =>
   [`<< ${entries}/Length ${data.length} >>\nstream\n`, data, "\nendstream"];
 
-/** Number the objects, and list where each begins. */
 function joined(objects: (string | Uint8Array)[][]) {
   const parts: Uint8Array[] = [];
   let length = 0;

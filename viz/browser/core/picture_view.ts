@@ -70,7 +70,6 @@ export abstract class PictureView<D, At extends object, P extends Size> extends 
     });
   }
 
-  /** Name the picture for screen readers, and write the note under it. */
   describe(title: string, help: string, note: string) {
     this.root.setAttribute("aria-label", title);
     this.scroll.setAttribute("aria-label", `${title}. ${help}`);
@@ -163,7 +162,6 @@ export abstract class PictureView<D, At extends object, P extends Size> extends 
     return true;
   }
 
-  /** Lay out all of the picture for a file; nothing is pointed at. */
   drawing() {
     const { theme, measure, note, plan: { width, height } } = this;
     return drawingOf({

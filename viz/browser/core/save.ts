@@ -11,7 +11,6 @@ import type { Raster } from "./color.ts";
 
 /** The content of a file; its name has no ending. */
 interface Drawing { name: string; width: number; height: number; marks: Mark[]; theme: Theme }
-/** A part of a legend that is drawn. */
 export interface Sample { width: number; gap?: number; marks: Mark[] }
 
 interface Texts { // around a picture
@@ -107,7 +106,6 @@ function saveReference({ name }: Drawing, caption: string[]) {
   offer(new Blob([bibtexOf(name, caption)], { type: "application/x-bibtex" }), `${name}.bib`);
 }
 
-/** Write an entry of a picture, whose note says what it was made from. */
 export function bibtexOf(name: string, caption: string[]) {
   // what TeX reads as a command, and the marks that only set a text apart from its direction
   const note = caption.join(" ").replace(/[\u2066-\u2069]/g, "").replace(/[\\{}^~]/g, "")
@@ -141,9 +139,7 @@ export function drawingOf(sheet: Sheet, measure: Measure): Drawing {
   const head = MARGIN + LINE * (1 + lines.length) + 10;
   const foot = head + sheet.height + 10;
   const { marks, bottom } = footOf(sheet, wide, wideOf);
-  const [width, height] = [
-    Math.ceil(wide + 2 * MARGIN), Math.ceil(foot + bottom + LINE + MARGIN),
-  ];
+  const [width, height] = [Math.ceil(wide + 2 * MARGIN), Math.ceil(foot + bottom + LINE + MARGIN)];
   return {
     name: fileName(sheet.name ?? title), width, height, theme,
     marks: [

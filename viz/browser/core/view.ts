@@ -5,7 +5,6 @@ import { make } from "./dom.ts";
 import { captioned, drawingOf, saveMenu, type Sheet } from "./save.ts";
 import { type Measure, measureIn, onWhite, readTheme, type Theme } from "./theme.ts";
 
-/** The function that hears what the reader selects. */
 export interface Options { onSelect?: (selected: any) => void }
 
 const views = new WeakMap<Node, View<any>>();
@@ -83,7 +82,6 @@ export class View<D> {
   /** Draw what `arrange` has laid out: at each change of the pointer too. */
   draw() {}
 
-  /** Make the menu that saves the result of `drawing`. */
   saveButtons() {
     return saveMenu((white) => this.saved(white), () => this.data.caption ?? []);
   }
@@ -106,7 +104,6 @@ export class View<D> {
       this.measure);
   }
 
-  /** Get the picture and the texts around it. */
   sheet(): Partial<Sheet> {
     return {};
   }

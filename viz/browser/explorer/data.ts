@@ -32,7 +32,6 @@ const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a m
 /** The text of a head by its name, such as `cross.2.5`. */
 export type TextOf = (name: string) => Promise<string>;
 
-/** Get the head that a name such as `cross.2.5` stands for. */
 export function headOf(name: string) {
   const [kind, ...numbers] = name.split(".");
   const [layer, head] = numbers.map(Number);
@@ -86,7 +85,6 @@ export class HeadWeights {
     }
   }
 
-  /** Keep the weights of a head as the last used. */
   keep(name: string, weights: Float32Array) {
     this.unpacked.delete(name);
     this.unpacked.set(name, weights);

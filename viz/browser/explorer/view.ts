@@ -90,7 +90,6 @@ export class Explorer extends View<ExplorerData> {
     this.drawAll();
   }
 
-  /** Make a radio button for each part of a pair and one for the whole. */
   pairControl() {
     const name = `pair-${++controls}`;
     const choices = [null, ...this.data.pairs].map((part) => {
@@ -115,7 +114,6 @@ export class Explorer extends View<ExplorerData> {
     this.drawHead();
   }
 
-  /** Get the parts of the grid; all heads of a pair show the chosen part. */
   parts() {
     const { data: { grid }, pair } = this;
     return grid.parts.map((part) => (pair && part.kind === PAIR_KIND ? pair.part : part));
@@ -177,13 +175,11 @@ export class Explorer extends View<ExplorerData> {
     return [layer == null || head == null ? null : [layer, head], ...this.others()];
   }
 
-  /** List the heads over the open head, without itself. */
   others() {
     const over = this.over?.[this.selected[0]] ?? [];
     return over.filter((place) => String(place) !== String(this.outlined()?.slice(1)));
   }
 
-  /** List the heads of the open kind that the grid shows. */
   every(): LayerHead[] {
     const { grid: { order, parts }, together } = this.data;
     const [kind] = this.selected;
@@ -242,7 +238,6 @@ export class Explorer extends View<ExplorerData> {
     };
   }
 
-  /** The part of the pair in a title, if one is chosen. */
   partNames(kind: string) {
     return this.pair && kind === PAIR_KIND ? [nameOfPart(this.pair)] : [];
   }

@@ -58,7 +58,6 @@ export function cellOf(part: Part, layer: number, head: number) {
 
 export const ident = (head: Head | null) => (head ?? []).join(" ");
 
-/** List the numbers from 0. */
 export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 /** Get the weights of a head, `[row, column]` of cells. */
@@ -72,11 +71,9 @@ export function weightsOf({ part, layer, head }: Cell) {
 export const titleOf = ({ name, part, role }: Cell) =>
   [name, part.name, role].filter(Boolean).join(" · ");
 
-/** Name a head for a screen reader. */
 export const labelOf = ({ part, layer, head }: Cell) =>
   `${part.name}, layer ${layer + 1}, ${part.together ? "all heads" : `head ${head + 1}`}`;
 
-/** Name the grid for a screen reader. */
 export function gridLabel(parts: Part[], maps: number, groups: string[]) {
   const count = parts.every(({ together }) => together)
     ? `${maps} maps, one for each layer` : `${maps} attention heads`;
@@ -96,7 +93,6 @@ export function switched(
   ].join("; ");
 }
 
-/** Describe a small map. */
 export function describe({ part, layer, head, role, value }: Cell) {
   const [query, key, weight] = part.strongest[layer][head];
   const words = `${quote(part.queries[query])} to ${quote(part.keys[key])}`;
@@ -106,7 +102,6 @@ export function describe({ part, layer, head, role, value }: Cell) {
   return [role, value, most].filter(Boolean).join("; ");
 }
 
-/** Note in sentences how the maps simplify the weights. */
 export function notesOn({ parts, step }: GridData, folded: boolean) {
   const [{ amount = "weight" }] = parts;
   const notes = [];
@@ -208,7 +203,6 @@ function layBlocks(plan: GridPlan, parts: Part[], width: number, measure: Measur
   plan.height = y - BETWEEN;
 }
 
-/** Compute the side of a map and the gap to the next, for maps side by side. */
 function sizesOf(heads: number, room: number): [side: number, gap: number] {
   const side = Math.floor((room + GAP) / heads) - GAP;
   if (side >= 3 * GAP) return [Math.min(LARGEST, side), GAP];
@@ -302,7 +296,6 @@ function lowered(part: Part, side: number, under: number) {
   return Math.max(Math.round(LOWEST * side), Math.min(heightOf(part, side), room));
 }
 
-/** Write the lines under a map. */
 function captions(
   plan: GridPlan, { x, y, width, height, role }: Placed, words: RoleWords, value: string,
 ) {
@@ -330,7 +323,6 @@ function roleWords(heads: Cell[], room: number, measure: Measure): RoleWords {
   return { lines: legible ? Math.max(...words.map(({ length }) => length)) : 0, style };
 }
 
-/** Mark the step's row at both sides, and frame the rows still to come. */
 function markStep({ bars, frames }: GridPlan, { x, y, width, height, part }: Placed) {
   if (part.last == null) return;
   frames.push({ x: x - 0.5, y: y - 0.5, width: width + 1, height: height + 1 });

@@ -52,7 +52,6 @@ const wordMarks = (texts: Words[], theme: Theme): Mark[] =>
     fill: quiet ? theme.quiet : theme.ink,
   }));
 
-/** Test whether some cells of a map share a pixel. */
 export const isFolded = ({ cells }: GridPlan, ratio: number) => cells.some((cell) =>
   cell.part.columns > pixelsOf(cell.width, ratio) || cell.part.rows > pixelsOf(cell.height, ratio));
 
@@ -263,7 +262,6 @@ export class HeadGrid extends View<GridData> {
     if (focused && this.grid.contains(focused)) focused.focus({ preventScroll: true });
   }
 
-  /** Get the grid cell with the focus, if a cell has it. */
   focused() {
     const root = this.grid.getRootNode() as Document | ShadowRoot;
     const node = (root.activeElement ?? null) as HTMLElement | null;
@@ -288,7 +286,6 @@ export class HeadGrid extends View<GridData> {
     return (target && this.cells.get(target)) || null;
   }
 
-  /** Open a head as a click on its map does. */
   open(head: Head) {
     this.pick([...this.cells.values()].find(({ id }) => id === ident(head)) ?? null);
   }

@@ -183,7 +183,6 @@ function leftOf(keys: string[], width: number, measure: Measure) {
   return Math.ceil(Math.min(widest, width * WIDEST_WORDS)) + EDGE;
 }
 
-/** Count the values for each key. */
 const valuesIn = ({ shapes }: Shown, { name }: Column) => shapes[name][1] ?? 1;
 
 /** Place columns side by side with values of one width, so that q stands over k, z under α v. */
@@ -204,9 +203,7 @@ function placed(data: Shown, columns: Column[], left: number, width: number) {
   });
 }
 
-/** Test whether a step shows the content of a part. */
 export const isMade = (part: Part, step: number) => !step || part.step <= step;
 
-/** Find the part with the value under the pointer, if this step and frame show it. */
 export const partAt = (plan: InsidePlan, step: number, at: InsideAt) => plan.parts.find((part) =>
   part.name === at.name && part.step === at.step && isMade(part, step));

@@ -27,7 +27,6 @@ export const insideMarks = (scene: InsideScene): Mark[] => [
   ...scene.plan.parts.flatMap((part) => partMarks(scene, part)),
 ];
 
-/** Mark the row of the key under the pointer. */
 export const rowMark = ({ top, row: height, width }: InsidePlan, theme: Theme, row: number) =>
   rect({
     x: 0, y: (top ?? 0) + row * height, width, height, fill: theme.ink, opacity: POINTED,
@@ -41,7 +40,6 @@ function keyWords({ data, plan, theme }: InsideScene): Mark[] {
   }));
 }
 
-/** Compute the size of letters that fit into a row. */
 const sizeOf = (plan: InsidePlan) => Math.min(LETTERS, plan.row - 2);
 
 function partMarks(scene: InsideScene, part: Part): Mark[] {
@@ -80,7 +78,6 @@ function contents(scene: InsideScene, part: Part): Mark[] {
   }
 }
 
-/** Draw values as colours, with hairlines between rows. */
 function strip(scene: InsideScene, part: Part): Mark[] {
   const { data, theme, ratio } = scene;
   const { name, x, y, width, height, rows, columns } = part;
@@ -93,7 +90,6 @@ function strip(scene: InsideScene, part: Part): Mark[] {
   return [values, ...lines, ...(name === "concat" ? headMarks(scene, part) : [])];
 }
 
-/** Draw lines between the heads, and a frame around this head. */
 function headMarks({ data, theme }: InsideScene, { x, y, width, height }: Part): Mark[] {
   const [heads] = data.shapes.concat;
   const own = width / heads;
@@ -128,7 +124,6 @@ const bars = ({ data, plan, theme }: InsideScene, { x, y, width }: Part): Mark[]
     ];
   });
 
-/** Draw a bar under each head's part of the strip above: how much it adds. */
 function norms({ data, theme }: InsideScene, { x, y, width, height }: Part): Mark[] {
   const { norms: lengths } = data.arrays;
   const most = Math.max(...lengths) || 1;
@@ -150,7 +145,6 @@ function norms({ data, theme }: InsideScene, { x, y, width, height }: Part): Mar
   });
 }
 
-/** Write two decimals with a real minus sign. */
 const short = (value: number) => fixed(value, Math.abs(value) < 99.995 ? 2 : 0);
 
 const share = (weight: number) =>
@@ -289,7 +283,6 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.play.textContent = PLAY;
   }
 
-  /** Show the words above the picture. */
   showStep() {
     const { equation, says, shape, code } = this.data.steps[this.step];
     this.equation.replaceChildren(...equationParts(equation).map((part) =>
@@ -360,7 +353,6 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     return boxAt(x + at.column * wide, y + at.row * high, wide, high);
   }
 
-  /** Save the picture on the screen, without the pointer. */
   sheet() {
     const { name, says, shape } = this.data.steps[this.step];
     return { name: `${this.data.title} ${name}`, lines: [says, shape] };
@@ -411,13 +403,11 @@ function concatName({ shapes, head }: InsideData, column: number) {
   return `z of head ${which + 1}${own} · ${(column % width) + 1}`;
 }
 
-/** List the numbers of each key, as rows of a table. */
 export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }: InsideData) =>
   keys.map((key, n) => [
     key, figure(dots[n]), figure(scaled[n]), seen[n] ? "seen" : "hidden", figure(weights[n]),
   ]);
 
-/** Explain the colours. */
 function noteOn({ ends }: InsideData) {
   const end = (name: ArrayName) => figure(ends[name] ?? 1);
   return `Olive is below 0, purple above. Colours saturate at ±${end("q")} for q, ±${

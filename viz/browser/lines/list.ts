@@ -7,7 +7,6 @@ import type { Sentence } from "./plan.ts";
 
 const PAGE = 10; // sentences for each Page Up and Page Down
 
-/** Target of each key, from a place among `count`. */
 const STEPS: Record<string, (at: number, count: number) => number> = {
   ArrowUp: (at) => at - 1,
   ArrowDown: (at) => at + 1,
@@ -23,9 +22,7 @@ const ORDERS: Record<string, { says: string; compare: (a: Sentence, b: Sentence)
     says: "log probability, lowest first",
     compare: (a, b) => (a.logP ?? 0) - (b.logP ?? 0) || a.number - b.number,
   },
-  length: {
-    says: "longest first", compare: (a, b) => b.length - a.length || a.number - b.number,
-  },
+  length: { says: "longest first", compare: (a, b) => b.length - a.length || a.number - b.number },
   unlike: {
     says: "maps differ most first", compare: (a, b) => b.unlike - a.unlike || a.number - b.number,
   },
@@ -59,7 +56,6 @@ export class SentenceList {
     this.list();
   }
 
-  /** List the sentences with the typed words, in the chosen order. */
   list() {
     const { compare } = ORDERS[this.order.value];
     this.shown = matching(this.sentences, this.search.value).sort(compare);

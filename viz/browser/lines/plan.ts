@@ -61,7 +61,6 @@ export function orderOf({ heads }: SummaryPart, measure: string | null) {
   return numbers.sort((a, b) => value(b) - value(a) || a - b);
 }
 
-/** List the heads of all kinds with the largest values of a measure, largest first. */
 export const foremost = ({ parts }: LinesData, measure: string, count: number) =>
   parts.flatMap((part) =>
     part.heads.map((head) => ({ part, head, value: head.values[measure][0] })))

@@ -52,7 +52,6 @@ export function summaryMarks(scene: SummaryScene): Mark[] {
   ]);
 }
 
-/** Write title, distances, and the ends of the measure's scale. */
 function headOf(
   { data: { reach }, theme, name }: SummaryScene, panel: Panel, [low, high]: [number, number],
 ): Mark[] {
@@ -204,14 +203,12 @@ export class HeadSummary extends PictureView<LinesData, SummaryAt, SummaryPlan> 
       ])));
   }
 
-  /** Find where the most of a head's weight lies. */
   strongest({ columns, profile }: SummaryPart, head: number) {
     const row = profile.subarray(head * columns, (head + 1) * columns);
     const column = row.indexOf(Math.max(...row));
     return `${number(row[column])} ${distanceOf(column, this.data.reach)}`;
   }
 
-  /** List where heads differ most, as buttons that open them. */
   differences() {
     const { data } = this;
     const words = wordsOf(data);
@@ -237,7 +234,6 @@ export class HeadSummary extends PictureView<LinesData, SummaryAt, SummaryPlan> 
     this.options.onSelect?.(head);
   }
 
-  /** Mark the head that the explorer shows. */
   mark(head: Head | null) {
     this.open = head;
     this.draw();

@@ -72,7 +72,6 @@ export function rowBetween(
   });
 }
 
-/** Mix the maps of two saved steps of a run. */
 export function mapBetween(
   kind: KindData, { layer, head }: Head, moment: number, part: number,
 ): number[][] {

@@ -145,7 +145,6 @@ function wordMarks(
   });
 }
 
-/** Draw the most probable next subwords, the one that was taken in ink, and what the beam keeps. */
 export function barMarks({ data, plan, theme, measure, kind, step, all, part }: Moment): Mark[] {
   if (!plan.bars || all || kind.kind === "encoder_self") return [];
   const { width } = plan.bars;
@@ -212,7 +211,6 @@ function endMarks(
   });
 }
 
-/** Draw the tile of every head: its row of weights at this moment, or its whole map. */
 export function tileMarks(
   moment: Moment & { tiles: Tile[]; selected: Head; pointed: Head | null },
 ): Mark[] {

@@ -135,7 +135,6 @@ export class Player extends View<PlayerData> {
     this.moments = data.training.length;
   }
 
-  /** Write what a screen reader finds: a row for each step. */
   describe() {
     const { data } = this;
     const heads = data.kinds.reduce((sum, { layers, heads: count }) => sum + layers * count, 0);
@@ -212,7 +211,6 @@ export class Player extends View<PlayerData> {
     };
   }
 
-  /** Play on from here, or from the beginning. */
   start() {
     if (this.step >= this.last && this.part === 1) [this.step, this.part] = [0, 0];
     const begun = performance.now() - (this.part === 1 ? STEP : 0);
@@ -419,7 +417,6 @@ export class Player extends View<PlayerData> {
     else this.note(null, []);
   }
 
-  /** Write words and their numbers beside a word that is pointed at. */
   note(word: Word | null, values: [word: string, value: number][]) {
     if (JSON.stringify(word) !== JSON.stringify(this.word)) {
       this.word = word;

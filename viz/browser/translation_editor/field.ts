@@ -15,7 +15,6 @@ export const makeField = (id: string, note: string) => make("textarea", {
   "aria-haspopup": "listbox", "aria-controls": id, "aria-describedby": note,
 });
 
-/** Move a caret along when one stretch of the text is replaced. */
 export function caretAfter(
   caret: number, { from, until, inserted }: { from: number; until: number; inserted: string },
 ) {
@@ -83,7 +82,6 @@ export class Mirror {
       .map((box) => inside(box, outer));
   }
 
-  /** Whether the text runs so, by its first letters. */
   get fromRight() {
     return getComputedStyle(this.root).direction === "rtl";
   }

@@ -114,7 +114,6 @@ export class TranslationEditor extends View<EditorData> {
     return "take";
   }
 
-  /** Write the names and the table for a screen reader, and the status beside the text. */
   describe() {
     const { known, field } = this;
     this.root.setAttribute("aria-label", known.title);
@@ -136,7 +135,6 @@ export class TranslationEditor extends View<EditorData> {
     if (this.open !== null) this.showCard();
   }
 
-  /** Find the words where the browser has put them. */
   place() {
     const { known, mirror, field, text } = this;
     mirror.write(field.value);
@@ -334,7 +332,6 @@ export function editorMarks(scene: EditorScene): Mark[] {
   ];
 }
 
-/** Draw the bar of a word, or of each piece of the word under the pointer. */
 function bars({ open, boxesOf, data, theme, fromRight }: EditorScene, { word, boxes }: PlacedWord) {
   const faded = word.sure ? 1 : UNSURE;
   const parts = word.index === open && word.count > 1

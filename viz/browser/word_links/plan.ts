@@ -121,13 +121,10 @@ function inColumns(data: LinkData, width: number, measure: Measure) {
     ({ text: texts[side][n], x, y, width: wide, height: row }));
   return {
     columns: true, many: false, font, bend: middle / 2, width, height: rows * row,
-    places: {
-      source: column("source", 0, left), target: column("target", left + middle, right),
-    },
+    places: { source: column("source", 0, left), target: column("target", left + middle, right) },
   };
 }
 
-/** Test for both sentences whether they run to the left. */
 export const leftwardOf = (data: Pick<LinkData, Side>) =>
   both((side) => runsLeft(data[side].join(" ")));
 

@@ -84,7 +84,6 @@ function words(scene: LinkScene, side: Side, own: Link[]): Mark[] {
   });
 }
 
-/** Draw a share of 1 as a pale bar, and the share of a word on it in ink. */
 function shareBar({ data, plan, theme }: LinkScene, { side, index }: Token, opacity: number) {
   const { x, y, width, height } = plan.places[side][index];
   const share = data.shares?.[side][index] ?? 0;
@@ -109,7 +108,6 @@ function textAt(
     : { x: x + EDGE, y: middle, anchor: "start" } as const;
 }
 
-/** The strength at a partner, on its side away from the links. */
 function numberAt(scene: LinkScene, place: Place, side: Side, strength: number) {
   const { plan, theme, measure } = scene;
   const { x, y, width, height } = place;
@@ -131,7 +129,6 @@ function stem({ plan, theme }: LinkScene, { x, y, width, height }: Place, side: 
   return rect({ ...box, fill: theme.ink });
 }
 
-/** The arrows along a line that runs to the left. */
 const TURNED: Record<string, string> = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
 const TALLEST_COLUMNS = 1600; // more than fifty words, as they stand on a phone, scroll
 const HELP = "The arrow keys move along a sentence, and to a partner in the other one; Enter pins "
@@ -246,13 +243,11 @@ export class WordLinks extends PictureView<LinkData, Token, LinkPlan> {
     return boxAt(x, y, width, height);
   }
 
-  /** Add a line above the word and a line below it. */
   roomOf(at: Token) {
     const { left, top, right, bottom } = this.boxOf(at);
     return { left, top: 2 * top - bottom, right, bottom: 2 * bottom - top };
   }
 
-  /** Show the whole of a word that is cut, and its shares. */
   tipNodes({ side, index }: Token) {
     const word = this.data[side][index];
     if (this.data.shares) return [`${quote(word)} ${shareText(this.data, { side, index })}`];
@@ -260,7 +255,6 @@ export class WordLinks extends PictureView<LinkData, Token, LinkPlan> {
   }
 }
 
-/** Write the strength of a link, and whether it is dashed. */
 const strengthOf = ({ strength, mutual }: Link) => `${digits(strength)}${mutual ? "" : ", dashed"}`;
 
 const SHARES = ["Used", "From the source", "Cross-attention on sinks"]; // columns of the table

@@ -190,7 +190,16 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
     this.root.setAttribute("aria-label", title);
     while (panels.length > grids.length) panels.pop()?.root.remove();
     while (panels.length < grids.length) panels.push(this.panel(panels.length));
-    grids.forEach((grid, n) => this.describePanel(panels[n], grid));
+    grids.forEach((grid, n) => {
+      const { title: heading, scroll, table } = panels[n];
+      const name = `${title}, ${grid.title}`;
+      heading.textContent = grid.title;
+      scroll.setAttribute("aria-label", `${name}. ${HELP}`);
+      fillTable(table, name, ["token", "tokens that it may see"], grid.queries.map((token, row) => {
+        const seen = rowOf(grid, row).filter((code) => code === 0).length;
+        return [token, `${seen} of ${grid.keys.length}`];
+      }));
+    });
     this.enter(Math.min(this.active, grids.length - 1));
   }
 
@@ -213,16 +222,6 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
     if (panel !== this.active) this.at = null;
     this.active = panel;
     ({ scroll: this.scroll, canvas: this.canvas } = this.panels[panel]);
-  }
-
-  describePanel({ title, scroll, table }: Panel, grid: MaskGrid) {
-    const name = `${this.data.title}, ${grid.title}`;
-    title.textContent = grid.title;
-    scroll.setAttribute("aria-label", `${name}. ${HELP}`);
-    fillTable(table, name, ["token", "tokens that it may see"], grid.queries.map((token, row) => {
-      const seen = rowOf(grid, row).filter((code) => code === 0).length;
-      return [token, `${seen} of ${grid.keys.length}`];
-    }));
   }
 
   arrange(frame: number) {

@@ -8,7 +8,6 @@ import { group, type Group, type Mark, path, type Place, rect, text } from "./co
 import { isolate, looksMost, number, quote, tidy, within } from "./core/text.ts";
 import type { Axes } from "./attention_map/plan.ts";
 import type { Measure } from "./core/theme.ts";
-import type { Message } from "./core/wire.ts";
 
 type Side = "queries" | "keys";
 interface Token { side: Side; index: number }
@@ -194,10 +193,6 @@ const HELP = "Up and down move over the words, left and right change sides, Ente
   + "Escape lets it go.";
 
 export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
-  static read({ meta, arrays }: Message): RibbonData {
-    return { ...meta, weights: arrays.weights };
-  }
-
   switches = make("fieldset", { class: "hl-switches", "aria-label": "Heads" });
   axes = make("div", { class: "hl-axes" });
   dot = make("span", { class: "hl-dot" });

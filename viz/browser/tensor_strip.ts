@@ -55,8 +55,8 @@ export function stripMarks(
 }
 
 export class TensorStrip extends MatrixView<StripData, StripPlan> {
-  static read({ meta, arrays: { values, light, dark }, shapes }: Message): StripData {
-    return { ...meta, values, columns: shapes.values[1], palette: { light, dark } };
+  static read(message: Message): StripData {
+    return { ...super.read(message), columns: message.shapes.values[1] };
   }
 
   picture: Mark[] = []; // made once for each plan

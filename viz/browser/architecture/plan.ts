@@ -122,7 +122,14 @@ function planWith(layout: Layout, heads: number, width: number, drawn: Drawn) {
   });
   const height = 2 - Math.min(...tops); // both stacks stand on one line
   for (const box of Object.values(boxes)) box.y += height;
-  const frames = Object.keys(STACKS).map((stack) => frameOf(boxes, stack, layout.aside));
+  const frames = Object.keys(STACKS).map((stack) => {
+    const [first, last] = [boxes[`${stack}.${FRAME.first}`], boxes[`${stack}.${FRAME.last}`]];
+    return {
+      stack, x: first.x - layout.aside, y: last.y - FRAME.room,
+      width: first.width + 2 * layout.aside,
+      height: first.y + first.height - last.y + 2 * FRAME.room + 8,
+    };
+  });
   return {
     boxes, frames, lines: linesOf(boxes, frames[0], layout, drawn), map, layout,
     skipped: frames.flatMap((frame) => skippedOf(boxes, frame, drawn)),
@@ -159,14 +166,6 @@ function gap(below: string | string[], row: string | string[], gaps: Layout["gap
   if (below === FRAME.last) return FRAME.room + over + gaps.close; // the frame, its words, air
   if (row === FRAME.first) return gaps.far + FRAME.room / 2;
   return SUBLAYERS.includes(String(row)) ? gaps.far : gaps.plain;
-}
-
-function frameOf(boxes: Record<string, Place>, stack: string, aside: number) {
-  const [first, last] = [boxes[`${stack}.${FRAME.first}`], boxes[`${stack}.${FRAME.last}`]];
-  return {
-    stack, x: first.x - aside, y: last.y - FRAME.room, width: first.width + 2 * aside,
-    height: first.y + first.height - last.y + 2 * FRAME.room + 8,
-  };
 }
 
 export function nextBox(boxes: Record<string, Place>, name: string, pressed: string) {

@@ -15,7 +15,6 @@ import {
   AVERAGE, averageRow, columnAt, extended, leftOf, LONGEST, type MapData, type MapPlan, originOf,
   paintedOf, pinOf, planMap, rowOf, staying, type Stroke,
 } from "./plan.ts";
-import type { Message } from "../core/wire.ts";
 
 type MapScene = Scene<MapData, MapPlan, Square>
   & Pick<AttentionMap, "raster" | "average" | "pinned"> & Partial<Pick<AttentionMap, "stroke">>
@@ -40,7 +39,8 @@ export function mapMarks(scene: MapScene): Mark[] {
   return [
     group(squares(scene), { clip: [edge, plan.top, width, height] }),
     group(besideRows(scene, leftOf(scene.data), rowWord), { clip: [0, plan.top, width, height] }),
-    group(writtenWords(scene), { clip: [edge, plan.top, width, height] }),
+    group(besideRows(scene, data.both?.writes ?? [], writtenWord),
+      { clip: [edge, plan.top, width, height] }),
     group(columnWords(scene), { clip: [edge, 0, width, plan.head] }),
     group(barMarks(scene), { clip: [edge, plan.head, width, plan.bars] }),
     group([rowWord(scene, name, middle, row != null)], { clip: [0, plan.head, edge, plan.bars] }),
@@ -84,15 +84,6 @@ const seen = (origin: number, start: number, end: number, square: number, count:
   Math.min(count, Math.ceil((end - origin) / square)),
 ];
 
-function writtenWords(scene: MapScene): Mark[] {
-  const { data, plan, theme, origin: { x } } = scene;
-  const right = x + data.keys.length * plan.wide + EDGE;
-  return besideRows(scene, data.both?.writes ?? [], (_, word, middle, strong) => text({
-    text: word, x: right, y: middle + 0.5, size: plan.font, weight: strong ? 600 : 400,
-    middle: true, fill: theme.ink,
-  }));
-}
-
 function besideRows(scene: MapScene, words: string[], mark: typeof rowWord): Mark[] {
   const { plan, origin: { y }, at, pinned, height } = scene;
   return words.flatMap((word, row) => {
@@ -108,6 +99,12 @@ const rowWord = (
   text: word, x: origin.edge - EDGE, y: middle + 0.5, size: plan.font, weight: strong ? 600 : 400,
   anchor: "end", middle: true, fill: theme.ink,
 });
+
+const writtenWord = (scene: MapScene, word: string, middle: number, strong: boolean) => {
+  const { data, plan, origin: { x } } = scene;
+  const right = x + data.keys.length * plan.wide + EDGE;
+  return { ...rowWord(scene, word, middle, strong), x: right, anchor: "start" } as const;
+};
 
 function columnWords({ data, plan, theme, origin: { x, edge }, width, at }: MapScene): Mark[] {
   return data.keys.flatMap((token, key) => {
@@ -216,10 +213,6 @@ const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets i
 const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
 
 export class AttentionMap extends MatrixView<MapData, MapPlan> {
-  static read({ meta, arrays: { weights, light, dark } }: Message): MapData {
-    return { ...meta, weights, palette: { light, dark } };
-  }
-
   title = make("h3", { class: "hl-title" });
   axes = make("div", { class: "hl-axes" });
   legend = make("span", { class: "hl-legend" });

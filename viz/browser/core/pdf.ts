@@ -8,7 +8,8 @@ export async function pdfOf(
   { pixels, width, height }: { pixels: Uint8ClampedArray; width: number; height: number },
   size: { width: number; height: number },
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const data = await deflated(opaque(pixels));
+  const packed = new Blob([opaque(pixels)]).stream().pipeThrough(new CompressionStream("deflate"));
+  const data = new Uint8Array(await new Response(packed).arrayBuffer());
   const [wide, high] = [size.width * POINTS, size.height * POINTS];
   const content = `q ${wide} 0 0 ${high} 0 0 cm /Picture Do Q`;
   const objects = [
@@ -58,9 +59,4 @@ function opaque(pixels: Uint8ClampedArray) {
     colors.set(pixels.subarray(from, from + 3), to);
   }
   return colors;
-}
-
-async function deflated(bytes: Uint8Array<ArrayBuffer>) {
-  const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"));
-  return new Uint8Array(await new Response(packed).arrayBuffer());
 }

@@ -46,8 +46,10 @@ export function saveMenu(drawing: (white: boolean) => Drawing, caption: () => st
   offerForm("PNG", "Save as PNG", () => savePng(drawing(input.checked)));
   offerForm("SVG", "Save as SVG", () => saveSvg(drawing(input.checked)));
   offerForm("PDF", "Save as PDF", () => savePdf(drawing(input.checked)));
-  offerForm("BibTeX", "Save a BibTeX entry",
-    () => saveReference(drawing(input.checked), caption()));
+  offerForm("BibTeX", "Save a BibTeX entry", () => {
+    const { name } = drawing(input.checked);
+    offer(new Blob([bibtexOf(name, caption())], { type: "application/x-bibtex" }), `${name}.bib`);
+  });
   list.append(label);
   const closeOutside = (event: Event) => {
     if (!event.composedPath().includes(menu)) menu.open = false;
@@ -100,10 +102,6 @@ function rasterOf({ width, height, marks, theme }: Drawing, most: number) {
   context.scale(sharp, sharp);
   paint(context, marks, theme.font);
   return canvas;
-}
-
-function saveReference({ name }: Drawing, caption: string[]) {
-  offer(new Blob([bibtexOf(name, caption)], { type: "application/x-bibtex" }), `${name}.bib`);
 }
 
 export function bibtexOf(name: string, caption: string[]) {

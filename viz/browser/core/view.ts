@@ -4,6 +4,7 @@
 import { make } from "./dom.ts";
 import { captioned, drawingOf, saveMenu, type Sheet } from "./save.ts";
 import { type Measure, measureIn, onWhite, readTheme, type Theme } from "./theme.ts";
+import type { Message } from "./wire.ts";
 
 export interface Options { onSelect?: (selected: any) => void }
 
@@ -14,22 +15,17 @@ declare const HEADLIGHT_STYLE: string;
 
 let style: CSSStyleSheet | undefined; // one for all components: the browser reads it once
 
-/** The rules are all under `.hl`. */
-function adoptStyle(element: Element | ShadowRoot) {
-  const root = element.getRootNode() as Document | ShadowRoot;
-  if (!style) {
-    style = new CSSStyleSheet();
-    style.replaceSync(HEADLIGHT_STYLE);
-  }
-  if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
-}
-
 /** Show data in an element. A host that runs its script again calls this again: the same view then
  * draws the new data in place, and keeps focus, scroll and what is pinned. */
 export function mount<D, V extends View<D>>(
   element: Element | ShadowRoot, Component: new () => V, data: D, options: Options = {},
 ): V {
-  adoptStyle(element);
+  const { adoptedStyleSheets } = element.getRootNode() as Document | ShadowRoot;
+  if (!style) {
+    style = new CSSStyleSheet();
+    style.replaceSync(HEADLIGHT_STYLE); // all its rules are under `.hl`
+  }
+  if (!adoptedStyleSheets.includes(style)) adoptedStyleSheets.push(style);
   const before = views.get(element);
   let view = before as V;
   if (!(before instanceof Component)) {
@@ -55,6 +51,11 @@ export class View<D> {
     this.unwatch();
     if (this.root.parentNode) views.delete(this.root.parentNode);
     this.root.remove();
+  }
+
+  /** Take the arrays of a message into its plain values, and its colours together. */
+  static read({ meta, arrays: { light, dark, ...arrays } }: Message): any {
+    return { ...meta, ...arrays, palette: { light, dark } };
   }
 
   show(data: D, options: Options) {

@@ -201,8 +201,8 @@ export class Explorer extends View<ExplorerData> {
     const names = stacked.map((place) => (place ? this.nameOf(...place) : title));
     this.problem.hidden = true;
     this.open.removeAttribute("aria-busy");
-    const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]), ...this.partNames(kind)]
-      .join(" · ");
+    const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]),
+      ...(this.pair && kind === PAIR_KIND ? [nameOfPart(this.pair)] : [])].join(" · ");
     const before = this.views;
     this.views = [
       mount(this.map, AttentionMap, { ...map, title: mapTitle, weights: numbers[0] }),
@@ -211,7 +211,14 @@ export class Explorer extends View<ExplorerData> {
     for (const view of before) if (!this.views.includes(view)) view.remove();
     this.undrawn = { ...ribbons, heads: names, weights: joined(numbers) };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
-    else this.hideRibbons();
+    else {
+      // those of a long text take a second to draw
+      const { ribbonBox } = this;
+      ribbonBox.style.minHeight = `${ribbonBox.offsetHeight}px`; // what stands below stays there
+      this.ribbons?.remove();
+      this.ribbons = undefined;
+      ribbonBox.replaceChildren(make("p", { class: "hl" }, "The ribbons are drawn in sight only."));
+    }
   }
 
   /** At once, so that a second press adds a second head. */
@@ -238,25 +245,12 @@ export class Explorer extends View<ExplorerData> {
     };
   }
 
-  partNames(kind: string) {
-    return this.pair && kind === PAIR_KIND ? [nameOfPart(this.pair)] : [];
-  }
-
   showRibbons() {
     if (!this.undrawn) return;
     if (!this.ribbons) this.ribbonBox.replaceChildren();
     this.ribbons = mount(this.ribbonBox, Ribbons, this.undrawn);
     this.ribbonBox.style.minHeight = "";
     this.undrawn = null;
-  }
-
-  /** Remove the ribbons of another head: those of a long text take a second to draw. */
-  hideRibbons() {
-    const { ribbonBox } = this;
-    ribbonBox.style.minHeight = `${ribbonBox.offsetHeight}px`; // what stands below stays there
-    this.ribbons?.remove();
-    this.ribbons = undefined;
-    ribbonBox.replaceChildren(make("p", { class: "hl" }, "The ribbons are drawn in sight only."));
   }
 
   nameOf(layer: number, head: number) {

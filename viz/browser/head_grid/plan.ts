@@ -226,7 +226,9 @@ function layBlock(
   { before, side, gap, under, role, named }: BlockSizes,
 ) {
   const { part } = rows[0][0];
-  const height = lowered(part, side, under);
+  // of many layers low enough to see the whole kind
+  const room = Math.floor(TALLEST / part.layers) - under - GAP;
+  const height = Math.max(Math.round(LOWEST * side), Math.min(heightOf(part, side), room));
   const below = Math.max(GAP, LINE - height) + (under && APART);
   plan.dots.push({ x: x + 5, y: top + 10, radius: 5, color: part.color });
   plan.texts.push({ text: part.name, x: x + 16, y: top + 15, size: LETTERS.title, bold: true });
@@ -289,12 +291,6 @@ function layFlow(plan: GridPlan, parts: Part[], order: Head[], width: number, me
 /** Compute the height of a map, so that a square is a square; within reason. */
 const heightOf = ({ queries, keys }: Part, side: number) =>
   Math.round(side * Math.min(1.5, Math.max(LOWEST, queries.length / keys.length)));
-
-/** Compute the height of a map in a block: of many layers low enough to see the whole kind. */
-function lowered(part: Part, side: number, under: number) {
-  const room = Math.floor(TALLEST / part.layers) - under - GAP;
-  return Math.max(Math.round(LOWEST * side), Math.min(heightOf(part, side), room));
-}
 
 function captions(
   plan: GridPlan, { x, y, width, height, role }: Placed, words: RoleWords, value: string,

@@ -1,8 +1,8 @@
 // The sentences to choose from: typed words filter them, arrow keys walk over them. Each one is a
 // link to itself, so that its address can be copied.
 
-import { isShortcut, make } from "../core/dom.ts";
-import { logText } from "../core/text.ts";
+import { boxAt, isShortcut, make, reveal } from "../core/dom.ts";
+import { logText, within } from "../core/text.ts";
 import type { Sentence } from "./plan.ts";
 
 const PAGE = 10; // sentences for each Page Up and Page Down
@@ -51,7 +51,11 @@ export class SentenceList {
       this.count, this.box);
     this.search.addEventListener("input", () => this.list());
     this.order.addEventListener("change", () => this.list());
-    this.search.addEventListener("keydown", (event) => this.leaveSearch(event));
+    this.search.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+      event.preventDefault();
+      if (this.shown.length) this.choose(this.shown[0].number);
+    });
     this.box.addEventListener("keydown", (event) => this.onKey(event));
     this.list();
   }
@@ -91,17 +95,7 @@ export class SentenceList {
   reveal() {
     const node = this.nodes.get(this.chosen);
     if (!node?.parentNode) return;
-    const [top, { box }] = [node.offsetTop, this];
-    if (top < box.scrollTop) box.scrollTop = top;
-    const below = top + node.offsetHeight - box.clientHeight;
-    if (below > box.scrollTop) box.scrollTop = below;
-  }
-
-  leaveSearch(event: KeyboardEvent) {
-    if (event.key !== "Enter" && event.key !== "ArrowDown") return;
-    event.preventDefault();
-    const [first] = this.shown;
-    if (first) this.choose(first.number);
+    reveal(this.box, boxAt(0, node.offsetTop, 0, node.offsetHeight));
   }
 
   onKey(event: KeyboardEvent) {
@@ -109,8 +103,7 @@ export class SentenceList {
     if (!step || isShortcut(event)) return;
     event.preventDefault();
     const at = this.shown.findIndex(({ number }) => this.node(number) === event.target);
-    const to = Math.min(Math.max(step(at, this.shown.length), 0), this.shown.length - 1);
-    this.choose(this.shown[to].number);
+    this.choose(this.shown[within(step(at, this.shown.length), 0, this.shown.length - 1)].number);
   }
 
   choose(number: number) {

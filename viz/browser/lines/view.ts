@@ -24,13 +24,12 @@ const LABELLED = 4; // every so manyth distance has a number
 type SummaryScene = Scene<LinesData, SummaryPlan, SummaryAt>
   & Pick<HeadSummary, "rasters" | "open"> & { name: string }; // of the measure
 
-/** The colour's place in the table of 256. */
-const levelOf = (weight: number) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
-
 export function rasterOfPanel({ part, rows }: Panel, theme: ThemeName) {
   const { columns, profile, palette } = part;
-  return rasterOf(columns, rows.length, palette[theme], (n) =>
-    levelOf(profile[rows[Math.floor(n / columns)] * columns + (n % columns)]));
+  return rasterOf(columns, rows.length, palette[theme], (n) => {
+    const weight = profile[rows[Math.floor(n / columns)] * columns + (n % columns)];
+    return Math.round(255 * Math.sqrt(within(weight, 0, 1)));
+  });
 }
 
 /** Find both ends of a measure over all heads and sentences, one scale for all kinds. */

@@ -220,7 +220,7 @@ export class Player extends View<PlayerData> {
     const frame = (now: number) => {
       const over = Math.max(0, now - begun);
       this.step = Math.min(first + Math.floor(over / STEP), this.last);
-      this.part = eased(Math.min(1, (over % STEP) / MOVE));
+      this.part = 1 - (1 - Math.min(1, (over % STEP) / MOVE)) ** 3; // slower towards the end
       const ends = this.step >= this.last && (!this.data.training.length || this.part === 1);
       if (ends) this.pause();
       else this.timer = requestAnimationFrame(frame);
@@ -458,5 +458,3 @@ export class Player extends View<PlayerData> {
 }
 
 const HELP = "The arrow keys move from head to head, Enter opens one, Escape goes back.";
-
-const eased = (part: number) => 1 - (1 - part) ** 3;

@@ -6,7 +6,7 @@ import { paint, sized } from "./core/canvas.ts";
 import { ARROWS, fillTable, framed, make, pointIn } from "./core/dom.ts";
 import { MatrixView, type Square } from "./core/matrix.ts";
 import { EDGE, heightInSight, type Size } from "./core/picture_view.ts";
-import { group, type Group, type Mark, path, rect, text } from "./core/scene.ts";
+import { group, type Group, type Mark, path, rect, text, type Text } from "./core/scene.ts";
 import { isolate, quote, shortened, within } from "./core/text.ts";
 import type { Measure, Theme } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
@@ -109,31 +109,24 @@ export type MaskScene = Pick<MaskGrids, "theme" | "measure" | "at"> & {
   chosen: number | null; // row
 };
 
-export const maskMarks = (scene: MaskScene): Mark[] =>
-  [...rowWords(scene), ...columnWords(scene), scene.squares, ...frames(scene)];
-
-const rowWords = ({ grid, plan, theme, measure, chosen, at }: MaskScene): Mark[] =>
-  grid.queries.map((token, row) => {
-    const weight = row === at?.row || row === chosen ? 600 : 400;
-    return text({
-      text: fitted(token, plan.font, weight, measure), size: plan.font, weight,
-      x: plan.left - EDGE, y: plan.top + (row + 0.5) * plan.square + 0.5, anchor: "end",
-      middle: true, fill: theme.ink, opacity: grid.faded[row] ? FAINT.paddingWord : 1,
-    });
-  });
-
-const columnWords = ({ grid, plan, theme, measure, at }: MaskScene): Mark[] =>
-  grid.keys.map((token, key) => {
-    const weight = key === at?.key ? 600 : 400;
-    return text({
-      text: fitted(token, plan.font, weight, measure), size: plan.font, weight,
-      x: plan.left + (key + 0.5) * plan.square + 0.5, y: plan.top - EDGE + 2, middle: true,
-      angle: -Math.PI / 2, fill: theme.ink,
-    });
-  });
-
-const fitted = (token: string, size: number, weight: 400 | 600, measure: Measure) =>
-  isolate(shortened(token, LONGEST - EDGE, (word) => measure(word, size, weight)));
+export function maskMarks(scene: MaskScene): Mark[] {
+  const { grid, plan: { left, top, square, font: size }, theme, measure, chosen, at } = scene;
+  const word = (token: string, isStrong: boolean, place: Pick<Text, "x" | "y">) => {
+    const weight = isStrong ? 600 : 400;
+    const fits = shortened(token, LONGEST - EDGE, (part) => measure(part, size, weight));
+    return text({ text: isolate(fits), size, weight, ...place, middle: true, fill: theme.ink });
+  };
+  const rows = grid.queries.map((token, row) => ({
+    ...word(token, row === at?.row || row === chosen,
+      { x: left - EDGE, y: top + (row + 0.5) * square + 0.5 }),
+    anchor: "end" as const, opacity: grid.faded[row] ? FAINT.paddingWord : 1,
+  }));
+  const columns = grid.keys.map((token, key) => ({
+    ...word(token, key === at?.key, { x: left + (key + 0.5) * square + 0.5, y: top - EDGE + 2 }),
+    angle: -Math.PI / 2,
+  }));
+  return [...rows, ...columns, scene.squares, ...frames(scene)];
+}
 
 function frames({ grid, plan: { square, left, top }, theme, chosen, at }: MaskScene): Mark[] {
   const frame = { stroke: theme.ink, line: 2 };
@@ -147,15 +140,6 @@ function frames({ grid, plan: { square, left, top }, theme, chosen, at }: MaskSc
       ...frame,
     })]),
   ];
-}
-
-interface Panel { // the place of one sentence's grid
-  root: HTMLElement;
-  title: HTMLElement;
-  canvas: HTMLCanvasElement;
-  scroll: HTMLDivElement;
-  table: HTMLTableElement;
-  squares?: Group;
 }
 
 const HELP = "Arrow keys move over the squares, Enter chooses a row.";
@@ -174,7 +158,7 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
 
   legend = make("div", { class: "hl-legends" });
   row = make("div", { class: "hl-masks" });
-  panels: Panel[] = [];
+  panels: ReturnType<MaskGrids["panel"]>[] = [];
   active = 0; // number of the panel that the pointer or the focus is in
 
   constructor() {
@@ -203,7 +187,7 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
     this.enter(Math.min(this.active, grids.length - 1));
   }
 
-  panel(n: number): Panel {
+  panel(n: number) {
     const title = make("h3", { class: "hl-title" });
     const canvas = make("canvas", { "aria-hidden": "true" });
     const scroll = make("div", { class: "hl-scroll", tabindex: "0", role: "application" }, canvas);
@@ -215,7 +199,7 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
     }
     this.listen(scroll);
     this.row.append(root);
-    return { root, title, canvas, scroll, table };
+    return { root, title, canvas, scroll, table, squares: group([]) };
   }
 
   enter(panel: number) {
@@ -264,7 +248,7 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
     const [sentence, row] = data.chosen;
     return maskMarks({
       grid: data.grids[n], plan, theme, measure,
-      squares: this.panels[n].squares as Group,
+      squares: this.panels[n].squares,
       chosen: sentence === n ? row : null, at: n === this.active ? at : null,
     });
   }

@@ -16,7 +16,6 @@ import { StepBars } from "./step_bars.ts";
 import { TensorStrip } from "./tensor_strip.ts";
 import { TranslationEditor } from "./translation_editor/view.ts";
 import { WordLinks } from "./word_links/view.ts";
-import type { Head } from "./head_grid/plan.ts";
 
 export { decode };
 
@@ -52,9 +51,13 @@ interface Host { // what Streamlit hands to a component
 /** @returns takes the component away again, once it has left the page */
 export default function show({ data, parentElement, setTriggerValue }: Host): () => void {
   const message = decode(data);
-  const remove = message.meta.component === "selection"
-    ? select(message.meta)
-    : draw(parentElement, message, setTriggerValue);
+  let remove: () => unknown;
+  if (message.meta.component === "selection") {
+    // apart from the grid, whose bytes then stay as they were: Streamlit does not send them again
+    const { key, head } = message.meta;
+    setValue(key, head);
+    remove = () => deleteValue(key);
+  } else remove = draw(parentElement, message, setTriggerValue);
   // Streamlit ends a call at once where the next data came while the script was loaded for it: what
   // is on the page then belongs to the next call
   return () => {
@@ -73,11 +76,4 @@ function draw(
   const view = renderMessage(parentElement, message,
     COMPONENTS[component].sends || paints || pinned != null ? { onSelect } : {});
   return () => view.remove();
-}
-
-/** Python says the selected head apart from the grid, whose bytes then stay as they were, and
- * Streamlit does not send again what has not changed. */
-function select({ key, head }: { key: string; head: Head }) {
-  setValue(key, head);
-  return () => deleteValue(key);
 }

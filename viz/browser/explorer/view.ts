@@ -49,7 +49,18 @@ export class Explorer extends View<ExplorerData> {
   problem = make("p", { class: "hl-explorer-problem", role: "alert", hidden: "" });
   open = make("section", { class: "hl-explorer-open", "aria-label": "The open head" },
     this.problem, this.map, this.compared, this.ribbonBox);
-  menu = new OverMenu((over) => this.lay(over));
+  label = make("span");
+  choice = make("select"); // of a head whose ribbons are laid over
+  isFull = false; // a button that disabled itself would drop the focus
+  add = button("Add", () => {
+    if (!this.isFull) this.lay([...this.others(), layerHeadOf(this.choice.value)]);
+  });
+  clear = button("Remove all", () => {
+    this.lay([]);
+    this.choice.focus(); // this button is hidden now
+  });
+  menu = make("div", { class: "hl hl-explorer-over" },
+    make("label", {}, this.label, this.choice), this.add, this.clear);
   pairs?: HTMLElement; // the control
   pair: PairPart | null = null; // null is both texts
   over: Record<string, LayerHead[]> | null = null; // of each kind, over the open head's ribbons
@@ -70,7 +81,7 @@ export class Explorer extends View<ExplorerData> {
   constructor() {
     super();
     this.root.className = "hl-explorer";
-    this.ribbonBox.before(this.menu.root);
+    this.ribbonBox.before(this.menu);
     this.root.append(this.grid, this.open);
     this.watcher.observe(this.ribbonBox);
     this.dark.addEventListener("change", this.repaint);
@@ -170,7 +181,7 @@ export class Explorer extends View<ExplorerData> {
   }
 
   /** List layer and head of the open map and of those whose ribbons lie over it; null: the mean. */
-  stacked(): ([layer: number, head: number] | null)[] {
+  stacked(): (LayerHead | null)[] {
     const [, layer, head] = this.outlined() ?? [];
     return [layer == null || head == null ? null : [layer, head], ...this.others()];
   }
@@ -186,7 +197,7 @@ export class Explorer extends View<ExplorerData> {
     const [part] = parts.filter((candidate) => candidate.kind === kind);
     if (!part) return [];
     const there = part.counts.flatMap((count, layer) =>
-      range(together ? 1 : count).map((head) => [layer, head] as [number, number]));
+      range(together ? 1 : count).map((head): LayerHead => [layer, head]));
     const shown = order && new Set(order.map(String));
     return there.filter((place) => !shown || shown.has(String([kind, ...place])));
   }
@@ -223,12 +234,28 @@ export class Explorer extends View<ExplorerData> {
 
   /** At once, so that a second press adds a second head. */
   showMenu() {
-    const { mostHeads, together } = this.data;
-    const [open] = this.stacked();
-    this.menu.show({
-      every: this.every(), open, over: this.others(), most: mostHeads, together: Boolean(together),
-      nameOf: (layer, head) => this.nameOf(layer, head),
-    });
+    const { data: { mostHeads, together }, choice: menu } = this;
+    const [[open], over, every] = [this.stacked(), this.others(), this.every()];
+    const taken = new Set([...over, ...(open ? [open] : [])].map(String));
+    const rest = every.filter((place) => !taken.has(String(place)));
+    const before = menu.value;
+    this.label.textContent = together ? "Overlay another layer" : "Overlay another head";
+    const optionsOf = (places: LayerHead[]) =>
+      places.map((place) => make("option", { value: place.join(".") }, this.nameOf(...place)));
+    const layers = [...new Set(rest.map(([layer]) => layer))];
+    menu.replaceChildren(...(together ? optionsOf(rest) : layers.map((layer) =>
+      make("optgroup", { label: `layer ${layer + 1}` },
+        ...optionsOf(rest.filter(([other]) => other === layer))))));
+    // the next one stays chosen, so that several are laid over with one key
+    const next = before && (rest.find((place) => place.join(".") === before)
+      ?? rest.find((place) => isAfter(place, layerHeadOf(before))));
+    if (next) menu.value = next.join(".");
+    const areMost = over.length + 1 >= mostHeads;
+    this.isFull = areMost || !rest.length;
+    this.add.setAttribute("aria-disabled", String(this.isFull));
+    this.add.title = areMost ? `${mostHeads} heads at most` : "";
+    this.clear.hidden = !over.length;
+    this.menu.hidden = every.length < 2;
   }
 
   /** Get a map and its ribbons without weights, and the function that takes their weights. */
@@ -290,60 +317,6 @@ function joined(parts: Float32Array[]): Float32Array {
 
 /** Layer and head from 0. */
 type LayerHead = [layer: number, head: number];
-
-interface MenuState {
-  every: LayerHead[]; // heads of this kind, in order
-  open: LayerHead | null; // null is a mean
-  over: LayerHead[];
-  most: number; // heads that have a colour, the open one among them
-  nameOf: (layer: number, head: number) => string;
-  together: boolean; // whether a map is of all heads of a layer
-}
-
-class OverMenu {
-  over: LayerHead[] = [];
-  select = make("select");
-  full = false; // a button that disabled itself would drop the focus
-  label = make("span");
-  declare add: HTMLButtonElement;
-  declare clear: HTMLButtonElement;
-  declare root: HTMLDivElement;
-
-  constructor(change: (over: LayerHead[]) => void) {
-    this.add = button("Add", () => {
-      if (!this.full) change([...this.over, layerHeadOf(this.select.value)]);
-    });
-    this.clear = button("Remove all", () => {
-      change([]);
-      this.select.focus(); // this button is hidden now
-    });
-    this.root = make("div", { class: "hl hl-explorer-over" },
-      make("label", {}, this.label, this.select), this.add, this.clear);
-  }
-
-  show({ every, open, over, most, nameOf, together }: MenuState) {
-    this.over = over;
-    const taken = new Set([...over, ...(open ? [open] : [])].map(String));
-    const rest = every.filter((place) => !taken.has(String(place)));
-    const before = this.select.value;
-    this.label.textContent = together ? "Overlay another layer" : "Overlay another head";
-    const optionsOf = (places: LayerHead[]) =>
-      places.map((place) => make("option", { value: place.join(".") }, nameOf(...place)));
-    const layers = [...new Set(rest.map(([layer]) => layer))];
-    this.select.replaceChildren(...(together ? optionsOf(rest) : layers.map((layer) =>
-      make("optgroup", { label: `layer ${layer + 1}` },
-        ...optionsOf(rest.filter(([other]) => other === layer))))));
-    // the next one stays chosen, so that several are laid over with one key
-    const next = before && (rest.find((place) => place.join(".") === before)
-      ?? rest.find((place) => isAfter(place, layerHeadOf(before))));
-    if (next) this.select.value = next.join(".");
-    this.full = over.length + 1 >= most || !rest.length;
-    this.add.setAttribute("aria-disabled", String(this.full));
-    this.add.title = over.length + 1 >= most ? `${most} heads at most` : "";
-    this.clear.hidden = !over.length;
-    this.root.hidden = every.length < 2;
-  }
-}
 
 function layerHeadOf(value: string): LayerHead {
   const [layer, head] = value.split(".").map(Number);

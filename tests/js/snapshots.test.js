@@ -138,7 +138,7 @@ const PICTURES = {
   },
   player: (colors) => {
     const size = /** @type {[number, number]} */ ([3, 4]);
-    const kind = /** @type {import("../../viz/browser/player/data.ts").KindData} */ ({
+    const kind = /** @type {import("../../viz/browser/player/plan.ts").KindData} */ ({
       kind: "cross", name: "cross-attention", color: "#d55e00", layers: 2, heads: 3,
       selected: [1, 0], size, palette,
       weights: Uint16Array.from(numbers(2 * 3 * 12), (weight) => 65_535 * weight),

@@ -4,7 +4,7 @@
 import { make } from "./core/dom.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
-import { Explorer } from "./explorer/view.ts";
+import { Explorer } from "./explorer.ts";
 import { SentenceList } from "./lines/list.ts";
 import { HeadSummary } from "./lines/view.ts";
 import type { Head } from "./head_grid/plan.ts";

@@ -4,8 +4,7 @@
 
 import { paint, sized } from "./core/canvas.ts";
 import { ARROWS, fillTable, framed, make, pointIn } from "./core/dom.ts";
-import { MatrixView, type Square } from "./core/matrix.ts";
-import { EDGE, heightInSight, type Size } from "./core/picture_view.ts";
+import { EDGE, heightInSight, MatrixView, type Size, type Square } from "./core/picture_view.ts";
 import { group, type Group, type Mark, path, rect, text, type Text } from "./core/scene.ts";
 import { isolate, quote, shortened, within } from "./core/text.ts";
 import type { Measure, Theme } from "./core/theme.ts";

@@ -15,7 +15,7 @@ interface Option { raw: string; label: string; p: number }
 /** One of them: the step and its row, 0 for the piece that was written. */
 interface BarAt { step: number; row: number }
 
-interface StepsData { // the message of `encode_bars` in viz/draw/step_bars.py
+interface StepsData { // the message of `encode_bars` in viz/draw/alternatives.py
   title: string;
   note: string;
   steps: Option[][]; // the written piece first

@@ -3,14 +3,13 @@
 
 import { type Palette, signedRaster } from "./core/color.ts";
 import { ARROWS } from "./core/dom.ts";
-import { MatrixView, type Square } from "./core/matrix.ts";
-import { EDGE } from "./core/picture_view.ts";
+import { EDGE, MatrixView, type Square } from "./core/picture_view.ts";
 import { type Mark, picture, text } from "./core/scene.ts";
 import { figure, isolate, quote, within } from "./core/text.ts";
 import type { Measure, Theme } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
-export interface StripData { // the message of `encode_strip` in viz/draw/tensor_strip.py
+export interface StripData { // the message of `encode_strip` in viz/draw/architecture.py
   title: string;
   rows: string[];
   columns: number;

@@ -6,10 +6,11 @@ import {
   type Colors, cssColor, hidden, legend, legendNodes, leveller, type Raster, rasterOf,
 } from "../core/color.ts";
 import { fillTable, make, pointIn } from "../core/dom.ts";
-import { MatrixView, type Square } from "../core/matrix.ts";
-import { EDGE, heightInSight, type Scene } from "../core/picture_view.ts";
+import {
+  EDGE, heightInSight, MatrixView, type Scene, type Square,
+} from "../core/picture_view.ts";
 import { group, type Mark, picture, type Place, rect, text } from "../core/scene.ts";
-import { SharedChoice } from "../core/shared_choice.ts";
+import { SharedChoice } from "../core/store.ts";
 import { difference, isolate, looksMost, number, quote, within } from "../core/text.ts";
 import {
   AVERAGE, averageRow, columnAt, extended, leftOf, LONGEST, type MapData, type MapPlan, originOf,

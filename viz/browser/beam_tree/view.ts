@@ -6,7 +6,7 @@ import { mixed } from "../core/color.ts";
 import { boxAt, choice, fillTable, make, MOVES } from "../core/dom.ts";
 import { PictureView, type Scene, TALLEST } from "../core/picture_view.ts";
 import { circle, type Mark, path, type Place, rect, text } from "../core/scene.ts";
-import { SharedChoice } from "../core/shared_choice.ts";
+import { SharedChoice } from "../core/store.ts";
 import { figure, isolate, number, quote, tidy } from "../core/text.ts";
 import {
   BEND, connect, isMark, MARK, type NodePlace, NUMBERS, pathTo, planTree, prefixOf, ROOT, ROW,

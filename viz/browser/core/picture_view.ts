@@ -2,7 +2,9 @@
 // beside the place that the pointer or the arrow keys are at.
 
 import { paint, sized } from "./canvas.ts";
-import { type Box, framed, isShortcut, make, placeTip, pointIn, reveal } from "./dom.ts";
+import {
+  type Box, boxAt, framed, isShortcut, make, MOVES, placeTip, pointIn, reveal,
+} from "./dom.ts";
 import { drawingOf } from "./save.ts";
 import { group, type Mark, type Place } from "./scene.ts";
 import { forHand, within } from "./text.ts";
@@ -210,5 +212,43 @@ export abstract class PictureView<D, At extends object, P extends Size> extends 
   /** Get the part of the picture to scroll to. */
   roomOf(at: At): Box {
     return this.boxOf(at);
+  }
+}
+
+/** A square, or with no key a row's word. */
+export interface Square { row: number; key: number | null }
+
+/** A picture of squares, rows down and keys across. */
+export abstract class MatrixView<D, P extends Size> extends PictureView<D, Square, P> {
+  /** Get where the squares begin, the size of one, and how many there are. */
+  abstract squares(): {
+    left: number; top: number; wide: number; high: number; rows: number; keys: number;
+  };
+
+  /** Find the square at a place; left of the squares, the row's word. */
+  hit(x: number, y: number, _visible?: unknown): Square | null {
+    const { left, top, wide, high, rows, keys } = this.squares();
+    const [row, key] = [Math.floor((y - top) / high), Math.floor((x - left) / wide)];
+    if (row < 0 || row >= rows || key >= keys) return null;
+    return { row, key: key < 0 ? null : key };
+  }
+
+  start(): Square {
+    return this.at ?? { row: 0, key: null };
+  }
+
+  /** From a row's word every key leads to the first square. */
+  target(pressed: string, moves = MOVES): Square | null {
+    const { rows, keys } = this.squares();
+    const { row, key } = this.start();
+    if (!Object.hasOwn(moves, pressed)) return null;
+    if (key == null) return { row, key: 0 };
+    const [right, down] = moves[pressed];
+    return { row: within(row + down, 0, rows - 1), key: within(key + right, 0, keys - 1) };
+  }
+
+  boxOf({ row, key }: Square) {
+    const { left, top, wide, high } = this.squares();
+    return boxAt(left + (key ?? 0) * wide, top + row * high, wide, high);
   }
 }

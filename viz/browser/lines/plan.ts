@@ -42,7 +42,7 @@ export interface Sentence {
   sides: [name: string, code: string][]; // source and target, with their languages' codes
 }
 
-export interface LinesData { // the message of `encode_lines` in viz/draw/lines.py
+export interface LinesData { // the message of `encode_lines` in viz/lines.py
   selected: Head; // the head that each sentence opens with; -1 stands for a mean
   together: boolean; // whether a row is of all heads of a layer
   amount: string; // what is summed up, in a word: weight or share

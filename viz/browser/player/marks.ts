@@ -5,9 +5,9 @@ import { blank, rasterOf, setPixel } from "../core/color.ts";
 import { type Mark, path, picture, rect, text } from "../core/scene.ts";
 import { digits, isolate, shortened, tidy } from "../core/text.ts";
 import {
-  type Head, mapBetween, type PlayerData, rowBetween, strongest, weightOf,
-} from "./data.ts";
-import { BARS, ENDS, type Place, TILE, type Tile } from "./plan.ts";
+  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, strongest, TILE,
+  type Tile, weightOf,
+} from "./plan.ts";
 import type { Player } from "./view.ts";
 
 const FAINTEST = 0.01; // a weight below it has no ribbon

@@ -9,11 +9,11 @@ import {
 import { group } from "../core/scene.ts";
 import { number, quote, within } from "../core/text.ts";
 import { View } from "../core/view.ts";
-import {
-  type Head, type KindData, momentsOf, percent, type PlayerData, readPlayer, rowBetween, strongest,
-} from "./data.ts";
 import { barMarks, linksShown, partnersOf, stageMarks, tileMarks, type Word } from "./marks.ts";
-import { BARS, planPlayer, planTiles, type PlayerPlan, type Tile } from "./plan.ts";
+import {
+  BARS, type Head, type KindData, momentsOf, percent, planPlayer, planTiles, type PlayerData,
+  type PlayerPlan, readPlayer, rowBetween, strongest, type Tile,
+} from "./plan.ts";
 import type { Kind } from "../attention_map/plan.ts";
 
 const SAYS = 17; // CSS pixels of the sentence

@@ -27,7 +27,7 @@ export interface EditorWord {
   forced: boolean;
 }
 
-export interface EditorData { // the message of `encode_editor` in viz/draw/translation_editor.py
+export interface EditorData { // the message of `encode_editor` in viz/draw/alternatives.py
   title: string;
   placeholder: string; // where there is no text
   language: string; // of the text, as HTML names it, or ""

@@ -17,7 +17,7 @@ import { planGrid } from "../../viz/browser/head_grid/plan.ts";
 import { gridMarks } from "../../viz/browser/head_grid/view.ts";
 import { planInside } from "../../viz/browser/inside_head/plan.ts";
 import { insideMarks } from "../../viz/browser/inside_head/view.ts";
-import { planSummary } from "../../viz/browser/lines/plan.ts";
+import { planSummary } from "../../viz/browser/lines/view.ts";
 import { rasterOfPanel, summaryMarks } from "../../viz/browser/lines/view.ts";
 import {
   extent, gridMarks as maskSquares, maskMarks, planMasks,
@@ -108,7 +108,7 @@ const PICTURES = {
     return { ...plan, marks: insideMarks({ data, plan, theme: colors, step: 7, ratio: 1 }) };
   },
   lines: (colors) => {
-    /** @type {import("../../viz/browser/lines/plan.ts").SummaryPart} */
+    /** @type {import("../../viz/browser/lines/view.ts").SummaryPart} */
     const part = {
       kind: "cross", title: "cross", color: "#d55e00", columns: 7, palette,
       profile: new Float64Array(numbers(21)),

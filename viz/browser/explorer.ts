@@ -1,6 +1,7 @@
 // All heads and the one that is open, together: what a notebook and a saved page show. Every weight
 // is in the page, so opening a head asks nobody; those of a large trace are unpacked only then. A
-// pair of texts, as an encoder such as BERT reads, has four parts: which text looks, and into which.
+// pair of texts, as an encoder such as BERT reads, has four parts: which text looks, and into
+// which.
 
 import { AttentionMap } from "./attention_map/view.ts";
 import { button, choice, make } from "./core/dom.ts";

@@ -2,7 +2,7 @@
 // between two words is as wide and as strong as the weight. Several heads lie over each other. All
 // ribbons together are a layer that is drawn once; those of one token are drawn at each change.
 
-import { choice, fillTable, make } from "./core/dom.ts";
+import { choice, fillAxes, fillTable, make } from "./core/dom.ts";
 import { EDGE, PictureView, type Scene, TALLEST } from "./core/picture_view.ts";
 import { group, type Group, type Mark, path, type Place, rect, text } from "./core/scene.ts";
 import { isolate, looksMost, number, quote, tidy, within } from "./core/text.ts";
@@ -213,8 +213,7 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     // another sentence, other words
     if (this.setTexts([data.kind, data.queries, data.keys])) this.at = this.picked = null;
     this.describe(`Ribbons of ${data.heads.join(", ")}`, HELP, data.note);
-    this.axes.replaceChildren(...axes(data).map(([side, words]) =>
-      make("div", {}, make("span", {}, side), make("span", {}, words))));
+    fillAxes(this.axes, axes(data));
     this.showSwitches();
     fillTable(this.table, `Where ${looksMost(data.amount)}`, [data.rows, ...data.heads],
       data.queries.map((token, index) => [token, ...data.heads.map((_, head) =>

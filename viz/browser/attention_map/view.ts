@@ -5,7 +5,7 @@
 import {
   type Colors, cssColor, hidden, legend, legendNodes, leveller, type Raster, rasterOf,
 } from "../core/color.ts";
-import { fillTable, make, pointIn } from "../core/dom.ts";
+import { fillAxes, fillTable, make, pointIn } from "../core/dom.ts";
 import {
   EDGE, heightInSight, MatrixView, type Scene, type Square,
 } from "../core/picture_view.ts";
@@ -285,8 +285,7 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
     this.title.textContent = data.title;
     this.title.dataset.kind = data.signed ? "" : data.kind;
     this.describe(data.title, data.paints ? PAINT_HELP : HELP, data.note);
-    this.axes.replaceChildren(...axes(data).map(([name, words]) =>
-      make("div", {}, make("span", {}, name), make("span", {}, words))));
+    fillAxes(this.axes, axes(data));
     this.average = averageRow(data);
     this.amount = data.signed ? difference : number;
     this.listLargest();

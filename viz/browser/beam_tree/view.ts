@@ -189,20 +189,17 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
   picks = true;
   high = 0;
   before: TreeData | null = null; // what was shown before these data
-  declare dropped: HTMLInputElement;
-  declare toggle: HTMLLabelElement;
+  toggle = choice({ type: "checkbox" }, this.count);
 
   constructor() {
     super();
     this.scroll.style.maxHeight = `${TALLEST}px`;
     this.tip.classList.add("hl-tree-tip");
-    const { input, label } = choice({ type: "checkbox" }, this.count);
-    this.dropped = input;
-    this.toggle = label;
+    const { input, label } = this.toggle;
     this.note.after(label);
-    this.dropped.addEventListener("change", () => {
-      this.withDropped.choose(this.dropped.checked);
-      this.options.onSelect?.({ dropped: this.dropped.checked });
+    input.addEventListener("change", () => {
+      this.withDropped.choose(input.checked);
+      this.options.onSelect?.({ dropped: input.checked });
       this.layOut();
     });
   }
@@ -216,15 +213,15 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
     this.describe(data.title, HELP, `${data.note} ${CLICK}`);
     const count = data.nodes.filter(({ state }) => state === "dropped").length;
     this.count.textContent = `show ${count} discarded candidate${count === 1 ? "" : "s"}`;
-    this.toggle.hidden = !count;
+    this.toggle.label.hidden = !count;
     this.withDropped.follow(data.dropped);
-    this.dropped.checked = this.withDropped.value;
+    this.toggle.input.checked = this.withDropped.value;
     fillTable(this.table, data.title, [data.language, "Score", "Log probability", "Subwords"],
       hypothesisRows(data));
   }
 
   arrange(frame: number) {
-    this.plan = planTree(this.data, this.dropped.checked, frame, this.measure);
+    this.plan = planTree(this.data, this.withDropped.value, frame, this.measure);
     if (this.at && !this.plan.places[this.at.node]) this.at = null;
     // a tree that shrinks a little leaves the page below it where it was
     const room = Math.max(this.plan.height, NUMBERS + LEAST * ROW.height);

@@ -34,6 +34,10 @@ export function fillTable(
     make("tbody", {}, ...rows.map((texts) => row("td", texts))));
 }
 
+export const fillAxes = (element: HTMLElement, axes: string[][]) =>
+  element.replaceChildren(...axes.map((words) =>
+    make("div", {}, ...words.map((part) => make("span", {}, part)))));
+
 export const ARROWS: Record<string, [right: number, down: number]> = {
   ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0],
 };

@@ -49,7 +49,6 @@ export abstract class PictureView<D, At extends object, P extends Size> extends 
   declare plan: P;
   at: At | null = null; // under the pointer or the cursor
   picks = false; // whether a click and Enter act: the pointer's shape shows it
-  texts = ""; // as JSON
 
   constructor() {
     super();
@@ -76,14 +75,6 @@ export abstract class PictureView<D, At extends object, P extends Size> extends 
     this.root.setAttribute("aria-label", title);
     this.scroll.setAttribute("aria-label", `${title}. ${help}`);
     this.note.textContent = forHand(note);
-  }
-
-  /** Remember the texts of the picture.
-   * @returns whether they differ from those before, so that no place is the same */
-  setTexts(texts: unknown): boolean {
-    const before = this.texts;
-    this.texts = JSON.stringify(texts);
-    return this.texts !== before;
   }
 
   setRoom(height = this.plan.height) {

@@ -43,6 +43,7 @@ export class View<D> {
   live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
   unwatch = watch(this.root, () => this.layOut());
   declare data: D & { caption?: string[] }; // with what it was made from, for a file that is saved
+  texts = ""; // as JSON
   declare options: Options;
   declare theme: Theme;
   declare measure: Measure;
@@ -72,6 +73,14 @@ export class View<D> {
     this.measure = measureIn(this.theme);
     this.arrange(width);
     this.draw();
+  }
+
+  /** Remember the texts of the picture.
+   * @returns whether they differ from those before, so that no place is the same */
+  setTexts(texts: unknown): boolean {
+    const before = this.texts;
+    this.texts = JSON.stringify(texts);
+    return this.texts !== before;
   }
 
   /** Put what `data` say into words and elements: once for each data. */

@@ -116,7 +116,6 @@ export class HeadGrid extends View<GridData> {
   foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
   nodes = new Map<string, HTMLElement>(); // grid cells by the head's `ident`
   cells = new Map<EventTarget, Placed>(); // by their grid cells
-  order = ""; // of the cells in the document
   pointed: HTMLElement | null = null;
   selected: Head | null = null;
   crossed: ReadonlySet<string> = new Set(); // `ident`s of the heads that are switched off
@@ -221,10 +220,8 @@ export class HeadGrid extends View<GridData> {
   place() {
     const { cells, groups } = this.plan;
     this.grid.style.height = `${this.plan.height}px`;
-    const order = JSON.stringify(groups.map(({ rows }) =>
-      rows.map((row) => row.map(({ id }) => id))));
-    if (order !== this.order) this.build(groups);
-    this.order = order;
+    const order = groups.map(({ rows }) => rows.map((row) => row.map(({ id }) => id)));
+    if (this.setTexts(order)) this.build(groups);
     this.grid.setAttribute("aria-label",
       gridLabel(this.data.parts, cells.length, groups.map(({ name }) => name)));
     this.cells.clear();

@@ -171,6 +171,9 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
   play = button(PLAY, () => (this.timer ? this.stop() : this.start()));
   next = button("▶|", () => this.go(this.step + 1), { "aria-label": "One step on" });
+  bar = make("div", { class: "hl-bar", "aria-label": "Steps" }, this.chips,
+    make("div", { class: "hl-walk" }, this.back, this.play, this.next));
+  enterAt = toolbar(this.bar);
   equation = make("div", { class: "hl-equation", role: "group", "aria-label": "Equation" });
   says = make("div", { "aria-live": "polite" });
   shape = make("div", { class: "hl-quiet" });
@@ -179,21 +182,15 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   heard = -1; // the step that the host named last
   awaited: number | null = null; // the step of the last click, until the host names it, too
   onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();
-  names = "";
   stepButtons: HTMLButtonElement[] = [];
   timer?: ReturnType<typeof setInterval>; // while it plays
   picture: Mark[] = []; // without what the pointer adds
   heights = { least: 0, width: 0, tallest: 0 };
-  declare bar: HTMLDivElement;
-  declare enterAt: ReturnType<typeof toolbar>;
 
   constructor() {
     super();
-    const walk = make("div", { class: "hl-walk" }, this.back, this.play, this.next);
     const explanation = make("div", { class: "hl-told" }, this.equation,
       make("div", {}, this.says, this.shape, this.code));
-    this.bar = make("div", { class: "hl-bar", "aria-label": "Steps" }, this.chips, walk);
-    this.enterAt = toolbar(this.bar);
     this.root.prepend(this.title, this.bar, explanation);
     this.scroll.classList.add("hl-inside");
     // the picture has no keys but those that scroll it: the table says what is in it
@@ -246,8 +243,7 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   /** Make one button for each step; anew only for other steps, so that they keep the focus. */
   showChips() {
     const names = this.data.steps.map(({ name }) => name);
-    if (this.names === names.join("\n")) return;
-    this.names = names.join("\n");
+    if (!this.setTexts(names)) return;
     this.stepButtons = names.map((name, n) => button(name, () => this.go(n)));
     this.chips.replaceChildren(...this.stepButtons);
   }

@@ -3,7 +3,7 @@
 
 import { boxAt, isShortcut, make, reveal } from "../core/dom.ts";
 import { logText, within } from "../core/text.ts";
-import type { Sentence } from "./plan.ts";
+import type { Sentence } from "./view.ts";
 
 const PAGE = 10; // sentences for each Page Up and Page Down
 

@@ -42,7 +42,6 @@ export class Player extends View<PlayerData> {
   bars = make("canvas", { class: "hl-player-bars", "aria-hidden": "true" });
   frame = make("div", { class: "hl-frame hl-player-stage" }, this.stage, this.bars, this.tip);
   table = make("table");
-  texts = "";
   aboutHeads = "";
   selected: Record<string, Head> = {}; // by kind
   pointed: Head | null = null; // a tile under the pointer or the cursor
@@ -106,10 +105,8 @@ export class Player extends View<PlayerData> {
 
   update() {
     const { data } = this;
-    const texts = JSON.stringify([data.source, data.written, data.arrival, data.training.length,
+    const isNew = this.setTexts([data.source, data.written, data.arrival, data.training.length,
       data.kind, data.training.length ? 0 : data.kinds.map(({ selected }) => selected)]);
-    const isNew = texts !== this.texts;
-    this.texts = texts;
     const before = this.kind?.kind;
     const wanted = isNew ? data.kind : before;
     this.kind = data.kinds.find(({ kind }) => kind === wanted) ?? data.kinds[0];

@@ -2,7 +2,7 @@
 // between two words is as wide and as strong as the weight. Several heads lie over each other. All
 // ribbons together are a layer that is drawn once; those of one token are drawn at each change.
 
-import { choice, fillAxes, fillTable, make } from "./core/dom.ts";
+import { choice, fillAxes, fillTable, make, MOVES } from "./core/dom.ts";
 import { EDGE, PictureView, type Scene, TALLEST } from "./core/picture_view.ts";
 import { group, type Group, type Mark, path, type Place, rect, text } from "./core/scene.ts";
 import { isolate, looksMost, number, quote, tidy, within } from "./core/text.ts";
@@ -319,15 +319,11 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     const last = data[side].length - 1;
     const other = OTHER[side];
     const beside = { side: other, index: Math.min(index, data[other].length - 1) };
-    const moves: Record<string, Token> = {
-      ArrowUp: { side, index: within(index - 1, 0, last) },
-      ArrowDown: { side, index: within(at ? index + 1 : index, 0, last) },
-      ArrowLeft: side === "keys" ? beside : { side, index },
-      ArrowRight: side === "queries" ? beside : { side, index },
-      Home: { side, index: 0 },
-      End: { side, index: last },
-    };
-    return moves[key];
+    if (!(key in MOVES)) return null;
+    const [right, down] = MOVES[key];
+    if (right === -1) return side === "keys" ? beside : { side, index };
+    if (right === 1) return side === "queries" ? beside : { side, index };
+    return { side, index: within(right || (at || down < 0 ? index + down : index), 0, last) };
   }
 
   sentence(at: Token) {

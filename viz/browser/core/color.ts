@@ -97,13 +97,10 @@ export interface Scaling {
   amount?: string; // what one is, in a word
 }
 
-interface Scale {
-  curve: (weight: number, largest: number) => number; // of a weight, and its row's largest
-  most: string; // at the end of the bar
-  says: string;
-}
-
-const SCALES: Record<ScaleName, Scale> = {
+// the curve is of a weight, and its row's largest; `most` stands at the end of the bar
+const SCALES: Record<ScaleName, {
+  curve: (weight: number, largest: number) => number; most: string; says: string;
+}> = {
   linear: { curve: (weight) => weight, most: "1", says: "" },
   "square root": {
     curve: (weight) => Math.sign(weight) * Math.sqrt(Math.abs(weight)), most: "1", says: "√ scale",

@@ -197,7 +197,7 @@ function layBlocks(plan: GridPlan, parts: Part[], width: number, measure: Measur
   for (let first = 0; first < parts.length; first += beside) {
     const row = blocks.slice(first, first + beside);
     const ends = row.map((rows, n) =>
-      layBlock(plan, rows, n * across, y, { before, side, gap, under, role, named }));
+      layBlock(plan, rows, n * across, y, { before, side, gap, under, named }, role));
     y = Math.max(...ends) + BETWEEN;
   }
   plan.height = y - BETWEEN;
@@ -211,19 +211,11 @@ function sizesOf(heads: number, room: number): [side: number, gap: number] {
   return [step - gap, gap];
 }
 
-interface BlockSizes {
-  before: number; // room before the maps
-  side: number; // of a map
-  gap: number; // to the next one
-  under: number; // room under it
-  role: RoleWords;
-  named: number; // columns to a name
-}
-
-/** Lay out one kind and return its lower edge. */
+/** Lay out one kind and return its lower edge.
+ * @param sizes `before` and `under` are room around the maps; every `named` column has a name */
 function layBlock(
   plan: GridPlan, rows: Cell[][], x: number, top: number,
-  { before, side, gap, under, role, named }: BlockSizes,
+  { before, side, gap, under, named }: Record<string, number>, role: RoleWords,
 ) {
   const { part } = rows[0][0];
   // of many layers low enough to see the whole kind

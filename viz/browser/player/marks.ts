@@ -148,39 +148,30 @@ function wordMarks(
 export function barMarks({ data, plan, theme, measure, kind, step, all, part }: Moment): Mark[] {
   if (!plan.bars || all || kind.kind === "encoder_self") return [];
   const { width } = plan.bars;
-  const [x, y, row] = [0, 0, BARS.row];
   const { options, taken, beginnings } = data.steps[step];
   const [word, number] = [0.42 * width, 40];
-  const bar = width - word - number;
-  const most = options.map(({ p }, n) => {
-    const middle = y + BARS.title + (n + 0.5) * row;
+  const most = options.flatMap(({ label, p }, n): Mark[] => {
+    const y = BARS.title + (n + 0.5) * BARS.row;
     const fill = n === taken ? theme.ink : theme.quiet;
-    const label = options[n].label;
+    const bar = { x: word, y: y - 5, width: width - word - number, height: 10 };
+    const right = { y, middle: true, anchor: "end", fill } as const;
     return [
       text({
+        ...right, x: word - 8, size: SIZE.bar + 1, weight: n === taken ? 600 : 400,
         text: isolate(shortened(label, word - 10, (t) => measure(t, SIZE.bar + 1, 600))),
-        x: x + word - 8, y: middle, middle: true, anchor: "end", size: SIZE.bar + 1, fill,
-        weight: n === taken ? 600 : 400,
       }),
-      rect({ x: x + word, y: middle - 5, width: bar, height: 10, fill: theme.ink, opacity: 0.09 }),
-      rect({
-        x: x + word, y: middle - 5, width: bar * p * part, height: 10,
-        fill: n === taken ? theme.ink : theme.quiet, opacity: n === taken ? 0.9 : 0.5,
-      }),
-      text({
-        text: digits(p), x: x + width, y: middle, middle: true, anchor: "end", size: SIZE.bar, fill,
-      }),
+      rect({ ...bar, fill: theme.ink, opacity: 0.09 }),
+      rect({ ...bar, width: bar.width * p * part, fill, opacity: n === taken ? 0.9 : 0.5 }),
+      text({ ...right, text: digits(p), x: width, size: SIZE.bar }),
     ];
   });
-  const beam = beginnings.length > 1 ? `The beam keeps ${beginnings.length} beginnings` : "";
+  const line = { x: 0, size: SIZE.title, fill: theme.quiet };
   return [
-    text({
-      text: "The next subword, by probability", x, y: y + 12, size: SIZE.title, fill: theme.quiet,
-    }),
-    ...most.flat(),
-    ...(beam ? [text({
-      text: beam, x, y: y + BARS.title + options.length * row + 14, size: SIZE.title,
-      fill: theme.quiet,
+    text({ ...line, text: "The next subword, by probability", y: 12 }),
+    ...most,
+    ...(beginnings.length > 1 ? [text({
+      ...line, text: `The beam keeps ${beginnings.length} beginnings`,
+      y: BARS.title + options.length * BARS.row + 14,
     })] : []),
   ];
 }

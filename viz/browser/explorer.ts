@@ -47,7 +47,8 @@ export function headOf(name: string) {
 interface Packing { dtype: keyof typeof TYPES; unit: number }
 
 interface Inside {
-  whole: Record<string, Float32Array>; // `[layer, head, query, key]` of the kinds that came
+  // `[layer, head, query, key]` of the kinds that came
+  whole: Record<string, Float32Array | undefined>;
   heads: Record<string, number>; // of a layer in `whole`
   sizes: Record<string, number>; // weights of one head
 }
@@ -66,15 +67,15 @@ export class HeadWeights {
 
   /** Get the weights of one head, `[query, key]`, if they are at hand. */
   get(kind: string, layer: number, head: number) {
-    const { whole, heads, sizes } = this.inside;
-    if (!whole[kind]) {
+    const { whole: { [kind]: whole }, heads, sizes } = this.inside;
+    if (!whole) {
       const name = [kind, layer, head].join(".");
       const weights = this.unpacked.get(name);
       if (weights) this.keep(name, weights);
       return weights;
     }
     const first = (layer * heads[kind] + head) * sizes[kind];
-    return whole[kind].subarray(first, first + sizes[kind]);
+    return whole.subarray(first, first + sizes[kind]);
   }
 
   /** Unpack the weights of a head. @throws if the page does not have them */
@@ -155,23 +156,20 @@ export class Explorer extends View<ExplorerData> {
   /** @param textOf where the weights are that the message has not */
   static read({ meta, arrays }: Message, textOf?: TextOf): ExplorerData {
     const inner = (name: string) => decode(arrays[name] as Uint8Array);
-    const names = Object.keys(meta.kinds);
-    const kinds: ExplorerData["kinds"] = Object.fromEntries(names.map((kind) => {
+    const byKind = <T>(valueOf: (kind: string) => T): Record<string, T> =>
+      Object.fromEntries(Object.keys(meta.kinds).map((kind) => [kind, valueOf(kind)]));
+    const kinds = byKind((kind): KindData => {
       const ribbons = Ribbons.read(inner(`${kind}.ribbons`));
       const note = meta.ribbonNote ?? ribbons.note;
-      return [kind,
-        { map: AttentionMap.read(inner(`${kind}.map`)), ribbons: { ...ribbons, note } }];
-    }));
+      return { map: AttentionMap.read(inner(`${kind}.map`)), ribbons: { ...ribbons, note } };
+    });
     const pairs = meta.pairs.map((part: any, n: number) =>
       ({ ...part, part: HeadGrid.read(inner(`pair.${n}`)).parts[0] }));
     const compared = range(meta.compared).map((n) => AttentionMap.read(inner(`compared.${n}`)));
     const weights = new HeadWeights({
-      whole: Object.fromEntries(names.flatMap((kind) =>
-        (arrays[`${kind}.weights`] ? [[kind, arrays[`${kind}.weights`]]] : [])),
-      ) as Record<string, Float32Array>,
-      heads: Object.fromEntries(names.map((kind) => [kind, meta.kinds[kind][1]])),
-      sizes: Object.fromEntries(names.map((kind) =>
-        [kind, kinds[kind].map.queries.length * kinds[kind].map.keys.length])),
+      whole: byKind((kind) => arrays[`${kind}.weights`] as Float32Array | undefined),
+      heads: byKind((kind) => meta.kinds[kind][1]),
+      sizes: byKind((kind) => kinds[kind].map.queries.length * kinds[kind].map.keys.length),
     }, meta.packing, textOf);
     const mean = (arrays.mean as Float32Array | undefined) ?? null;
     return { ...meta, mean, grid: HeadGrid.read(inner("grid")), pairs, kinds, compared, weights };

@@ -49,7 +49,7 @@ export function mapMarks(scene: MapScene): Mark[] {
   ];
 }
 
-const VEIL = 0.55; // of the paper, as in the grid of all heads
+const VEIL = 0.55; // of the paper, over weights that are not used, as in the grid of all heads
 
 /** Draw the squares in the frame: a map of 512 words has a quarter of a million. */
 function squares(
@@ -60,22 +60,17 @@ function squares(
   const [first, last] = seen(y, top, height, square, data.queries.length);
   const [across, high] = [right - left, last - first];
   if (across <= 0 || high <= 0) return [];
-  const [from, down] = [x + left * wide, y + first * square];
-  const fill = theme.paper; // a hair of paper between the squares
+  const area = {
+    x: x + left * wide, y: y + first * square, width: across * wide, height: high * square,
+    fill: theme.paper, // a hair of it between the squares
+  };
   return [
-    picture({
-      raster, part: [left, first, across, high], x: from, y: down,
-      width: across * wide, height: high * square,
-    }),
-    ...Array.from({ length: across + 1 }, (_, key) => rect(
-      { x: from + key * wide - 0.5, y: down, width: 1, height: high * square, fill })),
-    ...Array.from({ length: high + 1 }, (_, row) => rect(
-      { x: from, y: down + row * square - 0.5, width: across * wide, height: 1, fill })),
-    // a veil over weights that are not used
-    ...(data.unused
-      ? [rect({
-        x: from, y: down, width: across * wide, height: high * square, fill, opacity: VEIL,
-      })] : []),
+    picture({ ...area, raster, part: [left, first, across, high] }),
+    ...Array.from({ length: across + 1 }, (_, key) =>
+      rect({ ...area, x: area.x + key * wide - 0.5, width: 1 })),
+    ...Array.from({ length: high + 1 }, (_, row) =>
+      rect({ ...area, y: area.y + row * square - 0.5, height: 1 })),
+    ...(data.unused ? [rect({ ...area, opacity: VEIL })] : []),
   ];
 }
 

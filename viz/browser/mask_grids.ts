@@ -3,7 +3,7 @@
 // apart. Pointer and keys are answered here; the host hears only which row is chosen.
 
 import { paint, sized } from "./core/canvas.ts";
-import { ARROWS, fillTable, framed, make, pointIn } from "./core/dom.ts";
+import { fillTable, framed, make, pointIn } from "./core/dom.ts";
 import { EDGE, heightInSight, MatrixView, type Size, type Square } from "./core/picture_view.ts";
 import { group, type Group, type Mark, path, rect, text, type Text } from "./core/scene.ts";
 import { isolate, quote, shortened, within } from "./core/text.ts";
@@ -147,8 +147,6 @@ const SHEET = { widest: 1400, apart: 32, title: 28 }; // of what is saved
 const ADDED = ["True, so 0 is added", "False, so −∞ is added"];
 
 export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
-  static sends = true;
-
   static read({ meta, arrays }: Message): MasksData {
     const whole = (grid: Omit<MaskGrid, "codes">, n: number) =>
       ({ ...grid, codes: arrays[`codes.${n}`] });
@@ -286,10 +284,6 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
   /** Beside a row's word stands the first square of the row. */
   hit(x: number, y: number) {
     return super.hit(Math.max(x, this.plan.left), y);
-  }
-
-  target(key: string) {
-    return super.target(key, ARROWS);
   }
 
   press(key: string) {

@@ -93,8 +93,6 @@ function line(scene: BarsScene, at: BarAt, { p }: Option, rather: boolean): Mark
 }
 
 export class StepBars extends PictureView<StepsData, BarAt, BarsPlan> {
-  static sends = true;
-
   static read(
     { meta: { labels, pieces, ...meta }, arrays: { counts, probabilities } }: Message,
   ): StepsData {

@@ -22,7 +22,6 @@ export { decode };
 interface Component {
   new(): View<any>;
   read(message: Message): any;
-  sends?: boolean; // whether Python hears what the reader selects
 }
 
 /** Every component by the name that Python calls it by. */
@@ -68,12 +67,11 @@ export default function show({ data, parentElement, setTriggerValue }: Host): ()
 function draw(
   parentElement: ShadowRoot, message: Message, setTriggerValue: Host["setTriggerValue"],
 ) {
-  const { component, opens, paints, pinned } = message.meta;
+  const { opens } = message.meta;
   const onSelect = (value: unknown) => {
     setTriggerValue("picked", value);
     if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
   };
-  const view = renderMessage(parentElement, message,
-    COMPONENTS[component].sends || paints || pinned != null ? { onSelect } : {});
+  const view = renderMessage(parentElement, message, { onSelect });
   return () => view.remove();
 }

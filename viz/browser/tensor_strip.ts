@@ -2,7 +2,6 @@
 // width. Pointer and keys are answered here, from the exact values.
 
 import { type Palette, signedRaster } from "./core/color.ts";
-import { ARROWS } from "./core/dom.ts";
 import { EDGE, MatrixView, type Square } from "./core/picture_view.ts";
 import { type Mark, picture, text } from "./core/scene.ts";
 import { figure, isolate, quote, within } from "./core/text.ts";
@@ -91,10 +90,6 @@ export class TensorStrip extends MatrixView<StripData, StripPlan> {
 
   hit(x: number, y: number) {
     return x < this.plan.left ? null : super.hit(x, y);
-  }
-
-  target(key: string) {
-    return super.target(key, ARROWS);
   }
 
   words({ row, key }: Square) {

@@ -159,8 +159,6 @@ const LEGEND = ["Strips: tokens × features, olive below 0, purple above 0; each
 const AROUND = 225; // bar, findings, controls and foot, CSS pixels
 
 export class Architecture extends View<ModelData> {
-  static sends = true;
-
   static read({ meta, arrays, shapes }: Message): ModelData {
     const palette = (name: string) =>
       [name, { light: arrays[`${name}.light`], dark: arrays[`${name}.dark`] }];

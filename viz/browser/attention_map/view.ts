@@ -5,7 +5,7 @@
 import {
   type Colors, cssColor, hidden, legend, legendNodes, leveller, type Raster, rasterOf,
 } from "../core/color.ts";
-import { fillAxes, fillTable, make, pointIn } from "../core/dom.ts";
+import { fillAxes, fillTable, make, MOVES, pointIn } from "../core/dom.ts";
 import {
   EDGE, heightInSight, MatrixView, type Scene, type Square,
 } from "../core/picture_view.ts";
@@ -368,6 +368,10 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
 
   start(): Square {
     return this.at ?? { row: this.pinned ?? 0, key: null };
+  }
+
+  target(key: string) {
+    return super.target(key, MOVES);
   }
 
   words({ row, key }: Square) {

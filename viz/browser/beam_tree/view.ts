@@ -172,8 +172,6 @@ const LEAST = 4; // rows that there is room for, whatever the tree
 const AHEAD = 80; // of the picture that is seen beside a piece that the keys lead to
 
 export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
-  static sends = true;
-
   static read({ meta, arrays }: Message): TreeData {
     const { parents, steps, states, reasons, logProbs, totals, scores } = arrays;
     const nodes: TreeNode[] = meta.texts.map((word: string, n: number) => ({

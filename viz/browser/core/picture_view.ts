@@ -3,7 +3,7 @@
 
 import { paint, sized } from "./canvas.ts";
 import {
-  type Box, boxAt, framed, isShortcut, make, MOVES, placeTip, pointIn, reveal,
+  ARROWS, type Box, boxAt, framed, isShortcut, make, placeTip, pointIn, reveal,
 } from "./dom.ts";
 import { drawingOf } from "./save.ts";
 import { group, type Mark, type Place } from "./scene.ts";
@@ -229,7 +229,7 @@ export abstract class MatrixView<D, P extends Size> extends PictureView<D, Squar
   }
 
   /** From a row's word every key leads to the first square. */
-  target(pressed: string, moves = MOVES): Square | null {
+  target(pressed: string, moves = ARROWS): Square | null {
     const { rows, keys } = this.squares();
     const { row, key } = this.start();
     if (!Object.hasOwn(moves, pressed)) return null;

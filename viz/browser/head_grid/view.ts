@@ -96,8 +96,6 @@ const NOTE = 12; // letters, CSS pixels
 const LINE = 17;
 
 export class HeadGrid extends View<GridData> {
-  static sends = true;
-
   static read({ meta, arrays }: Message): GridData {
     const whole = (part: Part) => ({
       ...part,

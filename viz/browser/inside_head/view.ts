@@ -156,8 +156,6 @@ const AROUND = 370; // of the page above the picture, CSS pixels
 const PLAY = "▶ Play";
 
 export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
-  static sends = true;
-
   static read({ meta, arrays: { light, dark, ...rest }, shapes }: Message): InsideData {
     return {
       ...meta, palette: { light, dark },

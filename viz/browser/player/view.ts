@@ -25,7 +25,6 @@ const HEAD_NAME = "watched"; // likewise: `cross-4-3`
 
 export class Player extends View<PlayerData> {
   static read = readPlayer;
-  static sends = true;
 
   stage = make("canvas", { "aria-hidden": "true" });
   says = make("p", { class: "hl-player-says", "aria-live": "polite" });

@@ -23,8 +23,6 @@ const HELP = "Bar: the model’s probability of the word; grey word: below one h
 const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
 
 export class TranslationEditor extends View<EditorData> {
-  static sends = true;
-
   static read({ meta, arrays: { spans, words, logProbs } }: Message): EditorData {
     const pieces = meta.pieces.map((piece: any, n: number) => ({
       ...piece, start: spans[2 * n], end: spans[2 * n + 1], logProb: logProbs[n],

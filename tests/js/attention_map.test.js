@@ -139,7 +139,7 @@ test("only the squares in the frame are drawn", () => {
 
 test("arrow keys stay on the map", () => {
   const to = (/** @type {any} */ at, /** @type {string} */ key) =>
-    viewOf(AttentionMap, { data: mapData(2, 3), at }).target(key);
+    viewOf(AttentionMap, { data: mapData(2, 3), plan: {}, at }).target(key);
   const at = { row: 0, key: 0 };
   assert.deepEqual(to(at, "ArrowUp"), at);
   assert.deepEqual(to(at, "ArrowDown"), { row: 1, key: 0 });

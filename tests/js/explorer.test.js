@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import {
   headOf, HeadWeights, labelsOf, nameOf, unpack, weightsOf,
-} from "../../viz/browser/explorer/data.ts";
+} from "../../viz/browser/explorer.ts";
 
 /** As viz/draw/explorer.py writes it: gzip of planes. @param {any} numbers */
 function packed(numbers) {

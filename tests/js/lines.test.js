@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { matching } from "../../viz/browser/lines/list.ts";
 import {
   distanceOf, foremost, orderOf, planSummary, ROW, topOf,
-} from "../../viz/browser/lines/plan.ts";
+} from "../../viz/browser/lines/view.ts";
 import { HeadSummary, summaryMarks, wordsOf } from "../../viz/browser/lines/view.ts";
 import { measure, only, palette, theme, viewOf } from "./samples.js";
 
@@ -12,7 +12,7 @@ const REACH = 2;
 /**
  * @param {"encoder_self" | "decoder_self" | "cross"} kind
  * @param {number[]} means of a measure, one for each head
- * @returns {import("../../viz/browser/lines/plan.ts").SummaryPart}
+ * @returns {import("../../viz/browser/lines/view.ts").SummaryPart}
  */
 const part = (kind, means) => ({
   kind, title: kind, color: "#123456", columns: 2 * REACH + 3, palette,
@@ -65,7 +65,7 @@ test("every head and column is found where it stands", () => {
 
 test("arrow keys reach every head and stop at the ends", () => {
   const plan = planSummary(parts, null, 900, measure);
-  /** @type {import("../../viz/browser/lines/plan.ts").SummaryAt | null} */
+  /** @type {import("../../viz/browser/lines/view.ts").SummaryAt | null} */
   let at = null;
   const seen = new Set();
   const to = (/** @type {string} */ key) => viewOf(HeadSummary, { plan, at }).target(key);

@@ -45,17 +45,17 @@ test("each square is hit where it is drawn, and the words beside it choose its r
   const grid = maskGrid(5, 7);
   const plan = planMasks([grid], 800, 800, measure);
   const { square, left, top } = plan;
-  const view = viewOf(MaskGrids, { plan, data: { grids: [grid] } });
+  const view = viewOf(MaskGrids, { plan, data: { grids: [grid] }, active: 0 });
   for (const [row, key] of [[0, 0], [4, 6], [2, 5]]) {
     const [x, y] = [left + key * square, top + row * square];
     for (const [dx, dy] of [[0.1, 0.1], [square - 0.1, square - 0.1]]) {
-      assert.deepEqual(view.hit(0, x + dx, y + dy), { panel: 0, row, key });
+      assert.deepEqual(view.hit(x + dx, y + dy), { row, key });
     }
-    assert.deepEqual(view.hit(0, 1, y + 1), { panel: 0, row, key: 0 });
+    assert.deepEqual(view.hit(1, y + 1), { row, key: 0 });
   }
-  assert.equal(view.hit(0, left + 1, top - 1), null);
-  assert.equal(view.hit(0, left + 7 * square + 1, top + 1), null);
-  assert.equal(view.hit(0, left + 1, top + 5 * square + 1), null);
+  assert.equal(view.hit(left + 1, top - 1), null);
+  assert.equal(view.hit(left + 7 * square + 1, top + 1), null);
+  assert.equal(view.hit(left + 1, top + 5 * square + 1), null);
 });
 
 test("arrow keys stay in the grid", () => {
@@ -63,13 +63,9 @@ test("arrow keys stay in the grid", () => {
     [null, "ArrowRight", [0, 0]], [null, "ArrowDown", [0, 0]], [[0, 0], "ArrowUp", [0, 0]],
     [[0, 2], "ArrowDown", [1, 2]], [[1, 2], "ArrowRight", [1, 2]],
   ])) {
-    const [at, next] = [from, to].map((place) =>
-      place && { panel: 0, row: place[0], key: place[1] });
-    const view = viewOf(MaskGrids, {
-      at, data: { grids: [maskGrid(2, 3)] }, panels: [{ scroll: {} }], live: {}, boxOf: () => ({}),
-      sentences: () => [], point: (/** @type {any} */ place) => assert.deepEqual(place, next),
-    });
-    view.onKey(0, /** @type {any} */ ({ key: pressed, preventDefault() {} }));
+    const [at, next] = [from, to].map((place) => place && { row: place[0], key: place[1] });
+    const view = viewOf(MaskGrids, { at, data: { grids: [maskGrid(2, 3)] }, active: 0, plan: {} });
+    assert.deepEqual(view.target(pressed), next);
   }
 });
 

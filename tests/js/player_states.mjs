@@ -4,7 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { decode } from "../../viz/browser/core/wire.ts";
-import { momentsOf, rowBetween } from "../../viz/browser/player/data.ts";
+import { momentsOf, rowBetween } from "../../viz/browser/player/plan.ts";
 import { Player } from "../../viz/browser/player/view.ts";
 import { plain, viewOf } from "./samples.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SharedChoice } from "../../viz/browser/core/shared_choice.ts";
+import { SharedChoice } from "../../viz/browser/core/store.ts";
 
 test("a link's choice counts at first, and Back's later on", () => {
   const row = new SharedChoice(-1);

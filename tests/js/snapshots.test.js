@@ -17,7 +17,7 @@ import { planGrid } from "../../viz/browser/head_grid/plan.ts";
 import { gridMarks } from "../../viz/browser/head_grid/view.ts";
 import { planInside } from "../../viz/browser/inside_head/plan.ts";
 import { insideMarks } from "../../viz/browser/inside_head/view.ts";
-import { planSummary } from "../../viz/browser/lines/plan.ts";
+import { planSummary } from "../../viz/browser/lines/view.ts";
 import { rasterOfPanel, summaryMarks } from "../../viz/browser/lines/view.ts";
 import {
   extent, gridMarks as maskSquares, maskMarks, planMasks,
@@ -108,7 +108,7 @@ const PICTURES = {
     return { ...plan, marks: insideMarks({ data, plan, theme: colors, step: 7, ratio: 1 }) };
   },
   lines: (colors) => {
-    /** @type {import("../../viz/browser/lines/plan.ts").SummaryPart} */
+    /** @type {import("../../viz/browser/lines/view.ts").SummaryPart} */
     const part = {
       kind: "cross", title: "cross", color: "#d55e00", columns: 7, palette,
       profile: new Float64Array(numbers(21)),
@@ -138,7 +138,7 @@ const PICTURES = {
   },
   player: (colors) => {
     const size = /** @type {[number, number]} */ ([3, 4]);
-    const kind = /** @type {import("../../viz/browser/player/data.ts").KindData} */ ({
+    const kind = /** @type {import("../../viz/browser/player/plan.ts").KindData} */ ({
       kind: "cross", name: "cross-attention", color: "#d55e00", layers: 2, heads: 3,
       selected: [1, 0], size, palette,
       weights: Uint16Array.from(numbers(2 * 3 * 12), (weight) => 65_535 * weight),

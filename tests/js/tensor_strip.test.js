@@ -27,7 +27,7 @@ test("the place of each value is found again, and no other place", () => {
   const view = viewOf(TensorStrip, { data, plan });
   for (const [row, column] of [[0, 0], [2, 11], [3, 15]]) {
     const x = plan.left + ((column + 0.5) * plan.wide) / 16;
-    assert.deepEqual(view.hit(x, (row + 0.5) * plan.row), { row, column });
+    assert.deepEqual(view.hit(x, (row + 0.5) * plan.row), { row, key: column });
   }
   for (const [x, y] of [[plan.left - 1, 5], [plan.width + 1, 5], [400, -1], [400, plan.height]]) {
     assert.equal(view.hit(x, y), null);
@@ -41,9 +41,9 @@ test("arrow keys begin at the first value and stop at the edges", () => {
     [[1, 2], "ArrowDown", [1, 2]], [[1, 2], "ArrowRight", [1, 2]], [[0, 0], "ArrowLeft", [0, 0]],
     [null, "Enter", null], [null, "toString", null],
   ])) {
-    const [row, column] = at ?? [];
-    const next = viewOf(TensorStrip, { data, at: at && { row, column } }).target(key);
-    assert.deepEqual(next, to && { row: to[0], column: to[1] });
+    const [[row, column], plan] = [at ?? [], planStrip(data, 720, measure)];
+    const next = viewOf(TensorStrip, { data, plan, at: at && { row, key: column } }).target(key);
+    assert.deepEqual(next, to && { row: to[0], key: to[1] });
   }
 });
 

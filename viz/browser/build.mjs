@@ -1,7 +1,9 @@
 // node viz/browser/build.mjs: the scripts that a browser loads, from the modules of this folder.
 // With --check nothing is written: it says whether the files are those of these modules.
 
-import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync, mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync,
+} from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
@@ -17,12 +19,6 @@ const CARRIED = [
   { entry: "report.ts", folder: "viz/draw", name: "report_bundle" },
   { entry: "lines_report.ts", folder: "viz/draw", name: "lines_bundle" },
 ];
-
-/** The style sheet of all components. */
-async function style() {
-  const text = readFileSync(join(HERE, "style.css"), "utf8");
-  return (await transform(text, { loader: "css", minify: true, charset: "utf8" })).code.trim();
-}
 
 /** Modules without their types. esbuild chooses short names by the letters of the source: with the
  * types in it, another type would change bundles and their address.
@@ -61,23 +57,16 @@ async function bundle({ entry, folder, name }, css) {
   return outputFiles[0];
 }
 
-/** @param {string} path */
-function contentOf(path) {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-const css = await style();
-const files = await Promise.all([SERVED, ...CARRIED].map((output) => bundle(output, css)));
+const sheet = readFileSync(join(HERE, "style.css"), "utf8");
+const { code } = await transform(sheet, { loader: "css", minify: true, charset: "utf8" });
+const files = await Promise.all([SERVED, ...CARRIED].map((output) => bundle(output, code.trim())));
 const served = join(ROOT, SERVED.folder);
 mkdirSync(served, { recursive: true });
 const old = readdirSync(served).filter((name) =>
   name.endsWith(".js") && !files.some(({ path }) => basename(path) === name));
 if (process.argv.includes("--check")) {
-  const stale = files.filter(({ path, text }) => contentOf(path) !== text);
+  const stale = files.filter(({ path, text }) =>
+    !existsSync(path) || readFileSync(path, "utf8") !== text);
   if (stale.length || old.length) {
     const names = [...stale.map(({ path }) => relative(ROOT, path)), ...old].join(", ");
     console.error(`Not what viz/browser makes: ${names}. Run \`npm run build\`.`);

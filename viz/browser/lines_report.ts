@@ -4,7 +4,7 @@
 import { make } from "./core/dom.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
-import { Explorer } from "./explorer/view.ts";
+import { Explorer } from "./explorer.ts";
 import { SentenceList } from "./lines/list.ts";
 import { HeadSummary } from "./lines/view.ts";
 import type { Head } from "./head_grid/plan.ts";
@@ -40,7 +40,6 @@ dark.addEventListener("change", () => summary.layOut());
 addEventListener("hashchange", () => show(asked()));
 show(asked());
 
-/** The sentence that the address names, or the first. */
 function asked() {
   const number = Number(location.hash.slice(1));
   const exists = data.sentences.some((known) => known.number === number);

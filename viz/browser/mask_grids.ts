@@ -3,13 +3,10 @@
 // apart. Pointer and keys are answered here; the host hears only which row is chosen.
 
 import { paint, sized } from "./core/canvas.ts";
-import {
-  ARROWS, boxAt, fillTable, framed, isShortcut, make, placeTip, pointIn, reveal,
-} from "./core/dom.ts";
-import { EDGE, heightInSight } from "./core/picture_view.ts";
-import { group, type Group, type Mark, path, rect, text } from "./core/scene.ts";
+import { fillTable, framed, make, pointIn } from "./core/dom.ts";
+import { EDGE, heightInSight, MatrixView, type Size, type Square } from "./core/picture_view.ts";
+import { group, type Group, type Mark, path, rect, text, type Text } from "./core/scene.ts";
 import { isolate, quote, shortened, within } from "./core/text.ts";
-import { View } from "./core/view.ts";
 import type { Measure, Theme } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
@@ -32,28 +29,19 @@ interface MasksData { // the message of `encode_masks` in viz/draw/mask_grids.py
   grids: MaskGrid[];
 }
 
-/** Get the codes of one row. */
 const rowOf = ({ codes, keys }: MaskGrid, row: number) =>
   codes.subarray(row * keys.length, (row + 1) * keys.length);
 
 type Words = Pick<MaskGrid, "queries" | "keys">;
-interface MaskAt { panel: number; row: number; key: number } // a square of one sentence's grid
-
-interface MasksPlan { // for all grids, so that sentences can be compared
-  square: number; // side of a square
-  left: number; // where the squares begin
-  top: number;
-  font: number; // size of the letters
-}
+type MasksPlan = ReturnType<typeof planMasks>;
 
 const SQUARE = { largest: 26, smallest: 13 };
 const LETTERS = 13;
 const WIDEST = 600; // of a grid that has to share the page's width
 export const LONGEST = 120; // of a word at the side, CSS pixels; all of it is a hover away
 
-export function planMasks(
-  grids: Words[], width: number, tallest: number, measure: Measure,
-): MasksPlan {
+/** Plan all grids alike, so that sentences can be compared. */
+export function planMasks(grids: Words[], width: number, tallest: number, measure: Measure) {
   // the bold of a word that is pointed at is the widest
   const room = (tokens: string[]) =>
     Math.min(LONGEST, Math.ceil(Math.max(...tokens.map((token) => measure(token, LETTERS, 600)))));
@@ -65,7 +53,6 @@ export function planMasks(
   return { square, left, top, font: Math.min(LETTERS, square - 2) };
 }
 
-/** Measure a grid with its words. */
 export const extent = (
   { square, left, top }: MasksPlan, { queries, keys }: Words,
 ): [width: number, height: number] =>
@@ -114,44 +101,32 @@ export function squareMarks(
   })] : [square];
 }
 
-export interface MaskScene {
+export type MaskScene = Pick<MaskGrids, "theme" | "measure" | "at"> & {
   grid: MaskGrid;
   plan: MasksPlan;
-  theme: Theme;
-  measure: Measure;
   squares: Group; // what `gridMarks` gives
   chosen: number | null; // row
-  at: Omit<MaskAt, "panel"> | null; // the pointer or the cursor
+};
+
+export function maskMarks(scene: MaskScene): Mark[] {
+  const { grid, plan: { left, top, square, font: size }, theme, measure, chosen, at } = scene;
+  const word = (token: string, isStrong: boolean, place: Pick<Text, "x" | "y">) => {
+    const weight = isStrong ? 600 : 400;
+    const fits = shortened(token, LONGEST - EDGE, (part) => measure(part, size, weight));
+    return text({ text: isolate(fits), size, weight, ...place, middle: true, fill: theme.ink });
+  };
+  const rows = grid.queries.map((token, row) => ({
+    ...word(token, row === at?.row || row === chosen,
+      { x: left - EDGE, y: top + (row + 0.5) * square + 0.5 }),
+    anchor: "end" as const, opacity: grid.faded[row] ? FAINT.paddingWord : 1,
+  }));
+  const columns = grid.keys.map((token, key) => ({
+    ...word(token, key === at?.key, { x: left + (key + 0.5) * square + 0.5, y: top - EDGE + 2 }),
+    angle: -Math.PI / 2,
+  }));
+  return [...rows, ...columns, scene.squares, ...frames(scene)];
 }
 
-export const maskMarks = (scene: MaskScene): Mark[] =>
-  [...rowWords(scene), ...columnWords(scene), scene.squares, ...frames(scene)];
-
-const rowWords = ({ grid, plan, theme, measure, chosen, at }: MaskScene): Mark[] =>
-  grid.queries.map((token, row) => {
-    const weight = row === at?.row || row === chosen ? 600 : 400;
-    return text({
-      text: fitted(token, plan.font, weight, measure), size: plan.font, weight,
-      x: plan.left - EDGE, y: plan.top + (row + 0.5) * plan.square + 0.5, anchor: "end",
-      middle: true, fill: theme.ink, opacity: grid.faded[row] ? FAINT.paddingWord : 1,
-    });
-  });
-
-const columnWords = ({ grid, plan, theme, measure, at }: MaskScene): Mark[] =>
-  grid.keys.map((token, key) => {
-    const weight = key === at?.key ? 600 : 400;
-    return text({
-      text: fitted(token, plan.font, weight, measure), size: plan.font, weight,
-      x: plan.left + (key + 0.5) * plan.square + 0.5, y: plan.top - EDGE + 2, middle: true,
-      angle: -Math.PI / 2, fill: theme.ink,
-    });
-  });
-
-/** Shorten a word that is too long for its place. */
-const fitted = (token: string, size: number, weight: 400 | 600, measure: Measure) =>
-  isolate(shortened(token, LONGEST - EDGE, (word) => measure(word, size, weight)));
-
-/** Frame the chosen row, and the square under the pointer. */
 function frames({ grid, plan: { square, left, top }, theme, chosen, at }: MaskScene): Mark[] {
   const frame = { stroke: theme.ink, line: 2 };
   return [
@@ -160,18 +135,10 @@ function frames({ grid, plan: { square, left, top }, theme, chosen, at }: MaskSc
       width: grid.keys.length * square + 2, height: square + 2, ...frame,
     })]),
     ...(at == null ? [] : [rect({
-      x: left + at.key * square, y: top + at.row * square, width: square, height: square, ...frame,
+      x: left + (at.key ?? 0) * square, y: top + at.row * square, width: square, height: square,
+      ...frame,
     })]),
   ];
-}
-
-interface Panel { // the place of one sentence's grid
-  root: HTMLElement;
-  title: HTMLElement;
-  canvas: HTMLCanvasElement;
-  scroll: HTMLElement;
-  table: HTMLTableElement;
-  squares?: Group;
 }
 
 const HELP = "Arrow keys move over the squares, Enter chooses a row.";
@@ -179,81 +146,74 @@ const SIDE = 18; // of a square in the legend
 const SHEET = { widest: 1400, apart: 32, title: 28 }; // of what is saved
 const ADDED = ["True, so 0 is added", "False, so −∞ is added"];
 
-export class MaskGrids extends View<MasksData> {
-  static sends = true;
-
+export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
   static read({ meta, arrays }: Message): MasksData {
     const whole = (grid: Omit<MaskGrid, "codes">, n: number) =>
       ({ ...grid, codes: arrays[`codes.${n}`] });
     return { ...meta, grids: meta.grids.map(whole) };
   }
 
-  tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-  room = make("div", { class: "hl-masks" });
-  frame = make("div", { class: "hl-frame" }, this.room, this.tip);
   legend = make("div", { class: "hl-legends" });
-  foot = make("div", { class: "hl-foot" }, this.legend, this.saveButtons());
-  panels: Panel[] = [];
-  words = "";
-  at: MaskAt | null = null; // under the pointer or the cursor
-  declare plan: MasksPlan;
+  row = make("div", { class: "hl-masks" });
+  panels: ReturnType<MaskGrids["panel"]>[] = [];
+  active = 0; // number of the panel that the pointer or the focus is in
 
   constructor() {
     super();
-    this.root.append(this.frame, this.foot, this.live);
+    this.scroll.replaceWith(this.row); // each panel scrolls by itself
+    this.note.replaceWith(this.legend);
+    this.unseen.remove();
   }
 
   update() {
     const { data: { grids, title }, panels } = this;
-    const words = JSON.stringify(grids.map(({ queries, keys }) => [queries, keys]));
-    if (words !== this.words) this.at = null; // other sentences, other squares
-    this.words = words;
+    if (this.setTexts(grids.map(({ queries, keys }) => [queries, keys]))) this.at = null;
     this.root.setAttribute("aria-label", title);
     while (panels.length > grids.length) panels.pop()?.root.remove();
     while (panels.length < grids.length) panels.push(this.panel(panels.length));
-    grids.forEach((grid, n) => this.describe(panels[n], grid));
+    grids.forEach((grid, n) => {
+      const { title: heading, scroll, table } = panels[n];
+      const name = `${title}, ${grid.title}`;
+      heading.textContent = grid.title;
+      scroll.setAttribute("aria-label", `${name}. ${HELP}`);
+      fillTable(table, name, ["token", "tokens that it may see"], grid.queries.map((token, row) => {
+        const seen = rowOf(grid, row).filter((code) => code === 0).length;
+        return [token, `${seen} of ${grid.keys.length}`];
+      }));
+    });
+    this.enter(Math.min(this.active, grids.length - 1));
   }
 
-  panel(n: number): Panel {
+  panel(n: number) {
     const title = make("h3", { class: "hl-title" });
     const canvas = make("canvas", { "aria-hidden": "true" });
-    const scroll = make("div", {
-      class: "hl-scroll", tabindex: "0", role: "application",
-    }, canvas);
+    const scroll = make("div", { class: "hl-scroll", tabindex: "0", role: "application" }, canvas);
     const table = make("table");
     const root = make("div", { class: "hl-mask" }, title, framed(scroll),
       make("div", { class: "hl-unseen" }, table));
-    scroll.addEventListener("pointermove", (event) => this.point(this.under(n, event)));
-    scroll.addEventListener("pointerleave", () => this.point(null));
-    scroll.addEventListener("blur", () => this.point(null));
-    scroll.addEventListener("keydown", (event) => this.onKey(n, event));
-    scroll.addEventListener("click", (event) => {
-      const at = this.under(n, event);
-      this.point(at);
-      if (at) this.options.onSelect?.([n, at.row]);
-    });
-    this.room.append(root);
-    return { root, title, canvas, scroll, table };
+    for (const name of ["pointermove", "click", "keydown"]) {
+      scroll.addEventListener(name, () => this.enter(n));
+    }
+    this.listen(scroll);
+    this.row.append(root);
+    return { root, title, canvas, scroll, table, squares: group([]) };
   }
 
-  /** Describe a grid without drawing: its title, and how much of the batch each row sees. */
-  describe({ title, scroll, table }: Panel, grid: MaskGrid) {
-    const name = `${this.data.title}, ${grid.title}`;
-    title.textContent = grid.title;
-    scroll.setAttribute("aria-label", `${name}. ${HELP}`);
-    fillTable(table, name, ["token", "tokens that it may see"], grid.queries.map((token, row) => {
-      const seen = rowOf(grid, row).filter((code) => code === 0).length;
-      return [token, `${seen} of ${grid.keys.length}`];
-    }));
+  enter(panel: number) {
+    if (panel !== this.active) this.at = null;
+    this.active = panel;
+    ({ scroll: this.scroll, canvas: this.canvas } = this.panels[panel]);
   }
 
-  arrange(width: number) {
-    const { data, panels } = this;
-    this.plan = planMasks(data.grids, width, heightInSight(), this.measure);
-    data.grids.forEach((grid, n) => {
-      panels[n].squares = gridMarks(grid, this.plan, this.look());
+  arrange(frame: number) {
+    const { data: { grids, legend }, panels } = this;
+    const plan = planMasks(grids, frame, heightInSight(), this.measure);
+    const [width, height] = extent(plan, grids[0]); // a batch is padded: all are alike
+    this.plan = { ...plan, width, height };
+    grids.forEach((grid, n) => {
+      panels[n].squares = gridMarks(grid, plan, this.look());
     });
-    this.legend.replaceChildren(...data.legend.map(([code, words]) => {
+    this.legend.replaceChildren(...legend.map(([code, words]) => {
       const canvas = make("canvas", { "aria-hidden": "true" });
       paint(sized(canvas, SIDE, SIDE), this.sample(code), this.theme.font);
       return make("span", { class: "hl-legend" }, canvas, make("span", {}, words));
@@ -265,122 +225,94 @@ export class MaskGrids extends View<MasksData> {
     return { color, asNumbers, theme };
   }
 
-  /** Draw a square of the legend. */
   sample(code: number) {
     return squareMarks(code, this.look(), { x: 0, y: 0, side: SIDE });
   }
 
   draw() {
-    this.panels.forEach((_, n) => this.drawPanel(n));
-    this.showTip();
+    if (!this.plan) return;
+    this.panels.forEach(({ canvas }, n) => {
+      const context = sized(canvas, ...extent(this.plan, this.data.grids[n]));
+      paint(context, this.marksOf(n, this.at), this.theme.font);
+    });
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const [x, y] = pointIn({ clientX: left, clientY: top }, this.frame);
+    this.showTip({ x: -x, y: -y });
   }
 
-  drawPanel(n: number) {
-    const context = sized(this.panels[n].canvas, ...extent(this.plan, this.data.grids[n]));
-    paint(context, this.marks(n, this.at), this.theme.font);
-  }
-
-  /** Draw the grid of one sentence. */
-  marks(n: number, at: MaskAt | null) {
+  marksOf(n: number, at: Square | null) {
     const { data, plan, theme, measure } = this;
     const [sentence, row] = data.chosen;
     return maskMarks({
       grid: data.grids[n], plan, theme, measure,
-      squares: this.panels[n].squares as Group,
-      chosen: sentence === n ? row : null, at: at?.panel === n ? at : null,
+      squares: this.panels[n].squares,
+      chosen: sentence === n ? row : null, at: n === this.active ? at : null,
     });
   }
 
-  /** Save the grids side by side, as many as a page takes. */
+  /** Each panel draws its own. */
+  marks() {
+    return [];
+  }
+
   sheet() {
-    const { data: { grids, title, legend }, plan, theme } = this;
-    const [width, height] = extent(plan, grids[0]); // a batch is padded: all are alike
+    const { data: { grids, legend }, plan: { width, height }, theme } = this;
     const [across, down] = [width + SHEET.apart, height + SHEET.title + SHEET.apart];
     const columns = within(Math.floor(SHEET.widest / across), 1, grids.length);
     return {
-      title,
       width: columns * across - SHEET.apart,
       height: Math.ceil(grids.length / columns) * down - SHEET.apart,
       legend: legend.flatMap(([code, words]) =>
         [{ width: SIDE, marks: this.sample(code) }, words]),
       marks: grids.map((grid, n) => group([
         text({ text: grid.title, x: 0, y: 14, size: 14, weight: 600, fill: theme.ink }),
-        group(this.marks(n, null), { y: SHEET.title }),
+        group(this.marksOf(n, null), { y: SHEET.title }),
       ], { x: (n % columns) * across, y: Math.floor(n / columns) * down })),
     };
   }
 
-  under(panel: number, event: MouseEvent) {
-    return this.plan ? this.hit(panel, ...pointIn(event, this.panels[panel].canvas)) : null;
+  under(event: MouseEvent) {
+    return this.plan ? this.hit(...pointIn(event, this.canvas)) : null;
   }
 
-  /** Find the square at a place; beside a row's word, the first of the row. */
-  hit(panel: number, x: number, y: number): MaskAt | null {
+  squares() {
     const { square, left, top } = this.plan;
-    const { queries, keys } = this.data.grids[panel];
-    const [row, key] = [Math.floor((y - top) / square), Math.floor((x - left) / square)];
-    if (row < 0 || row >= queries.length || key >= keys.length) return null;
-    return { panel, row, key: Math.max(key, 0) };
+    const { queries, keys } = this.data.grids[this.active];
+    return { left, top, wide: square, high: square, rows: queries.length, keys: keys.length };
   }
 
-  point(at: MaskAt | null) {
-    if (JSON.stringify(at) === JSON.stringify(this.at)) return;
-    const changed = new Set([this.at?.panel, at?.panel]);
-    this.at = at;
-    for (const panel of changed) if (panel != null) this.drawPanel(panel);
-    this.showTip();
+  /** Beside a row's word stands the first square of the row. */
+  hit(x: number, y: number) {
+    return super.hit(Math.max(x, this.plan.left), y);
   }
 
-  onKey(panel: number, event: KeyboardEvent) {
-    if (isShortcut(event)) return;
-    const { row, key } = this.at?.panel === panel ? this.at : { row: 0, key: -1 };
-    const { queries, keys } = this.data.grids[panel];
-    if (event.key in ARROWS) {
-      const [right, down] = ARROWS[event.key];
-      const to = key < 0 ? { panel, row, key: 0 } : { // from outside every key leads in
-        panel, row: within(row + down, 0, queries.length - 1),
-        key: within(key + right, 0, keys.length - 1),
-      };
-      reveal(this.panels[panel].scroll, this.boxOf(to));
-      this.point(to);
-      this.live.textContent = this.sentences(to).join(" ");
-    } else if (event.key === "Enter" || event.key === " ") {
-      this.options.onSelect?.([panel, row]);
-      this.live.textContent = `row ${quote(queries[row])} chosen`;
-    } else return;
-    event.preventDefault();
+  press(key: string) {
+    if (key !== "Enter" && key !== " ") return super.press(key);
+    const at = this.start();
+    this.pick(at);
+    this.live.textContent = `row ${quote(this.data.grids[this.active].queries[at.row])} chosen`;
+    return true;
   }
 
-  boxOf({ row, key }: Pick<MaskAt, "row" | "key">) {
-    const { square, left, top } = this.plan;
-    return boxAt(left + key * square, top + row * square, square, square);
+  pick({ row }: Square) {
+    this.options.onSelect?.([this.active, row]);
   }
 
-  /** Describe a square. */
-  sentences({ panel, row, key }: MaskAt) {
+  words({ row, key }: Square) {
     const { grids, reasons } = this.data;
-    const { names, keys } = grids[panel];
-    const code = rowOf(grids[panel], row)[key];
-    const [query, other] = [names[row], quote(keys[key])];
+    const { names, keys } = grids[this.active];
+    const code = rowOf(grids[this.active], row)[key ?? 0];
+    const [query, other] = [names[row], quote(keys[key ?? 0])];
     return [
       code ? `${query} may not see ${other}: ${reasons[code]}.` : `${query} may see ${other}.`,
       ADDED[code ? 1 : 0],
     ];
   }
 
-  showTip() {
-    this.tip.hidden = !this.at;
-    if (!this.at) return;
-    const { panel, row } = this.at;
-    const [seen, added] = this.sentences(this.at);
-    this.tip.replaceChildren(seen, make("div", {}, added));
-    if (this.data.grids[panel].faded[row]) {
-      this.tip.append(make("div", {}, "The row of padding itself is read by nobody."));
-    }
-    const { left: clientX, top: clientY } = this.panels[panel].canvas.getBoundingClientRect();
-    const [x, y] = pointIn({ clientX, clientY }, this.frame);
-    const { left, top, right, bottom } = this.boxOf(this.at);
-    placeTip(this.tip, this.frame,
-      { left: left + x, top: top + y, right: right + x, bottom: bottom + y });
+  tipNodes(at: Square) {
+    const [seen, added] = this.words(at);
+    const lines = this.data.grids[this.active].faded[at.row]
+      ? [added, "The row of padding itself is read by nobody."] : [added];
+    return [seen, ...lines.map((line) => make("div", {}, line))];
   }
 }

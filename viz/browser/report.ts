@@ -5,8 +5,7 @@ import { bringIntoView } from "./core/dom.ts";
 import { brightness } from "./core/theme.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
-import { headOf } from "./explorer/data.ts";
-import { Explorer } from "./explorer/view.ts";
+import { Explorer, headOf } from "./explorer.ts";
 
 const RGB = /^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/; // as a browser writes a colour
 const heads = document.getElementById("heads") as HTMLElement;

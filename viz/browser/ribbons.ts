@@ -2,29 +2,21 @@
 // between two words is as wide and as strong as the weight. Several heads lie over each other. All
 // ribbons together are a layer that is drawn once; those of one token are drawn at each change.
 
-import { choice, fillTable, make } from "./core/dom.ts";
+import { choice, fillAxes, fillTable, make, MOVES } from "./core/dom.ts";
 import { EDGE, PictureView, type Scene, TALLEST } from "./core/picture_view.ts";
 import { group, type Group, type Mark, path, type Place, rect, text } from "./core/scene.ts";
 import { isolate, looksMost, number, quote, tidy, within } from "./core/text.ts";
+import type { Axes } from "./attention_map/plan.ts";
 import type { Measure } from "./core/theme.ts";
-import type { Message } from "./core/wire.ts";
 
 type Side = "queries" | "keys";
-/** A word of one of the two lists. */
 interface Token { side: Side; index: number }
 
-export interface RibbonData { // the message of `encode_ribbons` in viz/draw/ribbons.py
-  kind: string;
+export interface RibbonData extends Axes { // of `encode_ribbons` in viz/draw/attention_map.py
   heads: string[]; // their names
   colors: { light: string[]; dark: string[] }; // of the heads
-  rows: string; // the name of what stands on the left
-  columns: string;
-  note: string;
   amount?: string; // how a ribbon's width is called, where it is no weight
   from: number; // weights of less get no ribbon
-  queries: string[];
-  keys: string[];
-  rowNames: string[] | null; // what the decoder reads and writes at each query
   weights: Float32Array; // `[head, query, key]`
 }
 
@@ -64,22 +56,12 @@ const RIBBONS = { widest: 14, least: 96 }; // a weight of 1, and the room betwee
 const EXACT = "0.0000"; // the widest number beside a word
 const STEM = 6; // the mark beside a word that is picked
 
-interface RibbonPlan {
-  row: number; // height of one
-  font: number; // size of the letters
-  left: number; // where the ribbons begin
-  right: number; // where they end
-  column: number; // width of a number
-  numbers: number; // how many stand beside a word
-  lane: number; // height of a head's part of a row
-  width: number;
-  height: number;
-}
+type RibbonPlan = ReturnType<typeof planRibbons>; // `lane` is the height of a head's part of a row
 
 export function planRibbons(
   { queries, keys }: { queries: string[]; keys: string[] }, count: number, width: number,
   measure: Measure,
-): RibbonPlan {
+) {
   // the bold of a picked word is the widest
   const wideOf = (word: string) => measure(word, LETTERS.largest, 600);
   const rows = Math.max(queries.length, keys.length);
@@ -100,23 +82,18 @@ export function planRibbons(
   };
 }
 
-/** Find the middle of a head's lane in a row. */
 export const laneAt = ({ row, lane }: RibbonPlan, index: number, nth: number, count: number) =>
   (index + 0.5) * row + (nth - (count - 1) / 2) * lane;
 
 const FADED = 0.68; // of a number whose ribbon is too faint to be drawn
 const GAP = 4; // between a list and its ribbons
 
-interface Choice {
+type RibbonScene = Scene<RibbonData, RibbonPlan, Token> & Pick<Ribbons, "on" | "picked"> & {
   colors: string[]; // of the heads
-  on: number[]; // the heads that are drawn
-  picked: Token | null;
   shown: Token | null; // whose ribbons are drawn; those of all where there is none
   ribbons: Mark;
   visible: Place;
-}
-
-type RibbonScene = Scene<RibbonData, RibbonPlan, Token> & Choice;
+};
 
 export const ribbonMarks = (scene: RibbonScene): Mark[] => [
   scene.ribbons,
@@ -162,7 +139,6 @@ function wordMarks({ data, plan, theme, at, picked, visible }: RibbonScene, side
   });
 }
 
-/** Write the exact weights of the shown token beside each token of the other side. */
 function numberMarks(
   { data, plan, theme, measure, colors, on, visible }: RibbonScene, shown: Token,
 ): Mark[] {
@@ -193,7 +169,6 @@ function numberMarks(
   });
 }
 
-/** Draw a stem beside the picked token, and a frame around the token under the pointer. */
 function pointed({ plan, theme, at, picked }: RibbonScene): Mark[] {
   const [start, end] = at?.side === "queries" ? [0, plan.left] : [plan.right, plan.width];
   return [
@@ -218,10 +193,6 @@ const HELP = "Up and down move over the words, left and right change sides, Ente
   + "Escape lets it go.";
 
 export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
-  static read({ meta, arrays }: Message): RibbonData {
-    return { ...meta, weights: arrays.weights };
-  }
-
   switches = make("fieldset", { class: "hl-switches", "aria-label": "Heads" });
   axes = make("div", { class: "hl-axes" });
   dot = make("span", { class: "hl-dot" });
@@ -229,7 +200,7 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
   off = new Set<string>(); // kind and name, so that a head stays off when another sentence comes
   picked: Token | null = null;
   named = ""; // which heads the switches are of
-  on: number[] = [];
+  on: number[] = []; // the heads that are drawn
   all: Group | null = null; // ribbons of all tokens, made when they are needed
 
   constructor() {
@@ -242,8 +213,7 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     // another sentence, other words
     if (this.setTexts([data.kind, data.queries, data.keys])) this.at = this.picked = null;
     this.describe(`Ribbons of ${data.heads.join(", ")}`, HELP, data.note);
-    this.axes.replaceChildren(...axes(data).map(([side, words]) =>
-      make("div", {}, make("span", {}, side), make("span", {}, words))));
+    fillAxes(this.axes, axes(data));
     this.showSwitches();
     fillTable(this.table, `Where ${looksMost(data.amount)}`, [data.rows, ...data.heads],
       data.queries.map((token, index) => [token, ...data.heads.map((_, head) =>
@@ -339,7 +309,6 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     return true;
   }
 
-  /** Get the word from which the keys lead on. */
   start(): Token {
     return this.at ?? this.picked ?? { side: "queries", index: 0 };
   }
@@ -350,15 +319,11 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     const last = data[side].length - 1;
     const other = OTHER[side];
     const beside = { side: other, index: Math.min(index, data[other].length - 1) };
-    const moves: Record<string, Token> = {
-      ArrowUp: { side, index: within(index - 1, 0, last) },
-      ArrowDown: { side, index: within(at ? index + 1 : index, 0, last) },
-      ArrowLeft: side === "keys" ? beside : { side, index },
-      ArrowRight: side === "queries" ? beside : { side, index },
-      Home: { side, index: 0 },
-      End: { side, index: last },
-    };
-    return moves[key];
+    if (!(key in MOVES)) return null;
+    const [right, down] = MOVES[key];
+    if (right === -1) return side === "keys" ? beside : { side, index };
+    if (right === 1) return side === "queries" ? beside : { side, index };
+    return { side, index: within(right || (at || down < 0 ? index + down : index), 0, last) };
   }
 
   sentence(at: Token) {
@@ -394,7 +359,6 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     return this.picked && this.picked.side !== side ? this.picked : null;
   }
 
-  /** List the weights with the picked word, and the decoder's words in this row. */
   tipNodes(at: Token) {
     const { data, on, theme } = this;
     const name = at.side === "queries" && data.rowNames?.[at.index];
@@ -419,7 +383,6 @@ const axes = (data: RibbonData) => [["Left ←", data.rows], ["Right →", data.
 const arrow = ({ queries, keys }: RibbonData, query: number, key: number) =>
   `${quote(queries[query])} → ${quote(keys[key])}`;
 
-/** Find the token of the other side with the largest weight, and write the weight. */
 function strongest(data: RibbonData, head: number, token: Token) {
   const others = data[OTHER[token.side]];
   const weights = others.map((_, index) => weightOf(data, head, ...pair(token, { index })));

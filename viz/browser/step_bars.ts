@@ -11,23 +11,17 @@ import {
 import type { Measure } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
-/** A piece at a step. */
 interface Option { raw: string; label: string; p: number }
 /** One of them: the step and its row, 0 for the piece that was written. */
 interface BarAt { step: number; row: number }
 
-interface StepsData { // the message of `encode_bars` in viz/draw/step_bars.py
+interface StepsData { // the message of `encode_bars` in viz/draw/alternatives.py
   title: string;
   note: string;
   steps: Option[][]; // the written piece first
 }
 
-interface BarsPlan {
-  texts: string[][]; // of the pieces, cut where a column has no room
-  column: number; // width, and so that of a bar of 1
-  width: number;
-  height: number;
-}
+type BarsPlan = ReturnType<typeof planBars>; // `column` is a width, and so that of a bar of 1
 
 const FONT = { written: 15, other: 14, number: 12 };
 const ROW = { first: 44, other: 34, text: 18, bar: 5, pad: 6 }; // heights
@@ -38,7 +32,7 @@ const FILLED = { written: 1, rather: 0.7, other: 0.45 };
 const HELP = "Left and right move along the sentence, up and down over the alternatives of a "
   + "step; Enter forces one.";
 
-export function planBars({ steps }: StepsData, measure: Measure): BarsPlan {
+export function planBars({ steps }: StepsData, measure: Measure) {
   const wideOf = (label: string, row: number) =>
     Math.ceil(row ? measure(label, FONT.other, 400) : measure(label, FONT.written, 600));
   const widest = Math.max(...steps.flatMap((step) =>
@@ -99,8 +93,6 @@ function line(scene: BarsScene, at: BarAt, { p }: Option, rather: boolean): Mark
 }
 
 export class StepBars extends PictureView<StepsData, BarAt, BarsPlan> {
-  static sends = true;
-
   static read(
     { meta: { labels, pieces, ...meta }, arrays: { counts, probabilities } }: Message,
   ): StepsData {

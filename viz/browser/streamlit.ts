@@ -16,14 +16,12 @@ import { StepBars } from "./step_bars.ts";
 import { TensorStrip } from "./tensor_strip.ts";
 import { TranslationEditor } from "./translation_editor/view.ts";
 import { WordLinks } from "./word_links/view.ts";
-import type { Head } from "./head_grid/plan.ts";
 
 export { decode };
 
 interface Component {
   new(): View<any>;
   read(message: Message): any;
-  sends?: boolean; // whether Python hears what the reader selects
 }
 
 /** Every component by the name that Python calls it by. */
@@ -52,9 +50,13 @@ interface Host { // what Streamlit hands to a component
 /** @returns takes the component away again, once it has left the page */
 export default function show({ data, parentElement, setTriggerValue }: Host): () => void {
   const message = decode(data);
-  const remove = message.meta.component === "selection"
-    ? select(message.meta)
-    : draw(parentElement, message, setTriggerValue);
+  let remove: () => unknown;
+  if (message.meta.component === "selection") {
+    // apart from the grid, whose bytes then stay as they were: Streamlit does not send them again
+    const { key, head } = message.meta;
+    setValue(key, head);
+    remove = () => deleteValue(key);
+  } else remove = draw(parentElement, message, setTriggerValue);
   // Streamlit ends a call at once where the next data came while the script was loaded for it: what
   // is on the page then belongs to the next call
   return () => {
@@ -65,19 +67,11 @@ export default function show({ data, parentElement, setTriggerValue }: Host): ()
 function draw(
   parentElement: ShadowRoot, message: Message, setTriggerValue: Host["setTriggerValue"],
 ) {
-  const { component, opens, paints, pinned } = message.meta;
+  const { opens } = message.meta;
   const onSelect = (value: unknown) => {
     setTriggerValue("picked", value);
     if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
   };
-  const view = renderMessage(parentElement, message,
-    COMPONENTS[component].sends || paints || pinned != null ? { onSelect } : {});
+  const view = renderMessage(parentElement, message, { onSelect });
   return () => view.remove();
-}
-
-/** Python says the selected head apart from the grid, whose bytes then stay as they were, and
- * Streamlit does not send again what has not changed. */
-function select({ key, head }: { key: string; head: Head }) {
-  setValue(key, head);
-  return () => deleteValue(key);
 }

@@ -2,14 +2,13 @@
 // width. Pointer and keys are answered here, from the exact values.
 
 import { type Palette, signedRaster } from "./core/color.ts";
-import { ARROWS, boxAt } from "./core/dom.ts";
-import { EDGE, PictureView } from "./core/picture_view.ts";
+import { EDGE, MatrixView, type Square } from "./core/picture_view.ts";
 import { type Mark, picture, text } from "./core/scene.ts";
 import { figure, isolate, quote, within } from "./core/text.ts";
 import type { Measure, Theme } from "./core/theme.ts";
 import type { Message } from "./core/wire.ts";
 
-export interface StripData { // the message of `encode_strip` in viz/draw/tensor_strip.py
+export interface StripData { // the message of `encode_strip` in viz/draw/architecture.py
   title: string;
   rows: string[];
   columns: number;
@@ -19,13 +18,7 @@ export interface StripData { // the message of `encode_strip` in viz/draw/tensor
   palette: Palette;
 }
 
-interface StripPlan {
-  left: number; // where the values begin, right of the words
-  row: number; // height of one
-  wide: number; // width of all values together
-  width: number;
-  height: number;
-}
+type StripPlan = ReturnType<typeof planStrip>; // `wide` is the width of all values together
 
 const ROW = { largest: 20, smallest: 12 };
 const COLUMN = 28; // of a named column, at most
@@ -37,7 +30,7 @@ const HELP = "Arrow keys move over the values.";
 export function planStrip(
   { rows, columns, columnNames }: Pick<StripData, "rows" | "columns" | "columnNames">,
   width: number, measure: Measure,
-): StripPlan {
+) {
   const words = Math.max(...rows.map((word) => measure(word, LETTERS, 400)));
   const left = Math.ceil(Math.min(Math.ceil(words), width * WIDEST_WORDS)) + EDGE;
   const row = within(Math.floor(TALL / rows.length), ROW.smallest, ROW.largest);
@@ -45,7 +38,6 @@ export function planStrip(
   return { left, row, wide, width: left + wide, height: rows.length * row };
 }
 
-/** Draw a word and a strip of colours for each row; the pointer changes nothing in it. */
 export function stripMarks(
   data: StripData, { left, row, wide, height }: StripPlan, theme: Theme, mixed: boolean,
 ): Mark[] {
@@ -60,11 +52,9 @@ export function stripMarks(
   ];
 }
 
-interface StripAt { row: number; column: number }
-
-export class TensorStrip extends PictureView<StripData, StripAt, StripPlan> {
-  static read({ meta, arrays: { values, light, dark }, shapes }: Message): StripData {
-    return { ...meta, values, columns: shapes.values[1], palette: { light, dark } };
+export class TensorStrip extends MatrixView<StripData, StripPlan> {
+  static read(message: Message): StripData {
+    return { ...super.read(message), columns: message.shapes.values[1] };
   }
 
   picture: Mark[] = []; // made once for each plan
@@ -93,35 +83,20 @@ export class TensorStrip extends PictureView<StripData, StripAt, StripPlan> {
     return this.picture;
   }
 
+  squares() {
+    const { data: { rows, columns }, plan: { left, wide, row } } = this;
+    return { left, top: 0, wide: wide / columns, high: row, rows: rows.length, keys: columns };
+  }
+
   hit(x: number, y: number) {
-    const { data: { rows, columns }, plan: { left, wide, row: high } } = this;
-    const at = { row: Math.floor(y / high), column: Math.floor(((x - left) / wide) * columns) };
-    const inside = at.row >= 0 && at.row < rows.length && at.column >= 0 && at.column < columns;
-    return inside ? at : null;
+    return x < this.plan.left ? null : super.hit(x, y);
   }
 
-  /** From none an arrow key leads to the first value. */
-  target(key: string) {
-    const { data: { rows, columns }, at } = this;
-    if (!Object.hasOwn(ARROWS, key)) return null;
-    if (!at) return { row: 0, column: 0 };
-    const [right, down] = ARROWS[key];
-    return {
-      row: within(at.row + down, 0, rows.length - 1),
-      column: within(at.column + right, 0, columns - 1),
-    };
-  }
-
-  words({ row, column }: { row: number; column: number }) {
+  words({ row, key }: Square) {
     const { rows, columns, columnNames, values } = this.data;
+    const column = key ?? 0;
     const name = columnNames ? quote(columnNames[column]) : `feature ${column + 1}`;
     return [`${quote(rows[row])} · ${name}`, figure(values[row * columns + column])];
-  }
-
-  boxOf({ row, column }: { row: number; column: number }) {
-    const { left, row: high, wide } = this.plan;
-    const width = wide / this.data.columns;
-    return boxAt(left + column * width, row * high, width, high);
   }
 }
 

@@ -10,15 +10,9 @@ from numpy.typing import NDArray
 from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
 from viz.draw.labels import display_tokens
-from viz.draw.palette import (
-    COLOR,
-    difference_levels,
-    largest_colour,
-    theme_tables,
-)
+from viz.draw.palette import COLOR, difference_levels, largest_colour, theme_tables
 from viz.draw.player import WINDOW, SearchStep, drawn_options
-from viz.draw.weights import block_means, block_size, to_bytes
-from viz.draw.wire import encode_picture
+from viz.draw.wire import block_means, block_size, encode_picture, to_bytes
 
 MAX_ROWS, MAX_COLUMNS = 64, 512
 """Values along the sides of a strip; no box gives it more pixels."""

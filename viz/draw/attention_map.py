@@ -11,8 +11,7 @@ from transformer.text.languages import Languages
 from transformer.trace import Labels
 from viz.draw.labels import axis_titles, decoder_rows, display_tokens
 from viz.draw.palette import ENDS, head_colors, theme_tables
-from viz.draw.weights import check
-from viz.draw.wire import encode_picture, is_index
+from viz.draw.wire import check, encode_picture, is_index
 
 Scale = Literal["linear", "square root", "by row"]
 """How colours follow weights; the numbers are the true ones on each."""

@@ -115,15 +115,10 @@ def node_of(value: object, nodes: Sequence[DrawnNode]) -> int | None:
     if not isinstance(value, Mapping):
         return None
     node = value.get("node")
-    if not is_index(node, len(nodes)) or value.get("prefix") != _prefix(node, nodes):
+    if not is_index(node, len(nodes)):
         return None
-    return node
-
-
-def _prefix(node: int, nodes: Sequence[DrawnNode]) -> str:
-    texts: list[str] = []
+    prefix = ""
     at: int | None = node
     while at is not None:
-        texts.append(nodes[at].text)
-        at = nodes[at].parent
-    return "".join(reversed(texts))
+        prefix, at = nodes[at].text + prefix, nodes[at].parent
+    return node if value.get("prefix") == prefix else None

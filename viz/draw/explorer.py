@@ -1,7 +1,7 @@
 """The report's heads and maps: data for `viz/browser/explorer`.
 
 The weights of a head that is unpacked by itself are a text: base64 of gzip of planes, the first
-byte of every number, then the second, and so on, as `viz/browser/explorer/data.ts` reads it. The
+byte of every number, then the second, and so on, as `viz/browser/explorer.ts` reads it. The
 numbers are the float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits of the size
 `Packing.unit`.
 """

@@ -15,8 +15,7 @@ from transformer.trace import Labels
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.palette import COLOR, theme_tables
-from viz.draw.weights import check, to_bytes
-from viz.draw.wire import encode, encode_picture, is_index
+from viz.draw.wire import check, encode, encode_picture, is_index, to_bytes
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *MEASURES)

@@ -18,31 +18,11 @@ from transformer.text.languages import Languages
 from transformer.trace import AttentionTrace
 from transformer.traces.fields import Weights
 from transformer.traces.notes import TOLERANCE
+from viz.draw import caption, open_head
 from viz.draw.attention_map import MAX_HEADS, Scale, encode_map, encode_ribbons, map_words
-from viz.draw.caption import (
-    LENS_NAMES,
-    Origin,
-    amount,
-    grid_caption,
-    head_caption,
-    lens_caption,
-    row_note,
-    tells_heads,
-    title_end,
-)
 from viz.draw.formatting import counted
 from viz.draw.head_grid import LAYER_ORDER, SORTS, GridPart, encode_grid, head_order
 from viz.draw.labels import role_name
-from viz.draw.open_head import (
-    Heads,
-    OpenMap,
-    crop_to_step,
-    heads_of_kind,
-    named_by,
-    open_map,
-    outlined,
-    short_name,
-)
 from viz.draw.wire import is_index
 
 Remember = Callable[[Hashable, Callable[[], Any]], Any]
@@ -54,7 +34,7 @@ _NOT_ONE = "Not every row of weights sums to 1."
 class SecondMap(NamedTuple):
     """A map beside the open one, with its languages and caption."""
 
-    map: OpenMap
+    map: open_head.OpenMap
     languages: Languages
     caption: Sequence[str]
 
@@ -139,10 +119,10 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
 
 
 def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]) -> None:
-    if options.head and not tells_heads(options.lens):
+    if options.head and not caption.tells_heads(options.lens):
         raise InputError(
-            f"The lens {LENS_NAMES[options.lens]} sees all heads of a layer together: there is no "
-            f"head {_counted(options.head)} in it, so name a layer alone."
+            f"The lens {caption.LENS_NAMES[options.lens]} sees all heads of a layer together: "
+            f"there is no head {_counted(options.head)} in it, so name a layer alone."
         )
     if len(options.over) >= MAX_HEADS:
         raise InputError(
@@ -193,7 +173,7 @@ class HeadsView:
         self,
         trace: AttentionTrace,
         options: ExplorerOptions,
-        origin: Origin | None = None,
+        origin: caption.Origin | None = None,
         remember: Remember = lambda _name, compute: compute(),
     ) -> None:
         self.trace, self.origin = trace, origin
@@ -208,16 +188,18 @@ class HeadsView:
         self.cropped = self.heads
         """The same, up to the step."""
         if options.step is not None:
-            self.cropped = {k: crop_to_step(heads, options.step) for k, heads in self.heads.items()}
-        self.opened = open_map(self.cropped[self.kind], options.layer, options.head)
+            self.cropped = {
+                k: open_head.crop_to_step(heads, options.step) for k, heads in self.heads.items()
+            }
+        self.opened = open_head.open_map(self.cropped[self.kind], options.layer, options.head)
 
-    def heads_of(self, kind: Kind) -> Heads:
+    def heads_of(self, kind: Kind) -> open_head.Heads:
         """Return the heads of any kind, with all rows."""
         options = self.options
         axes = {"words": options.words, "special": options.special, "sinks": options.sinks}
-        heads: Heads = self._remember(
+        heads: open_head.Heads = self._remember(
             ("heads", kind, *axes.values()),
-            lambda: heads_of_kind(self.trace, kind, lens=options.lens, **axes),
+            lambda: open_head.heads_of_kind(self.trace, kind, lens=options.lens, **axes),
         )
         return heads
 
@@ -229,7 +211,7 @@ class HeadsView:
     def selected(self) -> Head:
         """The outlined head of the grid."""
         options = self.options
-        return Head(self.kind, *outlined(options.lens, options.layer, options.head))
+        return Head(self.kind, *open_head.outlined(options.lens, options.layer, options.head))
 
     @cached_property
     def parts(self) -> list[GridPart]:
@@ -237,7 +219,7 @@ class HeadsView:
         kinds = sorted(self.shown.kinds, key=lambda kind: kind != self.kind)
         return [self.part(self.heads[kind]) for kind in kinds]
 
-    def part(self, heads: Heads) -> GridPart:
+    def part(self, heads: open_head.Heads) -> GridPart:
         """Return heads as the grid draws them.
 
         A head is named and sorted by all that it looks at up to the step, shown or not.
@@ -254,10 +236,10 @@ class HeadsView:
             heads.axes.labels,
             self._remember(("roles", *key), lambda: self._role_names(whole, kind)),
             values,
-            together=not tells_heads(heads.lens),
+            together=not caption.tells_heads(heads.lens),
             counts=heads.counts,
             causal=heads.axes.causal,
-            amount=amount(heads.lens),
+            amount=caption.amount(heads.lens),
         )
 
     def _role_names(self, whole: LabelledWeights, kind: Kind) -> list[list[str]]:
@@ -277,7 +259,7 @@ class HeadsView:
             selected=None if key else self.selected,
             order=head_order(self.parts, self.shown.layers, options.sort),
             step=options.step,
-            caption=self.caption(grid_caption(options.lens, sinks=options.sinks)),
+            caption=self.caption(caption.grid_caption(options.lens, sinks=options.sinks)),
         )
 
     def caption(self, part: str | None = None) -> list[str]:
@@ -286,12 +268,8 @@ class HeadsView:
             return []
         options = self.options
         place = self.kind, options.layer, options.head
-        own = head_caption(*place, options.lens, sinks=options.sinks)
+        own = caption.head_caption(*place, options.lens, sinks=options.sinks)
         return self.origin.caption(own if part is None else part)
-
-    @property
-    def _lens_caption(self) -> str:
-        return lens_caption(self.options.lens, sinks=self.options.sinks)
 
     def open_map(self, *, beside_difference: bool = False, pinned: int | None = None) -> bytes:
         """Encode the open map; step by step, every step has squares and a place of one size."""
@@ -342,8 +320,10 @@ class HeadsView:
     def ribbons(self, over: Sequence[tuple[int, int]] = ()) -> bytes:
         """Encode the ribbons of the open map, with those of other heads over them."""
         lens, heads = self.options.lens, self.cropped[self.kind]
-        others = [(short_name(lens, *place), open_map(heads, *place).weights) for place in over]
-        ribbons = [(self.opened.title, self.opened.weights), *others]
+        ribbons = [(self.opened.title, self.opened.weights)]
+        for place in over:
+            name = open_head.short_name(lens, *place)
+            ribbons.append((name, open_head.open_map(heads, *place).weights))
         return self._ribbons(ribbons, self.opened, self.kind, self.caption())
 
     def blank(self, kind: Kind) -> tuple[bytes, bytes]:
@@ -352,17 +332,18 @@ class HeadsView:
         labels, reads, writes = heads.axes.labels, heads.axes.reads, heads.axes.writes
         empty = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
         lens, sinks = heads.lens, heads.sinks
-        title = " · ".join([KIND_TITLES[kind], *title_end(lens, sinks=sinks)])
-        drawn = OpenMap(title, empty, labels, reads, writes, None, lens, sinks)
-        caption = self.caption(f"{KIND_TITLES[kind]}, {self._lens_caption}")
-        note = row_note(lens, kind, special=options.special, sinks=sinks)
+        title = " · ".join([KIND_TITLES[kind], *caption.title_end(lens, sinks=sinks)])
+        drawn = open_head.OpenMap(title, empty, labels, reads, writes, None, lens, sinks)
+        lens_part = caption.lens_caption(self.options.lens, sinks=self.options.sinks)
+        own = self.caption(f"{KIND_TITLES[kind]}, {lens_part}")
+        note = caption.row_note(lens, kind, special=options.special, sinks=sinks)
         every_head = heads.whole.weights[heads.whole.has_head]
         if options.special and sinks and lens == "weights" and not _sums_to_one(every_head):
             note = _NOT_ONE
-        a_map = self._map(drawn, kind, note=note, caption=caption)
-        return a_map, self._ribbons([("", drawn.weights)], drawn, kind, caption)
+        a_map = self._map(drawn, kind, note=note, caption=own)
+        return a_map, self._ribbons([("", drawn.weights)], drawn, kind, own)
 
-    def _map(self, drawn: OpenMap, kind: Kind, **more: Any) -> bytes:
+    def _map(self, drawn: open_head.OpenMap, kind: Kind, **more: Any) -> bytes:
         options = {"causal": self.trace.causal, "scale": self.options.scale}
         shared = self._shared(drawn, kind)
         return encode_map(
@@ -372,33 +353,33 @@ class HeadsView:
     def _ribbons(
         self,
         ribbons: Sequence[tuple[str, Weights]],
-        drawn: OpenMap,
+        drawn: open_head.OpenMap,
         kind: Kind,
         caption: Sequence[str],
     ) -> bytes:
-        named = named_by(drawn, self.options.rows)
+        named = open_head.named_by(drawn, self.options.rows)
         shared = self._shared(named, kind)
         return encode_ribbons(ribbons, named.labels, kind, **shared, caption=caption)
 
-    def _shared(self, drawn: OpenMap, kind: Kind) -> dict[str, Any]:
+    def _shared(self, drawn: open_head.OpenMap, kind: Kind) -> dict[str, Any]:
         """Return the arguments that a map and its ribbons share."""
         return {
             "languages": self.trace.languages,
             "alone": is_alone(self.trace),
             "by_read": kind == "cross" and not self.trace.writes_known,
             "threshold": self.options.threshold,
-            "amount": amount(drawn.lens),
+            "amount": caption.amount(drawn.lens),
             "reads": drawn.reads,
             "writes": drawn.writes,
         }
 
-    def _note(self, drawn: OpenMap) -> str:
+    def _note(self, drawn: open_head.OpenMap) -> str:
         """Return the note under a map that says what a row is; it never claims a wrong sum."""
-        note = row_note(drawn.lens, self.kind, sinks=drawn.sinks)
+        note = caption.row_note(drawn.lens, self.kind, sinks=drawn.sinks)
         if drawn.absorbed is not None:
             left_out = (
                 f"Special tokens are hidden: {drawn.absorbed:.0%} of these rows' "
-                f"{amount(drawn.lens)} goes to them."
+                f"{caption.amount(drawn.lens)} goes to them."
             )
             return left_out if drawn.lens == "weights" else f"{note} {left_out}"
         scaled = drawn.lens != "weights" or not drawn.sinks

@@ -1,6 +1,6 @@
 """The inside of a head: data for `viz/browser/inside_head`, with every number of one query word."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -74,6 +74,10 @@ def encode_inside(
     arrays: dict[str, NDArray] = {
         name: np.asarray(value, dtype=np.float32) for name, value in vars(numbers).items()
     }
+    ends: dict[str, float] = {}  # the value at the end of the colour scale of each coloured array
+    for names in _SCALES:
+        sizes = [largest_colour(arrays[name]) for name in names if arrays[name].any()]
+        ends |= dict.fromkeys(names, max(sizes, default=1.0))
     meta = {
         "title": title,
         "kind": kind,
@@ -84,18 +88,9 @@ def encode_inside(
         "factor": factor,
         "step": step,
         "steps": [asdict(step) for step in steps],
-        "ends": _ends(arrays),
+        "ends": ends,
     }
     return encode_picture("inside_head", caption, meta, arrays | theme_tables(None))
-
-
-def _ends(arrays: Mapping[str, NDArray]) -> dict[str, float]:
-    """Return the value at the end of the colour scale of each coloured array."""
-    ends: dict[str, float] = {}
-    for names in _SCALES:
-        sizes = [largest_colour(arrays[name]) for name in names if arrays[name].any()]
-        ends |= dict.fromkeys(names, max(sizes, default=1.0))
-    return ends
 
 
 def step_of(value: object, count: int) -> int | None:

@@ -187,19 +187,17 @@ def _meta(
         for side, tokens in (("sentence", source), ("translation", written[1:]))
         if len(tokens) > WINDOW
     ]
-    kinds = []
-    for kind in trace.kinds:
-        layers, heads = trace.weights(kind).shape[:2]
-        kinds.append(
-            {
-                "kind": kind,
-                "name": KIND_NAMES[kind],
-                "color": COLOR[kind],
-                "layers": layers,
-                "heads": heads,
-                "selected": [selected[kind].layer, selected[kind].head],
-            }
-        )
+    kinds = [
+        {
+            "kind": kind,
+            "name": KIND_NAMES[kind],
+            "color": COLOR[kind],
+            "layers": trace.weights(kind).shape[0],
+            "heads": trace.weights(kind).shape[1],
+            "selected": selected[kind][1:],
+        }
+        for kind in trace.kinds
+    ]
     languages = trace.languages
     return {
         "source": source[:WINDOW],

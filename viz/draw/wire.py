@@ -1,4 +1,6 @@
-"""One form for everything that travels to the browser: a header of JSON, then arrays.
+"""One form for everything that travels to the browser, and checked, small arrays for it.
+
+A message is a header of JSON, then arrays:
 
     uint32 version | uint32 n | n bytes of JSON | zeros up to a multiple of 8 | arrays
 
@@ -14,7 +16,10 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
+import numpy as np
 from numpy.typing import NDArray
+
+from transformer.trace import Labels
 
 VERSION = 1
 DTYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
@@ -68,3 +73,40 @@ def is_index(value: object, count: int) -> TypeGuard[int]:
 
 def _zeros(length: int) -> bytes:
     return bytes(-length % _ALIGNED)
+
+
+def to_bytes(weights: NDArray) -> NDArray[np.uint8]:
+    """Quantise weights from 0..1 to 0..255, one byte each: finer than visible on a small map."""
+    return np.rint(np.clip(weights, 0, 1) * 255).astype(np.uint8)
+
+
+def check(weights: NDArray, labels: Labels, *, dimensions: int) -> None:
+    """Refuse labels that do not fit the weights: the fault would not be visible."""
+    expected = (len(labels.queries), len(labels.keys))
+    if weights.ndim != dimensions or weights.shape[-2:] != expected:
+        raise ValueError(
+            f"weights of shape {weights.shape} for {expected[0]} queries and {expected[1]} keys"
+        )
+    if 0 in weights.shape:
+        raise ValueError(f"nothing to draw in weights of shape {weights.shape}")
+    if not np.isfinite(weights).all():
+        raise ValueError("some weights are not numbers")
+
+
+def block_size(count: int, most: int) -> int:
+    """Return the number of neighbours that share a cell, so that there are at most `most` cells."""
+    return -(-count // most)
+
+
+def block_means(values: NDArray, sizes: tuple[int, int]) -> NDArray[np.float32]:
+    """Compute the mean of each block, of `sizes` rows and columns, of `[..., row, column]`.
+
+    The last block may be smaller.
+    """
+    for axis, size in zip((-2, -1), sizes, strict=True):
+        if size > 1:
+            starts = np.arange(0, values.shape[axis], size)
+            sums = np.add.reduceat(values, starts, axis=axis)
+            counts = np.diff([*starts, values.shape[axis]])
+            values = sums / (counts[:, None] if axis == -2 else counts)
+    return values.astype(np.float32, copy=False)

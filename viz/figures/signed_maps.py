@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.draw.weights import block_means, block_size
+from viz.draw.wire import block_means, block_size
 from viz.figures.colors import OLIVE, PURPLE
 
 Floats = NDArray[np.floating]

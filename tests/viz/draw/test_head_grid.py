@@ -9,7 +9,7 @@ from transformer.kinds import Kind
 from transformer.trace import Labels
 from viz.draw.head_grid import GridPart, click_of, encode_grid, encode_selection, head_of
 from viz.draw.palette import table
-from viz.draw.weights import to_bytes
+from viz.draw.wire import to_bytes
 
 GERMAN, ENGLISH = ("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs")
 CROSS, SELF = Labels(GERMAN, ENGLISH), Labels(ENGLISH, ENGLISH)

@@ -3,11 +3,10 @@
 
 import { ARROWS, nearest } from "../core/dom.ts";
 import { within } from "../core/text.ts";
+import type { Kind } from "../attention_map/plan.ts";
 import type { Palette } from "../core/color.ts";
 import type { Place } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
-
-type Kind = "encoder_self" | "decoder_self" | "cross";
 
 export interface ModelBox {
   name: string; // by which the plan knows its place
@@ -42,38 +41,13 @@ interface Playing {
   starts: boolean; // by itself
 }
 
-interface Layout { // sizes, in CSS pixels
-  side: number; // room beside a stack, where its residual lines run
-  between: number; // the two stacks
-  aside: number; // from a layer's boxes to its frame
-  residual: number; // from a box to its residual line
-  letters: number; // size of the words in a box
-  feet: number[]; // of title and shape, from the top of a box; of the title alone where low
-  strip: number; // from the top of a box to what is drawn in it
-  words: number; // height of a box with nothing drawn in it
-  high: number; // height of a strip
-  map: number; // largest side of a head's map
-  gaps: { close: number; plain: number; far: number }; // between boxes
-  over: number; // a layer's frame, for the words there
-}
-
-export interface ModelPlan {
-  boxes: Record<string, Place>; // by name
-  frames: (Place & { stack: string })[]; // around the layer of each stack
-  lines: Line[];
-  skipped: Skipped[]; // layers before and after the drawn one
-  map: { side: number; apart: number }; // of a head: they stand side by side in a box
-  free: { x: number; width: number }; // over the encoder
-  narrow: boolean; // whether the page is
-  layout: Layout;
-  width: number;
-  height: number;
-}
+/** `frames` are around the layer of each stack; `map` is a head's; `free` is over the encoder. */
+export type ModelPlan = ReturnType<typeof planWith>;
 
 const FRAME = { first: "self_attention", last: "feed_forward_norm", room: 12 };
 
-/** A model of one layer. */
-const FIRST_LAYER: Pick<ModelData, "layer" | "layers"> = {
+type Drawn = Pick<ModelData, "layer" | "layers">;
+const FIRST_LAYER: Drawn = {
   layer: { encoder: 0, decoder: 0 }, layers: { encoder: 1, decoder: 1 },
 };
 
@@ -82,10 +56,21 @@ const BOX = { smallest: 110, largest: 330 };
 const MAP = { apart: 3, share: 0.25 }; // of a head; at most this share stays empty
 const BETWEEN_WORDS = 7; // least room between the two words of a box
 
-const ONE_LINE: Layout = {
-  side: 46, between: 56, aside: 12, residual: 26, letters: 14, feet: [18, 18], strip: 25, words: 30,
-  high: 20, map: 40, gaps: { close: 7, plain: 14, far: 24 }, over: 20,
+const ONE_LINE = { // sizes, in CSS pixels
+  side: 46, // room beside a stack, where its residual lines run
+  between: 56, // the two stacks
+  aside: 12, // from a layer's boxes to its frame
+  residual: 26, // from a box to its residual line
+  letters: 14, // size of the words in a box
+  feet: [18, 18], // of title and shape, from the top of a box; of the title alone where low
+  strip: 25, // from the top of a box to what is drawn in it
+  words: 30, // height of a box with nothing drawn in it
+  high: 20, // height of a strip
+  map: 40, // largest side of a head's map
+  gaps: { close: 7, plain: 14, far: 24 }, // between boxes
+  over: 20, // a layer's frame, for the words there
 };
+type Layout = typeof ONE_LINE;
 /** title over shape, where there is no room beside it */
 const TWO_LINES: Layout = { ...ONE_LINE, feet: [18, 36], strip: 43, words: 48 };
 /** without shapes, to be in sight whole on a phone */
@@ -104,8 +89,8 @@ export const INSIDE = 7; // between a box's edge and what stands in it
 
 export function planModel(
   boxes: Pick<ModelBox, "name" | "title" | "shape" | "maps">[], width: number, tallest: number,
-  measure: Measure, drawn: Pick<ModelData, "layer" | "layers"> = FIRST_LAYER,
-): ModelPlan {
+  measure: Measure, drawn: Drawn = FIRST_LAYER,
+) {
   const heads = Math.max(1, ...boxes.map(({ maps }) => maps));
   const planned = (layout: Layout) => planWith(layout, heads, width, drawn);
   if (width < NARROW) return planned(SMALL);
@@ -120,18 +105,14 @@ export function planModel(
   return low.find(({ height }) => height <= tallest) ?? low[low.length - 1];
 }
 
-function planWith(
-  layout: Layout, heads: number, width: number, drawn: Pick<ModelData, "layer" | "layers">,
-): ModelPlan {
+function planWith(layout: Layout, heads: number, width: number, drawn: Drawn) {
   const { side, between, words } = layout;
   const wide = within(Math.floor((width - 2 * side - between) / 2), BOX.smallest, BOX.largest);
   // the maps of all heads fill a box, up to the largest side
   const inside = wide - 2 * INSIDE;
   const apart = Math.min(MAP.apart, (MAP.share * inside) / heads);
   const map = { apart, side: Math.min(layout.map, (inside - (heads - 1) * apart) / heads) };
-  const heights = {
-    words, box: words + layout.high, attention: words + Math.ceil(map.side),
-  };
+  const heights = { words, box: words + layout.high, attention: words + Math.ceil(map.side) };
   const full = 2 * side + between + 2 * wide;
   const from = Math.max(0, Math.round((width - full) / 2));
   const boxes: Record<string, Place> = {};
@@ -141,7 +122,14 @@ function planWith(
   });
   const height = 2 - Math.min(...tops); // both stacks stand on one line
   for (const box of Object.values(boxes)) box.y += height;
-  const frames = Object.keys(STACKS).map((stack) => frameOf(boxes, stack, layout.aside));
+  const frames = Object.keys(STACKS).map((stack) => {
+    const [first, last] = [boxes[`${stack}.${FRAME.first}`], boxes[`${stack}.${FRAME.last}`]];
+    return {
+      stack, x: first.x - layout.aside, y: last.y - FRAME.room,
+      width: first.width + 2 * layout.aside,
+      height: first.y + first.height - last.y + 2 * FRAME.room + 8,
+    };
+  });
   return {
     boxes, frames, lines: linesOf(boxes, frames[0], layout, drawn), map, layout,
     skipped: frames.flatMap((frame) => skippedOf(boxes, frame, drawn)),
@@ -180,15 +168,6 @@ function gap(below: string | string[], row: string | string[], gaps: Layout["gap
   return SUBLAYERS.includes(String(row)) ? gaps.far : gaps.plain;
 }
 
-function frameOf(boxes: Record<string, Place>, stack: string, aside: number) {
-  const [first, last] = [boxes[`${stack}.${FRAME.first}`], boxes[`${stack}.${FRAME.last}`]];
-  return {
-    stack, x: first.x - aside, y: last.y - FRAME.room, width: first.width + 2 * aside,
-    height: first.y + first.height - last.y + 2 * FRAME.room + 8,
-  };
-}
-
-/** Find the next box in the direction of a key of the keyboard. */
 export function nextBox(boxes: Record<string, Place>, name: string, pressed: string) {
   const next = nearest(Object.values(boxes), boxes[name], ARROWS[pressed] ?? [0, 0], 0.5);
   return Object.keys(boxes).find((other) => boxes[other] === next) ?? null;
@@ -216,8 +195,7 @@ interface Skipped { text: string; x: number; y: number; anchor: "start" | "end" 
 
 /** Mark the layers below the drawn one at its foot, and those above it over its frame. */
 function skippedOf(
-  boxes: Record<string, Place>, { stack, y }: Place & { stack: string },
-  drawn: Pick<ModelData, "layer" | "layers">,
+  boxes: Record<string, Place>, { stack, y }: Place & { stack: string }, drawn: Drawn,
 ): Skipped[] {
   const [layer, layers] = [drawn.layer[stack], drawn.layers[stack]];
   const first = boxes[`${stack}.${FRAME.first}`];
@@ -235,8 +213,7 @@ function skippedOf(
 export const SKIP = 10; // height of the gap of a line
 
 function linesOf(
-  boxes: Record<string, Place>, encoder: Place, layout: Layout,
-  { layer, layers }: Pick<ModelData, "layer" | "layers">,
+  boxes: Record<string, Place>, encoder: Place, layout: Layout, { layer, layers }: Drawn,
 ): Line[] {
   const lines = Object.entries(STACKS).flatMap(([stack, rows]) => {
     const at = (name: string) => boxes[`${stack}.${name}`];

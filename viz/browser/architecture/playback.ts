@@ -17,7 +17,6 @@ const FOOT = "decoder.tokens";
 
 let hasPlayed = false; // by itself, since the app was opened
 
-/** List the moments in their order. */
 export function momentsOf(boxes: Pick<ModelBox, "name" | "sentences">[]): Moment[] {
   const [encoder, decoder] = ["encoder.", "decoder."].map((stack) =>
     boxes.filter(({ name }) => name.startsWith(stack)));
@@ -39,7 +38,6 @@ export function missingShare(name: string, names: string[], moment: Moment | nul
   return 1 - done / rows;
 }
 
-/** Compute how long a moment lasts, in ms. */
 export const durationOf = ({ box, word }: Moment) =>
   (word < 1 ? PACE.read : box === ENDS ? PACE.softmax : PACE.pass) + (box === ENDS ? PACE.back : 0);
 
@@ -134,7 +132,6 @@ export class Playback {
     this.run();
   }
 
-  /** Show this moment, and after it the next ones. */
   run() {
     const { moment } = this;
     if (!moment) {
@@ -175,7 +172,6 @@ export class Playback {
     return true;
   }
 
-  /** Show the moment: the lit box, how far the others are, and the words beside them. */
   render() {
     const { moment, view: { data: { boxes, playing }, buttons } } = this;
     if (!playing) return;

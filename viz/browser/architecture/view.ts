@@ -12,15 +12,10 @@ import {
   INSIDE, type ModelBox, type ModelData, type ModelPlan, nextBox, planModel, type Point, SKIP,
 } from "./plan.ts";
 import { Playback } from "./playback.ts";
-import type { Theme } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
 
-interface ModelScene {
-  data: ModelData;
-  plan: ModelPlan;
-  theme: Theme;
-  ratio: number; // pixels for one unit of the plan
-}
+type ModelScene = Pick<Architecture, "data" | "plan" | "theme">
+  & { ratio: number }; // pixels for one unit of the plan
 
 const ROUND = { frame: 10, box: 5, line: 6 }; // radii of corners
 const NAME = 13; // letters over a frame
@@ -62,7 +57,6 @@ export function modelMarks(scene: ModelScene): Mark[] {
   ];
 }
 
-/** Name the layer over the frame of a stack. */
 function frameName(
   { data: { layer, layers }, plan, theme }: ModelScene,
   { stack, x, y, width }: Place & { stack: string },
@@ -75,7 +69,6 @@ function frameName(
   });
 }
 
-/** Draw a box: its edge, the stripe of its kind, and its ground. */
 function panelMarks(
   { theme: { ink, paper } }: ModelScene, { color }: ModelBox, { x, y, width, height }: Place,
 ): Mark[] {
@@ -91,7 +84,6 @@ function panelMarks(
     : [edge, inner(0, paper)];
 }
 
-/** Write the title of a box, and its shape beside it or under it. */
 function wordMarks(
   { plan: { layout }, theme }: ModelScene, { title, shape }: ModelBox, { x, y, width }: Place,
 ): Mark[] {
@@ -108,7 +100,6 @@ function wordMarks(
   ];
 }
 
-/** Draw the maps of the heads side by side, or one strip over the whole width. */
 function stripMarks({ data, plan, theme, ratio }: ModelScene, box: ModelBox, place: Place): Mark[] {
   const { maps, rows, columns, values, kind } = box;
   const { side, apart } = plan.map;
@@ -126,7 +117,6 @@ function stripMarks({ data, plan, theme, ratio }: ModelScene, box: ModelBox, pla
 
 const HEAD = { length: 6, half: 3.5 };
 
-/** Draw a line through points with round corners. */
 export function lineThrough(points: Point[]) {
   const last = points.length - 1;
   return points.map((point, n) => {
@@ -136,14 +126,12 @@ export function lineThrough(points: Point[]) {
   }).join("");
 }
 
-/** Find where a corner begins on the way to a neighbour. */
 function towards([x, y]: Point, other: Point) {
   const [dx, dy] = [other[0] - x, other[1] - y];
   const share = Math.min(ROUND.line / Math.hypot(dx, dy), 0.5);
   return [x + dx * share, y + dy * share];
 }
 
-/** Draw the head of an arrow at the end of a line. */
 export function headOf(points: Point[]) {
   const [[fromX, fromY], [x, y]] = points.slice(-2);
   const length = Math.hypot(x - fromX, y - fromY);
@@ -155,7 +143,6 @@ export function headOf(points: Point[]) {
   return `M${[x, y]}L${corner(1)}L${corner(-1)}Z`;
 }
 
-/** Draw a rectangle with round corners. */
 export function roundedBox({ x, y, width, height }: Place, radius: number) {
   const [right, foot] = [x + width, y + height];
   const corner = (toX: number, toY: number) => `A${radius} ${radius} 0 0 1 ${toX} ${toY}`;
@@ -172,8 +159,6 @@ const LEGEND = ["Strips: tokens × features, olive below 0, purple above 0; each
 const AROUND = 225; // bar, findings, controls and foot, CSS pixels
 
 export class Architecture extends View<ModelData> {
-  static sends = true;
-
   static read({ meta, arrays, shapes }: Message): ModelData {
     const palette = (name: string) =>
       [name, { light: arrays[`${name}.light`], dark: arrays[`${name}.dark`] }];

@@ -9,16 +9,22 @@ import type { Palette, Scaling } from "../core/color.ts";
 import type { Place } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
 
-interface MapTexts { // the message of `encode_map` in viz/draw/attention_map.py
-  kind: "encoder_self" | "decoder_self" | "cross";
-  causal: boolean; // whether a query sees no later key
-  title: string;
+export type Kind = "encoder_self" | "decoder_self" | "cross";
+
+/** What a map and its ribbons are of. */
+export interface Axes {
+  kind: Kind;
   rows: string; // the name of the rows
   columns: string;
   note: string;
   queries: string[];
   keys: string[];
   rowNames: string[] | null; // what the decoder reads and writes at each query
+}
+
+export interface MapData extends Axes, Scaling { // of `encode_map` in viz/draw/attention_map.py
+  causal: boolean; // whether a query sees no later key
+  title: string;
   both: BothNames | null; // the names of each row of the decoder, where both are known
   room?: MapWords | null; // words of the largest map that takes this one's place
   tallBars: boolean; // the strip of bars is as high as that of a difference
@@ -29,19 +35,14 @@ interface MapTexts { // the message of `encode_map` in viz/draw/attention_map.py
   palette: Palette;
 }
 
-export type MapData = MapTexts & Scaling;
-
 /** What stands at the left and at the right of the rows. */
 export interface BothNames { titles: [string, string]; reads: string[]; writes: string[] }
 
-/** The words around a map. */
-type MapWords = Pick<MapTexts, "both" | "queries" | "keys">;
+type MapWords = Pick<MapData, "both" | "queries" | "keys">;
 
-/** Get the weights of one row. */
 export const rowOf = ({ weights, keys }: MapData, row: number) =>
   weights.subarray(row * keys.length, (row + 1) * keys.length);
 
-/** Average all rows. */
 export function averageRow({ weights, queries, keys }: MapData) {
   const sums = new Float32Array(keys.length);
   weights.forEach((weight, n) => (sums[n % sums.length] += weight));
@@ -77,28 +78,16 @@ const SLANT = Math.PI / 4;
 export const LONGEST = 320; // of a column's word, CSS pixels: the squares stay in sight under it
 export const AVERAGE = "average";
 
-/** List the words at the left of the rows. */
 export const leftOf = ({ both, queries }: Pick<MapData, "both" | "queries">) =>
   both?.reads ?? queries;
 
-export interface MapPlan {
-  square: number; // height of a square
-  wide: number; // width of a square
-  font: number; // size of the letters
-  angle: number; // of the words over the columns, radians
-  left: number; // where the squares begin
-  top: number;
-  head: number; // where the bars begin
-  bars: number; // height of the strip of bars
-  width: number;
-  height: number;
-}
+export type MapPlan = ReturnType<typeof planSquares>;
 
 /** @param tallest height that is in sight; a long map may be taller */
 export function planMap(
   data: MapWords & Pick<MapData, "room" | "tallBars">, width: number, tallest: number,
   measure: Measure,
-): MapPlan {
+) {
   const { both, queries, keys } = data.room ?? data;
   const bars = data.tallBars ? BARS.tall : BARS.low;
   // the bold of a word that is pointed at is the widest
@@ -117,11 +106,13 @@ export function planMap(
   return planOf(SQUARE.smallest);
 }
 
-/** @param right width of the longest word at the right of a row; 0 for none */
+/** @param square height of a square
+ * @param wide width of a square
+ * @param right width of the longest word at the right of a row; 0 for none */
 function planSquares(
   rows: number, columns: number[], right: number, count: number, square: number, wide: number,
   bars: number,
-): MapPlan {
+) {
   const font = Math.max(LETTERS.smallest, Math.min(LETTERS.largest, Math.floor(square * 0.62)));
   const scale = font / LETTERS.largest;
   const lengths = columns.map((length) => Math.min(length * scale, LONGEST));
@@ -143,7 +134,7 @@ function planSquares(
 /** Find where the squares stand in the frame, when some of the map is scrolled away.
  * @returns the first square, and left of which x only words stand: they stay while the squares
  *   scroll, unless they would leave the squares no room */
-export function originOf(plan: MapPlan, visible: Place): { x: number; y: number; edge: number } {
+export function originOf(plan: MapPlan, visible: Place) {
   const x = plan.left - visible.x;
   return { x, y: plan.top - visible.y, edge: staying(plan, visible.width) || x };
 }
@@ -151,10 +142,6 @@ export function originOf(plan: MapPlan, visible: Place): { x: number; y: number;
 /** Measure the rows' words that stay in the frame while the squares scroll. */
 export const staying = ({ left }: MapPlan, width: number) => (left <= width / 2 ? left : 0);
 
-/** A square, or with no key a row's word. */
-export interface MapAt { row: number; key: number | null }
-
-/** Find the column at a place of the frame, or the nearest in sight. */
 export function columnAt({ keys }: { keys: string[] }, plan: MapPlan, x: number, visible: Place) {
   const origin = originOf(plan, visible);
   const inSight = within(x, Math.max(origin.edge, 0), visible.width - 1);

@@ -5,29 +5,21 @@
 import {
   type Colors, cssColor, hidden, legend, legendNodes, leveller, type Raster, rasterOf,
 } from "../core/color.ts";
-import { boxAt, fillTable, make, MOVES, pointIn } from "../core/dom.ts";
-import { EDGE, heightInSight, PictureView, type Scene } from "../core/picture_view.ts";
+import { fillAxes, fillTable, make, MOVES, pointIn } from "../core/dom.ts";
+import {
+  EDGE, heightInSight, MatrixView, type Scene, type Square,
+} from "../core/picture_view.ts";
 import { group, type Mark, picture, type Place, rect, text } from "../core/scene.ts";
-import { SharedChoice } from "../core/shared_choice.ts";
+import { SharedChoice } from "../core/store.ts";
 import { difference, isolate, looksMost, number, quote, within } from "../core/text.ts";
 import {
-  AVERAGE, averageRow, columnAt, extended, leftOf, LONGEST, type MapAt, type MapData, type MapPlan,
-  originOf, paintedOf, pinOf, planMap, rowOf, staying, type Stroke,
+  AVERAGE, averageRow, columnAt, extended, leftOf, LONGEST, type MapData, type MapPlan, originOf,
+  paintedOf, pinOf, planMap, rowOf, staying, type Stroke,
 } from "./plan.ts";
-import type { Measure } from "../core/theme.ts";
-import type { Message } from "../core/wire.ts";
 
-interface Framed {
-  raster: Raster; // what `mapRaster` gives
-  average: Float32Array; // row
-  pinned: number | null; // row
-  stroke?: Stroke | null; // what is being painted
-  origin: { x: number; y: number; edge: number }; // what `originOf` gives
-  width: number; // of the frame
-  height: number;
-}
-
-type MapScene = Scene<MapData, MapPlan, MapAt> & Framed;
+type MapScene = Scene<MapData, MapPlan, Square>
+  & Pick<AttentionMap, "raster" | "average" | "pinned"> & Partial<Pick<AttentionMap, "stroke">>
+  & { origin: ReturnType<typeof originOf>; width: number; height: number }; // of the frame
 
 /** The weights as one pixel a square; what is hidden or below the threshold stays transparent. */
 export function mapRaster(data: MapData, colors: Colors) {
@@ -47,8 +39,9 @@ export function mapMarks(scene: MapScene): Mark[] {
   const middle = plan.top - (data.signed ? plan.bars / 2 : 11);
   return [
     group(squares(scene), { clip: [edge, plan.top, width, height] }),
-    group(rowWords(scene), { clip: [0, plan.top, width, height] }),
-    group(writtenWords(scene), { clip: [edge, plan.top, width, height] }),
+    group(besideRows(scene, leftOf(scene.data), rowWord), { clip: [0, plan.top, width, height] }),
+    group(besideRows(scene, data.both?.writes ?? [], writtenWord),
+      { clip: [edge, plan.top, width, height] }),
     group(columnWords(scene), { clip: [edge, 0, width, plan.head] }),
     group(barMarks(scene), { clip: [edge, plan.head, width, plan.bars] }),
     group([rowWord(scene, name, middle, row != null)], { clip: [0, plan.head, edge, plan.bars] }),
@@ -56,7 +49,7 @@ export function mapMarks(scene: MapScene): Mark[] {
   ];
 }
 
-const VEIL = 0.55; // of the paper, as in the grid of all heads
+const VEIL = 0.55; // of the paper, over weights that are not used, as in the grid of all heads
 
 /** Draw the squares in the frame: a map of 512 words has a quarter of a million. */
 function squares(
@@ -67,22 +60,17 @@ function squares(
   const [first, last] = seen(y, top, height, square, data.queries.length);
   const [across, high] = [right - left, last - first];
   if (across <= 0 || high <= 0) return [];
-  const [from, down] = [x + left * wide, y + first * square];
-  const fill = theme.paper; // a hair of paper between the squares
+  const area = {
+    x: x + left * wide, y: y + first * square, width: across * wide, height: high * square,
+    fill: theme.paper, // a hair of it between the squares
+  };
   return [
-    picture({
-      raster, part: [left, first, across, high], x: from, y: down,
-      width: across * wide, height: high * square,
-    }),
-    ...Array.from({ length: across + 1 }, (_, key) => rect(
-      { x: from + key * wide - 0.5, y: down, width: 1, height: high * square, fill })),
-    ...Array.from({ length: high + 1 }, (_, row) => rect(
-      { x: from, y: down + row * square - 0.5, width: across * wide, height: 1, fill })),
-    // a veil over weights that are not used
-    ...(data.unused
-      ? [rect({
-        x: from, y: down, width: across * wide, height: high * square, fill, opacity: VEIL,
-      })] : []),
+    picture({ ...area, raster, part: [left, first, across, high] }),
+    ...Array.from({ length: across + 1 }, (_, key) =>
+      rect({ ...area, x: area.x + key * wide - 0.5, width: 1 })),
+    ...Array.from({ length: high + 1 }, (_, row) =>
+      rect({ ...area, y: area.y + row * square - 0.5, height: 1 })),
+    ...(data.unused ? [rect({ ...area, opacity: VEIL })] : []),
   ];
 }
 
@@ -92,30 +80,12 @@ const seen = (origin: number, start: number, end: number, square: number, count:
   Math.min(count, Math.ceil((end - origin) / square)),
 ];
 
-function rowWords(scene: MapScene): Mark[] {
-  return besideRows(scene, leftOf(scene.data), (word, middle, strong) =>
-    rowWord(scene, word, middle, strong));
-}
-
-/** Write what the decoder writes at the right of each row. */
-function writtenWords(scene: MapScene): Mark[] {
-  const { data, plan, theme, origin: { x } } = scene;
-  const right = x + data.keys.length * plan.wide + EDGE;
-  return besideRows(scene, data.both?.writes ?? [], (word, middle, strong) => text({
-    text: word, x: right, y: middle + 0.5, size: plan.font, weight: strong ? 600 : 400,
-    middle: true, fill: theme.ink,
-  }));
-}
-
-/** Make a mark for the word of each row in the frame. */
-function besideRows(
-  { plan, origin: { y }, at, pinned, height }: MapScene, words: string[],
-  mark: (word: string, middle: number, strong: boolean) => Mark,
-): Mark[] {
+function besideRows(scene: MapScene, words: string[], mark: typeof rowWord): Mark[] {
+  const { plan, origin: { y }, at, pinned, height } = scene;
   return words.flatMap((word, row) => {
     const middle = y + (row + 0.5) * plan.square;
     if (middle < plan.top - plan.square || middle > height + plan.square) return [];
-    return [mark(isolate(word), middle, row === at?.row || row === pinned)];
+    return [mark(scene, isolate(word), middle, row === at?.row || row === pinned)];
   });
 }
 
@@ -125,6 +95,12 @@ const rowWord = (
   text: word, x: origin.edge - EDGE, y: middle + 0.5, size: plan.font, weight: strong ? 600 : 400,
   anchor: "end", middle: true, fill: theme.ink,
 });
+
+const writtenWord = (scene: MapScene, word: string, middle: number, strong: boolean) => {
+  const { data, plan, origin: { x } } = scene;
+  const right = x + data.keys.length * plan.wide + EDGE;
+  return { ...rowWord(scene, word, middle, strong), x: right, anchor: "start" } as const;
+};
 
 function columnWords({ data, plan, theme, origin: { x, edge }, width, at }: MapScene): Mark[] {
   return data.keys.flatMap((token, key) => {
@@ -138,7 +114,6 @@ function columnWords({ data, plan, theme, origin: { x, edge }, width, at }: MapS
   });
 }
 
-/** Mark the row and column under the pointer, their square, and the pinned row. */
 function pointed(scene: MapScene): Mark[] {
   const { data, plan, theme, at, pinned, stroke, origin: { x, y, edge }, width, height } = scene;
   const { square, wide, top } = plan;
@@ -180,7 +155,8 @@ const OWN = { light: 150, dark: 170 }; // about the kind's own colour
 const SIDE = 84; // and as far off the middle of the differences' colours
 const FAINT = 0.35; // bars of the average
 
-function barMarks({ data, plan, theme, average, origin, at, pinned, measure }: MapScene): Mark[] {
+function barMarks(scene: MapScene): Mark[] {
+  const { data, plan, theme, average, origin, at, pinned } = scene;
   const colors = data.palette[theme.name];
   const row = pinned ?? at?.row;
   const weights = row == null ? average : rowOf(data, row);
@@ -195,21 +171,18 @@ function barMarks({ data, plan, theme, average, origin, at, pinned, measure }: M
       ...(row == null ? { fill: theme.ink, opacity: FAINT } : { fill: cssColor(colors, level) }),
     });
   });
-  const numbers = row == null ? []
-    : numberMarks({ plan, x: origin.x, weights, floor, tallest, ink: theme.ink, measure });
+  const numbers = row == null ? [] : numberMarks(scene, weights, floor, tallest);
   const line = rect({
     x: origin.x, y: floor, width: data.keys.length * plan.wide, height: 1, fill: theme.line,
   });
   return [line, ...bars, ...numbers];
 }
 
-interface NumberStrip {
-  plan: MapPlan; x: number; weights: Float32Array; floor: number; tallest: number; ink: string;
-  measure: Measure;
-}
-
 /** Write numbers over the bars, the largest first, where they touch no other. */
-function numberMarks({ plan, x, weights, floor, tallest, ink, measure }: NumberStrip): Mark[] {
+function numberMarks(
+  { plan, theme, origin: { x }, measure }: MapScene, weights: Float32Array, floor: number,
+  tallest: number,
+): Mark[] {
   const taken: Record<"above" | "below", [number, number][]> = { above: [], below: [] };
   const size = (key: number) => Math.abs(weights[key]);
   const marks = [];
@@ -225,7 +198,7 @@ function numberMarks({ plan, x, weights, floor, tallest, ink, measure }: NumberS
     const height = Math.min(1, size(key)) * tallest;
     marks.push(text({
       text: words, x: middle, y: less ? floor + height + 2 + DIGITS : floor - height - 3,
-      size: DIGITS, anchor: "middle", fill: ink,
+      size: DIGITS, anchor: "middle", fill: theme.ink,
     }));
   }
   return marks;
@@ -235,11 +208,7 @@ const NONE = -1; // in the place of a pinned row
 const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets it go.";
 const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
 
-export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
-  static read({ meta, arrays: { weights, light, dark } }: Message): MapData {
-    return { ...meta, weights, palette: { light, dark } };
-  }
-
+export class AttentionMap extends MatrixView<MapData, MapPlan> {
   title = make("h3", { class: "hl-title" });
   axes = make("div", { class: "hl-axes" });
   legend = make("span", { class: "hl-legend" });
@@ -257,21 +226,18 @@ export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
     this.note.after(this.legend);
   }
 
-  /** Get the pinned row. */
   get pinned() {
     return this.pin.value === NONE ? null : this.pin.value;
   }
 
-  /** Pin a row, or let it go, and tell the host. */
   setPin(row: number) {
     if (row === this.pin.value) return;
     this.pin.choose(row);
     if (this.data.pinned != null) this.options.onSelect?.(pinOf(this.data, row));
   }
 
-  listen() {
-    super.listen();
-    const { scroll } = this;
+  listen(scroll = this.scroll) {
+    super.listen(scroll);
     scroll.addEventListener("pointerdown", (event) => this.beginStroke(event));
     scroll.addEventListener("pointermove", (event) => this.extendStroke(event));
     scroll.addEventListener("pointerup", () => this.endStroke(true));
@@ -314,14 +280,12 @@ export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
     this.title.textContent = data.title;
     this.title.dataset.kind = data.signed ? "" : data.kind;
     this.describe(data.title, data.paints ? PAINT_HELP : HELP, data.note);
-    this.axes.replaceChildren(...axes(data).map(([name, words]) =>
-      make("div", {}, make("span", {}, name), make("span", {}, words))));
+    fillAxes(this.axes, axes(data));
     this.average = averageRow(data);
     this.amount = data.signed ? difference : number;
     this.listLargest();
   }
 
-  /** Write the table: for each row the key with the most weight, or the largest difference. */
   listLargest() {
     const { both, queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
     const [most, held] = signed ? ["each position differs most", "difference"]
@@ -347,7 +311,7 @@ export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
     this.legend.replaceChildren(...legendNodes(this.data, colors));
   }
 
-  marks(at: MapAt | null, visible: Place) {
+  marks(at: Square | null, visible: Place) {
     const { raster, average, pinned, stroke } = this;
     const { x, y, width, height } = visible;
     const origin = originOf(this.plan, visible);
@@ -365,19 +329,20 @@ export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
     };
   }
 
-  hit(x: number, y: number, visible: Place) {
-    const { data: { both, queries, keys }, plan: { square, wide, top } } = this;
-    const origin = originOf(this.plan, visible);
-    const [right, down] = [x - visible.x, y - visible.y]; // in the frame
-    const row = Math.floor((down - origin.y) / square);
-    const key = Math.floor((right - origin.x) / wide);
-    if (down < top || row >= queries.length) return null;
-    const beside = right < origin.edge || key >= keys.length;
-    if (beside && right >= origin.edge && !both) return null;
-    return { row, key: beside ? null : key };
+  squares() {
+    const { data: { queries, keys }, plan: { left, top, wide, square } } = this;
+    return { left, top, wide, high: square, rows: queries.length, keys: keys.length };
   }
 
-  pick({ row }: MapAt) {
+  hit(x: number, y: number, visible: Place) {
+    const { data: { both, keys }, plan } = this;
+    if (y - visible.y < plan.top) return null;
+    const beside = x - visible.x < originOf(plan, visible).edge
+      || (both && x >= plan.left + keys.length * plan.wide);
+    return super.hit(beside ? 0 : x, y);
+  }
+
+  pick({ row }: Square) {
     if (this.data.paints) return; // the stroke was sent
     this.setPin(this.pinned === row ? NONE : row);
     this.draw();
@@ -401,24 +366,15 @@ export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
     return true;
   }
 
-  /** Get the square, or the word of a row, from which the keys lead on. */
-  start(): MapAt {
+  start(): Square {
     return this.at ?? { row: this.pinned ?? 0, key: null };
   }
 
-  /** From a row's word every key leads to the first square. */
-  target(pressed: string) {
-    const { queries, keys } = this.data;
-    const { row, key } = this.start();
-    if (!(pressed in MOVES)) return null;
-    if (key == null) return { row, key: 0 };
-    const [right, down] = MOVES[pressed];
-    return {
-      row: within(row + down, 0, queries.length - 1), key: within(key + right, 0, keys.length - 1),
-    };
+  target(key: string) {
+    return super.target(key, MOVES);
   }
 
-  words({ row, key }: MapAt) {
+  words({ row, key }: Square) {
     const { causal, queries, keys, weights } = this.data;
     const column = key ?? 0;
     const weight = weights[row * keys.length + column];
@@ -427,30 +383,25 @@ export class AttentionMap extends PictureView<MapData, MapAt, MapPlan> {
     return [`${quote(queries[row])} → ${quote(keys[column])}`, amount];
   }
 
-  sentence(at: MapAt) {
+  sentence(at: Square) {
     return [...this.words(at), ...this.rowSentence(at)].join(" ");
   }
 
   /** Say what the decoder reads and writes in this row, if it is known. */
-  rowSentence({ row }: MapAt) {
+  rowSentence({ row }: Square) {
     const name = this.data.rowNames?.[row];
     return name ? [`This step ${name}.`] : [];
   }
 
-  tipNodes(at: MapAt) {
+  tipNodes(at: Square) {
     if (at.key == null) return null;
     const [square, amount] = this.words(at);
     const row = this.rowSentence(at).map((part) => make("div", {}, part));
     return [square, make("strong", {}, amount), ...row];
   }
 
-  boxOf({ row, key }: MapAt) {
-    const { square, wide, left, top } = this.plan;
-    return boxAt(left + (key ?? 0) * wide, top + row * square, wide, square);
-  }
-
   /** Get the part to scroll to, clear of the words that stay. */
-  roomOf(at: MapAt) {
+  roomOf(at: Square) {
     const { left, top, right, bottom } = this.boxOf(at);
     const edge = staying(this.plan, this.scroll.clientWidth);
     return { left: left - edge, top: top - this.plan.top, right, bottom };

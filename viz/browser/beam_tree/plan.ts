@@ -48,14 +48,12 @@ export function connect(nodes: TreeNode[]): number[] {
   return roots;
 }
 
-/** List the nodes from a first piece to this one. */
 export function pathTo({ nodes }: Pick<TreeData, "nodes">, node: number) {
   const path = [];
   for (let at = node; at >= 0; at = nodes[at].parent) path.push(at);
   return path.reverse();
 }
 
-/** Write a prefix as it is read. */
 export const prefixOf = (data: Pick<TreeData, "nodes">, node: number) =>
   pathTo(data, node).map((n) => data.nodes[n].text).filter((text) => text !== END).join("")
     .replaceAll(SPACE, " ").trim();
@@ -74,23 +72,20 @@ export function sameIn(before: TreeData, node: number, data: TreeData) {
   return at;
 }
 
-interface Course { // how the tree is drawn, before anything has a place
-  visible: boolean[];
-  top: boolean[]; // whether it is on the path to the translation
-  leads: boolean[]; // whether a finished hypothesis goes through it
-  next: number[]; // the child that goes on in its row; -1 where the row ends
-}
+/** How the tree is drawn, before anything has a place. */
+type Course = ReturnType<typeof courseOf>;
 
 /** A row goes on to the translation, else the best finished hypothesis, else as far as it can. */
-export function courseOf(data: TreeData, withDropped: boolean): Course {
+export function courseOf(data: TreeData, withDropped: boolean) {
   const { nodes, best, chosen } = data;
-  const top = Array(nodes.length).fill(false);
+  const top: boolean[] = Array(nodes.length).fill(false); // on the path to the translation
   for (const n of pathTo(data, best)) top[n] = true;
   const visible = nodes.map(({ state }, n) => withDropped || state !== "dropped" || top[n]);
   for (const n of chosen === null ? [] : pathTo(data, chosen)) visible[n] = true;
   const score = nodes.map((node) => node.score ?? -Infinity); // the best in the subtree
   const deepest = nodes.map(({ step }) => step);
-  const next = Array(nodes.length).fill(-1);
+  // the child that goes on in a row; -1 where the row ends
+  const next: number[] = Array(nodes.length).fill(-1);
   /** Test whether a row goes on to b and not to a. */
   const prefers = (a: number, b: number) => a < 0 || Number(top[b]) - Number(top[a]) > 0
     || (!top[a] && (score[b] > score[a] || (score[b] === score[a] && deepest[b] > deepest[a])));
@@ -104,6 +99,7 @@ export function courseOf(data: TreeData, withDropped: boolean): Course {
       if (goesOn && prefers(next[n], child)) next[n] = child;
     }
   }
+  // `leads`: a finished hypothesis goes through it
   return { visible, top, leads: score.map((value, n) => value > -Infinity || top[n]), next };
 }
 
@@ -117,15 +113,7 @@ export interface NodePlace {
   bend: number | null; // where a line comes from another row; null where its own goes on
 }
 
-export interface TreePlan {
-  course: Course;
-  font: number; // size of the letters
-  columns: number[]; // where each step begins
-  places: (NodePlace | null)[]; // null for what is not drawn
-  rows: number[][]; // the nodes of each, from left to right
-  width: number;
-  height: number;
-}
+export type TreePlan = ReturnType<typeof planTree>;
 
 const FONTS = [14, 12]; // the second where the tree does not fit its frame with the first
 export const SMALL = 12; // what was dropped, and scores
@@ -137,7 +125,6 @@ const GAP = 10; // between two steps
 const SLOT = 5; // each further line between them
 export const BEND = 6; // from a line between rows to the piece that it leads to
 
-/** Write a score. */
 export const scoreText = (score: number) => fixed(score, 2);
 
 /** Test whether a dot stands for the piece: it ends a finished hypothesis. */
@@ -146,7 +133,7 @@ export const isMark = ({ text, score }: Pick<TreeNode, "text" | "score">) =>
 
 export function planTree(
   data: TreeData, withDropped: boolean, width: number, measure: Measure,
-): TreePlan {
+) {
   const course = courseOf(data, withDropped);
   const lanes = lanesOf(data, course);
   const [large, small] = FONTS;
@@ -156,21 +143,21 @@ export function planTree(
 
 function planWith(
   font: number, data: TreeData, course: Course, lanes: Lanes, measure: Measure,
-): TreePlan {
+) {
   const sizes = sizesOf(font, data, course, measure);
   const wide: number[] = []; // of each step
   sizes.forEach((size, n) => {
     const { step } = data.nodes[n];
     if (size) wide[step] = Math.max(wide[step] ?? 0, size.width);
   });
-  const columns = [0];
+  const columns = [0]; // where each step begins
   for (let step = 1, x = ROOT; step < wide.length; step++) {
     if (step > 1) x += GAP + SLOT * Math.max(0, (lanes.widest[step] ?? 0) - 1);
     columns.push(x);
     x += wide[step];
   }
-  const places: (NodePlace | null)[] = data.nodes.map(() => null);
-  const rows: number[][] = Array.from({ length: lanes.rows }, () => []);
+  const places: (NodePlace | null)[] = data.nodes.map(() => null); // null for what is not drawn
+  const rows: number[][] = Array.from({ length: lanes.rows }, () => []); // from left to right
   for (const { nodes, row, parent } of lanes.runs) {
     nodes.forEach((n, nth) => {
       const x = columns[data.nodes[n].step];
@@ -227,16 +214,9 @@ interface Run { // nodes that stand in one row, one after the other
   row: number;
 }
 
-interface Lanes {
-  runs: Run[]; // the translation first, parents before what parts from them
-  rows: number; // how many
-  // of the lines between rows by the node they part from: lines of one step and one slot never
-  // share a row; 0 is next to the step that they lead to
-  slots: Map<number, number>;
-  widest: number[]; // how many slots there are before each step
-}
+type Lanes = ReturnType<typeof lanesOf>;
 
-function lanesOf(data: TreeData, course: Course): Lanes {
+function lanesOf(data: TreeData, course: Course) {
   const runs = runsOf(data, course);
   const busy = runsByStep(runs.slice(1));
   const rows = 1 + Math.max(0, ...busy);
@@ -250,6 +230,7 @@ function lanesOf(data: TreeData, course: Course): Lanes {
   return { runs, rows, ...slotsOf(runs, rowOf) };
 }
 
+/** List the translation first, and parents before what parts from them. */
 function runsOf({ nodes }: TreeData, { visible, top, next }: Course): Run[] {
   const runs: Run[] = [];
   nodes.forEach(({ parent, step }, first) => {
@@ -263,7 +244,6 @@ function runsOf({ nodes }: TreeData, { visible, top, next }: Course): Run[] {
   return runs.sort((a, b) => isTop(b) - isTop(a) || a.first - b.first || b.last - a.last);
 }
 
-/** Count the runs that need a row at each step. */
 function runsByStep(runs: Run[]) {
   const end = Math.max(0, ...runs.map(({ last }) => last)) + FREE + 1;
   const counts = Array(end + 1).fill(0);
@@ -309,8 +289,10 @@ function slotsOf(runs: Run[], rowOf: number[]) {
     line.bottom = Math.max(line.bottom, row);
     lines.set(parent, line);
   }
+  // by the node they part from: lines of one step and one slot never share a row; 0 is next to the
+  // step that they lead to
   const slots = new Map<number, number>();
-  const widest: number[] = [];
+  const widest: number[] = []; // how many slots there are before each step
   const placed = new Map<string, { top: number; bottom: number }[]>();
   for (const [parent, line] of lines) {
     const others = (n: number) => placed.get(`${line.step} ${n}`) ?? [];

@@ -6,7 +6,7 @@ import { mixed } from "../core/color.ts";
 import { boxAt, choice, fillTable, make, MOVES } from "../core/dom.ts";
 import { PictureView, type Scene, TALLEST } from "../core/picture_view.ts";
 import { circle, type Mark, path, type Place, rect, text } from "../core/scene.ts";
-import { SharedChoice } from "../core/shared_choice.ts";
+import { SharedChoice } from "../core/store.ts";
 import { figure, isolate, number, quote, tidy } from "../core/text.ts";
 import {
   BEND, connect, isMark, MARK, type NodePlace, NUMBERS, pathTo, planTree, prefixOf, ROOT, ROW,
@@ -60,7 +60,6 @@ const numbers = ({ plan: { columns }, theme }: TreeScene): Mark[] => columns.fla
       fill: theme.quiet,
     })] : []));
 
-/** The style of a line. */
 interface Look { stroke: string; line: number }
 
 const litLook = ({ name, paper }: Theme): Look =>
@@ -79,28 +78,24 @@ function lookOf(
   return { stroke: course.top[n] ? ink : mixed(ink, paper, share), line };
 }
 
-/** Highlight a piece on the way to the node under the pointer. */
 function light(scene: TreeScene, n: number, next?: number) {
   const { x, width } = placeOf(scene, n);
   const to = next === undefined ? x + width : placeOf(scene, next).bend ?? placeOf(scene, next).x;
   return along(scene, n, litLook(scene.theme), to);
 }
 
-/** Draw the line under a piece. */
 function along(scene: TreeScene, n: number, look: Look, end = endOf(scene, n)) {
   const { x, y } = placeOf(scene, n);
   const from = scene.plan.course.top[n] && scene.data.nodes[n].parent < 0 ? ROOT / 2 : x;
   return [path({ d: `M${from},${y + ROW.line}H${end}`, ...look })];
 }
 
-/** Find where a line ends: in the mark of a hypothesis, if there is one. */
 function endOf(scene: TreeScene, n: number) {
   const { x, end, label } = placeOf(scene, n);
   if (scene.data.nodes[n].score === null) return end;
   return x + label + (label && MARK.before) + MARK.width / 2;
 }
 
-/** Draw the line from the row of the parent to the piece's own. */
 function across(scene: TreeScene, n: number, look: Look): Mark[] {
   const { x, bend } = placeOf(scene, n);
   if (bend === null) return [];
@@ -109,7 +104,6 @@ function across(scene: TreeScene, n: number, look: Look): Mark[] {
   return [path({ d: `M${bend},${from}V${to - round}${turned}H${x}`, ...look })];
 }
 
-/** Clear paper around a line where it crosses other rows. */
 function gap(scene: TreeScene, n: number): Mark[] {
   const bend = placeOf(scene, n).bend as number;
   const { from, to, round } = turn(scene, n);
@@ -118,7 +112,6 @@ function gap(scene: TreeScene, n: number): Mark[] {
   return [path({ d, stroke: scene.theme.paper, line: line + HALO })];
 }
 
-/** From which height to which a line goes: from the edge of the parent's. */
 function turn(scene: TreeScene, n: number) {
   const { parent } = scene.data.nodes[n];
   const above = (parent < 0 ? NUMBERS : placeOf(scene, parent).y) + ROW.line;
@@ -128,7 +121,6 @@ function turn(scene: TreeScene, n: number) {
   return { from: tidy(from), to, round: down * ROUND };
 }
 
-/** Draw the ground of a piece. */
 function grounds(scene: TreeScene, n: number): Mark[] {
   const { data, theme, at } = scene;
   const { x, y, width } = placeOf(scene, n);
@@ -139,7 +131,6 @@ function grounds(scene: TreeScene, n: number): Mark[] {
   ];
 }
 
-/** Outline the chosen piece. */
 function outline({ data: { chosen }, plan, theme }: TreeScene): Mark[] {
   if (chosen === null) return [];
   const { x, y, width } = plan.places[chosen] as NodePlace;
@@ -149,7 +140,6 @@ function outline({ data: { chosen }, plan, theme }: TreeScene): Mark[] {
 const boxOf = (x: number, y: number, width: number) =>
   ({ x: x - LIT.pad, y, width: width + 2 * LIT.pad, height: ROW.line - 3 });
 
-/** Write a piece, and the mark of a hypothesis that ends with it. */
 function words(
   { data, plan: { places, course, font }, theme }: TreeScene, n: number, isLit: boolean,
 ): Mark[] {
@@ -173,7 +163,6 @@ function words(
   ];
 }
 
-/** A node, by its place in the list. */
 interface TreeAt { node: number }
 
 const HELP = "Left goes to the parent, right to the best child, up and down to the other pieces of "
@@ -183,8 +172,6 @@ const LEAST = 4; // rows that there is room for, whatever the tree
 const AHEAD = 80; // of the picture that is seen beside a piece that the keys lead to
 
 export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
-  static sends = true;
-
   static read({ meta, arrays }: Message): TreeData {
     const { parents, steps, states, reasons, logProbs, totals, scores } = arrays;
     const nodes: TreeNode[] = meta.texts.map((word: string, n: number) => ({
@@ -200,20 +187,17 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
   picks = true;
   high = 0;
   before: TreeData | null = null; // what was shown before these data
-  declare dropped: HTMLInputElement;
-  declare toggle: HTMLLabelElement;
+  toggle = choice({ type: "checkbox" }, this.count);
 
   constructor() {
     super();
     this.scroll.style.maxHeight = `${TALLEST}px`;
     this.tip.classList.add("hl-tree-tip");
-    const { input, label } = choice({ type: "checkbox" }, this.count);
-    this.dropped = input;
-    this.toggle = label;
+    const { input, label } = this.toggle;
     this.note.after(label);
-    this.dropped.addEventListener("change", () => {
-      this.withDropped.choose(this.dropped.checked);
-      this.options.onSelect?.({ dropped: this.dropped.checked });
+    input.addEventListener("change", () => {
+      this.withDropped.choose(input.checked);
+      this.options.onSelect?.({ dropped: input.checked });
       this.layOut();
     });
   }
@@ -227,15 +211,15 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
     this.describe(data.title, HELP, `${data.note} ${CLICK}`);
     const count = data.nodes.filter(({ state }) => state === "dropped").length;
     this.count.textContent = `show ${count} discarded candidate${count === 1 ? "" : "s"}`;
-    this.toggle.hidden = !count;
+    this.toggle.label.hidden = !count;
     this.withDropped.follow(data.dropped);
-    this.dropped.checked = this.withDropped.value;
+    this.toggle.input.checked = this.withDropped.value;
     fillTable(this.table, data.title, [data.language, "Score", "Log probability", "Subwords"],
       hypothesisRows(data));
   }
 
   arrange(frame: number) {
-    this.plan = planTree(this.data, this.dropped.checked, frame, this.measure);
+    this.plan = planTree(this.data, this.withDropped.value, frame, this.measure);
     if (this.at && !this.plan.places[this.at.node]) this.at = null;
     // a tree that shrinks a little leaves the page below it where it was
     const room = Math.max(this.plan.height, NUMBERS + LEAST * ROW.height);
@@ -302,7 +286,6 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
     return boxAt(x, y, width, ROW.height);
   }
 
-  /** With the pieces before and after it, and the row below. */
   roomOf(at: TreeAt) {
     const { left, top, right, bottom } = this.boxOf(at);
     return { left: left - AHEAD, top, right: right + AHEAD, bottom: bottom + ROW.height };
@@ -326,7 +309,6 @@ function pieceOf({ nodes }: TreeData, n: number) {
   return [quote(label), number(Math.min(1, Math.exp(logProb)))];
 }
 
-/** Write the lines under the piece and its probability. */
 export function linesOn(data: TreeData, n: number) {
   const { total, score } = data.nodes[n];
   const whole = prefixOf(data, n);
@@ -339,7 +321,6 @@ export function linesOn(data: TreeData, n: number) {
   ];
 }
 
-/** Describe the state of a node: `Kept at step 4, rank 2 of 8.` */
 export function stateOf({ nodes }: TreeData, n: number) {
   const { state, step, rank, candidates, reason, children } = nodes[n];
   if (state === "forced") return `Forced at step ${step}.`;

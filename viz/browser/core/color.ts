@@ -48,7 +48,6 @@ export interface Raster { width: number; height: number; pixels: Uint8ClampedArr
 
 /** A colour table: 256 × red, green, blue. */
 export type Colors = Uint8Array;
-/** A colour table for each theme. */
 export interface Palette { light: Colors; dark: Colors }
 
 /** One pixel a value, transparent where there is none.
@@ -64,7 +63,6 @@ export function rasterOf(
   return raster;
 }
 
-/** Make a raster, all transparent. */
 export const blank = (width: number, height: number) =>
   ({ width, height, pixels: new Uint8ClampedArray(4 * width * height) });
 
@@ -84,7 +82,6 @@ export function setPixel(
   pixels[at + 3] = opacity;
 }
 
-/** Write a colour of a table as CSS. */
 export const cssColor = (colors: Colors, level: number) =>
   `rgb(${colors.slice(3 * level, 3 * level + 3).join()})`;
 
@@ -93,7 +90,6 @@ const HIGH = 10;
 
 type ScaleName = "linear" | "square root" | "by row";
 
-/** The colouring of weights. */
 export interface Scaling {
   scale: ScaleName;
   threshold: number; // weights of less are not drawn
@@ -101,13 +97,10 @@ export interface Scaling {
   amount?: string; // what one is, in a word
 }
 
-interface Scale {
-  curve: (weight: number, largest: number) => number; // of a weight, and its row's largest
-  most: string; // at the end of the bar
-  says: string;
-}
-
-const SCALES: Record<ScaleName, Scale> = {
+// the curve is of a weight, and its row's largest; `most` stands at the end of the bar
+const SCALES: Record<ScaleName, {
+  curve: (weight: number, largest: number) => number; most: string; says: string;
+}> = {
   linear: { curve: (weight) => weight, most: "1", says: "" },
   "square root": {
     curve: (weight) => Math.sign(weight) * Math.sqrt(Math.abs(weight)), most: "1", says: "√ scale",
@@ -138,7 +131,6 @@ export function leveller({ weights, queries, keys, scale, signed }: Scaled) {
 export const hidden = (causal: boolean, query: number, key: number, weight: number) =>
   causal && key > query && weight === 0;
 
-/** List the parts of the legend: texts, and bars of colours. */
 export function legend(
   { scale, threshold, signed, amount = "weight" }: Scaling, colors: Colors,
 ): (string | Sample)[] {
@@ -158,7 +150,6 @@ export function legend(
   return more ? [...scaled, `\u2002${more}`] : scaled; // a little apart
 }
 
-/** Make the legend as elements of a page. */
 export const legendNodes = (scaling: Scaling, colors: Colors) =>
   legend(scaling, colors).map((item) => {
     if (typeof item === "string") return make("span", {}, item);

@@ -19,7 +19,6 @@ export function button(text: string, act: () => void, attributes = {}) {
   return node;
 }
 
-/** Make a checkbox or a radio button with its words. */
 export function choice(attributes: Record<string, string>, words: Node | string) {
   const input = make("input", attributes);
   return { input, label: make("label", { class: "hl-choice" }, input, words) };
@@ -35,12 +34,14 @@ export function fillTable(
     make("tbody", {}, ...rows.map((texts) => row("td", texts))));
 }
 
-/** Steps of the arrow keys. */
+export const fillAxes = (element: HTMLElement, axes: string[][]) =>
+  element.replaceChildren(...axes.map((words) =>
+    make("div", {}, ...words.map((part) => make("span", {}, part)))));
+
 export const ARROWS: Record<string, [right: number, down: number]> = {
   ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0],
 };
 
-/** Steps of the keys in a row. */
 export const MOVES: typeof ARROWS = { ...ARROWS, Home: [-Infinity, 0], End: [Infinity, 0] };
 
 /** Make the buttons of a bar one stop of Tab, between which the arrow keys move.
@@ -63,7 +64,6 @@ export function toolbar(bar: HTMLElement): (button: HTMLButtonElement) => void {
   return mark;
 }
 
-/** Make a box of a square. */
 export const boxAt = (left: number, top: number, width: number, height: number) =>
   ({ left, top, right: left + width, bottom: top + height });
 

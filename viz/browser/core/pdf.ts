@@ -8,7 +8,8 @@ export async function pdfOf(
   { pixels, width, height }: { pixels: Uint8ClampedArray; width: number; height: number },
   size: { width: number; height: number },
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const data = await deflated(opaque(pixels));
+  const packed = new Blob([opaque(pixels)]).stream().pipeThrough(new CompressionStream("deflate"));
+  const data = new Uint8Array(await new Response(packed).arrayBuffer());
   const [wide, high] = [size.width * POINTS, size.height * POINTS];
   const content = `q ${wide} 0 0 ${high} 0 0 cm /Picture Do Q`;
   const objects = [
@@ -26,7 +27,6 @@ export async function pdfOf(
 const stream = (entries: string, data: Uint8Array): (string | Uint8Array)[] =>
   [`<< ${entries}/Length ${data.length} >>\nstream\n`, data, "\nendstream"];
 
-/** Number the objects, and list where each begins. */
 function joined(objects: (string | Uint8Array)[][]) {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -53,16 +53,10 @@ function joined(objects: (string | Uint8Array)[][]) {
   return file;
 }
 
-/** Drop the fourth byte of each pixel. */
 function opaque(pixels: Uint8ClampedArray) {
   const colors = new Uint8Array((pixels.length / 4) * 3);
   for (let from = 0, to = 0; from < pixels.length; from += 4, to += 3) {
     colors.set(pixels.subarray(from, from + 3), to);
   }
   return colors;
-}
-
-async function deflated(bytes: Uint8Array<ArrayBuffer>) {
-  const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"));
-  return new Uint8Array(await new Response(packed).arrayBuffer());
 }

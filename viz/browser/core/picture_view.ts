@@ -2,7 +2,9 @@
 // beside the place that the pointer or the arrow keys are at.
 
 import { paint, sized } from "./canvas.ts";
-import { type Box, framed, isShortcut, make, placeTip, pointIn, reveal } from "./dom.ts";
+import {
+  ARROWS, type Box, boxAt, framed, isShortcut, make, placeTip, pointIn, reveal,
+} from "./dom.ts";
 import { drawingOf } from "./save.ts";
 import { group, type Mark, type Place } from "./scene.ts";
 import { forHand, within } from "./text.ts";
@@ -31,9 +33,9 @@ export interface Scene<D, P, At> {
   at: At | null; // under the pointer or the cursor
 }
 
-interface Size { width: number; height: number }
+export interface Size { width: number; height: number }
 
-export class PictureView<D, At extends object, P extends Size> extends View<D> {
+export abstract class PictureView<D, At extends object, P extends Size> extends View<D> {
   canvas = make("canvas", { "aria-hidden": "true" });
   room = make("div", {}, this.canvas); // as large as the picture; the canvas is the frame
   scroll = make("div", { class: "hl-scroll", tabindex: "0", role: "application" }, this.room);
@@ -47,7 +49,6 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
   declare plan: P;
   at: At | null = null; // under the pointer or the cursor
   picks = false; // whether a click and Enter act: the pointer's shape shows it
-  texts = ""; // as JSON
 
   constructor() {
     super();
@@ -55,8 +56,7 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     this.listen();
   }
 
-  listen() {
-    const { scroll } = this;
+  listen(scroll = this.scroll) {
     scroll.addEventListener("pointermove", (event) => this.point(this.under(event)));
     scroll.addEventListener("pointerleave", () => this.point(null));
     scroll.addEventListener("blur", () => this.point(null));
@@ -71,22 +71,12 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     });
   }
 
-  /** Name the picture for screen readers, and write the note under it. */
   describe(title: string, help: string, note: string) {
     this.root.setAttribute("aria-label", title);
     this.scroll.setAttribute("aria-label", `${title}. ${help}`);
     this.note.textContent = forHand(note);
   }
 
-  /** Remember the texts of the picture.
-   * @returns whether they differ from those before, so that no place is the same */
-  setTexts(texts: unknown): boolean {
-    const before = this.texts;
-    this.texts = JSON.stringify(texts);
-    return this.texts !== before;
-  }
-
-  /** Make the room as large as the picture. */
   setRoom(height = this.plan.height) {
     this.room.style.width = `${this.plan.width}px`;
     this.room.style.height = `${height}px`;
@@ -142,7 +132,7 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     this.draw();
   }
 
-  showTip({ x, y }: Place) {
+  showTip({ x, y }: Pick<Place, "x" | "y">) {
     const nodes = this.at && this.tipNodes(this.at);
     this.tip.hidden = !nodes;
     if (!this.at || !nodes) return;
@@ -152,7 +142,6 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
       { left: left - x, top: top - y, right: right - x, bottom: bottom - y });
   }
 
-  /** Answer a key of the keyboard. */
   press(key: string): boolean {
     if ((key === "Enter" || key === " ") && this.at && this.picks) {
       this.pick(this.at);
@@ -166,7 +155,6 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     return true;
   }
 
-  /** Lay out all of the picture for a file; nothing is pointed at. */
   drawing() {
     const { theme, measure, note, plan: { width, height } } = this;
     return drawingOf({
@@ -182,21 +170,16 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
   }
 
   /** List the marks of the picture, or of its visible part. */
-  marks(_at: At | null, _visible: Place): Mark[] {
-    return [];
-  }
+  abstract marks(at: At | null, visible: Place): Mark[];
 
   /** Find what can be pointed at. */
-  hit(_x: number, _y: number, _visible: Place): At | null {
-    return null;
-  }
+  abstract hit(x: number, y: number, visible: Place): At | null;
 
   /** Find the place that a key leads to. */
   target(_key: string): At | null | undefined {
     return null;
   }
 
-  /** Act on a click. */
   pick(_at: At) {}
 
   /** Describe the place: a name, and its value. */
@@ -204,7 +187,6 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
     return [];
   }
 
-  /** Describe the place for a screen reader. */
   sentence(at: At) {
     return this.words(at).join(" ");
   }
@@ -216,12 +198,48 @@ export class PictureView<D, At extends object, P extends Size> extends View<D> {
   }
 
   /** Get the box in the picture that the note stands beside. */
-  boxOf(_at: At): Box {
-    return { left: 0, top: 0, right: 0, bottom: 0 };
-  }
+  abstract boxOf(at: At): Box;
 
   /** Get the part of the picture to scroll to. */
   roomOf(at: At): Box {
     return this.boxOf(at);
+  }
+}
+
+/** A square, or with no key a row's word. */
+export interface Square { row: number; key: number | null }
+
+/** A picture of squares, rows down and keys across. */
+export abstract class MatrixView<D, P extends Size> extends PictureView<D, Square, P> {
+  /** Get where the squares begin, the size of one, and how many there are. */
+  abstract squares(): {
+    left: number; top: number; wide: number; high: number; rows: number; keys: number;
+  };
+
+  /** Find the square at a place; left of the squares, the row's word. */
+  hit(x: number, y: number, _visible?: unknown): Square | null {
+    const { left, top, wide, high, rows, keys } = this.squares();
+    const [row, key] = [Math.floor((y - top) / high), Math.floor((x - left) / wide)];
+    if (row < 0 || row >= rows || key >= keys) return null;
+    return { row, key: key < 0 ? null : key };
+  }
+
+  start(): Square {
+    return this.at ?? { row: 0, key: null };
+  }
+
+  /** From a row's word every key leads to the first square. */
+  target(pressed: string, moves = ARROWS): Square | null {
+    const { rows, keys } = this.squares();
+    const { row, key } = this.start();
+    if (!Object.hasOwn(moves, pressed)) return null;
+    if (key == null) return { row, key: 0 };
+    const [right, down] = moves[pressed];
+    return { row: within(row + down, 0, rows - 1), key: within(key + right, 0, keys - 1) };
+  }
+
+  boxOf({ row, key }: Square) {
+    const { left, top, wide, high } = this.squares();
+    return boxAt(left + (key ?? 0) * wide, top + row * high, wide, high);
   }
 }

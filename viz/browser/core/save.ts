@@ -11,7 +11,6 @@ import type { Raster } from "./color.ts";
 
 /** The content of a file; its name has no ending. */
 interface Drawing { name: string; width: number; height: number; marks: Mark[]; theme: Theme }
-/** A part of a legend that is drawn. */
 export interface Sample { width: number; gap?: number; marks: Mark[] }
 
 interface Texts { // around a picture
@@ -47,8 +46,10 @@ export function saveMenu(drawing: (white: boolean) => Drawing, caption: () => st
   offerForm("PNG", "Save as PNG", () => savePng(drawing(input.checked)));
   offerForm("SVG", "Save as SVG", () => saveSvg(drawing(input.checked)));
   offerForm("PDF", "Save as PDF", () => savePdf(drawing(input.checked)));
-  offerForm("BibTeX", "Save a BibTeX entry",
-    () => saveReference(drawing(input.checked), caption()));
+  offerForm("BibTeX", "Save a BibTeX entry", () => {
+    const { name } = drawing(input.checked);
+    offer(new Blob([bibtexOf(name, caption())], { type: "application/x-bibtex" }), `${name}.bib`);
+  });
   list.append(label);
   const closeOutside = (event: Event) => {
     if (!event.composedPath().includes(menu)) menu.open = false;
@@ -103,11 +104,6 @@ function rasterOf({ width, height, marks, theme }: Drawing, most: number) {
   return canvas;
 }
 
-function saveReference({ name }: Drawing, caption: string[]) {
-  offer(new Blob([bibtexOf(name, caption)], { type: "application/x-bibtex" }), `${name}.bib`);
-}
-
-/** Write an entry of a picture, whose note says what it was made from. */
 export function bibtexOf(name: string, caption: string[]) {
   // what TeX reads as a command, and the marks that only set a text apart from its direction
   const note = caption.join(" ").replace(/[\u2066-\u2069]/g, "").replace(/[\\{}^~]/g, "")
@@ -141,9 +137,7 @@ export function drawingOf(sheet: Sheet, measure: Measure): Drawing {
   const head = MARGIN + LINE * (1 + lines.length) + 10;
   const foot = head + sheet.height + 10;
   const { marks, bottom } = footOf(sheet, wide, wideOf);
-  const [width, height] = [
-    Math.ceil(wide + 2 * MARGIN), Math.ceil(foot + bottom + LINE + MARGIN),
-  ];
+  const [width, height] = [Math.ceil(wide + 2 * MARGIN), Math.ceil(foot + bottom + LINE + MARGIN)];
   return {
     name: fileName(sheet.name ?? title), width, height, theme,
     marks: [

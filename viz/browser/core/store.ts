@@ -4,7 +4,6 @@
 const values = new Map<string, any>();
 const subscribers = new Map<string, Set<(value: any) => void>>();
 
-/** Get the last value of a key. */
 export const getValue = (key: string) => values.get(key);
 
 export function setValue(key: string, value: any) {
@@ -22,4 +21,28 @@ export function subscribe(key: string, act: (value: any) => void): () => void {
     acts.delete(act);
     if (!acts.size) subscribers.delete(key);
   };
+}
+
+/** A choice that the reader makes in the picture and the host in the address. What was chosen last
+ * counts: by the host, unless it has the reader's click still to answer. */
+export class SharedChoice<T> {
+  declare value: T;
+  heard?: T; // from the host; undefined where it takes no part
+  awaited = false;
+
+  constructor(value: T) {
+    this.value = value;
+  }
+
+  choose(value: T) {
+    this.value = value;
+    this.awaited = true;
+  }
+
+  follow(value: T | undefined) {
+    if (value === undefined) return;
+    if (value === this.value) this.awaited = false;
+    else if (!this.awaited && value !== this.heard) this.value = value;
+    this.heard = value;
+  }
 }

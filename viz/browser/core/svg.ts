@@ -68,7 +68,7 @@ function svgText(mark: Text, dx: number, dy: number, { measure }: Tools) {
   const place: Attributes = mark.angle
     ? {
       x: 0, y: tidy(down),
-      transform: `translate(${x},${y}) rotate(${tidy(degrees(mark.angle))})`,
+      transform: `translate(${x},${y}) rotate(${tidy((180 * mark.angle) / Math.PI)})`,
     }
     : { x, y: tidy(mark.y + dy + down) };
   return element("text", {
@@ -117,5 +117,4 @@ const escaped = (text: string | number) => String(text)
   .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD")
   .replace(/[&<>"]/g, (letter) => ENTITIES[letter]);
 
-const degrees = (radians: number) => (180 * radians) / Math.PI;
 const opaque = (amount = 1): Attributes => (amount < 1 ? { opacity: tidy(amount) } : {});

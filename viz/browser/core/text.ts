@@ -36,13 +36,11 @@ export const figure = (value: number) => String(Number(value.toPrecision(4))).re
 export const fixed = (value: number, count: number) =>
   (Number(value.toFixed(count)) + 0).toFixed(count).replace("-", "−"); // -0 + 0 is 0
 
-/** Write the natural logarithm of a probability. */
 export const logText = (logP: number) => (Number.isFinite(logP) ? fixed(logP, 2) : "−∞");
 
 /** Write a share in two digits, and no 0 where there is some. */
 export const digits = (share: number) => (share > 0 && share < 0.005 ? "< 0.01" : share.toFixed(2));
 
-/** Write a difference of two weights, with its sign. */
 export function difference(amount: number) {
   if (amount === 0) return "0";
   if (Math.abs(amount) < 0.00005) return "≈ 0";

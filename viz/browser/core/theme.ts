@@ -52,7 +52,6 @@ export const measureIn = (theme: Theme): Measure => (text, size, weight) => {
   return context.measureText(text).width;
 };
 
-/** Change a theme to white paper, as a page in print has it. */
 export const onWhite = (theme: Theme): Theme => ({ ...theme, ...WHITE });
 
 /** Compute the brightness, from 0 to 255 as red, green and blue are. */

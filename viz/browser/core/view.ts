@@ -4,8 +4,8 @@
 import { make } from "./dom.ts";
 import { captioned, drawingOf, saveMenu, type Sheet } from "./save.ts";
 import { type Measure, measureIn, onWhite, readTheme, type Theme } from "./theme.ts";
+import type { Message } from "./wire.ts";
 
-/** The function that hears what the reader selects. */
 export interface Options { onSelect?: (selected: any) => void }
 
 const views = new WeakMap<Node, View<any>>();
@@ -15,22 +15,17 @@ declare const HEADLIGHT_STYLE: string;
 
 let style: CSSStyleSheet | undefined; // one for all components: the browser reads it once
 
-/** The rules are all under `.hl`. */
-function adoptStyle(element: Element | ShadowRoot) {
-  const root = element.getRootNode() as Document | ShadowRoot;
-  if (!style) {
-    style = new CSSStyleSheet();
-    style.replaceSync(HEADLIGHT_STYLE);
-  }
-  if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
-}
-
 /** Show data in an element. A host that runs its script again calls this again: the same view then
  * draws the new data in place, and keeps focus, scroll and what is pinned. */
 export function mount<D, V extends View<D>>(
   element: Element | ShadowRoot, Component: new () => V, data: D, options: Options = {},
 ): V {
-  adoptStyle(element);
+  const { adoptedStyleSheets } = element.getRootNode() as Document | ShadowRoot;
+  if (!style) {
+    style = new CSSStyleSheet();
+    style.replaceSync(HEADLIGHT_STYLE); // all its rules are under `.hl`
+  }
+  if (!adoptedStyleSheets.includes(style)) adoptedStyleSheets.push(style);
   const before = views.get(element);
   let view = before as V;
   if (!(before instanceof Component)) {
@@ -48,6 +43,7 @@ export class View<D> {
   live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
   unwatch = watch(this.root, () => this.layOut());
   declare data: D & { caption?: string[] }; // with what it was made from, for a file that is saved
+  texts = ""; // as JSON
   declare options: Options;
   declare theme: Theme;
   declare measure: Measure;
@@ -56,6 +52,11 @@ export class View<D> {
     this.unwatch();
     if (this.root.parentNode) views.delete(this.root.parentNode);
     this.root.remove();
+  }
+
+  /** Take the arrays of a message into its plain values, and its colours together. */
+  static read({ meta, arrays: { light, dark, ...arrays } }: Message): any {
+    return { ...meta, ...arrays, palette: { light, dark } };
   }
 
   show(data: D, options: Options) {
@@ -74,6 +75,14 @@ export class View<D> {
     this.draw();
   }
 
+  /** Remember the texts of the picture.
+   * @returns whether they differ from those before, so that no place is the same */
+  setTexts(texts: unknown): boolean {
+    const before = this.texts;
+    this.texts = JSON.stringify(texts);
+    return this.texts !== before;
+  }
+
   /** Put what `data` say into words and elements: once for each data. */
   update() {}
 
@@ -83,7 +92,6 @@ export class View<D> {
   /** Draw what `arrange` has laid out: at each change of the pointer too. */
   draw() {}
 
-  /** Make the menu that saves the result of `drawing`. */
   saveButtons() {
     return saveMenu((white) => this.saved(white), () => this.data.caption ?? []);
   }
@@ -106,7 +114,6 @@ export class View<D> {
       this.measure);
   }
 
-  /** Get the picture and the texts around it. */
   sheet(): Partial<Sheet> {
     return {};
   }

@@ -38,7 +38,13 @@ export function decode(bytes: Uint8Array): Message {
   const end = START + view.getUint32(4, true);
   const first = end + (-end & (ALIGNED - 1));
   if (own.length < first) throw cut(own.length);
-  const { meta, size, arrays: entries } = header(own.subarray(START, end));
+  let header: { meta: any; size: number; arrays: Entry[] };
+  try {
+    header = JSON.parse(new TextDecoder().decode(own.subarray(START, end)));
+  } catch {
+    throw new WireError("The header of the picture's data is damaged: load the page again.");
+  }
+  const { meta, size, arrays: entries } = header;
   if (own.length !== first + size) throw cut(own.length);
   const message: Message = { meta, arrays: {}, shapes: {} };
   for (const { name, dtype, shape, offset } of entries) {
@@ -54,14 +60,6 @@ export function decode(bytes: Uint8Array): Message {
 }
 
 interface Entry { name: string; dtype: keyof typeof TYPES; shape: number[]; offset: number }
-
-function header(bytes: Uint8Array): { meta: any; size: number; arrays: Entry[] } {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    throw new WireError("The header of the picture's data is damaged: load the page again.");
-  }
-}
 
 const cut = (length: number) =>
   new WireError(`The picture's data end after ${length} bytes, not where they should: load the `

@@ -4,7 +4,7 @@
 
 import { quote, within } from "../core/text.ts";
 import type { Palette } from "../core/color.ts";
-import type { Place } from "../core/scene.ts";
+import type { Place, Text } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
 
 export type Head = [kind: string, layer: number, head: number]; // with the last two from 0
@@ -43,17 +43,10 @@ export interface GridData { // the message of `encode_grid` in viz/draw/head_gri
   parts: Part[];
 }
 
-interface Cell { // one head with all that is written at its map
-  part: Part;
-  layer: number;
-  head: number;
-  id: string;
-  name: string;
-  role: string;
-  value: string;
-}
+/** One head with all that is written at its map. */
+type Cell = ReturnType<typeof cellOf>;
 
-export function cellOf(part: Part, layer: number, head: number): Cell {
+export function cellOf(part: Part, layer: number, head: number) {
   return {
     part, layer, head,
     id: ident([part.kind, layer, head]),
@@ -65,7 +58,6 @@ export function cellOf(part: Part, layer: number, head: number): Cell {
 
 export const ident = (head: Head | null) => (head ?? []).join(" ");
 
-/** List the numbers from 0. */
 export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 /** Get the weights of a head, `[row, column]` of cells. */
@@ -79,11 +71,9 @@ export function weightsOf({ part, layer, head }: Cell) {
 export const titleOf = ({ name, part, role }: Cell) =>
   [name, part.name, role].filter(Boolean).join(" · ");
 
-/** Name a head for a screen reader. */
 export const labelOf = ({ part, layer, head }: Cell) =>
   `${part.name}, layer ${layer + 1}, ${part.together ? "all heads" : `head ${head + 1}`}`;
 
-/** Name the grid for a screen reader. */
 export function gridLabel(parts: Part[], maps: number, groups: string[]) {
   const count = parts.every(({ together }) => together)
     ? `${maps} maps, one for each layer` : `${maps} attention heads`;
@@ -103,7 +93,6 @@ export function switched(
   ].join("; ");
 }
 
-/** Describe a small map. */
 export function describe({ part, layer, head, role, value }: Cell) {
   const [query, key, weight] = part.strongest[layer][head];
   const words = `${quote(part.queries[query])} to ${quote(part.keys[key])}`;
@@ -113,7 +102,6 @@ export function describe({ part, layer, head, role, value }: Cell) {
   return [role, value, most].filter(Boolean).join("; ");
 }
 
-/** Note in sentences how the maps simplify the weights. */
 export function notesOn({ parts, step }: GridData, folded: boolean) {
   const [{ amount = "weight" }] = parts;
   const notes = [];
@@ -156,16 +144,8 @@ const SQUEEZED = 0.6; // least share of its width to which a word is squeezed
 
 export type Placed = Cell & Place; // a small map in its place
 
-export interface Words {
-  text: string;
-  x: number;
-  y: number;
-  size: number;
-  align?: "start" | "middle" | "end";
-  bold?: boolean;
-  quiet?: boolean;
-  room?: number; // a longer word is squeezed into it
-}
+export type Words = Pick<Text, "text" | "x" | "y" | "size" | "anchor" | "room">
+  & { bold?: boolean; quiet?: boolean };
 
 export interface GridPlan {
   cells: Placed[];
@@ -217,13 +197,12 @@ function layBlocks(plan: GridPlan, parts: Part[], width: number, measure: Measur
   for (let first = 0; first < parts.length; first += beside) {
     const row = blocks.slice(first, first + beside);
     const ends = row.map((rows, n) =>
-      layBlock(plan, rows, n * across, y, { before, side, gap, under, role, named }));
+      layBlock(plan, rows, n * across, y, { before, side, gap, under, named }, role));
     y = Math.max(...ends) + BETWEEN;
   }
   plan.height = y - BETWEEN;
 }
 
-/** Compute the side of a map and the gap to the next, for maps side by side. */
 function sizesOf(heads: number, room: number): [side: number, gap: number] {
   const side = Math.floor((room + GAP) / heads) - GAP;
   if (side >= 3 * GAP) return [Math.min(LARGEST, side), GAP];
@@ -232,22 +211,16 @@ function sizesOf(heads: number, room: number): [side: number, gap: number] {
   return [step - gap, gap];
 }
 
-interface BlockSizes {
-  before: number; // room before the maps
-  side: number; // of a map
-  gap: number; // to the next one
-  under: number; // room under it
-  role: RoleWords;
-  named: number; // columns to a name
-}
-
-/** Lay out one kind and return its lower edge. */
+/** Lay out one kind and return its lower edge.
+ * @param sizes `before` and `under` are room around the maps; every `named` column has a name */
 function layBlock(
   plan: GridPlan, rows: Cell[][], x: number, top: number,
-  { before, side, gap, under, role, named }: BlockSizes,
+  { before, side, gap, under, named }: Record<string, number>, role: RoleWords,
 ) {
   const { part } = rows[0][0];
-  const height = lowered(part, side, under);
+  // of many layers low enough to see the whole kind
+  const room = Math.floor(TALLEST / part.layers) - under - GAP;
+  const height = Math.max(Math.round(LOWEST * side), Math.min(heightOf(part, side), room));
   const below = Math.max(GAP, LINE - height) + (under && APART);
   plan.dots.push({ x: x + 5, y: top + 10, radius: 5, color: part.color });
   plan.texts.push({ text: part.name, x: x + 16, y: top + 15, size: LETTERS.title, bold: true });
@@ -311,13 +284,6 @@ function layFlow(plan: GridPlan, parts: Part[], order: Head[], width: number, me
 const heightOf = ({ queries, keys }: Part, side: number) =>
   Math.round(side * Math.min(1.5, Math.max(LOWEST, queries.length / keys.length)));
 
-/** Compute the height of a map in a block: of many layers low enough to see the whole kind. */
-function lowered(part: Part, side: number, under: number) {
-  const room = Math.floor(TALLEST / part.layers) - under - GAP;
-  return Math.max(Math.round(LOWEST * side), Math.min(heightOf(part, side), room));
-}
-
-/** Write the lines under a map. */
 function captions(
   plan: GridPlan, { x, y, width, height, role }: Placed, words: RoleWords, value: string,
 ) {
@@ -345,7 +311,6 @@ function roleWords(heads: Cell[], room: number, measure: Measure): RoleWords {
   return { lines: legible ? Math.max(...words.map(({ length }) => length)) : 0, style };
 }
 
-/** Mark the step's row at both sides, and frame the rows still to come. */
 function markStep({ bars, frames }: GridPlan, { x, y, width, height, part }: Placed) {
   if (part.last == null) return;
   frames.push({ x: x - 0.5, y: y - 0.5, width: width + 1, height: height + 1 });
@@ -353,5 +318,5 @@ function markStep({ bars, frames }: GridPlan, { x, y, width, height, part }: Pla
   for (const at of [x - 3, x + width]) bars.push({ x: at, y: middle, width: 3, height: 1 });
 }
 
-const small = (text: string, x: number, y: number, align: Words["align"]) =>
-  ({ text, x, y, align, size: LETTERS.name, quiet: true });
+const small = (text: string, x: number, y: number, anchor: Words["anchor"]) =>
+  ({ text, x, y, anchor, size: LETTERS.name, quiet: true });

@@ -47,12 +47,11 @@ function crossMarks({ x, y, width, height }: Place, theme: Theme): Mark[] {
 }
 
 const wordMarks = (texts: Words[], theme: Theme): Mark[] =>
-  texts.map(({ bold, quiet, align, ...words }) => text({
-    ...words, anchor: align ?? "start", weight: bold ? 600 : 400,
+  texts.map(({ bold, quiet, ...words }) => text({
+    ...words, weight: bold ? 600 : 400,
     fill: quiet ? theme.quiet : theme.ink,
   }));
 
-/** Test whether some cells of a map share a pixel. */
 export const isFolded = ({ cells }: GridPlan, ratio: number) => cells.some((cell) =>
   cell.part.columns > pixelsOf(cell.width, ratio) || cell.part.rows > pixelsOf(cell.height, ratio));
 
@@ -97,8 +96,6 @@ const NOTE = 12; // letters, CSS pixels
 const LINE = 17;
 
 export class HeadGrid extends View<GridData> {
-  static sends = true;
-
   static read({ meta, arrays }: Message): GridData {
     const whole = (part: Part) => ({
       ...part,
@@ -117,7 +114,6 @@ export class HeadGrid extends View<GridData> {
   foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
   nodes = new Map<string, HTMLElement>(); // grid cells by the head's `ident`
   cells = new Map<EventTarget, Placed>(); // by their grid cells
-  order = ""; // of the cells in the document
   pointed: HTMLElement | null = null;
   selected: Head | null = null;
   crossed: ReadonlySet<string> = new Set(); // `ident`s of the heads that are switched off
@@ -222,10 +218,8 @@ export class HeadGrid extends View<GridData> {
   place() {
     const { cells, groups } = this.plan;
     this.grid.style.height = `${this.plan.height}px`;
-    const order = JSON.stringify(groups.map(({ rows }) =>
-      rows.map((row) => row.map(({ id }) => id))));
-    if (order !== this.order) this.build(groups);
-    this.order = order;
+    const order = groups.map(({ rows }) => rows.map((row) => row.map(({ id }) => id)));
+    if (this.setTexts(order)) this.build(groups);
     this.grid.setAttribute("aria-label",
       gridLabel(this.data.parts, cells.length, groups.map(({ name }) => name)));
     this.cells.clear();
@@ -263,7 +257,6 @@ export class HeadGrid extends View<GridData> {
     if (focused && this.grid.contains(focused)) focused.focus({ preventScroll: true });
   }
 
-  /** Get the grid cell with the focus, if a cell has it. */
   focused() {
     const root = this.grid.getRootNode() as Document | ShadowRoot;
     const node = (root.activeElement ?? null) as HTMLElement | null;
@@ -288,7 +281,6 @@ export class HeadGrid extends View<GridData> {
     return (target && this.cells.get(target)) || null;
   }
 
-  /** Open a head as a click on its map does. */
   open(head: Head) {
     this.pick([...this.cells.values()].find(({ id }) => id === ident(head)) ?? null);
   }

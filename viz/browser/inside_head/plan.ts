@@ -103,7 +103,7 @@ const ABOUT: string[][] = [
   ["result", "others", "x", "added", "normalised"],
 ];
 
-interface Values { // of an array in its place; no two have both name and step in common
+export interface Part extends Place { // an array; no two have both name and step in common
   name: ArrayName;
   step: number; // that makes it
   perKey: boolean; // whether it has a row for each key; a strip is one row
@@ -113,32 +113,25 @@ interface Values { // of an array in its place; no two have both name and step i
   label?: string; // beside it
 }
 
-export type Part = Values & Place;
-
-export interface InsidePlan {
-  width: number;
-  height: number;
-  least: number; // the width that all columns need
-  left: number; // where the values begin, right of the words
-  top: number | null; // where the rows of the keys begin; null where none is shown
-  row: number; // height of one
-  parts: Part[];
-}
-
-export interface InsideAt { // a value that is pointed at
-  name: ArrayName; // of its part
-  step: number;
-  row: number;
-  column: number;
-}
+export type InsidePlan = ReturnType<typeof planInside>;
+/** A value of a part. */
+export type InsideAt = Pick<Part, "name" | "step"> & { row: number; column: number };
 
 type Shown = Pick<InsideData, "keys" | "factor" | "shapes">;
 
 /** @param tallest height that is in sight; with many keys the picture is taller */
 export function planInside(
-  data: Shown, step: number, width: number, measure: Measure, tallest = Infinity, sizes = ROOMY,
-): InsidePlan {
+  data: Shown, step: number, width: number, measure: Measure, tallest = Infinity,
+) {
+  const roomy = planWith(ROOMY, data, step, width, measure);
+  return roomy.height > tallest ? planWith(TIGHT, data, step, width, measure) : roomy;
+}
+
+function planWith(
+  sizes: typeof ROOMY, data: Shown, step: number, width: number, measure: Measure,
+) {
   const left = leftOf(data.keys, width, measure);
+  // the width that all columns need
   const least = left + COLUMNS.reduce((sum, column) =>
     sum + GAP + (column.room ?? valuesIn(data, column) * CELL.smallest), 0);
   const about = width < least ? ABOUT[step] : null;
@@ -149,7 +142,8 @@ export function planInside(
   const parts: Part[] = [];
   let y = 2;
   const add = (
-    { name, step: made, label, isBars }: Strip, { x, width: long }: Stretch, below = sizes.below,
+    { name, step: made, label, isBars }: Strip, { x, width: long }: Pick<Place, "x" | "width">,
+    below = sizes.below,
   ) => {
     const height = isBars ? sizes.bars : sizes.strip;
     const count = data.shapes[name].reduce((product, side) => product * side, 1);
@@ -163,7 +157,7 @@ export function planInside(
 
   if (has(FIRST)) add({ name: "x", step: 1, label: "x" }, stream, sizes.below + 6);
   if (has("q")) add({ name: "q", step: 2, label: "q" }, beside("k"), sizes.below - 4);
-  const top = columns.length ? y + sizes.heading : null;
+  const top = columns.length ? y + sizes.heading : null; // of the keys' rows, if any is shown
   if (top != null) {
     const height = row * data.keys.length;
     parts.push(...columns.map((column) => ({ ...column, y: top, height })));
@@ -171,11 +165,8 @@ export function planInside(
   }
   if (has("z")) add({ name: "z", step: 7, label: SUM }, beside("weighted"), sizes.below + 6);
   for (const strip of STREAM) if (has(strip.name)) add(strip, stream);
-  if (y > tallest) return planInside(data, step, width, measure, Infinity, TIGHT);
   return { width, height: y, least, left, top, row, parts };
 }
-
-interface Stretch { x: number; width: number }
 
 /** Measure the words left of the values: those wider than their share are squeezed. */
 function leftOf(keys: string[], width: number, measure: Measure) {
@@ -184,7 +175,6 @@ function leftOf(keys: string[], width: number, measure: Measure) {
   return Math.ceil(Math.min(widest, width * WIDEST_WORDS)) + EDGE;
 }
 
-/** Count the values for each key. */
 const valuesIn = ({ shapes }: Shown, { name }: Column) => shapes[name][1] ?? 1;
 
 /** Place columns side by side with values of one width, so that q stands over k, z under α v. */
@@ -205,9 +195,7 @@ function placed(data: Shown, columns: Column[], left: number, width: number) {
   });
 }
 
-/** Test whether a step shows the content of a part. */
 export const isMade = (part: Part, step: number) => !step || part.step <= step;
 
-/** Find the part with the value under the pointer, if this step and frame show it. */
 export const partAt = (plan: InsidePlan, step: number, at: InsideAt) => plan.parts.find((part) =>
   part.name === at.name && part.step === at.step && isMade(part, step));

@@ -18,13 +18,8 @@ const TO_COME = 0.3; // of the name of what a later step will make
 const NUMBERS = 50; // room right of the longest bar, CSS pixels
 const POINTED = 0.07; // opacity of the row that is pointed at
 
-interface InsideScene {
-  data: InsideData;
-  plan: InsidePlan;
-  theme: Theme;
-  step: number; // 0 for all
-  ratio: number; // pixels of the screen for one unit of the plan
-}
+type InsideScene = Pick<InsideHead, "data" | "plan" | "theme" | "step">
+  & { ratio: number }; // pixels of the screen for one unit of the plan
 
 /** Draw all but what the pointer adds: made once for a step, and drawn again as it is. */
 export const insideMarks = (scene: InsideScene): Mark[] => [
@@ -32,7 +27,6 @@ export const insideMarks = (scene: InsideScene): Mark[] => [
   ...scene.plan.parts.flatMap((part) => partMarks(scene, part)),
 ];
 
-/** Mark the row of the key under the pointer. */
 export const rowMark = ({ top, row: height, width }: InsidePlan, theme: Theme, row: number) =>
   rect({
     x: 0, y: (top ?? 0) + row * height, width, height, fill: theme.ink, opacity: POINTED,
@@ -46,7 +40,6 @@ function keyWords({ data, plan, theme }: InsideScene): Mark[] {
   }));
 }
 
-/** Compute the size of letters that fit into a row. */
 const sizeOf = (plan: InsidePlan) => Math.min(LETTERS, plan.row - 2);
 
 function partMarks(scene: InsideScene, part: Part): Mark[] {
@@ -85,7 +78,6 @@ function contents(scene: InsideScene, part: Part): Mark[] {
   }
 }
 
-/** Draw values as colours, with hairlines between rows. */
 function strip(scene: InsideScene, part: Part): Mark[] {
   const { data, theme, ratio } = scene;
   const { name, x, y, width, height, rows, columns } = part;
@@ -98,7 +90,6 @@ function strip(scene: InsideScene, part: Part): Mark[] {
   return [values, ...lines, ...(name === "concat" ? headMarks(scene, part) : [])];
 }
 
-/** Draw lines between the heads, and a frame around this head. */
 function headMarks({ data, theme }: InsideScene, { x, y, width, height }: Part): Mark[] {
   const [heads] = data.shapes.concat;
   const own = width / heads;
@@ -133,7 +124,6 @@ const bars = ({ data, plan, theme }: InsideScene, { x, y, width }: Part): Mark[]
     ];
   });
 
-/** Draw a bar under each head's part of the strip above: how much it adds. */
 function norms({ data, theme }: InsideScene, { x, y, width, height }: Part): Mark[] {
   const { norms: lengths } = data.arrays;
   const most = Math.max(...lengths) || 1;
@@ -155,7 +145,6 @@ function norms({ data, theme }: InsideScene, { x, y, width, height }: Part): Mar
   });
 }
 
-/** Write two decimals with a real minus sign. */
 const short = (value: number) => fixed(value, Math.abs(value) < 99.995 ? 2 : 0);
 
 const share = (weight: number) =>
@@ -167,8 +156,6 @@ const AROUND = 370; // of the page above the picture, CSS pixels
 const PLAY = "▶ Play";
 
 export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
-  static sends = true;
-
   static read({ meta, arrays: { light, dark, ...rest }, shapes }: Message): InsideData {
     return {
       ...meta, palette: { light, dark },
@@ -182,29 +169,26 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
   play = button(PLAY, () => (this.timer ? this.stop() : this.start()));
   next = button("▶|", () => this.go(this.step + 1), { "aria-label": "One step on" });
+  bar = make("div", { class: "hl-bar", "aria-label": "Steps" }, this.chips,
+    make("div", { class: "hl-walk" }, this.back, this.play, this.next));
+  enterAt = toolbar(this.bar);
   equation = make("div", { class: "hl-equation", role: "group", "aria-label": "Equation" });
   says = make("div", { "aria-live": "polite" });
   shape = make("div", { class: "hl-quiet" });
   code = make("code");
-  step = 0;
+  step = 0; // 0 shows all
   heard = -1; // the step that the host named last
   awaited: number | null = null; // the step of the last click, until the host names it, too
   onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();
-  names = "";
   stepButtons: HTMLButtonElement[] = [];
   timer?: ReturnType<typeof setInterval>; // while it plays
   picture: Mark[] = []; // without what the pointer adds
   heights = { least: 0, width: 0, tallest: 0 };
-  declare bar: HTMLDivElement;
-  declare enterAt: ReturnType<typeof toolbar>;
 
   constructor() {
     super();
-    const walk = make("div", { class: "hl-walk" }, this.back, this.play, this.next);
     const explanation = make("div", { class: "hl-told" }, this.equation,
       make("div", {}, this.says, this.shape, this.code));
-    this.bar = make("div", { class: "hl-bar", "aria-label": "Steps" }, this.chips, walk);
-    this.enterAt = toolbar(this.bar);
     this.root.prepend(this.title, this.bar, explanation);
     this.scroll.classList.add("hl-inside");
     // the picture has no keys but those that scroll it: the table says what is in it
@@ -257,8 +241,7 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   /** Make one button for each step; anew only for other steps, so that they keep the focus. */
   showChips() {
     const names = this.data.steps.map(({ name }) => name);
-    if (this.names === names.join("\n")) return;
-    this.names = names.join("\n");
+    if (!this.setTexts(names)) return;
     this.stepButtons = names.map((name, n) => button(name, () => this.go(n)));
     this.chips.replaceChildren(...this.stepButtons);
   }
@@ -294,7 +277,6 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.play.textContent = PLAY;
   }
 
-  /** Show the words above the picture. */
   showStep() {
     const { equation, says, shape, code } = this.data.steps[this.step];
     this.equation.replaceChildren(...equationParts(equation).map((part) =>
@@ -365,7 +347,6 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     return boxAt(x + at.column * wide, y + at.row * high, wide, high);
   }
 
-  /** Save the picture on the screen, without the pointer. */
   sheet() {
     const { name, says, shape } = this.data.steps[this.step];
     return { name: `${this.data.title} ${name}`, lines: [says, shape] };
@@ -416,13 +397,11 @@ function concatName({ shapes, head }: InsideData, column: number) {
   return `z of head ${which + 1}${own} · ${(column % width) + 1}`;
 }
 
-/** List the numbers of each key, as rows of a table. */
 export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }: InsideData) =>
   keys.map((key, n) => [
     key, figure(dots[n]), figure(scaled[n]), seen[n] ? "seen" : "hidden", figure(weights[n]),
   ]);
 
-/** Explain the colours. */
 function noteOn({ ends }: InsideData) {
   const end = (name: ArrayName) => figure(ends[name] ?? 1);
   return `Olive is below 0, purple above. Colours saturate at ±${end("q")} for q, ±${

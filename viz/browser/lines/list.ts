@@ -1,13 +1,12 @@
 // The sentences to choose from: typed words filter them, arrow keys walk over them. Each one is a
 // link to itself, so that its address can be copied.
 
-import { isShortcut, make } from "../core/dom.ts";
-import { logText } from "../core/text.ts";
-import type { Sentence } from "./plan.ts";
+import { boxAt, isShortcut, make, reveal } from "../core/dom.ts";
+import { logText, within } from "../core/text.ts";
+import type { Sentence } from "./view.ts";
 
 const PAGE = 10; // sentences for each Page Up and Page Down
 
-/** Target of each key, from a place among `count`. */
 const STEPS: Record<string, (at: number, count: number) => number> = {
   ArrowUp: (at) => at - 1,
   ArrowDown: (at) => at + 1,
@@ -23,9 +22,7 @@ const ORDERS: Record<string, { says: string; compare: (a: Sentence, b: Sentence)
     says: "log probability, lowest first",
     compare: (a, b) => (a.logP ?? 0) - (b.logP ?? 0) || a.number - b.number,
   },
-  length: {
-    says: "longest first", compare: (a, b) => b.length - a.length || a.number - b.number,
-  },
+  length: { says: "longest first", compare: (a, b) => b.length - a.length || a.number - b.number },
   unlike: {
     says: "maps differ most first", compare: (a, b) => b.unlike - a.unlike || a.number - b.number,
   },
@@ -54,12 +51,15 @@ export class SentenceList {
       this.count, this.box);
     this.search.addEventListener("input", () => this.list());
     this.order.addEventListener("change", () => this.list());
-    this.search.addEventListener("keydown", (event) => this.leaveSearch(event));
+    this.search.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+      event.preventDefault();
+      if (this.shown.length) this.choose(this.shown[0].number);
+    });
     this.box.addEventListener("keydown", (event) => this.onKey(event));
     this.list();
   }
 
-  /** List the sentences with the typed words, in the chosen order. */
   list() {
     const { compare } = ORDERS[this.order.value];
     this.shown = matching(this.sentences, this.search.value).sort(compare);
@@ -76,7 +76,6 @@ export class SentenceList {
     return this.nodes.get(number) as HTMLAnchorElement;
   }
 
-  /** Mark the sentence that is shown. */
   mark(number: number) {
     this.nodes.get(this.chosen)?.setAttribute("aria-selected", "false");
     this.chosen = number;
@@ -96,17 +95,7 @@ export class SentenceList {
   reveal() {
     const node = this.nodes.get(this.chosen);
     if (!node?.parentNode) return;
-    const [top, { box }] = [node.offsetTop, this];
-    if (top < box.scrollTop) box.scrollTop = top;
-    const below = top + node.offsetHeight - box.clientHeight;
-    if (below > box.scrollTop) box.scrollTop = below;
-  }
-
-  leaveSearch(event: KeyboardEvent) {
-    if (event.key !== "Enter" && event.key !== "ArrowDown") return;
-    event.preventDefault();
-    const [first] = this.shown;
-    if (first) this.choose(first.number);
+    reveal(this.box, boxAt(0, node.offsetTop, 0, node.offsetHeight));
   }
 
   onKey(event: KeyboardEvent) {
@@ -114,8 +103,7 @@ export class SentenceList {
     if (!step || isShortcut(event)) return;
     event.preventDefault();
     const at = this.shown.findIndex(({ number }) => this.node(number) === event.target);
-    const to = Math.min(Math.max(step(at, this.shown.length), 0), this.shown.length - 1);
-    this.choose(this.shown[to].number);
+    this.choose(this.shown[within(step(at, this.shown.length), 0, this.shown.length - 1)].number);
   }
 
   choose(number: number) {
@@ -147,6 +135,5 @@ export function matching(sentences: Sentence[], typed: string) {
   });
 }
 
-/** Remove accents and case. */
 const folded = (text: string) =>
   text.normalize("NFKD").replace(/\p{Diacritic}/gu, "").toLowerCase();

@@ -1,42 +1,157 @@
 // Every head over all sentences: its mean weight at each relative position, its role, and a measure
-// from the sentence where it is lowest to the one where it is highest. Pointer and keys are
-// answered here; the page hears which head or which sentence is to be opened.
+// from the sentence where it is lowest to the one where it is highest: a panel for each kind, a row
+// for each head. Pointer and keys are answered here; the page hears which head or which sentence is
+// to be opened.
 
 import {
-  type Colors, legend, legendNodes, type Raster, rasterOf, type Scaling,
+  type Colors, legend, legendNodes, type Palette, type Raster, rasterOf, type Scaling,
 } from "../core/color.ts";
 import { button, fillTable, make, MOVES } from "../core/dom.ts";
 import { PictureView, type Scene, TALLEST } from "../core/picture_view.ts";
 import { circle, type Mark, picture, rect, text } from "../core/scene.ts";
 import { figure, number, within } from "../core/text.ts";
-import {
-  distanceOf, foremost, HEAD, type HeadRow, LETTERS, type LinesData, type Panel, planSummary, RANGE,
-  ROW, type SummaryAt, type SummaryPart, type SummaryPlan, topOf,
-} from "./plan.ts";
-import type { ThemeName } from "../core/theme.ts";
+import type { Kind } from "../attention_map/plan.ts";
+import type { Measure, ThemeName } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
 import type { Head } from "../head_grid/plan.ts";
+
+/** A measure over the sentences: its mean, and where it differs between them, their standard
+ * deviation, and the lowest and the highest with the number of the sentence that has it. */
+type OverSentences =
+  [mean: number, deviation?: number, lowest?: [number, number], highest?: [number, number]];
+
+export interface HeadRow { // one head over all sentences
+  layer: number; // from 0, like head
+  head: number;
+  name: string;
+  role: string; // "" where nothing dominates
+  roles: [role: string, count: number][]; // in how many sentences it has which
+  values: Record<string, OverSentences>; // by measure
+}
+
+export interface SummaryPart { // the heads of one kind
+  kind: Kind;
+  title: string;
+  color: string;
+  heads: HeadRow[];
+  columns: number; // of the profile: the first is all that lies farther back
+  profile: Float64Array; // `[head, column]`
+  palette: Palette;
+}
+
+export interface Sentence {
+  number: number; // of its line, from 1
+  source: string;
+  target: string;
+  logP: number | null;
+  length: number; // pieces of both sides
+  unlike: number; // how far heads of a kind differ from each other
+  sides: [name: string, code: string][]; // source and target, with their languages' codes
+}
+
+export interface LinesData { // the message of `encode_lines` in viz/lines.py
+  selected: Head; // the head that each sentence opens with; -1 stands for a mean
+  together: boolean; // whether a row is of all heads of a layer
+  amount: string; // what is summed up, in a word: weight or share
+  reach: number; // the farthest distance with a column of its own
+  measures: Record<string, string>; // their explanations
+  sentences: Sentence[];
+  parts: SummaryPart[];
+}
+
+/** List the heads of a part in the order in which they stand, by their numbers in it.
+ * @param measure by which they are sorted, largest first; null for by layer */
+export function orderOf({ heads }: SummaryPart, measure: string | null) {
+  const numbers = heads.map((_, n) => n);
+  if (measure == null) return numbers;
+  const value = (n: number) => heads[n].values[measure][0];
+  return numbers.sort((a, b) => value(b) - value(a) || a - b);
+}
+
+export const foremost = ({ parts }: LinesData, measure: string, count: number) =>
+  parts.flatMap((part) =>
+    part.heads.map((head) => ({ part, head, value: head.values[measure][0] })))
+    .sort((a, b) => b.value - a.value).slice(0, count);
+
+export function distanceOf(column: number, reach: number) {
+  const distance = column - reach - 1;
+  if (distance < -reach) return `more than ${reach} before`;
+  if (distance > reach) return `more than ${reach} after`;
+  if (distance === 0) return "at the same position";
+  return `${Math.abs(distance)} ${distance < 0 ? "before" : "after"}`;
+}
+
+export const ROW = 18; // height of a head, CSS pixels
+const LETTERS = { title: 14, words: 12, axis: 10 };
+const HEAD = { title: 10, axis: 32, rows: 42 }; // from the panel's top
+const CELL = { most: 17, least: 10, phone: 5 };
+const RANGE = 72; // width of the measure's scale
+const GAP = { words: 10, panels: 36, below: 24 };
+const SIDE = 6; // of the mark beside the open head
+
+export type SummaryPlan = ReturnType<typeof planSummary>;
+/** `strip`, `role` and `range` are where profiles, roles and the measure's scale begin. */
+export type Panel = SummaryPlan["panels"][number];
+
+/** A head, and the column of its profile. */
+export interface SummaryAt { panel: number; row: number; column: number | null }
+
+/** @param sortedBy a measure; null for by layer */
+export function planSummary(
+  parts: SummaryPart[], sortedBy: string | null, width: number, measure: Measure,
+) {
+  const sizes = parts.map((part) => sizeOf(part, measure));
+  const columns = parts.reduce((sum, part) => sum + part.columns, 0);
+  const words = sizes.reduce((sum, { name, role }) => sum + name + role + RANGE, 0);
+  const fit = Math.floor((width - SIDE - words - (parts.length - 1) * GAP.panels) / columns);
+  const stacked = fit < CELL.least;
+  let [x, y] = [SIDE, 0];
+  const panels = parts.map((part, n) => {
+    const { name, role } = sizes[n];
+    const own = Math.floor((width - SIDE - name - role - RANGE) / part.columns);
+    const cell = within(stacked ? own : fit, CELL.phone, CELL.most);
+    const strip = x + name;
+    const after = strip + cell * part.columns;
+    const panel = {
+      part, rows: orderOf(part, sortedBy), x, y, strip, cell, role: after + GAP.words,
+      range: after + role, width: after + role + RANGE - x,
+      height: HEAD.rows + ROW * part.heads.length,
+    };
+    if (stacked) y += panel.height + GAP.below;
+    else x += panel.width + GAP.panels;
+    return panel;
+  });
+  return {
+    panels, stacked,
+    width: Math.max(...panels.map((panel) => panel.x + panel.width)),
+    height: Math.max(...panels.map((panel) => panel.y + panel.height)),
+  };
+}
+
+function sizeOf({ heads }: SummaryPart, measure: Measure) {
+  const widest = (texts: string[]) =>
+    Math.ceil(Math.max(...texts.map((words) => measure(words, LETTERS.words, 600))));
+  return {
+    name: widest(heads.map(({ name }) => name)) + GAP.words,
+    role: widest(heads.map(({ role }) => role)) + 2 * GAP.words,
+  };
+}
+
+export const topOf = ({ y }: { y: number }, row: number) => y + HEAD.rows + row * ROW;
 
 const POINT = 3; // radius of a mean
 const NARROW = 10; // a column, whose number would touch the next one's
 const LABELLED = 4; // every so manyth distance has a number
 
-interface Shown {
-  name: string; // of the measure
-  rasters: Raster[]; // of the panels
-  open: Head | null; // the head that the explorer shows
-}
+type SummaryScene = Scene<LinesData, SummaryPlan, SummaryAt>
+  & Pick<HeadSummary, "rasters" | "open"> & { name: string }; // of the measure
 
-type SummaryScene = Scene<LinesData, SummaryPlan, SummaryAt> & Shown;
-
-/** The colour's place in the table of 256. */
-const levelOf = (weight: number) => Math.round(255 * Math.sqrt(within(weight, 0, 1)));
-
-/** Draw a pixel for each head and distance. */
 export function rasterOfPanel({ part, rows }: Panel, theme: ThemeName) {
   const { columns, profile, palette } = part;
-  return rasterOf(columns, rows.length, palette[theme], (n) =>
-    levelOf(profile[rows[Math.floor(n / columns)] * columns + (n % columns)]));
+  return rasterOf(columns, rows.length, palette[theme], (n) => {
+    const weight = profile[rows[Math.floor(n / columns)] * columns + (n % columns)];
+    return Math.round(255 * Math.sqrt(within(weight, 0, 1)));
+  });
 }
 
 /** Find both ends of a measure over all heads and sentences, one scale for all kinds. */
@@ -58,7 +173,6 @@ export function summaryMarks(scene: SummaryScene): Mark[] {
   ]);
 }
 
-/** Write title, distances, and the ends of the measure's scale. */
 function headOf(
   { data: { reach }, theme, name }: SummaryScene, panel: Panel, [low, high]: [number, number],
 ): Mark[] {
@@ -179,7 +293,7 @@ export class HeadSummary extends PictureView<LinesData, SummaryAt, SummaryPlan> 
   foremost = make("dl", { class: "hl-foremost" });
   open: Head | null = null; // the head that the explorer shows
   picks = true;
-  rasters: Raster[] = [];
+  rasters: Raster[] = []; // of the panels
 
   constructor() {
     super();
@@ -210,14 +324,12 @@ export class HeadSummary extends PictureView<LinesData, SummaryAt, SummaryPlan> 
       ])));
   }
 
-  /** Find where the most of a head's weight lies. */
   strongest({ columns, profile }: SummaryPart, head: number) {
     const row = profile.subarray(head * columns, (head + 1) * columns);
     const column = row.indexOf(Math.max(...row));
     return `${number(row[column])} ${distanceOf(column, this.data.reach)}`;
   }
 
-  /** List where heads differ most, as buttons that open them. */
   differences() {
     const { data } = this;
     const words = wordsOf(data);
@@ -243,7 +355,6 @@ export class HeadSummary extends PictureView<LinesData, SummaryAt, SummaryPlan> 
     this.options.onSelect?.(head);
   }
 
-  /** Mark the head that the explorer shows. */
   mark(head: Head | null) {
     this.open = head;
     this.draw();
@@ -361,7 +472,6 @@ export class HeadSummary extends PictureView<LinesData, SummaryAt, SummaryPlan> 
 
 const short = (value: number) => figure(Number(value.toPrecision(3)));
 
-/** Write a measure of a head. */
 function measured(name: string, { values }: HeadRow) {
   const [mean, deviation, lowest, highest] = values[name];
   if (deviation == null || !lowest || !highest) return `${name} ${short(mean)}`;

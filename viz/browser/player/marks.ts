@@ -5,10 +5,10 @@ import { blank, rasterOf, setPixel } from "../core/color.ts";
 import { type Mark, path, picture, rect, text } from "../core/scene.ts";
 import { digits, isolate, shortened, tidy } from "../core/text.ts";
 import {
-  type Head, type KindData, mapBetween, type PlayerData, rowBetween, strongest, weightOf,
-} from "./data.ts";
-import { BARS, ENDS, type Place, type PlayerPlan, TILE, type Tile } from "./plan.ts";
-import type { Measure, Theme } from "../core/theme.ts";
+  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, strongest, TILE,
+  type Tile, weightOf,
+} from "./plan.ts";
+import type { Player } from "./view.ts";
 
 const FAINTEST = 0.01; // a weight below it has no ribbon
 const FAINTEST_OF_ALL = 0.08; // likewise where all rows are drawn at once
@@ -18,18 +18,8 @@ const LINK = { thinnest: 1.25, widest: 7, dash: [7, 5] };
 const SIZE = { bar: 13, title: 13 };
 
 export interface Word { side: "source" | "written"; index: number }
-interface Moment {
-  data: PlayerData;
-  plan: PlayerPlan;
-  theme: Theme;
-  measure: Measure;
-  kind: KindData;
-  head: Head; // whose ribbons are drawn
-  step: number; // that is going on, from 0
-  part: number; // of it that is over, up to 1
-  all: boolean; // whether all is written, and all rows are drawn at once
-  word: Word | null; // under the pointer
-}
+/** `head` has the ribbons that are drawn; `all`: all is written, and all rows are drawn at once. */
+type Moment = Player["moment"];
 
 export function stageMarks(moment: Moment): Mark[] {
   const { data, plan } = moment;
@@ -46,7 +36,6 @@ function placeOfQuery({ plan, kind }: Moment, query: number) {
   return kind.kind === "encoder_self" ? plan.source[query] : plan.written[query + 1];
 }
 
-/** Find the place of a key. */
 function placeOfKey({ plan, kind }: Moment, key: number) {
   return kind.kind === "decoder_self" ? plan.written[key] : plan.source[key];
 }
@@ -86,7 +75,6 @@ export const linksShown = ({ data, kind, all }: Pick<Moment, "data" | "kind" | "
 const belongs = ({ source, target }: PlayerData["links"][number], { side, index }: Word) =>
   (side === "source" ? source === index : target + 1 === index);
 
-/** List the words that a word is linked with, and how strongly. */
 export const partnersOf = (
   { links, source, written }: PlayerData, word: Word,
 ): [word: string, strength: number][] =>
@@ -157,43 +145,33 @@ function wordMarks(
   });
 }
 
-/** Draw the most probable next subwords, the one that was taken in ink, and what the beam keeps. */
 export function barMarks({ data, plan, theme, measure, kind, step, all, part }: Moment): Mark[] {
   if (!plan.bars || all || kind.kind === "encoder_self") return [];
   const { width } = plan.bars;
-  const [x, y, row] = [0, 0, BARS.row];
   const { options, taken, beginnings } = data.steps[step];
   const [word, number] = [0.42 * width, 40];
-  const bar = width - word - number;
-  const most = options.map(({ p }, n) => {
-    const middle = y + BARS.title + (n + 0.5) * row;
+  const most = options.flatMap(({ label, p }, n): Mark[] => {
+    const y = BARS.title + (n + 0.5) * BARS.row;
     const fill = n === taken ? theme.ink : theme.quiet;
-    const label = options[n].label;
+    const bar = { x: word, y: y - 5, width: width - word - number, height: 10 };
+    const right = { y, middle: true, anchor: "end", fill } as const;
     return [
       text({
+        ...right, x: word - 8, size: SIZE.bar + 1, weight: n === taken ? 600 : 400,
         text: isolate(shortened(label, word - 10, (t) => measure(t, SIZE.bar + 1, 600))),
-        x: x + word - 8, y: middle, middle: true, anchor: "end", size: SIZE.bar + 1, fill,
-        weight: n === taken ? 600 : 400,
       }),
-      rect({ x: x + word, y: middle - 5, width: bar, height: 10, fill: theme.ink, opacity: 0.09 }),
-      rect({
-        x: x + word, y: middle - 5, width: bar * p * part, height: 10,
-        fill: n === taken ? theme.ink : theme.quiet, opacity: n === taken ? 0.9 : 0.5,
-      }),
-      text({
-        text: digits(p), x: x + width, y: middle, middle: true, anchor: "end", size: SIZE.bar, fill,
-      }),
+      rect({ ...bar, fill: theme.ink, opacity: 0.09 }),
+      rect({ ...bar, width: bar.width * p * part, fill, opacity: n === taken ? 0.9 : 0.5 }),
+      text({ ...right, text: digits(p), x: width, size: SIZE.bar }),
     ];
   });
-  const beam = beginnings.length > 1 ? `The beam keeps ${beginnings.length} beginnings` : "";
+  const line = { x: 0, size: SIZE.title, fill: theme.quiet };
   return [
-    text({
-      text: "The next subword, by probability", x, y: y + 12, size: SIZE.title, fill: theme.quiet,
-    }),
-    ...most.flat(),
-    ...(beam ? [text({
-      text: beam, x, y: y + BARS.title + options.length * row + 14, size: SIZE.title,
-      fill: theme.quiet,
+    text({ ...line, text: "The next subword, by probability", y: 12 }),
+    ...most,
+    ...(beginnings.length > 1 ? [text({
+      ...line, text: `The beam keeps ${beginnings.length} beginnings`,
+      y: BARS.title + options.length * BARS.row + 14,
     })] : []),
   ];
 }
@@ -224,7 +202,6 @@ function endMarks(
   });
 }
 
-/** Draw the tile of every head: its row of weights at this moment, or its whole map. */
 export function tileMarks(
   moment: Moment & { tiles: Tile[]; selected: Head; pointed: Head | null },
 ): Mark[] {

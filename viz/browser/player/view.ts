@@ -9,12 +9,12 @@ import {
 import { group } from "../core/scene.ts";
 import { number, quote, within } from "../core/text.ts";
 import { View } from "../core/view.ts";
-import {
-  type Head, type Kind, type KindData, momentsOf, percent, type PlayerData, readPlayer, rowBetween,
-  strongest,
-} from "./data.ts";
 import { barMarks, linksShown, partnersOf, stageMarks, tileMarks, type Word } from "./marks.ts";
-import { BARS, planPlayer, planTiles, type PlayerPlan, type Tile } from "./plan.ts";
+import {
+  BARS, type Head, type KindData, momentsOf, percent, planPlayer, planTiles, type PlayerData,
+  type PlayerPlan, readPlayer, rowBetween, strongest, type Tile,
+} from "./plan.ts";
+import type { Kind } from "../attention_map/plan.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
 const STEP = 450; // ms: nine subwords take four seconds
@@ -25,7 +25,6 @@ const HEAD_NAME = "watched"; // likewise: `cross-4-3`
 
 export class Player extends View<PlayerData> {
   static read = readPlayer;
-  static sends = true;
 
   stage = make("canvas", { "aria-hidden": "true" });
   says = make("p", { class: "hl-player-says", "aria-live": "polite" });
@@ -42,7 +41,6 @@ export class Player extends View<PlayerData> {
   bars = make("canvas", { class: "hl-player-bars", "aria-hidden": "true" });
   frame = make("div", { class: "hl-frame hl-player-stage" }, this.stage, this.bars, this.tip);
   table = make("table");
-  texts = "";
   aboutHeads = "";
   selected: Record<string, Head> = {}; // by kind
   pointed: Head | null = null; // a tile under the pointer or the cursor
@@ -106,10 +104,8 @@ export class Player extends View<PlayerData> {
 
   update() {
     const { data } = this;
-    const texts = JSON.stringify([data.source, data.written, data.arrival, data.training.length,
+    const isNew = this.setTexts([data.source, data.written, data.arrival, data.training.length,
       data.kind, data.training.length ? 0 : data.kinds.map(({ selected }) => selected)]);
-    const isNew = texts !== this.texts;
-    this.texts = texts;
     const before = this.kind?.kind;
     const wanted = isNew ? data.kind : before;
     this.kind = data.kinds.find(({ kind }) => kind === wanted) ?? data.kinds[0];
@@ -135,7 +131,6 @@ export class Player extends View<PlayerData> {
     this.moments = data.training.length;
   }
 
-  /** Write what a screen reader finds: a row for each step. */
   describe() {
     const { data } = this;
     const heads = data.kinds.reduce((sum, { layers, heads: count }) => sum + layers * count, 0);
@@ -185,7 +180,6 @@ export class Player extends View<PlayerData> {
     return Number.isInteger(step) ? step - 1 : -1;
   }
 
-  /** Get the head and the step that are open. */
   get choice() {
     return { ...this.selected[this.kind.kind], moment: this.step };
   }
@@ -198,7 +192,6 @@ export class Player extends View<PlayerData> {
     this.options.onSelect?.(this.choice);
   }
 
-  /** Get the number of the last step, from 0. */
   get last() {
     return momentsOf(this.data, this.kind) - (this.data.training.length ? 1 : 0);
   }
@@ -214,7 +207,6 @@ export class Player extends View<PlayerData> {
     };
   }
 
-  /** Play on from here, or from the beginning. */
   start() {
     if (this.step >= this.last && this.part === 1) [this.step, this.part] = [0, 0];
     const begun = performance.now() - (this.part === 1 ? STEP : 0);
@@ -224,7 +216,7 @@ export class Player extends View<PlayerData> {
     const frame = (now: number) => {
       const over = Math.max(0, now - begun);
       this.step = Math.min(first + Math.floor(over / STEP), this.last);
-      this.part = eased(Math.min(1, (over % STEP) / MOVE));
+      this.part = 1 - (1 - Math.min(1, (over % STEP) / MOVE)) ** 3; // slower towards the end
       const ends = this.step >= this.last && (!this.data.training.length || this.part === 1);
       if (ends) this.pause();
       else this.timer = requestAnimationFrame(frame);
@@ -256,7 +248,6 @@ export class Player extends View<PlayerData> {
     this.keep();
   }
 
-  /** Open a head, whose ribbons stay. */
   open({ layer, head }: { layer: number; head: number }) {
     const { kind } = this.kind;
     this.selected[kind] = { kind, layer, head };
@@ -328,7 +319,6 @@ export class Player extends View<PlayerData> {
     this.board.setAttribute("aria-label", `${this.kind.name}: a tile for each head. ${HELP}`);
   }
 
-  /** Say what the open head does at this moment. */
   sentence() {
     const { data, kind, moment: { head, step, all } } = this;
     const name = `${kind.name} L${head.layer + 1} H${head.head + 1}`;
@@ -348,7 +338,6 @@ export class Player extends View<PlayerData> {
     return `${doing}, ${name} looks at ${looked} (${percent(Math.max(rest, row[key]))}).`;
   }
 
-  /** Say what the model writes at a step of its training. */
   runSentence(step: number) {
     const { number: n, written } = this.data.training[step];
     const steps = `${n.toLocaleString("en")} ${n === 1 ? "step" : "steps"}`;
@@ -397,7 +386,6 @@ export class Player extends View<PlayerData> {
     this.draw();
   }
 
-  /** Find the subword under the pointer. */
   under(event: PointerEvent | MouseEvent) {
     const [x, y] = pointIn(event, this.stage);
     for (const side of ["source", "written"] as const) {
@@ -425,7 +413,6 @@ export class Player extends View<PlayerData> {
     else this.note(null, []);
   }
 
-  /** Write words and their numbers beside a word that is pointed at. */
   note(word: Word | null, values: [word: string, value: number][]) {
     if (JSON.stringify(word) !== JSON.stringify(this.word)) {
       this.word = word;
@@ -467,6 +454,3 @@ export class Player extends View<PlayerData> {
 }
 
 const HELP = "The arrow keys move from head to head, Enter opens one, Escape goes back.";
-
-/** Slow down towards the end. */
-const eased = (part: number) => 1 - (1 - part) ** 3;

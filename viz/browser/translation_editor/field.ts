@@ -15,7 +15,6 @@ export const makeField = (id: string, note: string) => make("textarea", {
   "aria-haspopup": "listbox", "aria-controls": id, "aria-describedby": note,
 });
 
-/** Move a caret along when one stretch of the text is replaced. */
 export function caretAfter(
   caret: number, { from, until, inserted }: { from: number; until: number; inserted: string },
 ) {
@@ -43,7 +42,6 @@ export function replaceText(field: HTMLTextAreaElement, text: string) {
   field.setSelectionRange(isTouched ? end : caretAfter(selectionStart, change), end);
 }
 
-/** Put a text in the place of the selection, as an edit that can be undone. */
 function insert(field: HTMLTextAreaElement, text: string) {
   // no other way into a browser's own undo
   document.execCommand(text ? "insertText" : "delete", false, text);
@@ -84,12 +82,10 @@ export class Mirror {
       .map((box) => inside(box, outer));
   }
 
-  /** Whether the text runs so, by its first letters. */
   get fromRight() {
     return getComputedStyle(this.root).direction === "rtl";
   }
 
-  /** Measure the place of the end of the sentence. */
   endBox(): Box {
     const range = document.createRange();
     range.selectNodeContents(this.end);

@@ -13,7 +13,6 @@ import { type Chosen, Popover } from "./popover.ts";
 import {
   BAR, barOf, carried, type EditorData, type PlacedWord, wordAt, wordAtCaret, wordsOf,
 } from "./words.ts";
-import type { Theme } from "../core/theme.ts";
 import type { Message } from "../core/wire.ts";
 
 const PAUSE = 300; // ms without a letter, then what was typed is sent
@@ -24,8 +23,6 @@ const HELP = "Bar: the model’s probability of the word; grey word: below one h
 const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
 
 export class TranslationEditor extends View<EditorData> {
-  static sends = true;
-
   static read({ meta, arrays: { spans, words, logProbs } }: Message): EditorData {
     const pieces = meta.pieces.map((piece: any, n: number) => ({
       ...piece, start: spans[2 * n], end: spans[2 * n + 1], logProb: logProbs[n],
@@ -115,7 +112,6 @@ export class TranslationEditor extends View<EditorData> {
     return "take";
   }
 
-  /** Write the names and the table for a screen reader, and the status beside the text. */
   describe() {
     const { known, field } = this;
     this.root.setAttribute("aria-label", known.title);
@@ -137,7 +133,6 @@ export class TranslationEditor extends View<EditorData> {
     if (this.open !== null) this.showCard();
   }
 
-  /** Find the words where the browser has put them. */
   place() {
     const { known, mirror, field, text } = this;
     mirror.write(field.value);
@@ -173,7 +168,6 @@ export class TranslationEditor extends View<EditorData> {
     this.pause = setTimeout(() => this.send(), PAUSE);
   }
 
-  /** Send the typed text. */
   send() {
     clearTimeout(this.pause);
     if (this.composing || !this.known) return;
@@ -273,7 +267,6 @@ export class TranslationEditor extends View<EditorData> {
     if (this.theme) this.draw();
   }
 
-  /** Force a piece. */
   take({ piece, alternative }: Chosen) {
     if (this.exchange.ahead) return; // these are the pieces of another text
     const { pieces } = this.known;
@@ -313,14 +306,10 @@ const POINTED = 0.08;
 const UNSURE = 0.35; // of a word behind what was typed last
 const OVER = { height: 1.5, hook: 6 }; // the line over what was forced
 
-interface EditorScene {
-  placed: PlacedWord[];
-  open: number | null; // the word whose pieces are shown, by its number
+type EditorScene = Pick<TranslationEditor, "placed" | "open" | "data" | "theme"> & {
   boxesOf: (piece: number) => Box[]; // a piece
   fromRight: boolean; // whether the text runs from right to left
-  data: EditorData;
-  theme: Theme;
-}
+};
 
 export function editorMarks(scene: EditorScene): Mark[] {
   const { placed, open, theme, fromRight } = scene;
@@ -341,7 +330,6 @@ export function editorMarks(scene: EditorScene): Mark[] {
   ];
 }
 
-/** Draw the bar of a word, or of each piece of the word under the pointer. */
 function bars({ open, boxesOf, data, theme, fromRight }: EditorScene, { word, boxes }: PlacedWord) {
   const faded = word.sure ? 1 : UNSURE;
   const parts = word.index === open && word.count > 1

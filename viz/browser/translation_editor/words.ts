@@ -5,7 +5,6 @@
 
 import type { Box } from "../core/dom.ts";
 
-/** A piece that could have stood in a place. */
 interface Other { raw: string; label: string; p: number }
 
 interface EditorPiece {
@@ -28,7 +27,7 @@ export interface EditorWord {
   forced: boolean;
 }
 
-export interface EditorData { // the message of `encode_editor` in viz/draw/translation_editor.py
+export interface EditorData { // the message of `encode_editor` in viz/draw/alternatives.py
   title: string;
   placeholder: string; // where there is no text
   language: string; // of the text, as HTML names it, or ""
@@ -108,10 +107,8 @@ const isLetter = (letter = "") => /[\p{L}\p{N}\p{M}\p{Cs}]/u.test(letter);
 const isHigh = (unit = "") => unit >= "\ud800" && unit <= "\udbff";
 const isLow = (unit = "") => unit >= "\udc00" && unit <= "\udfff";
 
-/** A part of a bar: its track, and how much of it is filled. */
 interface BarPart { x: number; y: number; width: number; start: number; filled: number }
 
-/** A word with a box for each line that it stands in. */
 export interface PlacedWord { word: CarriedWord; boxes: Box[] }
 
 export const BAR = { height: 4, below: 1, apart: 2 };
@@ -140,7 +137,6 @@ export function endBox(
   return { left, top, right: left + END.width, bottom };
 }
 
-/** Find the word at a place: in its boxes, and in the bar under them. */
 export const wordAt = (placed: PlacedWord[], x: number, y: number) => placed.find(({ boxes }) =>
   boxes.some(({ left, top, right, bottom }) => x >= left && x < right && y >= top
     && y < bottom + BAR.below + BAR.height + 2));

@@ -8,7 +8,6 @@ import type { Place } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
 
 export type Side = "source" | "target";
-/** A word of one of the two sentences. */
 export interface Token { side: Side; index: number }
 /** Two word numbers, from 0, their strength, and whether each is the other's strongest. */
 export interface Link { source: number; target: number; strength: number; mutual: boolean }
@@ -31,7 +30,6 @@ type Shares = Record<Side | "onSinks", ArrayLike<number>>;
 
 export const OTHER: Record<Side, Side> = { source: "target", target: "source" };
 
-/** List the links of a word, the strongest first. */
 export const linksOf = ({ links }: Pick<LinkData, "links">, { side, index }: Token) =>
   links.filter((link) => link[side] === index).sort((a, b) => b.strength - a.strength);
 
@@ -41,15 +39,8 @@ export const same = (token: Token | null, other: Token | null) =>
 /** A word's place; its text is cut where it has no room. */
 export type WordPlace = Place & { text: string };
 
-export interface LinkPlan {
-  columns: boolean; // whether the sentences stand side by side, else one over the other
-  many: boolean; // whether there are several pairs of lines
-  font: number; // size of the letters
-  places: Record<Side, WordPlace[]>;
-  bend: number; // how far a link leaves a word straight
-  width: number;
-  height: number;
-}
+/** `many`: there are several pairs of lines; `bend`: how far a link leaves a word straight. */
+export type LinkPlan = ReturnType<typeof planLinks>;
 
 export const NUMBER = { font: 12, width: 30, height: 16 }; // of a strength beside a word
 /** A bar under a word, equally long for all words and so to be compared. */
@@ -62,21 +53,20 @@ const BROKEN = { links: 62, slack: 1.15 }; // several pairs of lines; they are n
 export const SIDES = ["source", "target"] as const;
 const COLUMNS = { font: 15, row: 28, links: 72, most: 200, edge: 8 };
 
-/** Compute a value for both sentences. */
 const both = <T>(valueOf: (side: Side) => T): Record<Side, T> =>
   ({ source: valueOf("source"), target: valueOf("target") });
 
-export const planLinks = (data: LinkData, width: number, measure: Measure): LinkPlan =>
+export const planLinks = (data: LinkData, width: number, measure: Measure) =>
   (width < NARROW ? inColumns : inLines)(data, width, measure);
 
-function inLines(data: LinkData, width: number, measure: Measure): LinkPlan {
+function inLines(data: LinkData, width: number, measure: Measure) {
   const { font, gap, texts, sizes } = largest(data, width, measure);
   const pairs = brokenTogether(sizes, data.links, gap, width);
   const line = Math.round(LINES.line * font);
   const leftward = leftwardOf(data);
   const links = pairs.length > 1 ? BROKEN.links : LINES.links;
   const high = 2 * NUMBER.height + 2 * line + links;
-  const places: LinkPlan["places"] = { source: [], target: [] };
+  const places: Record<Side, WordPlace[]> = { source: [], target: [] };
   pairs.forEach((pair, n) => {
     const top = n * (high + LINES.between) + NUMBER.height;
     const starts = alongside(pair, sizes, data.links, gap, width, leftward);
@@ -115,7 +105,7 @@ function largest(data: LinkData, width: number, measure: Measure) {
   return all.find((words) => count(words) <= fewest) as (typeof all)[number];
 }
 
-function inColumns(data: LinkData, width: number, measure: Measure): LinkPlan {
+function inColumns(data: LinkData, width: number, measure: Measure) {
   const { font, row, edge } = COLUMNS;
   const wideOf = (word: string) => Math.ceil(measure(word, font, 600));
   const beside = NUMBER.width + 2 * edge; // of a word: its number, and air at both sides
@@ -131,13 +121,10 @@ function inColumns(data: LinkData, width: number, measure: Measure): LinkPlan {
     ({ text: texts[side][n], x, y, width: wide, height: row }));
   return {
     columns: true, many: false, font, bend: middle / 2, width, height: rows * row,
-    places: {
-      source: column("source", 0, left), target: column("target", left + middle, right),
-    },
+    places: { source: column("source", 0, left), target: column("target", left + middle, right) },
   };
 }
 
-/** Test for both sentences whether they run to the left. */
 export const leftwardOf = (data: Pick<LinkData, Side>) =>
   both((side) => runsLeft(data[side].join(" ")));
 
@@ -286,6 +273,5 @@ export function placed(
     .map((at, n) => at + offsets[n]);
 }
 
-/** Compute the length of words in a row. */
 const lengthOf = (sizes: number[], gap: number) =>
   sizes.reduce((sum, size) => sum + size + gap, 0) - (sizes.length ? gap : 0);

@@ -19,12 +19,8 @@ const AIR = 3; // between a word and its links
 const EDGE = 8; // between a word and its number in a column
 const TRACK = 0.16; // opacity of a bar of 1
 
-interface Chosen {
-  pinned: Token | null;
-  shown: Token | null; // whose partners are shown; all are alike where there is none
-}
-
-type LinkScene = Scene<LinkData, LinkPlan, Token> & Chosen;
+type LinkScene = Scene<LinkData, LinkPlan, Token> & Pick<WordLinks, "pinned">
+  & { shown: Token | null }; // whose partners are shown; all are alike where there is none
 
 export function linkMarks(scene: LinkScene): Mark[] {
   const { data, shown } = scene;
@@ -88,7 +84,6 @@ function words(scene: LinkScene, side: Side, own: Link[]): Mark[] {
   });
 }
 
-/** Draw a share of 1 as a pale bar, and the share of a word on it in ink. */
 function shareBar({ data, plan, theme }: LinkScene, { side, index }: Token, opacity: number) {
   const { x, y, width, height } = plan.places[side][index];
   const share = data.shares?.[side][index] ?? 0;
@@ -113,7 +108,6 @@ function textAt(
     : { x: x + EDGE, y: middle, anchor: "start" } as const;
 }
 
-/** The strength at a partner, on its side away from the links. */
 function numberAt(scene: LinkScene, place: Place, side: Side, strength: number) {
   const { plan, theme, measure } = scene;
   const { x, y, width, height } = place;
@@ -127,7 +121,6 @@ function numberAt(scene: LinkScene, place: Place, side: Side, strength: number) 
   return text({ ...written, x: x + width / 2, y: outside, anchor: "middle" });
 }
 
-/** Draw a bar at the pinned word. */
 function stem({ plan, theme }: LinkScene, { x, y, width, height }: Place, side: Side) {
   const first = side === "source";
   const box = plan.columns
@@ -136,7 +129,6 @@ function stem({ plan, theme }: LinkScene, { x, y, width, height }: Place, side: 
   return rect({ ...box, fill: theme.ink });
 }
 
-/** The arrows along a line that runs to the left. */
 const TURNED: Record<string, string> = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
 const TALLEST_COLUMNS = 1600; // more than fifty words, as they stand on a phone, scroll
 const HELP = "The arrow keys move along a sentence, and to a partner in the other one; Enter pins "
@@ -251,13 +243,11 @@ export class WordLinks extends PictureView<LinkData, Token, LinkPlan> {
     return boxAt(x, y, width, height);
   }
 
-  /** Add a line above the word and a line below it. */
   roomOf(at: Token) {
     const { left, top, right, bottom } = this.boxOf(at);
     return { left, top: 2 * top - bottom, right, bottom: 2 * bottom - top };
   }
 
-  /** Show the whole of a word that is cut, and its shares. */
   tipNodes({ side, index }: Token) {
     const word = this.data[side][index];
     if (this.data.shares) return [`${quote(word)} ${shareText(this.data, { side, index })}`];
@@ -265,12 +255,10 @@ export class WordLinks extends PictureView<LinkData, Token, LinkPlan> {
   }
 }
 
-/** Write the strength of a link, and whether it is dashed. */
 const strengthOf = ({ strength, mutual }: Link) => `${digits(strength)}${mutual ? "" : ", dashed"}`;
 
 const SHARES = ["Used", "From the source", "Cross-attention on sinks"]; // columns of the table
 
-/** Write the shares of a word. */
 function shareText({ shares }: LinkData, { side, index }: Token) {
   if (!shares) return "";
   const share = digits(shares[side][index]);

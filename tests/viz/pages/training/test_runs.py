@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
 from tests.viz.planted_trace import planted
-from training.run import journal
 from transformer import CheckpointError
 from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME, FORMING
 from viz.app.models.menu import CHECKPOINT_VARIABLE
@@ -123,15 +122,6 @@ def test_any_other_path_is_no_run_and_no_file_is_touched_for_it(
     assert result is None
 
 
-def test_what_is_bundled_is_a_run_from_its_first_step_and_small() -> None:
-    last = journal.read(BUNDLED / "run.jsonl")[-1]["step"]
-    for probes in find(BUNDLED):
-        assert min(probes) == 1
-        assert max(probes) == last
-    assert sum(path.stat().st_size for path in BUNDLED.rglob("*.npz")) < 2_000_000
-    assert sum(path.stat().st_size for path in FORMING.rglob("*")) < 4_000_000
-
-
 def test_a_run_goes_on_while_its_log_is_fresh(beside: Path) -> None:
     log = beside / "new" / "run.jsonl"
     assert is_live(log.parent)
@@ -202,7 +192,7 @@ def test_a_run_of_the_folder_is_offered_by_name_and_by_the_path_of_a_link(folder
     assert offered["runs/mine"] == offered[str(folder / "mine")] == folder / "mine"
 
 
-@pytest.mark.parametrize("name", ["no/such/folder", "~nobody", "n" * 300, "/etc", "..", "a\0b"])
+@pytest.mark.parametrize("name", ["~nobody", "n" * 300, "/etc", "a\0b"])
 def test_what_is_no_run_is_named_and_not_offered(folder: Path, name: str) -> None:
     app = opened(name, "runs/gone")
     assert texts(app) == [
@@ -250,19 +240,19 @@ def test_a_link_to_a_file_elsewhere_is_no_probe(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weights", "why"),
+    ("changes", "why"),
     [
-        (-0.5, "holds no attention of a model"),
-        (2.0, "holds no attention of a model"),
-        (np.nan, "is not a trace that was saved here"),
+        ({"cross": np.full_like(planted().cross, -0.5)}, "holds no attention of a model"),
+        ({"cross": np.full_like(planted().cross, 2.0)}, "holds no attention of a model"),
+        ({"cross": np.full_like(planted().cross, np.nan)}, "is not a trace that was saved here"),
+        ({"cross": planted().cross[:0, :0]}, "is no probe of a run"),
     ],
 )
 def test_what_no_head_can_have_looked_at_is_refused(
-    tmp_path: Path, weights: float, why: str
+    tmp_path: Path, changes: dict[str, np.ndarray], why: str
 ) -> None:
     path = _keep(tmp_path, 1, 1)
-    trace = planted()
-    replace(trace, cross=np.full_like(trace.cross, weights)).save(path)
+    replace(planted(), **changes).save(path)
     with pytest.raises(CheckpointError, match=why):
         load(path)
 
@@ -294,11 +284,3 @@ def test_a_pipe_is_no_probe_and_more_files_than_are_read_are_one_sentence(
     monkeypatch.setattr(runs, "MAX_FILES", 2)
     with pytest.raises(CheckpointError, match="holds 3 files, and up to 2 are read"):
         find(tmp_path)
-
-
-def test_anybodys_trace_is_no_probe(tmp_path: Path) -> None:
-    path = _keep(tmp_path, 1, 1)
-    nothing = np.zeros((0, 0, *planted().cross.shape[2:]), np.float32)
-    replace(planted(), cross=nothing).save(path)
-    with pytest.raises(CheckpointError, match=r"is no probe of a run"):
-        load(path)

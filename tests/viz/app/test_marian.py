@@ -14,7 +14,7 @@ from transformer import Translator
 from transformer.analysis.axes import APART
 from viz.app.links.navigation import VIEW, WHY
 from viz.app.models.menu import CHECKPOINT_VARIABLE
-from viz.draw.labels import KINDS_BY_NAME, PAGE_TITLES, quoted
+from viz.draw.labels import PAGE_TITLES, quoted
 from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.boxes import BY_HEADING
 from viz.pages.architecture.drawing import NORMS
@@ -69,19 +69,6 @@ def test_every_page_opens_on_a_marian_folder(page: str, visit: Callable[..., App
     for view in VIEWS if page == "roles" else [""]:
         shown = [text.value for text in visit(page, **{VIEW: view} if view else {}).text]
         assert any(text.startswith("log probability") for text in shown), shown
-
-
-@pytest.mark.parametrize("page", ["heads", "inside"])
-@pytest.mark.parametrize("kind", KINDS_BY_NAME)
-def test_the_last_head_of_each_kind_opens(
-    page: str, kind: str, folder: Path, visit: Callable[..., AppTest]
-) -> None:
-    stack = Translator.load(folder).model.config.stack(KINDS_BY_NAME[kind])
-    url = {"kind": kind, "layer": str(stack.N), "head": str(stack.h)}
-    app = visit(page, **url)
-    assert not app.error
-    chosen = {box.key: box.value for box in app.selectbox}
-    assert (chosen["layer"], chosen["head"]) == (url["layer"], url["head"])
 
 
 def test_words_of_a_script_without_spaces_are_said_to_stay_apart(

@@ -58,11 +58,6 @@ def test_a_row_names_what_is_read_before_what_is_written_with_a_piece_marked_ali
     ]
 
 
-def test_a_row_of_the_decoder_can_be_named_by_what_it_writes() -> None:
-    assert axis_titles("decoder_self", OURS).rows == "German: last word read"
-    assert axis_titles("decoder_self", OURS, row="writes").rows == "German: next word predicted"
-
-
 def test_numbers_have_a_true_minus_and_lists_one_and() -> None:
     assert (format_number(-1.234), format_number(0.25, 1, sign=True)) == ("−1.23", "+0.2")
     # what rounds to nothing has no sign

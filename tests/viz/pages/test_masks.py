@@ -124,12 +124,6 @@ def test_a_row_that_the_batch_does_not_have_is_not_asked_for(opened, made, trans
     assert grids(app)["chosen"] == [0, shorter - 1] != [0, last - 1]
 
 
-def test_nonsense_in_a_link_opens_the_page_as_ever(opened) -> None:
-    odd = dict.fromkeys(("mask-view", "kind", "mask", "mask-as", "mask-row"), "<b>")
-    as_ever, odd = opened(), opened(**odd)
-    assert (grids(odd), drawn_whys(odd)) == (grids(as_ever), drawn_whys(as_ever))
-
-
 def test_as_numbers_the_squares_carry_what_is_added(opened) -> None:
     made = grids(opened(**{"mask-as": "0/−∞"}))
     assert made["asNumbers"] is True

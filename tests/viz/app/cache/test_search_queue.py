@@ -1,6 +1,5 @@
 """Searches that wait are one batch, with the results that each would have alone."""
 
-import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -185,23 +184,13 @@ def test_a_reader_who_leaves_ends_the_search_and_no_other(
     assert gate.stopped == [LONG]
 
 
-def test_whoever_comes_to_a_full_queue_is_told(translator: Translator, gate, monkeypatch) -> None:
-    monkeypatch.setattr(search_queue, "MAX_WAITING", 2)
-    clients = itertools.cycle(["one", "other", "third"])
-    monkeypatch.setattr(search_queue, "current_client", lambda: next(clients))
+def test_one_client_has_half_of_the_queue(translator: Translator, gate, monkeypatch) -> None:
+    monkeypatch.setattr(search_queue, "MAX_WAITING", 4)
     queue = SearchQueue()
     with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]):
         with pytest.raises(BusyError, match=r"^2 sentences wait"):
             queue.search(translator, TEXTS[3], TREE)
         assert (queue.count("waiting"), queue.count("running")) == (2, 1)
-
-
-def test_one_client_has_half_of_the_queue(translator: Translator, gate, monkeypatch) -> None:
-    monkeypatch.setattr(search_queue, "MAX_WAITING", 4)
-    queue = SearchQueue()
-    with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]):
-        with pytest.raises(BusyError):
-            queue.search(translator, TEXTS[3], TREE)
         monkeypatch.setattr(search_queue, "current_client", lambda: "other")
         with ThreadPoolExecutor(1) as threads:
             other = threads.submit(queue.search, translator, TEXTS[3], TREE)

@@ -188,13 +188,6 @@ def test_what_this_model_or_sentence_has_not_is_skipped_in_one_sentence(serve, l
     assert TEXTS["en"]["first"] not in page_text(other)
 
 
-@pytest.mark.parametrize("card", ["0", "99", "x", "-1", "1e3", "\u0661"])
-def test_any_number_opens_a_card(serve, lessons, card):
-    app = serve(text=SENTENCE, lesson="two", card=card)
-    number = 6 if card == "99" else 1
-    assert TEXTS["en"]["card"].format(number=number, count=6) in texts(app)
-
-
 def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lessons, monkeypatch):
     (lessons / "bad.md").write_text("---\ntitle: x\n---\n", "utf-8")
     app = serve(text=SENTENCE, lesson="bad")

@@ -188,24 +188,6 @@ def test_a_damaged_one_says_so_to_all_who_wait_and_is_tried_again(loader: Loader
     assert cache.size == 0
 
 
-def test_many_people_and_few_places(loader: Loader) -> None:
-    cache, wrong = ModelCache(30, loader), []
-
-    def ask(number: int) -> None:
-        for n in range(50):
-            name = "abcdefgh"[(number * 7 + n * n) % 8]
-            with cache.use(Path(name), patient) as model:
-                if vars(model)["name"] != name:
-                    wrong.append(name)
-
-    with ThreadPoolExecutor(8) as people:
-        list(people.map(ask, range(8)))
-    assert not wrong
-    assert cache.size <= 30
-    assert len(loader.in_memory()) == cache.size / 10
-    assert not cache._loading
-
-
 @pytest.fixture
 def use() -> Callable[[ModelCache, Path], str]:
     def checksum(cache: ModelCache, folder: Path) -> str:

@@ -55,14 +55,6 @@ def test_models_of_both_layouts_are_offered_and_what_is_none_is_not(
     assert offered_models().problem == ""
 
 
-def test_a_folder_that_appears_or_leaves_is_seen_at_once(folder: Path) -> None:
-    assert names() == [*BUNDLED_BY_NAME]
-    marian_folder.write(folder / "late")
-    assert names() == [*BUNDLED_BY_NAME, "late"]
-    shutil.rmtree(folder / "late")
-    assert names() == [*BUNDLED_BY_NAME]
-
-
 def test_a_name_that_cannot_be_shown_is_written_so_that_it_can(folder: Path) -> None:
     strange = [folder / "a\nb", Path(f"{folder}/caf\udce9")]
     for path in strange:

@@ -29,13 +29,6 @@ def visit(app: AppTest, page: str) -> None:
     app.run()
 
 
-def test_what_the_bar_holds_goes_along(serve, translator: Translator) -> None:
-    app = serve(bar, text=SENTENCE, beam="2")
-    visit(app, "masks")
-    assert translator.translate(SENTENCE, beam_size=2).text in texts(app)
-    assert (in_url(app, "text"), in_url(app, "beam")) == (SENTENCE, "2")
-
-
 def test_so_does_what_the_bar_had_no_time_to_take(
     serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,14 +9,9 @@ from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import texts
 from tests.viz.pages.reading import records, tables
 from transformer import Transformer, TransformerConfig, Translator
-from transformer.analysis.paper.costs import (
-    PARTS,
-    parameters_by_formula,
-)
 from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.parameters import (
     millions,
-    parts_chart,
     start_token_parameters,
 )
 
@@ -75,29 +70,6 @@ def test_a_configuration_that_cannot_be_gets_its_one_sentence(opened) -> None:
     )
     app.number_input(key="arch_h").set_value(8).run()
     assert app.metric[0].value == "63.05 M"
-
-
-def test_every_part_of_every_model_is_drawn() -> None:
-    small = TransformerConfig(vocab_size=50, d_model=12, h=3, positions="learned", max_length=9)
-    models = {"base": parameters_by_formula(TransformerConfig.base())}
-    models["small"] = parameters_by_formula(small)
-    chart = parts_chart(models).to_dict()
-    bars, words = chart["datasets"].values()
-    for name, parts in models.items():
-        own = [row for row in bars if row["model"] == name]
-        assert {row["part"]: row["count"] for row in own} == {
-            part: count for part, count in parts.items() if count
-        }
-        assert sum(row["share"] for row in own) == pytest.approx(1)
-        ordered = sorted(own, key=lambda row: row["order"])
-        assert [row["part"] for row in ordered] == [part for part in PARTS if parts[part]]
-    totals = {name: sum(parts.values()) for name, parts in models.items()}
-    assert {row["model"]: row["count"] for row in words} == totals
-    assert words[0]["label"] == "63.05 M"
-    # the words at the end of the longest bar have room
-    domains = [layer["encoding"]["x"]["scale"]["domain"] for layer in chart["layer"]]
-    assert domains[0][1] > max(totals.values())
-    assert domains[0] == domains[1]
 
 
 @pytest.mark.parametrize(

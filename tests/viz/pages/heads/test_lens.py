@@ -92,17 +92,6 @@ def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> No
     assert app.selectbox(key="head").value == "3"
 
 
-@pytest.mark.parametrize("link", [{"lens": "nonsense"}, {"lens": "inf"}, {}])
-def test_a_lens_that_is_not_there_is_that_of_the_weights(
-    serve, trace: AttentionTrace, link: dict[str, str]
-) -> None:
-    app = serve("heads", text=SENTENCE, kind="cross-attention", layer="2", head="3", **link)
-    np.testing.assert_array_equal(
-        messages(app, "attention_map")[0][1]["weights"], trace.cross[1, 2]
-    )
-    assert title(app) == "L2 H3 · cross-attention"
-
-
 @pytest.mark.parametrize(("first", "second"), [("gradient", "norm"), ("norm", "alti")])
 def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
     serve, translator: Translator, trace: AttentionTrace, first: LensName, second: LensName

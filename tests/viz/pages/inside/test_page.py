@@ -8,11 +8,10 @@ import pytest
 from tests.viz.app_test import GIVEN, texts, unsure
 from tests.viz.pages.reading import SENTENCE, html, message
 from transformer import AttentionTrace, Translation, Translator
-from transformer.analysis.paper.scaling import gaussian_dot_variance, rescale
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
 from viz.findings import findings
-from viz.pages.inside import VARIANCES, factors, variance_chart
+from viz.pages.inside import factors
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -89,21 +88,6 @@ def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(serv
     assert len(app.get("vega_lite_chart")) == 2
 
 
-def test_the_translation_under_another_scale_is_the_models_own(
-    serve, translator: Translator
-) -> None:
-    """Taught at 1/√dₖ, the model is made to use √dₖ: 8 times its own scores at d_k = 8."""
-    url = {"kind": "cross-attention", "layer": "2", "head": "1", "scale_of": "× √dₖ"}
-    app = serve("inside", text=SENTENCE, **url)
-    here = "decoder.layers.1.cross_attention.hook_attn_scores"
-    with translator.model.hooks({here: rescale(8.0, 0)}):
-        expected = translator.translate(SENTENCE)
-    (line,) = [line for line in html(app) if "translated with" in line]
-    assert "× √dₖ in L2 H1 · cross" in line
-    assert f"log probability −{-expected.log_prob:.2f}" in line
-    assert all(word in line for word in expected.text.split())
-
-
 def test_what_a_reader_should_know_of_the_rescaled_translation_is_said(serve, unsure_model) -> None:
     app = serve("inside", text=SENTENCE, scale_of="× √dₖ", every="true")
     assert len(unsure(app)) == 2  # of the bar's, too
@@ -160,17 +144,3 @@ def test_the_axis_holds_each_scale_that_the_page_marks() -> None:
     assert at[0] == pytest.approx(0.01)
     assert at[-1] == pytest.approx(100)
     np.testing.assert_allclose(np.diff(np.log(at)), np.log(at[1] / at[0]))
-
-
-def test_each_variance_is_drawn_over_the_width() -> None:
-    width, wide = np.array([1, 2, 3]), np.array([1, 4, 16])
-    measured, predicted = np.array([0.0, 2.5, 4.0]), np.array([1.0, 2.0, 3.0])
-    gaussian = gaussian_dot_variance(wide)
-    chart = variance_chart(width, measured, predicted, wide, gaussian).to_dict()
-    (rows,) = chart["datasets"].values()
-    drawn = {
-        name: [(row["width"], row["variance"]) for row in rows if row["curve"] == name]
-        for name in VARIANCES
-    }
-    assert drawn[VARIANCES[1]] == list(zip(wide, gaussian, strict=True))
-    assert drawn[VARIANCES[2]] == [(2, 2.5), (3, 4.0)]  # a logarithm of 0 has no place

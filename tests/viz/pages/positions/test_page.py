@@ -1,21 +1,9 @@
 """The positions page opens with each of its views, whatever the URL asks for."""
 
-import numpy as np
 import pytest
 
 from tests.viz.app_test import texts
-from tests.viz.pages.positions.reading import picture
-from tests.viz.plotly_values import map_values
-from transformer.embedding import sinusoidal_positions
 from viz.pages.positions import VIEWS
-
-
-@pytest.mark.parametrize("wrong", ["-1", "9999999", "encoding"])
-def test_a_url_that_makes_no_sense_opens_the_page_as_ever(opened, wrong: str) -> None:
-    app = opened(wrong, pe_length=wrong, pe_width=wrong)
-    pairs = sinusoidal_positions(128, 512).numpy().T.reshape(256, 2, 128)[::4].reshape(128, 128)
-    np.testing.assert_allclose(map_values(picture(app)), pairs, atol=1e-6)
-    assert "There is no curve" in texts(opened("Curves", pe_dimensions=wrong))[-1]
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -2,7 +2,6 @@
 
 import gc
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from weakref import ref
@@ -22,7 +21,7 @@ from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.removal import Removal, patched, removed
+from transformer.analysis.heads.removal import Removal, patched
 from transformer.analysis.heads.removal_order import removal_order
 from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from transformer.decoding.settings import SearchSettings
@@ -336,27 +335,6 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
 
 def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
     assert any("headlight evaluate heads" in text for text in texts(opened()))
-
-
-def test_readers_who_take_different_heads_away_never_meet(translator: Translator) -> None:
-    forget_server_wide()
-    links = [f"{letter}{n}.{h}" for letter in "edc" for n in range(2) for h in range(4)]
-    translation = translator.translate(SENTENCE)
-    trace = translator.trace_of(translation)
-
-    def look(link: str) -> np.ndarray:
-        removals, _ = parse_removals(link, translator.model)
-        outcome = effect_of(translator, translation, trace, None, removals, SearchSettings())
-        return outcome.after.log_probs
-
-    with ThreadPoolExecutor(6) as people:
-        results = list(people.map(look, links))
-    for link, log_probs in zip(links, results, strict=True):
-        removals, _ = parse_removals(link, translator.model)
-        with removed(translator, [Removal(*removal.place) for removal in removals]):
-            alone = translator.trace(SENTENCE, target=translation.text)
-        np.testing.assert_array_equal(log_probs, alone.log_probs)
-    assert len({log_probs.tobytes() for log_probs in results}) > len(links) // 2
 
 
 def test_the_place_on_the_curve_is_marked_between_measured_points_too() -> None:

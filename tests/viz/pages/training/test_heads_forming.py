@@ -19,7 +19,6 @@ from training.run import journal
 from training.validation import is_probe_step
 from transformer import KINDS, AttentionTrace
 from transformer.files.installed import BUNDLED
-from viz.draw.palette import COLOR
 from viz.pages.training import heads_forming as page
 from viz.pages.training.heads_forming import first_one_to_one, forming_table, measure_chart
 
@@ -343,26 +342,6 @@ def test_the_first_step_with_a_head_that_is_one_to_one_is_named_or_that_there_is
     cross = traces[1].cross.copy()
     cross[1, 2] = traces[1024].cross[1, 2]
     assert "256" in first_one_to_one({1: traces[1], 256: replace(traces[1], cross=cross)})
-
-
-def test_each_value_stands_at_its_step_and_the_open_head_in_front() -> None:
-    steps, values = [1, 2, 250], np.arange(3 * 2 * 4).reshape(3, 2, 4) / 24
-    spec = measure_chart(
-        steps, values, kind="encoder_self", selected=(1, 2), marked=2, unit="confidence"
-    ).to_dict()
-    others, rule, opened_row = spec["layer"]
-    rows = [row for rows in spec["datasets"].values() for row in rows if "value" in row]
-    assert {(row["step"], row["head"]): row["value"] for row in rows} == {
-        (step, f"L{layer + 1} H{head + 1}"): values[n, layer, head]
-        for n, step in enumerate(steps)
-        for layer, head in np.ndindex(2, 4)
-    }
-    assert {row["head"] for row in rows if row["selected"]} == {"L2 H3"}
-    assert opened_row["mark"]["color"] == COLOR["encoder_self"] != others["mark"]["color"]
-    assert opened_row["transform"] == [{"filter": "datum.selected"}]
-    assert others["transform"] == [{"filter": "!datum.selected"}]
-    assert spec["datasets"][rule["data"]["name"]] == [{"step": 2}]
-    assert opened_row["encoding"]["x"]["scale"]["type"] == "log"  # heads form early
 
 
 def test_the_first_run_that_saved_attention_is_open(

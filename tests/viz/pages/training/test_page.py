@@ -11,8 +11,7 @@ import streamlit as st
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import ROOT, texts
-from training.config import RunConfig
+from tests.viz.app_test import texts
 from training.run import journal
 from transformer.files.installed import BUNDLED
 from viz.app.sentence.worth_seeing import QUESTIONS
@@ -84,23 +83,6 @@ def test_opens_with_the_bundled_run() -> None:
     assert sorted(drawn) == sorted(expected)
     planned = journal.plan(logged)
     assert f"warm-up of {planned['warmup']:,} steps" in app.caption[0].value
-
-
-def test_the_model_card_and_the_configuration_tell_the_bundled_run() -> None:
-    card = " ".join((BUNDLED / "MODEL_CARD.md").read_text("utf-8").split())
-    recipe = RunConfig.load(ROOT / "training/configs/demo-cpu.toml").recipe
-    records = journal.read(BUNDLED / "run.jsonl")
-    planned = journal.plan(records)
-    for name in ("steps", "cooldown", "warmup", "lr_factor"):
-        assert planned[name] == getattr(recipe, name), name
-    assert records[-1]["step"] == recipe.steps
-    hours = [float(r["seconds"]) for r in records if "seconds" in r][-1] / 3600
-    for text in (
-        f"{recipe.steps:,} steps",
-        f"over the last {recipe.cooldown:,} steps",
-        f"{hours:.1f} h",
-    ):
-        assert text in card, text
 
 
 @pytest.mark.parametrize(

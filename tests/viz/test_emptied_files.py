@@ -197,9 +197,7 @@ def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
     assert not refused["lenses shorter"]
 
 
-def test_the_small_files_of_a_checkpoint(
-    folder: Path, translator: Translator, reverse: Translator
-) -> None:
+def test_the_small_files_of_a_checkpoint(folder, translator, reverse) -> None:
     trace = translator.trace("The dog waits.")
     config = translator.model.config
     gold = alignment_settings.GoldFigures("links", 3, 9.5)

@@ -80,9 +80,7 @@ def damaged(kind: str, good: Path, folder: Path) -> Path:
         ("incomplete", "model.safetensors is missing"),
     ],
 )
-def test_a_bad_checkpoint_gets_one_sentence(
-    serve, trained_folder: Path, tmp_path: Path, kind: str, says: str
-) -> None:
+def test_a_bad_checkpoint_gets_one_sentence(serve, trained_folder, tmp_path, kind, says) -> None:
     folder = damaged(kind, trained_folder, tmp_path / "model_*x*_")
     app = serve(checkpoint=folder)
     label, message, rest = texts(app)

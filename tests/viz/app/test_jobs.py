@@ -94,9 +94,7 @@ def two_cores() -> Iterator[None]:
 
 @pytest.mark.usefixtures("two_cores")
 @pytest.mark.parametrize("work", [multiply, ask])
-def test_a_cancelled_job_lets_go_of_its_core_within_a_second(
-    add: Callable[..., Job], work: Work[Any]
-) -> None:
+def test_a_cancelled_job_lets_go_of_its_core_within_a_second(add, work) -> None:
     job, other = add(work), add(lambda report, _: torch.get_num_threads())
     until(lambda: job.state == "running")
     assert [job.queue.count(state) for state in ("waiting", "running")] == [1, 1]

@@ -121,9 +121,7 @@ def open_page(page: str, **url: str) -> str:
         *((page, "marian") for page in PAGE_TITLES if page != "training"),
     ],
 )
-def test_no_view_of_a_page_says_english_or_german(
-    page: str, model: str, request: pytest.FixtureRequest
-) -> None:
+def test_no_view_of_a_page_says_english_or_german(page, model, request) -> None:
     folder: Path = request.getfixturevalue(model)
     target = "Dutch" if model == "run" else "Finnish"
     if model == "run":
@@ -138,9 +136,7 @@ def test_no_view_of_a_page_says_english_or_german(
             assert target in sent
 
 
-def test_the_languages_of_a_run_are_in_all_that_it_leaves(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_languages_of_a_run_are_in_all_that_it_leaves(run, tmp_path, capsys) -> None:
     french_dutch = Languages("French", "Dutch")
     for folder in (*checkpoints(run), run / "averaged"):
         assert Translator.load(folder).languages == french_dutch

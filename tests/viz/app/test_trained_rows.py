@@ -110,9 +110,7 @@ def test_a_change_names_what_was_chosen_not_what_follows() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else value.name,
 )
-def test_each_row_stands_beside_the_papers_row_of_the_same_change(
-    row: TrainedRow, name: str
-) -> None:
+def test_each_row_stands_beside_the_papers_row_of_the_same_change(row, name) -> None:
     paper_row = paper_row_of(row, BASE)
     assert paper_row is not None
     assert paper_row.name == name

@@ -1,6 +1,6 @@
 import pytest
 
-from transformer.kinds import Kind, Row
+from transformer.kinds import Kind
 from transformer.text.languages import OURS, Languages
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import axis_titles, display_tokens, row_names
@@ -30,9 +30,7 @@ def test_tokens_as_the_screen_shows_them(tokens: tuple[str, ...], texts: list[st
         (Languages("English", "", ("fra",)), None, "Target: next word predicted", "English"),
     ],
 )
-def test_the_axes_of_cross_attention_name_both_languages(
-    languages: Languages, row: Row | None, rows: str, columns: str
-) -> None:
+def test_the_axes_of_cross_attention_name_both_languages(languages, row, rows, columns) -> None:
     titles = axis_titles("cross", languages, row=row, alone=True)
     assert titles.rows == rows
     assert titles.columns.startswith(columns)

@@ -34,9 +34,7 @@ def trace() -> AttentionTrace:
         (0, 1, 0, (0.25, 0.2)),
     ],
 )
-def test_shares_are_of_all_heads_and_of_the_open_map(
-    trace: AttentionTrace, layer, head, step, shares
-) -> None:
+def test_shares_are_of_all_heads_and_of_the_open_map(trace, layer, head, step, shares) -> None:
     options = ExplorerOptions("cross", layer, head, step=step)
     assert shares_left_out(trace, "cross", options) == pytest.approx(shares, rel=1e-6)
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.findings import Recomputation, wrong_claims
-from tests.conftest import Pair
-from transformer import AttentionTrace, Tokenizer, Transformer, TransformerConfig, Translator
+from transformer import AttentionTrace, Transformer, TransformerConfig, Translator
 from transformer.analysis.heads.head import Head
 from transformer.checkpoints import checkpoint
 from viz.app.sentence.source_box import EXAMPLES
@@ -18,9 +17,7 @@ from viz.report import report
 
 
 @pytest.mark.slow
-def test_every_number_is_true_of_a_model_that_learnt_nothing(
-    translator: Translator, pairs: list[Pair]
-) -> None:
+def test_every_number_is_true_of_a_model_that_learnt_nothing(translator, pairs) -> None:
     for english, german in pairs[::40]:
         count, wrong = wrong_claims(translator, translator.trace(english, target=german))
         assert wrong == []
@@ -62,9 +59,7 @@ def test_odd_sentences_have_true_findings(translator: Translator, text: str) -> 
     assert wrong_claims(translator, translator.trace(text))[1] == []
 
 
-def test_a_model_of_one_layer_and_three_heads_has_true_findings(
-    tmp_path, tokenizer: Tokenizer
-) -> None:
+def test_a_model_of_one_layer_and_three_heads_has_true_findings(tmp_path, tokenizer) -> None:
     config = TransformerConfig(
         vocab_size=tokenizer.vocab_size, N=1, d_model=24, d_ff=48, h=3, d_k=8, d_v=8
     )

@@ -101,9 +101,3 @@ def test_a_bad_file_is_one_sentence_with_its_name(tmp_path, name):
         read_answers(path)
     assert str(caught.value).startswith(str(path))
     assert "changed" not in str(caught.value)  # it is refused for itself, not for its checksum
-
-
-@pytest.mark.parametrize("name", ["absent.json", "."])
-def test_what_is_no_file_is_one_sentence(tmp_path, name):
-    with pytest.raises(InputError, match="cannot be read"):
-        read_answers(tmp_path / name)

@@ -35,9 +35,7 @@ def offered(models: tuple[Path, Path]) -> str:
     return os.pathsep.join(map(str, models))
 
 
-def test_both_models_link_the_words(
-    serve, models: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_both_models_link_the_words(serve, models, monkeypatch) -> None:
     translator, reverse = map(Translator.load, models)
     settings = BothSettings(FORWARD, BACK, "product", GOLD)
     (models[0] / FILE).write_text(settings.to_json(reverse))
@@ -88,9 +86,7 @@ def test_both_maps_the_rule_and_the_error_are_stated() -> None:
     assert "%" not in both_method(unmeasured, OURS)
 
 
-def test_a_second_model_that_cannot_be_loaded_is_one_sentence(
-    serve, models: tuple[Path, Path]
-) -> None:
+def test_a_second_model_that_cannot_be_loaded_is_one_sentence(serve, models) -> None:
     with (models[1] / "model.safetensors").open("ab") as file:
         file.write(b"0")
     url = {"checkpoint": offered(models), "text": SENTENCE, "where_from": "true"}

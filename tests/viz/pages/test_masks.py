@@ -137,9 +137,7 @@ def test_as_numbers_the_squares_carry_what_is_added(opened) -> None:
 @pytest.mark.parametrize(
     ("kind", "name"), [("decoder_self", "decoder"), ("cross", "cross-attention")]
 )
-def test_without_the_mask_the_page_shows_what_leaks(
-    opened, made, translator: Translator, kind, name
-) -> None:
+def test_without_the_mask_the_page_shows_what_leaks(opened, made, translator, kind, name) -> None:
     app = opened(kind=name, **{"mask-view": "remove the mask", "mask-sentence": "2"})
     masked, gone = (leak(translator.model, made, kind, masked=masked) for masked in (True, False))
     shown = metrics(app)

@@ -66,9 +66,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert arrays["strengths"] == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
 
 
-def test_the_switch_says_which_row_stands_for_a_word(
-    serve, translator: Translator, monkeypatch
-) -> None:
+def test_the_switch_says_which_row_stands_for_a_word(serve, translator, monkeypatch) -> None:
     monkeypatch.setattr(alignment_settings, "read", lambda *_: SETTINGS)
     app = serve("translate", text=SENTENCE, where_from="true")
     assert app.button_group(key="rows").value == "word read"  # the row that was measured
@@ -82,9 +80,7 @@ def test_the_switch_says_which_row_stands_for_a_word(
     assert as_markdown(link_method(SETTINGS, OURS, "writes")) == text
 
 
-def test_a_switch_that_a_link_can_set_draws_the_shares_of_the_source(
-    serve, translator: Translator
-) -> None:
+def test_a_switch_that_a_link_can_set_draws_the_shares_of_the_source(serve, translator) -> None:
     assert not serve("translate", text=SENTENCE).toggle(key="where_from").value
     meta, arrays = message(serve("translate", text=SENTENCE, where_from="true"), "word_links")
     trace = translator.trace(SENTENCE)
@@ -114,9 +110,7 @@ def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
     assert "the target word" in link_method(UNMEASURED, Languages("French", ""), "writes")
 
 
-def test_where_nothing_was_written_there_is_nothing_to_link(
-    serve, translator: Translator, monkeypatch
-) -> None:
+def test_where_nothing_was_written_there_is_nothing_to_link(serve, translator, monkeypatch) -> None:
     end = replace(translator.trace(SENTENCE), target="")
     rows = slice(-1, None)
     empty = replace(end, target_pieces=end.target_pieces[rows], cross=end.cross[:, :, rows])
@@ -182,9 +176,7 @@ def test_a_link_shows_the_dropped_candidates(serve, clicks: dict[str, object]) -
     assert in_url(app, "dropped") == "true"
 
 
-def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
-    serve, translator: Translator, clicks: dict[str, object]
-) -> None:
+def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(serve, translator, clicks) -> None:
     app = serve("translate", text=SENTENCE)
     tree = translator.translate(SENTENCE, tree=True).tree
     assert tree is not None
@@ -279,9 +271,7 @@ def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(
         assert in_url(app, "prefix") is None
 
 
-def test_what_is_typed_is_scored_and_the_pictures_follow(
-    serve, translator: Translator, clicks: dict[str, object]
-) -> None:
+def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator, clicks) -> None:
     app = serve("translate", text=SENTENCE)
     messages: Any = clicks["messages"]
     for revision, typed in enumerate(("Der Hund", "Der Hund schläft."), 1):

@@ -28,9 +28,7 @@ def forget():
         ("domain", Domain("x", 0.0)),
     ],
 )
-def test_a_result_is_remembered_for_its_model_alone(
-    translator: Translator, monkeypatch, name: str, value: object
-) -> None:
+def test_a_result_is_remembered_for_its_model_alone(translator, monkeypatch, name, value) -> None:
     def results() -> list[object]:
         translation = cached_results.translate(translator, "The dog sings.", 4)
         return [
@@ -75,9 +73,7 @@ def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -
         cached_results.trace(translator, replace(translation, candidates=(best,)))
 
 
-def test_a_given_translation_is_drawn_as_far_as_both_sides_can_be(
-    translator: Translator, monkeypatch
-) -> None:
+def test_a_given_translation_is_drawn_as_far_as_both_sides_can_be(translator, monkeypatch) -> None:
     texts = "The dog sleeps.", "Der Hund schläft im Garten."
     source, target = (len(translator.tokenizer.encode(text)) + 1 for text in texts)
     assert target > source

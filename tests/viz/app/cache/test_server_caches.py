@@ -11,7 +11,6 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks.readers import ask, session
 from tests.browser.servers import APP, served
-from transformer import Translator
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 
 T = TypeVar("T")
@@ -54,9 +53,7 @@ def _run(question: Coroutine[Any, Any, T]) -> T:
 
 
 @pytest.mark.slow
-def test_no_session_empties_the_caches_of_others(
-    host: str, log: Path, translator: Translator
-) -> None:
+def test_no_session_empties_the_caches_of_others(host, log, translator) -> None:
     translation = translator.translate(SENTENCE).text
 
     async def read() -> None:

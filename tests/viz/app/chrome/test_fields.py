@@ -38,9 +38,7 @@ def number() -> None:
 @pytest.mark.parametrize(
     ("linked", "drawn"), [("3", "3"), ("99", "3"), ("0", "1"), ("-7", "1"), ("x", "2")]
 )
-def test_a_number_of_a_link_that_is_out_of_range_becomes_the_nearest(
-    linked: str, drawn: str
-) -> None:
+def test_a_number_of_a_link_that_is_out_of_range_becomes_the_nearest(linked, drawn) -> None:
     app = AppTest.from_function(number)
     app.query_params["number_of_test"] = linked
     for _ in range(2):

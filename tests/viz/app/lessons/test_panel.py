@@ -1,6 +1,5 @@
 """A lesson beside the pages: its cards, answers and place, all of them in the address."""
 
-import os
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
@@ -202,28 +201,6 @@ def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lesso
     assert any(LESSONS_VARIABLE in text for text in texts(missing))
     monkeypatch.setenv(LESSONS_VARIABLE, "")
     assert not any(LESSONS_VARIABLE in text for text in texts(serve(text=SENTENCE)))
-
-
-def test_one_bad_file_is_read_once_and_takes_no_page_from_anybody(serve, lessons, monkeypatch):
-    (lessons / "worse.md").write_text("---\ntitle: x\n---\n", "utf-8")
-    os.mkfifo(lessons / "waits.md")
-    (lessons / os.fsdecode(b"\xff.md")).write_bytes(b"---")
-    read = []
-
-    def counting(path):
-        read.append(path.name)
-        if path.name == "worse.md":
-            raise OverflowError
-        return read_lesson(path)
-
-    monkeypatch.setattr(library, "read_lesson", counting)
-    for _ in range(2):
-        app = serve(text=SENTENCE)
-        assert not app.exception
-        problems = "\n".join(texts(app))
-        for name in ("worse.md", "waits.md", "\\udcff.md"):
-            assert f"{name} " in problems
-    assert read.count("worse.md") == read.count("waits.md") == 1
 
 
 def test_a_class_has_one_sentence(serve, lessons):

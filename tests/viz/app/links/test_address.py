@@ -180,9 +180,7 @@ def test_a_finding_stands_on_the_view_alone_that_asks_its_question(
     assert ("Costly" in labels) == (view == "Remove heads")
 
 
-def test_it_goes_along_where_the_next_run_ended_the_first_of_a_page(
-    visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_goes_along_where_the_next_run_ended_the_first_of_a_page(visit, monkeypatch) -> None:
     app = visit("heads", text=SENTENCE)
     app.query_params.clear()
     with monkeypatch.context() as patch:

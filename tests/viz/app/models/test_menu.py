@@ -79,9 +79,7 @@ def has_examples(app: AppTest) -> bool:
     return any(button.proto.label == "Examples" for button in app.get("menu_button"))
 
 
-def test_the_menu_has_every_model_and_the_chosen_one_translates(
-    open_: Callable[..., AppTest], folder: Path
-) -> None:
+def test_the_menu_has_every_model_and_the_chosen_one_translates(open_, folder) -> None:
     app = open_(text=SENTENCE)
     menu = app.selectbox(key=MODEL)
     assert menu.options[1:] == ["bundled", "bundled-de-en", "damaged", "en-fr", "en-many", "fr-fi"]
@@ -124,9 +122,7 @@ def test_a_damaged_model_says_so_and_the_bar_lives(open_: Callable[..., AppTest]
     assert line(app)[0] == "French"
 
 
-def test_one_that_leaves_is_left_and_one_that_comes_is_there(
-    open_: Callable[..., AppTest], folder: Path, made: Path
-) -> None:
+def test_one_that_leaves_is_left_and_one_that_comes_is_there(open_, folder, made) -> None:
     app = open_(text=SENTENCE, model="en-fr")
     shutil.rmtree(folder / "en-fr")
     app.run()
@@ -187,9 +183,7 @@ def test_the_language_menu_and_the_typed_code_are_one(open_: Callable[..., AppTe
     assert not [menu for menu in app.selectbox if menu.key == LANGUAGE]
 
 
-def test_two_models_translate_side_by_side_and_the_other_can_be_taken(
-    open_: Callable[..., AppTest], folder: Path
-) -> None:
+def test_two_models_translate_side_by_side_and_the_other_can_be_taken(open_, folder) -> None:
     app = open_(text=SENTENCE, model="en-fr", versus="another model", versus_model="en-many")
     menu = app.selectbox(key="versus_model")
     # none that reads French
@@ -232,9 +226,7 @@ def test_what_is_taken_of_another_language_is_what_was_shown_without_the_forbidd
         ("en-fr", "The model “\u2068en-fr\u2069” translates in the bar already: shown is "),
     ],
 )
-def test_a_link_to_a_second_model_that_is_not_there_says_so(
-    open_: Callable[..., AppTest], name: str, why: str
-) -> None:
+def test_a_link_to_a_second_model_that_is_not_there_says_so(open_, name, why) -> None:
     app = open_(text=SENTENCE, model="en-fr", versus="another model", versus_model=name)
     menu = app.selectbox(key="versus_model")
     message = f"{why}“\u2068{menu.value}\u2069”."
@@ -245,9 +237,7 @@ def test_a_link_to_a_second_model_that_is_not_there_says_so(
     assert not any(why in text for text in texts(app))
 
 
-def test_a_server_of_one_language_says_that_there_is_nothing_to_compare_with(
-    open_: Callable[..., AppTest],
-) -> None:
+def test_a_server_of_one_language_says_that_there_is_nothing_to_compare_with(open_) -> None:
     app = open_(text="Le chat", model="fr-fi", versus="another model")
     assert not [menu for menu in app.selectbox if menu.key == "versus_model"]
     message = "No other model here reads French."
@@ -283,9 +273,7 @@ def forget() -> None:
 
 
 @pytest.mark.usefixtures("forget")
-def test_a_model_of_a_run_stays_until_its_end(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_a_run_stays_until_its_end(folder, monkeypatch) -> None:
     monkeypatch.setattr(menu, "MIB", 1)  # no two of them fit
     with menu.models_for_run():
         first = menu.load(folder / "en-fr")
@@ -296,9 +284,7 @@ def test_a_model_of_a_run_stays_until_its_end(
 
 
 @pytest.mark.usefixtures("forget")
-def test_a_model_in_use_stays_and_says_how_far_it_is(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_in_use_stays_and_says_how_far_it_is(folder, monkeypatch) -> None:
     monkeypatch.setattr(menu, "MIB", 1)  # no two of them fit
     monkeypatch.setattr(model_cache, "PATIENCE", 0)
     read: list[tuple[int, int]] = []

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from transformer import CheckpointError, Tokenizer, Transformer, Translator
+from transformer import CheckpointError, Translator
 from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints import checkpoint
 from viz.app.models import model_cache
@@ -197,9 +197,7 @@ def use() -> Callable[[ModelCache, Path], str]:
     return checksum
 
 
-def test_another_model_in_the_place_of_one_is_loaded(
-    use: Callable[[ModelCache, Path], str], tmp_path: Path, model: Transformer, tokenizer: Tokenizer
-) -> None:
+def test_another_model_in_the_place_of_one_is_loaded(use, tmp_path, model, tokenizer) -> None:
     cache = ModelCache(2**30, lambda folder, _: Translator.load(folder))
     folder, link = tmp_path / "model", tmp_path / "link"
     link.symlink_to(folder)

@@ -93,9 +93,7 @@ def test_two_of_one_name_are_told_apart(folder: Path, monkeypatch: pytest.Monkey
     }
 
 
-def test_a_folder_of_models_that_cannot_be_read_is_one_sentence(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_models_that_cannot_be_read_is_one_sentence(folder, monkeypatch) -> None:
     for path, why in (
         (folder / "none", "No such file or directory"),
         (__file__, "Not a directory"),

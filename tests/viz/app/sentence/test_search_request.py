@@ -36,9 +36,7 @@ def prefix(translator: Translator) -> list[str]:
     return [piece.text for piece in pieces]
 
 
-def test_a_link_steers_the_search_and_the_bar_says_so(
-    serve, translator: Translator, prefix: list[str]
-) -> None:
+def test_a_link_steers_the_search_and_the_bar_says_so(serve, translator, prefix) -> None:
     own = translator.translate(SENTENCE).text
     app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="2", alpha="1.3")
     wanted = translator.translate(SENTENCE, beam_size=2, alpha=1.3, prefix=prefix)
@@ -132,9 +130,7 @@ def test_back_from_what_is_too_long_for_a_link_brings_what_was_there(
 
 
 @pytest.mark.parametrize("field", ["text", "edited"])
-def test_back_keeps_what_is_too_long_for_the_link_of_its_entry(
-    serve, monkeypatch: pytest.MonkeyPatch, field: str
-) -> None:
+def test_back_keeps_what_is_too_long_for_the_link_of_its_entry(serve, monkeypatch, field) -> None:
     app = serve(bar, text=SENTENCE, edited="Der Hund schläft.")
     (box,) = [widget for widget in (*app.text_area, *app.text_input) if widget.key == field]
     box.set_value("Hund " * 2_001).run()

@@ -5,7 +5,6 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url, texts
-from transformer import Translator
 from viz.app.sentence import sentence_bar
 
 SENTENCE = "The dog sleeps in the garden."
@@ -29,9 +28,7 @@ def visit(app: AppTest, page: str) -> None:
     app.run()
 
 
-def test_so_does_what_the_bar_had_no_time_to_take(
-    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_so_does_what_the_bar_had_no_time_to_take(serve, translator, monkeypatch) -> None:
     with monkeypatch.context() as early:
         early.setattr(sentence_bar, "_inputs", st.stop)  # the click ends the run here
         app = serve(bar, text=SENTENCE, beam="2")

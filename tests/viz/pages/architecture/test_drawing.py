@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url
 from tests.viz.pages.reading import SENTENCE, tables
-from transformer import Transformer, TransformerConfig, Translator
+from transformer import Transformer, TransformerConfig
 from transformer.analysis.paper.costs import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from transformer.text.languages import Languages
@@ -91,9 +91,7 @@ def facts(app: AppTest) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
-def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(
-    opened, translator: Translator, box
-) -> None:
+def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(opened, translator, box) -> None:
     app = opened(arch_box=box.heading, arch_layer="2")
     heading = app.subheader[0].value
     assert heading == box.heading + (", layer 2" if box.layered else "")

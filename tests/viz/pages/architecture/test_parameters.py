@@ -30,9 +30,7 @@ def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
     assert sum(float(share.rstrip("%")) for *_, share in rows) == pytest.approx(100, abs=0.05)
 
 
-def test_presets_and_fields_reach_the_formula_and_the_real_model(
-    opened, translator: Translator
-) -> None:
+def test_presets_and_fields_reach_the_formula_and_the_real_model(opened, translator) -> None:
     app = opened(
         arch_view=PARAMETERS, arch_N="2", arch_d_model="32", arch_d_ff="48", arch_h="3",
         arch_d_k="5", arch_d_v="7", arch_vocab_size="100", arch_max_length="9",

@@ -1,7 +1,5 @@
 """Every choice stands in the URL, and the page opens with it."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.transformer.checkpoints.marian import marian_folder
@@ -30,9 +28,7 @@ def test_every_choice_of_a_link_is_drawn(serve, url: dict[str, str]) -> None:
     assert not any("nothing to draw" in line for line in texts(app))
 
 
-def test_another_model_shows_all_its_layers(
-    serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_model_shows_all_its_layers(serve, tmp_path, monkeypatch) -> None:
     marian_folder.write(tmp_path / "deeper", layers=3)
     monkeypatch.setenv(MODELS_VARIABLE, str(tmp_path))
     app = serve("heads", text=SENTENCE)

@@ -120,9 +120,7 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
         assert app.selectbox(key="head").value == str(far[1] + 1)
 
 
-def test_a_lens_is_computed_once_and_asks_whether_it_is_wanted(
-    serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lens_is_computed_once_and_asks_whether_it_is_wanted(serve, monkeypatch) -> None:
     serve("heads", text=SENTENCE)  # loads the model, which asks, too
     asked: list[str] = []
     monkeypatch.setattr(progress, "end_if_unwanted", lambda: asked.append("still wanted?"))

@@ -1,7 +1,6 @@
 """The heads page as Streamlit runs it: its numbers, its choices, and what stands in the URL."""
 
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -97,9 +96,7 @@ def test_without_sinks_the_page_says_what_it_leaves_out(serve, translator: Trans
     assert not without.toggle(key="without_sinks").value
 
 
-def test_norms_of_a_long_sentence_are_not_computed_unasked(
-    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_norms_of_a_long_sentence_are_not_computed_unasked(serve, translator, monkeypatch) -> None:
     link = {"text": SENTENCE, "kind": "cross", "without_sinks": "true"}
     pieces = translator.trace(SENTENCE)
     most = max(len(pieces.source_pieces), len(pieces.target_pieces))
@@ -155,9 +152,7 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
         ),
     ],
 )
-def test_the_text_counts_the_maps_that_are_drawn(
-    serve, translator: Translator, chosen: dict[str, Any], counted: str
-) -> None:
+def test_the_text_counts_the_maps_that_are_drawn(serve, translator, chosen, counted) -> None:
     app = serve("heads", text=SENTENCE, **chosen)
     config = translator.model.config
     message = " ".join(element.value for element in app.markdown)

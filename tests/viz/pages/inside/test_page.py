@@ -68,9 +68,7 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
         {},
     ],
 )
-def test_a_url_that_makes_no_sense_opens_the_page_as_ever(
-    serve, translator: Translator, url: dict[str, str]
-) -> None:
+def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, translator, url) -> None:
     app = serve("inside", **{"text": SENTENCE, **url})
     assert not app.exception
     (first,) = findings("inside", translator.trace(SENTENCE), translator)
@@ -93,9 +91,7 @@ def test_what_a_reader_should_know_of_the_rescaled_translation_is_said(serve, un
     assert len(unsure(app)) == 2  # of the bar's, too
 
 
-def test_two_tokens_are_enough_and_the_first_sees_itself_alone(
-    serve, translator: Translator
-) -> None:
+def test_two_tokens_are_enough_and_the_first_sees_itself_alone(serve, translator) -> None:
     assert len(translator.trace("e").source_tokens) == 2
     app = serve("inside", text="e", kind="encoder")
     assert not app.exception

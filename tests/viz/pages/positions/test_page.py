@@ -15,8 +15,6 @@ def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str) -
 
 
 @pytest.mark.parametrize("view", ["Remove positions", "Shift positions"])
-def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(
-    opened, view: str
-) -> None:
+def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(opened, view) -> None:
     app = opened(view, edited="Der Hund schläft.", forbid="z.B.")
     assert "“z.B.” cannot be forbidden" in texts(app)[-1]

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +22,8 @@ from viz.pages.positions.sentence import PAIR, input_figure, pieces_chart
 def test_the_foot_of_the_sentence_is_the_served_models(opened, translator: Translator) -> None:
     app = opened("Your sentence", pe_stack="decoder")
     trace = translator.trace(SENTENCE)
-    for stack, tokens in (("decoder", trace.decoder_tokens), ("encoder", trace.source_tokens)):
+    for stack in BOTH[::-1]:
+        tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
         app.button_group(key="pe_stack").set_value(stack).run()
         foot = positions.embedding_parts(translator.model, trace, stack)
         for number, part in enumerate(foot):
@@ -98,9 +98,7 @@ def test_whether_two_orders_are_told_apart_without_positions_is_said(
     assert app.text_area(key="text").value == PAIR[1]
 
 
-def test_a_model_with_learned_positions_cannot_be_moved(
-    serve, translator: Translator, tmp_path: Path
-) -> None:
+def test_a_model_with_learned_positions_cannot_be_moved(serve, translator, tmp_path) -> None:
     from transformer import Transformer, TransformerConfig
     from transformer.checkpoints import checkpoint
 

@@ -75,9 +75,7 @@ def test_the_axis_holds_all_of_its_curves(fall: float) -> None:
     assert low <= fall - 3 < fall + 3 <= high
 
 
-def test_shares_are_named_where_a_lens_is_not_told_from_random_words(
-    translator: Translator,
-) -> None:
+def test_shares_are_named_where_a_lens_is_not_told_from_random_words(translator) -> None:
     report = faithfulness_of(translator)
     falls = (near(0.5), near(0.53), near(1.0), near(0.3), near(1.0))
     item = replace(report.lenses["weights"], comprehensiveness=falls, sufficiency=falls)

@@ -58,9 +58,7 @@ def words_of(app: AppTest) -> dict[tuple[str, str], float]:
     return {(row["word"], row["model"]): row["log_p"] for _, row in long.iterrows()}
 
 
-def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
-    opened, translator: Translator
-) -> None:
+def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(opened, translator) -> None:
     prefix = [piece.text for piece in translator.tokenizer.pieces("Mein Bruder")]
     search = {"prefix": " ".join(prefix), "beam": "2"}
     app = opened(removed=LINK, removed_map="difference", **search)
@@ -217,9 +215,7 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     assert held() is None
 
 
-def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
-    opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(opened, monkeypatch) -> None:
     app = opened()
     first = choice(app, "roles-grid", ["cross", 0, 0])
     app.text_input(key="removed").set_value("c0.0")  # the run of the first click has drawn it

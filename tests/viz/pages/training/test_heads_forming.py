@@ -126,9 +126,7 @@ def test_the_player_has_the_weights_of_every_head_at_every_step(shown: dict) -> 
     assert app.table[0].value.to_numpy().tolist() == forming_table(traces).to_numpy().tolist()
 
 
-def test_what_the_model_wrote_is_that_of_its_own_file_and_nothing_else(
-    run: Path, shown: dict
-) -> None:
+def test_what_the_model_wrote_is_that_of_its_own_file_and_nothing_else(run, shown) -> None:
     def keep(step: int, written: str, **changes: Any) -> Path:
         path = run / "probes" / f"step-{step:08d}-written-1.npz"
         replace(_at(step), target=written, **changes).save(path)
@@ -231,9 +229,7 @@ def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
     assert reruns
 
 
-def test_a_run_that_saved_nothing_says_where_it_would(
-    tmp_path: Path, shown: dict, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_saved_nothing_says_where_it_would(tmp_path, shown, monkeypatch) -> None:
     monkeypatch.setattr(page, "known_runs", lambda: {"runs/new": tmp_path})
     text = texts(opened("runs/new"))[-1]
     saved = ", ".join(str(step) for step in range(1, 12) if is_probe_step(step))
@@ -257,9 +253,7 @@ def test_where_no_file_can_be_drawn_each_is_named_or_counted(run: Path, shown: d
     assert not shown
 
 
-def test_what_cannot_be_drawn_is_named_and_the_other_steps_are_drawn(
-    run: Path, shown: dict
-) -> None:
+def test_what_cannot_be_drawn_is_named_and_the_other_steps_are_drawn(run, shown) -> None:
     bad = run / "probes" / "step-00000064-sentence-1.npz"
     bad.write_bytes(b"half")
     app = opened()
@@ -306,17 +300,6 @@ def rows_of(shares: Mapping[int, Sequence[float]], **more: Any) -> list[list[str
     return table.to_numpy().tolist()
 
 
-def test_each_kind_has_its_ends_its_extremes_and_half_of_its_own_rise() -> None:
-    shares = {1: (0, 0, 0), 2: (0.41, 0.39, 0), 64: (0.9, 0.41, 0.1), 500: (0.8, 0.8, 0.8)}
-    encoder, decoder, cross = rows_of(shares)
-    # a share of 0.8 on one of five keys, and its part of the even rest
-    assert encoder == ["encoder", "0.20", "0.84", "0.20 (step 1)", "0.92 (step 64)", "2"]
-    assert decoder[-1] == "64"
-    assert cross[3:] == ["0.20 (step 1)", "0.68 (step 500)", "500"]
-    rows = rows_of({1: (0,), 2: (0.8, 0.8, 0.8)}, pieces=1)  # of one token
-    assert [row[-1] for row in rows] == ["does not rise"] * 3
-
-
 @pytest.mark.parametrize(
     ("shares", "halfway"),
     [
@@ -326,10 +309,15 @@ def test_each_kind_has_its_ends_its_extremes_and_half_of_its_own_rise() -> None:
         ({1: 0.8, 2: 0.5}, "does not rise"),
     ],
 )
-def test_half_is_of_the_rise_between_the_first_and_the_last_step(
-    shares: Mapping[int, float], halfway: str
-) -> None:
+def test_half_is_of_the_rise_between_the_first_and_the_last_step(shares, halfway) -> None:
     assert rows_of({step: (share,) for step, share in shares.items()})[0][-1] == halfway
+
+
+def test_each_kind_has_its_ends_and_its_extremes() -> None:
+    valley = rows_of({1: (0.4,), 8: (0.2,), 64: (0.9,), 512: (0.6,)})[0]
+    assert valley == ["encoder", "0.52", "0.68", "0.36 (step 8)", "0.92 (step 64)", "64"]
+    rows = rows_of({1: (0,), 2: (0.8, 0.8, 0.8)}, pieces=1)  # of one token
+    assert [row[-1] for row in rows] == ["does not rise"] * 3
 
 
 def test_the_first_step_with_a_head_that_is_one_to_one_is_named_or_that_there_is_none() -> None:
@@ -344,9 +332,7 @@ def test_the_first_step_with_a_head_that_is_one_to_one_is_named_or_that_there_is
     assert "256" in first_one_to_one({1: traces[1], 256: replace(traces[1], cross=cross)})
 
 
-def test_the_first_run_that_saved_attention_is_open(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: dict
-) -> None:
+def test_the_first_run_that_saved_attention_is_open(run, tmp_path, monkeypatch, shown) -> None:
     runs = {"without": tmp_path, "mine": run, "bundled": BUNDLED}
     monkeypatch.setattr(page, "known_runs", lambda: runs)
     app = AppTest.from_function(forming_page, default_timeout=60).run()

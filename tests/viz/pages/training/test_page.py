@@ -95,9 +95,7 @@ def test_opens_with_the_bundled_run() -> None:
         ),
     ],
 )
-def test_the_schedule_is_told_as_the_log_has_it(
-    run: Path, plan: dict[str, float], expected: str
-) -> None:
+def test_the_schedule_is_told_as_the_log_has_it(run, plan, expected) -> None:
     log = journal.RunLog(run / "run.jsonl", after_step=3)
     log.write(step=3, parameters=10, d_model=8, warmup=4, steps=9, **plan)
     assert expected in opened_curves("runs/mine").caption[0].value.split("  \n")

@@ -253,23 +253,6 @@ def datasets(chart) -> tuple[dict, list[list[dict]]]:
     return spec, [spec["datasets"][name] for name in names]
 
 
-def test_each_token_stands_in_its_column_and_at_its_position():
-    spec, (tokens, same, _, heads) = datasets(shift_chart(READS, WRITES, ["first", "second"]))
-    assert tokens is same  # one side is filtered out of each
-    at = {(row["column"], row["position"]): row["token"] for row in tokens}
-    for n, (reads, writes) in enumerate(zip(READS, WRITES, strict=True)):
-        shown = [[at[3 * n + side, position] for position in range(len(reads))] for side in (0, 1)]
-        plain = [[t.removeprefix("▁") for t in row] for row in (reads, writes)]
-        assert shown == [[t if t != "nd" else "·nd" for t in row] for row in plain]
-    sides = [layer["transform"][0]["filter"] for layer in spec["layer"][:2]]
-    assert sides == ["(datum.side === 'reads')", "(datum.side === 'predicts')"]
-    assert {row["side"] for row in tokens if row["column"] % 3 == 0} == {"reads"}
-    assert {row["side"] for row in tokens if row["column"] % 3 == 1} == {"predicts"}
-    assert [row["title"] for row in heads] == ["first", "second"]
-    faded = {row["token"] for row in tokens if row["opacity"] < 1}
-    assert faded == {"<pad>"}
-
-
 def test_a_line_leads_from_what_is_written_to_where_it_is_read():
     _, (tokens, _, lines, _) = datasets(shift_chart(READS, WRITES, ["first", "second"]))
     at = {(row["column"], row["position"]): row["token"] for row in tokens}

@@ -12,7 +12,7 @@ from transformer.files.installed import BUNDLED
 from viz.app import model_variations
 from viz.pages.architecture import TABLES
 from viz.pages.architecture.parameters import millions
-from viz.pages.architecture.tables import MODEL_CARD, table_3
+from viz.pages.architecture.tables import MODEL_CARD
 
 
 def test_the_papers_tables_stand_without_rows_of_ours(opened, monkeypatch, tmp_path) -> None:
@@ -62,15 +62,3 @@ def test_rows_that_were_trained_stand_beside_the_papers(opened, monkeypatch, tmp
     assert f"{size} parameters. Its last validation, at step 26,000," in bundled_text
     assert MODEL_CARD in bundled_text
     assert (ROOT / MODEL_CARD).samefile(BUNDLED / "MODEL_CARD.md")
-
-
-def test_table_3_is_printed_as_in_the_paper() -> None:
-    frame = table_3()
-    assert frame.iloc[0].to_dict() == {
-        "": "base", "N": "6", "d_model": "512", "d_ff": "2048", "h": "8", "d_k": "64",
-        "d_v": "64", "P_drop": "0.1", "ε_ls": "0.1", "positions": "", "steps": "100 K",
-        "PPL": "4.92", "BLEU": "25.8", "params": "65 M",
-    }  # fmt: skip
-    assert frame.iloc[14]["P_drop"] == "0.0"
-    assert frame.iloc[18]["positions"] == "learned"
-    assert frame.iloc[19]["steps"] == "300 K"

@@ -96,21 +96,18 @@ def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> No
 def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
     serve, translator: Translator, trace: AttentionTrace, first: LensName, second: LensName
 ) -> None:
-    link = {"lens": LENS_NAMES[first], "lens2": LENS_NAMES[second], "with": "another lens"}
-    app = serve(
-        "heads", text=SENTENCE, view="compare", kind="cross-attention", layer="2", head="3", **link
-    )
+    lenses = {"lens": LENS_NAMES[first], "lens2": LENS_NAMES[second], "with": "another lens"}
+    head = {"kind": "cross-attention", "layer": "2", "head": "3"}
+    app = serve("heads", text=SENTENCE, view="compare", **head, **lenses)
     seen, also = (
         by_pieces(lens_trace(name, translator, trace), "cross") for name in (first, second)
     )
-    element, other = seen.weights, also.weights
-    maps = [weights[1, min(2, weights.shape[1] - 1)] for weights in (element, other)]
     distances = head_distances(seen, also, "cross")
     far = np.unravel_index(distances.argmax(), distances.shape)
     button = next(line for line in app.button if str(line.key).startswith("disagreeing-"))
     name = f"L{far[0] + 1}" if second == "alti" else f"L{far[0] + 1} H{far[1] + 1}"
     assert button.label == f"cross-attention {name} · {distances.max():.2f}"
-    rows = row_distances(maps[0], maps[1])
+    rows = row_distances(seen.weights[1, 2], also.weights[1, min(2, also.weights.shape[1] - 1)])
     line = next(text for text in texts(app) if text.startswith("The step that reads"))
     assert f"predicts “\u2068{trace.target_tokens[rows.argmax()].strip('▁')}\u2069”" in line
     assert line.endswith(f": {rows.max():.2f}")

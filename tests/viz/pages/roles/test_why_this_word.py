@@ -1,6 +1,5 @@
 """“Why this word”: its numbers are the model's, and its links open what was seen."""
 
-import json
 import math
 import re
 
@@ -23,7 +22,6 @@ from transformer.decoding import NEVER_WRITTEN
 from viz.app.cache import cached_results
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, head_title
-from viz.figures.head_scatter import PICKED
 from viz.pages.roles import why_this_word as why
 from viz.pages.roles.pieces import find_piece, make_unique, piece_name
 from viz.pages.roles.why_this_word import disagree
@@ -87,29 +85,6 @@ def test_heads_are_named_and_opened_by_what_they_add(opened, link, translator, t
     app.button(key="why-remove").click().run()
     assert app.button_group(key="roles_view").value == "Remove heads"
     assert app.text_input(key="removed").value == format_removals([Removal(kind, layer, head)])
-
-
-def test_a_click_in_a_table_opens_a_head_and_nothing_else_that_is_sent_does(opened, link) -> None:
-    app = opened(**link, kind="encoder")
-    (table,) = [
-        element.proto.id
-        for element in app.get("vega_lite_chart")
-        if "heads-cross-" in element.proto.id
-    ]
-
-    def send(selection: object) -> tuple[object, ...]:
-        states = app._tree.get_widget_states()
-        states.widgets.add(id=table, string_value=json.dumps({"selection": selection}))
-        app._run(states)
-        assert not app.exception
-        return app.button_group(key="kind").value, *(
-            app.selectbox(key=name).value for name in ("layer", "head")
-        )
-
-    before = send({})
-    assert send({PICKED: [{"layer": 9, "head": 0}]}) == before
-    assert before[0] == "encoder"
-    assert send({PICKED: [{"layer": 0, "head": 1}]}) == ("cross-attention", "1", "2")
 
 
 def test_direct_logits_are_there_for_the_kinds_that_have_them(

@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
 from training.run import journal
-from transformer.files.installed import BUNDLED
 from viz.app.sentence.worth_seeing import QUESTIONS
 from viz.pages.training import curves
 from viz.pages.training.runs import RUNS_VARIABLE
@@ -40,7 +39,8 @@ def test_the_page_opens_with_the_heads_that_form_and_a_link_with_the_curves() ->
     assert [box.key for box in app.selectbox][:2] == ["forming_run", "sentence"]
     app = opened(training_view="Curves")
     assert QUESTIONS["training", "Curves"] in app.markdown[0].value
-    assert [box.key for box in app.multiselect] == ["runs"]
+    assert [(box.key, box.value) for box in app.multiselect] == [("runs", ["bundled"])]
+    assert not app.multiselect(key="runs").proto.accept_new_options
     assert app.subheader[0].value == "Loss"
 
 
@@ -71,18 +71,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         log.write(step=step, epoch=0, loss=4.0 - step, lr=0.1, tokens_per_second=9.0, seconds=1.0)
     log.write(step=3, validation_loss=0.5, validation_perplexity=1.6, validation_bleu=3.0)
     return folder
-
-
-def test_opens_with_the_bundled_run() -> None:
-    app = opened_curves()
-    assert app.multiselect(key="runs").value == ["bundled"]
-    assert not app.multiselect(key="runs").proto.accept_new_options
-    (drawn,) = losses(app).values()
-    logged = journal.read(BUNDLED / "run.jsonl")
-    expected = [r[f] for f in ("loss", "validation_loss") for r in logged if f in r]
-    assert sorted(drawn) == sorted(expected)
-    planned = journal.plan(logged)
-    assert f"warm-up of {planned['warmup']:,} steps" in app.caption[0].value
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
 """The translate page: its pictures, what a click on them asks, and two decodings side by side."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import choice, in_url, meanwhile, texts, unsure
@@ -132,65 +130,47 @@ def test_the_other_sentences_of_the_search_have_their_scores(serve, translator: 
     assert any("beam size of 1" in caption.value for caption in app.caption)
 
 
-@pytest.fixture
-def clicks(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    """A button in the place of each picture, which sends what is put here under its key."""
-    sent: dict[str, object] = {}
-
-    def pictures(
-        *, key: str, data: bytes, on_picked_change: Callable[[], None] | None = None
-    ) -> None:
-        messages[key] = decode(data)[0]
-        if on_picked_change is not None:
-            st.button(key, key=f"click-{key}", on_click=send, args=(key, on_picked_change))
-
-    def send(key: str, heard: Callable[[], None]) -> None:
-        st.session_state[key] = {"picked": sent[key]}
-        heard()
-
-    messages: dict[str, dict[str, Any]] = {}
-    sent["messages"] = messages
-    monkeypatch.setattr("viz.app.chrome.mounts._pictures", lambda: pictures)
-    return sent
+def send(app: AppTest, key: str, value: object) -> None:
+    app._run(choice(app, key, value))
+    assert not app.exception
 
 
-def send(app: AppTest, clicks: dict[str, object], key: str, value: object) -> None:
-    clicks[key] = value
-    app.button(key=f"click-{key}").click().run()
+def drawn(app: AppTest, key: str) -> dict[str, Any]:
+    """Return the plain values of the picture under a key."""
+    pictures = app.get("bidi_component")
+    return next(decode(c.proto.bytes)[0] for c in pictures if c.proto.id.endswith(f"-{key}"))
 
 
 def german(app: AppTest) -> str:
     return texts(app)[1]
 
 
-def test_a_link_shows_the_dropped_candidates(serve, clicks: dict[str, object]) -> None:
-    messages: Any = clicks["messages"]
+def test_a_link_shows_the_dropped_candidates(serve) -> None:
     app = serve("translate", text=SENTENCE, dropped="true")
-    assert messages["translate-tree"]["dropped"] is True
-    send(app, clicks, "translate-tree", {"dropped": False})
+    assert drawn(app, "translate-tree")["dropped"] is True
+    send(app, "translate-tree", {"dropped": False})
     assert in_url(app, "dropped") is None
-    assert messages["translate-tree"]["dropped"] is False
-    send(app, clicks, "translate-tree", {"dropped": True})
+    assert drawn(app, "translate-tree")["dropped"] is False
+    send(app, "translate-tree", {"dropped": True})
     assert in_url(app, "dropped") == "true"
-    send(app, clicks, "translate-tree", {"dropped": "true"})  # no message of a browser of ours
+    send(app, "translate-tree", {"dropped": "true"})  # no message of a browser of ours
     assert in_url(app, "dropped") == "true"
 
 
-def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(serve, translator, clicks) -> None:
+def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(serve, translator) -> None:
     app = serve("translate", text=SENTENCE)
     tree = translator.translate(SENTENCE, tree=True).tree
     assert tree is not None
-    messages: Any = clicks["messages"]
-    drawn_tree = messages["translate-tree"]
+    drawn_tree = drawn(app, "translate-tree")
     node = next(n for n, entry in enumerate(tree.nodes) if entry.step == 2 and n not in path(tree))
     written = [drawn_tree["texts"][n] for n in tree.path(node)]
     click = {"node": node, "prefix": "".join(written)}
-    send(app, clicks, "translate-tree", click)
+    send(app, "translate-tree", click)
     assert in_url(app, "prefix") == " ".join(written)
     assert german(app) == translator.translate(SENTENCE, prefix=written).text
-    assert messages["translate-tree"]["chosen"] == 1
+    assert drawn(app, "translate-tree")["chosen"] == 1
     # the same click once more comes too late: the place is another prefix now
-    send(app, clicks, "translate-tree", {**click, "node": 4})
+    send(app, "translate-tree", {**click, "node": 4})
     assert LATE in [caption.value for caption in app.caption]
     assert in_url(app, "prefix") == " ".join(written)
     assert LATE not in [caption.value for caption in app.run().caption]
@@ -200,7 +180,7 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(serve, translat
         n for n, entry in enumerate(tree.nodes) if entry.state == "finished" and n != tree.best
     )
     prefix = "".join(drawn_tree["texts"][n] for n in tree.path(end))
-    send(app, clicks, "translate-tree", {"node": end, "prefix": prefix})
+    send(app, "translate-tree", {"node": end, "prefix": prefix})
     assert german(app) == translator.tokenizer.decode(tree.prefix(end))
     assert in_url(app, "edited") == german(app)
 
@@ -252,7 +232,7 @@ def path(tree: SearchTree) -> tuple[int, ...]:
 
 
 def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(
-    serve, translator: Translator, clicks: dict[str, object]
+    serve, translator: Translator
 ) -> None:
     app = serve("translate", text=SENTENCE)
     own = translator.translate(SENTENCE)
@@ -263,7 +243,7 @@ def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(
     wanted = [*(piece.text for piece in known.pieces[:2]), other]
     for key, place in (("translate-editor", "force"), ("translate-steps", "step")):
         click = {place: 2, "alternative": number, "prefix": before + other}
-        send(app, clicks, key, click)
+        send(app, key, click)
         assert in_url(app, "prefix") == " ".join(wanted)
         assert german(app) == translator.translate(SENTENCE, prefix=wanted).text
         app.button(key="undo").click().run()
@@ -271,18 +251,17 @@ def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(
         assert in_url(app, "prefix") is None
 
 
-def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator, clicks) -> None:
+def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator) -> None:
     app = serve("translate", text=SENTENCE)
-    messages: Any = clicks["messages"]
     for revision, typed in enumerate(("Der Hund", "Der Hund schläft."), 1):
-        send(app, clicks, "translate-editor", {"text": typed, "revision": revision})
-    editor = messages["translate-editor"]
+        send(app, "translate-editor", {"text": typed, "revision": revision})
+    editor = drawn(app, "translate-editor")
     assert (editor["text"], editor["revision"], editor["byHand"]) == (typed, revision, True)
     pieces = [piece.text for piece in translator.score(SENTENCE, typed).pieces]
     assert [piece["raw"] for piece in editor["pieces"]] == pieces
     assert german(app) == typed
     trace = translator.trace(SENTENCE, typed)
-    assert messages["translate-map"]["queries"] == display_tokens(trace.labels("cross").queries)
+    assert drawn(app, "translate-map")["queries"] == display_tokens(trace.labels("cross").queries)
     assert "your version" in " ".join(caption.value for caption in app.caption)  # over the tree
     # the search beside it can be asked for what none can do
     app.text_input(key="forbid").set_value("z.B.").run()
@@ -293,14 +272,14 @@ def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator, clic
     app.button(key="undo").click().run()
     assert german(app) == translator.translate(SENTENCE).text
     # all of it is deleted: the field stays empty, and nothing else moves
-    send(app, clicks, "translate-editor", {"text": "", "revision": 3})
-    assert (messages["translate-editor"]["text"], messages["translate-editor"]["pieces"]) == (
+    send(app, "translate-editor", {"text": "", "revision": 3})
+    assert (drawn(app, "translate-editor")["text"], drawn(app, "translate-editor")["pieces"]) == (
         "",
         [],
     )
     assert german(app) == translator.translate(SENTENCE).text
     # the search goes on where a person stops
-    send(app, clicks, "translate-editor", {"text": "Der Hund", "revision": 4})
+    send(app, "translate-editor", {"text": "Der Hund", "revision": 4})
     app.button(key="go-on").click().run()
     wanted = [piece.text for piece in translator.tokenizer.pieces("Der Hund")]
     assert in_url(app, "prefix") == " ".join(wanted)
@@ -318,7 +297,6 @@ def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator, clic
 def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     serve,
     translator: Translator,
-    clicks: dict[str, object],
     versus: dict[str, str],
     settings: dict[str, Any],
 ) -> None:
@@ -328,11 +306,12 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     for body, item in zip(bodies, (own, other), strict=True):
         assert f"score −{-item.best.hypothesis.score:.2f}" in body
     assert mark_changed_words(other.text, own.text) in bodies[1]
-    messages: Any = clicks["messages"]
     for key, item in (("here", own), ("there", other)):
         labels = translator.trace_of(item).labels("cross")
-        assert messages[f"versus-map-{key}"]["queries"] == display_tokens(labels.queries)
-    assert "translate-map" not in messages  # it would be the left one once more
+        assert drawn(app, f"versus-map-{key}")["queries"] == display_tokens(labels.queries)
+    assert not any(
+        c.proto.id.endswith("-translate-map") for c in app.get("bidi_component")
+    )  # it would be the left one once more
     two_penalties = any(
         "log probability alone compares" in caption.value for caption in app.caption
     )

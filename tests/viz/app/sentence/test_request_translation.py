@@ -7,7 +7,6 @@ from viz.app.sentence.request_translation import settings_of, translate_request
 from viz.app.sentence.search_request import SearchRequest
 
 SENTENCE = "The dog sleeps in the garden."
-WORD = "Hund"
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,13 @@ from tests.viz.pages.roles.made_reports import (
     folder_with,
     near,
 )
-from transformer import KINDS, InputError, Translator
+from transformer import KINDS, Translator
 from transformer.analysis.corpus.faithfulness import (
     lens_faithfulness,
 )
 from transformer.analysis.corpus.faithfulness_report import COMMAND
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES
-from viz.app.cache import progress
 from viz.draw.formatting import format_number
 from viz.pages.roles import faithful_results as faithful_sentence
 from viz.pages.roles.faithful import ERASE, PERMUTED, UNIFORM, erasing_chart, upper_end
@@ -127,18 +126,6 @@ def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
     assert all(screen_name(name) in message for name in NAMES[2:])
     app.button(key="faithful-erase").click().run()
     assert asked == [*NAMES[:4]]  # what was computed is remembered
-
-
-def test_an_error_takes_the_bar_with_it(opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_, **__):
-        raise InputError("It cannot be done.")
-
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    monkeypatch.setattr(faithful_sentence, "lens_faithfulness", fails)
-    app = opened(ERASE, text="The dog waits under the table.")
-    app.button(key="faithful-erase").click().run()
-    assert "It cannot be done." in texts(app)
-    assert not app.get("progress")
 
 
 @pytest.mark.parametrize(("text", "message"), [

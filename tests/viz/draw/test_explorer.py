@@ -94,6 +94,14 @@ def test_a_grid_has_a_cell_for_each_head_that_is_there():
     assert len(sorted_inner["grid"]["order"]) == 6
 
 
+def test_a_mean_leaves_out_heads_that_are_not_there():
+    for head, title in ((None, "mean of all 6 heads"), (1, "head 2 · mean of 2 layers")):
+        options = ExplorerOptions(layer=None, head=head)
+        meta, arrays, _ = read(encode_page(ragged(), options).message)
+        assert meta["title"] == f"{title} · encoder"
+        np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
+
+
 def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
     _, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
     assert inner["encoder_self.map"]["rows"] == "The position that looks"

@@ -181,6 +181,8 @@ def test_a_file_that_is_too_large_or_missing_is_named(tmp_path: Path) -> None:
         assert str(error.value).startswith(path.name)
         assert str(tmp_path) not in str(error.value).removeprefix(path.name)
     assert len(GOOD) < MAX_BYTES
+    with pytest.raises(LessonError, match="cannot be shown"):
+        read_lesson(tmp_path / "\udcff.md")
 
 
 @pytest.mark.slow

@@ -224,9 +224,7 @@ def path(tree: SearchTree) -> tuple[int, ...]:
     return tree.path(tree.best)
 
 
-def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(
-    serve, translator: Translator
-) -> None:
+def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(serve, translator) -> None:
     app = serve("translate", text=SENTENCE)
     own = translator.translate(SENTENCE)
     known = translator.score(SENTENCE, [piece.text for piece in own.best.pieces])

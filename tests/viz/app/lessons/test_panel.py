@@ -203,6 +203,22 @@ def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lesso
     assert not any(LESSONS_VARIABLE in text for text in texts(serve(text=SENTENCE)))
 
 
+def test_one_bad_file_is_read_once_and_takes_no_page_from_anybody(serve, lessons, monkeypatch):
+    (lessons / "worse.md").write_text("---\ntitle: x\n---\n", "utf-8")
+    read = []
+
+    def counting(path):
+        read.append(path.name)
+        if path.name == "worse.md":
+            raise OverflowError
+        return read_lesson(path)
+
+    monkeypatch.setattr(library, "read_lesson", counting)
+    for _ in range(2):
+        assert any("worse.md " in text for text in texts(serve(text=SENTENCE)))
+    assert read.count("worse.md") == 1
+
+
 def test_a_class_has_one_sentence(serve, lessons):
     app = serve(text=SENTENCE, lesson="two", **{"class": "1"})
     assert app.text_area(key="text").disabled

@@ -96,6 +96,12 @@ def test_a_long_sentence_is_shared_out_when_it_is_asked_for(opened, monkeypatch)
     assert len(chart_tables(app, "share", "share")) == 1
 
 
+def test_a_step_that_is_not_there_is_one_sentence(opened) -> None:
+    app = opened(written="77")
+    assert len([text for text in texts(app) if "no step 77" in text]) == 1
+    assert any(line.value.startswith("Step ") for line in app.subheader)
+
+
 def test_a_written_piece_is_text_in_the_heading(opened, translator, monkeypatch) -> None:
     trace = translator.trace(SENTENCE, target="Das ist $ $ .")
     monkeypatch.setattr(cached_results, "trace", lambda *_: trace)

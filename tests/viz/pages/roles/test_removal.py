@@ -26,8 +26,10 @@ from transformer.analysis.heads.removal_order import removal_order
 from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
+from viz.app.cache import cached_results
 from viz.app.cache.memory import forget_server_wide
 from viz.app.cache.removal_effects import effect_of
+from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
@@ -233,6 +235,22 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(opened, mo
     app.text_input(key="removed").set_value("e0.0")  # typed, and left by a click into the menu
     app.multiselect(key="removal-keys").set_value([1]).run()
     assert in_url(app, "removed") == f"L1 H1 encoder, {rows}"
+
+
+def test_what_is_painted_on_the_sentence_before_is_not_painted_on_the_next(
+    opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(removed_how="painted", kind="cross-attention", layer="1", head="2")
+    app.text_area(key="text").set_value("The cat sings.")
+    typed = app._tree.get_widget_states()
+    shown, _ = message(app, "attention_map")
+    app.multiselect(key="removal-keys").set_value([1])
+    painted_late = choice(app, "roles-map", shown | {"squares": [[1, 2]]})
+    meanwhile(monkeypatch, cached_results, "search", [painted_late])
+    app._run(typed)
+    assert app.text_area(key="text").value == "The cat sings."
+    assert in_url(app, "removed") is None
+    assert LATE in [caption.value for caption in app.caption]
 
 
 def test_a_click_leaves_out_what_the_link_names_twice_or_the_model_lacks(opened) -> None:

@@ -21,8 +21,9 @@ def test_exactly_the_expected_choice_is_right(bundled, number):
     card = CARDS[number]
     (kind,) = (kind for kind, (title, *_) in _CARDS.items() if title == card.title)
     pattern = re.sub(r"\\\{(\d)\\\}", r"(?P<n\1>.+)", re.escape(_CARDS[kind][2]))
-    asked = re.fullmatch(pattern, card.ask).groupdict()
-    names = [asked[name] for name in sorted(asked)]
+    asked = re.fullmatch(pattern, card.ask)
+    assert asked is not None
+    names = [name for _, name in sorted(asked.groupdict().items())]
     shown = parameters(card)
     if kind == "removal":
         names += [shown["kind"], shown["layer"]]

@@ -124,16 +124,6 @@ def test_a_row_that_the_batch_does_not_have_is_not_asked_for(opened, made, trans
     assert grids(app)["chosen"] == [0, shorter - 1] != [0, last - 1]
 
 
-def test_as_numbers_the_squares_carry_what_is_added(opened) -> None:
-    made = grids(opened(**{"mask-as": "0/−∞"}))
-    assert made["asNumbers"] is True
-    assert [text for _, text in made["legend"]] == [
-        "0 is added: may be seen",
-        "−∞ is added: hidden",
-    ]
-    assert grids(opened())["asNumbers"] is False
-
-
 @pytest.mark.parametrize(
     ("kind", "name"), [("decoder_self", "decoder"), ("cross", "cross-attention")]
 )
@@ -159,13 +149,6 @@ def test_into_the_longest_sentence_nothing_leaks(opened, sentence: str, leaks: b
     app = opened(kind="encoder", **{"mask-view": "remove the mask", "mask-sentence": sentence})
     text = "This sentence has no padding, so nothing leaks into it."
     assert (text in texts(app)) != leaks
-
-
-def test_what_is_typed_is_shown_as_it_is(opened) -> None:
-    app = opened(more="<b>**cat**</b> $x$ :smile:")
-    typed = [text for text in texts(app) if "may" in text]
-    assert typed
-    assert not any("cat" in text.value for text in app.markdown)
 
 
 def planted_leak(*losses: list[float], hides: tuple[bool, ...] = (True, True)) -> Leak:

@@ -111,17 +111,6 @@ def test_the_bar_is_in_the_languages_of_the_model(open_: Callable[..., AppTest])
     assert box(app).value == source_box.EXAMPLES["English"][0]
 
 
-def test_a_damaged_model_says_so_and_the_bar_lives(open_: Callable[..., AppTest]) -> None:
-    app = open_(text=SENTENCE)
-    choose(app, "damaged")
-    label, message = line(app)
-    assert label == "German"  # as before
-    assert message.endswith("MANIFEST.json is not a manifest of ours: copy the folder again.")
-    assert box(app).value == SENTENCE
-    choose(app, "en-fr")
-    assert line(app)[0] == "French"
-
-
 def test_one_that_leaves_is_left_and_one_that_comes_is_there(open_, folder, made) -> None:
     app = open_(text=SENTENCE, model="en-fr")
     shutil.rmtree(folder / "en-fr")

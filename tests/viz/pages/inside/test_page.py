@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from tests.viz.app_test import GIVEN, texts, unsure
@@ -11,7 +10,6 @@ from transformer import AttentionTrace, Translation, Translator
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
 from viz.findings import findings
-from viz.pages.inside import factors
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -133,10 +131,3 @@ def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> N
     app = serve("inside", text=SENTENCE, kind=kind)
     assert not app.exception
     assert len(app.get("vega_lite_chart")) == 2
-
-
-def test_the_axis_holds_each_scale_that_the_page_marks() -> None:
-    at = factors()
-    assert at[0] == pytest.approx(0.01)
-    assert at[-1] == pytest.approx(100)
-    np.testing.assert_allclose(np.diff(np.log(at)), np.log(at[1] / at[0]))

@@ -65,12 +65,12 @@ d_model = 32
 d_ff = 64
 h = 2
 [training]
-steps = 100
+steps = 40
 batch_tokens = 300
-warmup = 50
+warmup = 20
 bf16 = false
-save_every = 50
-validate_every = 50
+save_every = 20
+validate_every = 20
 validate_sentences = 4
 average = 2
 """
@@ -86,7 +86,7 @@ def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of a hundred steps from French to Dutch, on text that is made up."""
+    """A run of forty steps from French to Dutch, on text that is made up."""
     folder = tmp_path_factory.mktemp("french")
     choose = random.Random(0)
     for name, count in (("train", 300), ("valid", 20)):
@@ -146,7 +146,7 @@ def test_the_languages_of_a_run_are_in_all_that_it_leaves(run, tmp_path, capsys)
     assert model_card.main([str(run), "--out", str(tmp_path / "card.md")]) == 0
     assert "French to Dutch" in (tmp_path / "card.md").read_text("utf-8")
     arguments = ["--config", run.parents[1] / "recipe.toml", "--data", run.parents[1]]
-    again = [*map(str, arguments), "--out", str(run), "--resume", "--steps", "101"]
+    again = [*map(str, arguments), "--out", str(run), "--resume", "--steps", "41"]
     capsys.readouterr()
     for languages in (["--source", "en"], ["--target", "de"], ["--source", "nl", "--target", "fr"]):
         assert main([*again, *languages]) == 2

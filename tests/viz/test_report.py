@@ -285,17 +285,3 @@ def test_what_is_wrong_is_said_in_one_sentence(
     assert main(command) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "report.html").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--lens", "nonsense"], "invalid choice: 'nonsense'"),
-        *((["--head", number], "whole number from 1") for number in ("0", "one", "65")),
-    ],
-)
-def test_a_choice_that_there_is_not_is_refused(options, message, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main([TEXT, "-o", "report.html", *options])
-    assert stopped.value.code == 2
-    assert message in capsys.readouterr().err

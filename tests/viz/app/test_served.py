@@ -184,7 +184,7 @@ def test_a_file_comes_and_goes_by_the_one_route_of_files(uploads: Uploads) -> No
     assert sum(streamlit_internals.uploaded_bytes().values()) == 0
 
 
-@pytest.mark.parametrize("length", [2 * MIB + 1, 2**31, "9" * 5000, "-1", "x", "1e3"])
+@pytest.mark.parametrize("length", [2 * MIB + 1, "9" * 5000, "-1", "x"])
 def test_a_large_file_is_refused_before_it_is_read(uploads: Uploads, length: int | str) -> None:
     path = st.get_option("server.baseUrlPath") + FILE
     assert uploads.ask("PUT", path, FORM % b"a", length=length) == 413

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.transformer import damaged
-from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.pages.roles.made_reports import faithfulness_of, head_report_of
 from tests.viz.planted_trace import planted
 from transformer import AttentionTrace, CheckpointError, Languages, Translator
@@ -32,8 +30,6 @@ from viz.lines import pack_sentence
 from viz.notebook import explore
 from viz.pages.roles import corpus_map, corpus_roles, faithful_results, removal_controls
 from viz.pages.roles.faithful import erasing_chart, kinds_chart, upper_end
-from viz.pages.training import runs
-from viz.pages.training.heads_forming import forming_table
 
 pytestmark = pytest.mark.slow
 
@@ -129,16 +125,6 @@ def test_a_trace(name: str, tmp_path: Path) -> None:
     assert not refused["source emptied"]
 
 
-def test_the_probes_of_a_run(tmp_path: Path) -> None:
-    path, whole = tmp_path / "step-2-sentence-1.npz", planted()
-
-    def read() -> Draw:
-        trace = runs.load(path)
-        return lambda: (drawn(trace), forming_table({1: whole, 2: trace}))
-
-    assert sum(require_refused_or_drawn(read) for _ in files_of(whole, path)) > 10
-
-
 @pytest.fixture
 def folder(checkpoint_folder: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(checkpoint_folder, tmp_path / "model"))
@@ -211,9 +197,7 @@ def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
     assert not refused["lenses shorter"]
 
 
-def test_the_small_files_of_a_checkpoint(
-    folder: Path, translator: Translator, reverse: Translator
-) -> None:
+def test_the_small_files_of_a_checkpoint(folder, translator, reverse) -> None:
     trace = translator.trace("The dog waits.")
     config = translator.model.config
     gold = alignment_settings.GoldFigures("links", 3, 9.5)
@@ -241,34 +225,3 @@ def test_the_small_files_of_a_checkpoint(
             refused = require_refused_or_drawn(read)
             assert refused or "longer" in place or "shorter" in place, (name, place)
         (folder / name).unlink()
-
-
-def refusals(folder: Path, name: str, write: Callable[[str], object]) -> dict[str, bool]:
-    """Say of each change of a file of a model whether it is refused, then write it back."""
-
-    def read() -> Draw:
-        loaded = Translator.load(folder)
-        return lambda: loaded.translate("A dog waits.", beam_size=1, max_length=4).text
-
-    content, refused = (folder / name).read_bytes(), {}
-    for place, other in changed({"file": json.loads(content)}):
-        write(json.dumps(other["file"]))
-        refused[place] = require_refused_or_drawn(read)
-    (folder / name).write_bytes(content)
-    return refused
-
-
-def test_the_files_of_a_model(folder: Path) -> None:
-    manifest = refusals(folder, "MANIFEST.json", (folder / "MANIFEST.json").write_text)
-    config = refusals(
-        folder, "config.json", lambda text: damaged.replace(folder, "config.json", text.encode())
-    )
-    for refused in (manifest, config):
-        assert {place for place in refused if not refused[place]} <= {"file shorter"}
-
-
-def test_the_files_of_a_marian_folder(tmp_path: Path) -> None:
-    folder = marian_folder.write(tmp_path / "opus-mt-en-fr", layers=1)
-    for name in ("config.json", "vocab.json", "tokenizer_config.json"):
-        refused = refusals(folder, name, (folder / name).write_text)
-        assert refused["file emptied"] == (name != "tokenizer_config.json")

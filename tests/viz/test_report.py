@@ -9,11 +9,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.transformer.reference import is_one_sentence
 from tests.viz.draw.message import decode, unpacked_message
 from tests.viz.planted_trace import EVIL, many, planted
 from transformer import KINDS, AttentionTrace, Translator
-from transformer.analysis.axes import by_words, without_special
 from transformer.analysis.lenses import lens_trace
 from transformer.analysis.sinks import share_on_sinks, without_sinks
 from transformer.text.languages import Languages
@@ -73,16 +71,6 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
     for kind in ("cross", "decoder_self"):
         row_names = header(arrays[f"{kind}.map"])["rowNames"]
         assert [name.replace("\u2068", "").replace("\u2069", "") for name in row_names] == names
-
-
-def test_words_without_special_tokens_reach_the_page(translator):
-    trace = translator.trace(TEXT)
-    text = encode_page(trace, ExplorerOptions(words=True, special=False)).message
-    a_map, weights = (arrays_of(text)[f"cross.{name}"] for name in ("map", "weights"))
-    axes, _ = without_special(by_words(trace, "cross"))
-    assert header(a_map)["keys"] == ["The", "dog", "waits", "beside", "the", "river", "."]
-    assert (weights == axes.weights).all()
-    assert "sum to 1" not in header(a_map)["note"]
 
 
 def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
@@ -196,16 +184,11 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     np.testing.assert_array_equal(arrays["mean"], trace.cross[1].mean(0))
     for kind in ("cross", "decoder_self"):
         picture, ribbons = header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.ribbons"])
-        assert (picture["scale"], picture["threshold"], ribbons["from"]) == (
-            "square root",
-            0.25,
-            0.25,
-        )
+        assert (picture["scale"], picture["threshold"]) == ("square root", 0.25)
         # more may be laid over on the page
         assert len(ribbons["colors"]["light"]) == meta["mostHeads"] == 8
     difference = decode(arrays["compared.1"].tobytes())[1]["weights"]
-    mean = trace.cross[1].mean(0)
-    np.testing.assert_allclose(difference, mean - second.weights, atol=1e-7)
+    np.testing.assert_allclose(difference, trace.cross[1].mean(0) - second.weights, atol=1e-7)
     beside, between = (header(arrays[f"compared.{n}"]) for n in range(2))
     assert beside["rows"] == "French: next word predicted"
     assert beside["caption"] == ["another model"]
@@ -215,22 +198,18 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
 
 
 @pytest.mark.parametrize(
-    ("lens", "title"),
-    [
-        ("norm", "L2 H3 · cross-attention · norms"),
-        ("norm_layer_norm", "L2 H3 · cross-attention · norms after LayerNorm"),
-        ("norm_residual", "layer 2"),
-        ("alti", "layer 2"),
-    ],
+    ("lens", "head", "title"),
+    [("norm", ["--head", "3"], "L2 H3 · cross-attention · norms"), ("alti", [], "layer 2")],
 )
-def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path, lens, title):
+def test_a_report_through_a_lens_says_so(
+    checkpoint_folder, translator, tmp_path, lens, head, title
+):
     out = tmp_path / "report.html"
-    together = lens in ("alti", "norm_residual")
-    head = [] if together else ["--head", "3"]
     more = ["--checkpoint", str(checkpoint_folder), "--layer", "2", "--lens", lens, *head]
     assert main([TEXT, "-o", str(out), "--target", "Der Hund.", *more]) == 0
     page = out.read_text(encoding="utf-8")
-    trace = lens_trace(lens, translator, translator.trace(TEXT, "Der Hund."))
+    whole = translator.trace(TEXT, "Der Hund.")
+    trace = lens_trace(lens, translator, whole)
     meta, arrays = unpacked_message(text_of(page))
     assert meta["title"].startswith(title)
     for kind in KINDS:
@@ -239,16 +218,10 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
         assert "share" in picture["note"]
         assert picture["title"].endswith(f" · {LENS_NAMES[lens]}")
         assert f"lens: {LENS_NAMES[lens]}." in str(picture["caption"])
-    unit = "layer" if together else "head"
-    assert f"<h1>Each {unit}, seen through {LENS_NAMES[lens]}</h1>" in page
     assert f"The lens is {LENS_NAMES[lens]}" in page
-    assert ("all heads together" in page) == together
-    assert (meta["selected"] == ["cross", 1, None]) == together
-    shown = notebook.explore(
-        translator.trace(TEXT, "Der Hund."), lens=lens, translator=translator
-    ).page
-    weights = arrays_of(text_of(shown))["cross.weights"]
-    np.testing.assert_array_equal(weights, trace.cross)
+    assert ("all heads together" in page) == (lens == "alti")
+    shown = notebook.explore(whole, lens=lens, translator=translator).page
+    np.testing.assert_array_equal(arrays_of(text_of(shown))["cross.weights"], trace.cross)
 
 
 def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path):
@@ -302,7 +275,6 @@ def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():
         (["--target", " "], "translation is empty"),
         (["--target", "Der Hund.", "--beam", "2"], "leave out --beam"),
         (["-o", "no/such/folder.html"], "folder.html cannot be written"),
-        (["-o", "."], "cannot be written"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(
@@ -311,21 +283,5 @@ def test_what_is_wrong_is_said_in_one_sentence(
     monkeypatch.chdir(tmp_path)
     command = [TEXT, "-o", "report.html", "--checkpoint", str(checkpoint_folder), *options]
     assert main(command) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert is_one_sentence(error.removeprefix("viz: ").strip())
-    assert not (tmp_path / "report.html").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--lens", "nonsense"], "invalid choice: 'nonsense'"),
-        *((["--head", number], "whole number from 1") for number in ("0", "-1", "one", "65")),
-    ],
-)
-def test_a_choice_that_there_is_not_is_refused(options, message, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main([TEXT, "-o", "report.html", *options])
-    assert stopped.value.code == 2
     assert message in capsys.readouterr().err
+    assert not (tmp_path / "report.html").exists()

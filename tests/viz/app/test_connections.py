@@ -89,9 +89,7 @@ def test_what_asks_nothing_ends_and_what_asks_is_answered(ask) -> None:
         assert web_socket.recv() == "later"
 
 
-def test_a_full_server_ends_those_that_are_silent_for_longest(
-    ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_server_ends_those_that_are_silent_for_longest(ask, monkeypatch) -> None:
     monkeypatch.setattr(connections, "SECONDS", 60)
     monkeypatch.setattr(connections, "most_descriptors", lambda: 8)
     logged: list[object] = []

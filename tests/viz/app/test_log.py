@@ -43,9 +43,7 @@ def fail() -> None:
 
 
 @pytest.mark.parametrize("allowed", ["0", "1"])
-def test_a_traceback_has_no_message_unless_asked(
-    written: io.StringIO, monkeypatch: pytest.MonkeyPatch, allowed: str
-) -> None:
+def test_a_traceback_has_no_message_unless_asked(written, monkeypatch, allowed) -> None:
     monkeypatch.setenv(log.TEXT_VARIABLE, allowed)
     try:
         fail()
@@ -57,9 +55,7 @@ def test_a_traceback_has_no_message_unless_asked(
     assert (TYPED in text) == (allowed == "1")
 
 
-def test_what_was_typed_is_not_logged_with_a_path(
-    written: io.StringIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_typed_is_not_logged_with_a_path(written, monkeypatch) -> None:
     monkeypatch.setenv(MODELS_VARIABLE, "/srv/models")
     monkeypatch.delenv(log.TEXT_VARIABLE, raising=False)
     assert without_paths(InputError(f"/srv/models: {TYPED}")) == f"models: {TYPED}"

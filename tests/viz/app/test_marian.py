@@ -14,7 +14,7 @@ from transformer import Translator
 from transformer.analysis.axes import APART
 from viz.app.links.navigation import VIEW, WHY
 from viz.app.models.menu import CHECKPOINT_VARIABLE
-from viz.draw.labels import KINDS_BY_NAME, PAGE_TITLES, quoted
+from viz.draw.labels import PAGE_TITLES, quoted
 from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.boxes import BY_HEADING
 from viz.pages.architecture.drawing import NORMS
@@ -71,22 +71,7 @@ def test_every_page_opens_on_a_marian_folder(page: str, visit: Callable[..., App
         assert any(text.startswith("log probability") for text in shown), shown
 
 
-@pytest.mark.parametrize("page", ["heads", "inside"])
-@pytest.mark.parametrize("kind", KINDS_BY_NAME)
-def test_the_last_head_of_each_kind_opens(
-    page: str, kind: str, folder: Path, visit: Callable[..., AppTest]
-) -> None:
-    stack = Translator.load(folder).model.config.stack(KINDS_BY_NAME[kind])
-    url = {"kind": kind, "layer": str(stack.N), "head": str(stack.h)}
-    app = visit(page, **url)
-    assert not app.error
-    chosen = {box.key: box.value for box in app.selectbox}
-    assert (chosen["layer"], chosen["head"]) == (url["layer"], url["head"])
-
-
-def test_words_of_a_script_without_spaces_are_said_to_stay_apart(
-    visit: Callable[..., AppTest],
-) -> None:
+def test_words_of_a_script_without_spaces_are_said_to_stay_apart(visit) -> None:
     for page, text, shown in (
         ("heads", "The cat 我爱北京.", True), ("translate", "The cat 我爱北京.", True),
         ("heads", SENTENCE, False), ("translate", SENTENCE, False),
@@ -96,9 +81,7 @@ def test_words_of_a_script_without_spaces_are_said_to_stay_apart(
 
 
 @pytest.mark.parametrize("layer", ["1", "3"])
-def test_a_stack_of_fewer_layers_is_drawn_at_its_last_one(
-    layer: str, folder: Path, visit: Callable[..., AppTest]
-) -> None:
+def test_a_stack_of_fewer_layers_is_drawn_at_its_last_one(layer, folder, visit) -> None:
     config = Translator.load(folder).model.config
     counts = {"encoder": config.N, "decoder": config.decoder.N}
     drawn = {stack: min(int(layer), count) for stack, count in counts.items()}
@@ -116,9 +99,7 @@ def test_a_stack_of_fewer_layers_is_drawn_at_its_last_one(
     assert chosen["arch_layer"] == url["arch_layer"]
 
 
-def test_a_typed_piece_is_one_of_the_target_language(
-    folder: Path, visit: Callable[..., AppTest]
-) -> None:
+def test_a_typed_piece_is_one_of_the_target_language(folder, visit) -> None:
     typed = "frère"
     app = visit("roles", **{VIEW: WHY, OTHER: typed})
     first, *_ = Translator.load(folder).target_tokenizer.pieces(typed)
@@ -126,9 +107,7 @@ def test_a_typed_piece_is_one_of_the_target_language(
     assert notice in [text.value for text in app.text]
 
 
-def test_the_preset_of_this_model_has_all_its_parameters(
-    folder: Path, visit: Callable[..., AppTest]
-) -> None:
+def test_the_preset_of_this_model_has_all_its_parameters(folder, visit) -> None:
     app = visit("architecture", **{ARCHITECTURE_VIEW: PARAMETERS})
     model = Translator.load(folder).model
     for field in (*MAXIMA, "positions"):

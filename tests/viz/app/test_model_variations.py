@@ -1,10 +1,23 @@
-"""Table 3 is the paper's."""
+"""Table 3 is the paper's, and rows trained here stand beside the paper's row of their change."""
+
+import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from transformer import TransformerConfig
 from transformer.analysis.paper.costs import parameters_by_formula
-from viz.app.model_variations import TABLE_3, describe_change
+from viz.app.model_variations import (
+    TABLE_3,
+    TrainedRow,
+    changes,
+    common_base,
+    describe_change,
+    paper_row_of,
+    read,
+    read_all,
+)
 
 # PPL and BLEU of Table 3, read row by row
 PRINTED = [
@@ -23,13 +36,6 @@ def test_table_3_has_the_papers_rows_in_their_order() -> None:
     assert [(row.name, row.perplexity, row.bleu) for row in TABLE_3] == PRINTED
 
 
-def test_a_head_s_width_follows_the_heads_as_in_the_paper() -> None:
-    """Row (A) keeps the work the same: h · d_k = d_model."""
-    for row in TABLE_3:
-        if row.letter == "A":
-            assert row.shape["h"] * row.shape["d_k"] == row.shape["h"] * row.shape["d_v"] == 512
-
-
 @pytest.mark.parametrize("row", [row for row in TABLE_3 if row.millions], ids=lambda row: row.name)
 def test_the_printed_parameters_are_near_to_what_our_model_has(row) -> None:
     """Within a tenth, whatever vocabulary the paper counted; a slip in a row would be far off."""
@@ -42,3 +48,118 @@ def test_the_printed_parameters_are_near_to_what_our_model_has(row) -> None:
 def test_a_change_is_said_in_the_papers_symbols() -> None:
     assert describe_change("epsilon_ls", 0.0) == "ε_ls = 0"
     assert describe_change("positions", "learned") == "learned positions"
+
+
+TWIN: dict[str, Any] = {"vocab_size": 80, "N": 4, "d_model": 128, "d_ff": 256, "h": 4}
+
+
+def made(name: str, **different: Any) -> TrainedRow:
+    config = TransformerConfig(**{**TWIN, **different})
+    return TrainedRow(name, config, parameters=1, steps=2, perplexity=3.0, bleu=4.0)
+
+
+def written(folder: Path, records: list[dict], **different: Any) -> Path:
+    folder.mkdir(parents=True)
+    config = TransformerConfig(**{**TWIN, **different})
+    (folder / "config.json").write_text(json.dumps(config.to_dict()), "utf-8")
+    (folder / "run.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records), "utf-8")
+    return folder
+
+
+def validation(step: int, perplexity: float, bleu: float) -> dict:
+    return {
+        "step": step, "validation_loss": 1.0, "validation_perplexity": perplexity,
+        "validation_bleu": bleu,
+    }  # fmt: skip
+
+
+BASE = made("sinusoidal", max_length=256)
+ALL = [
+    made("a-h1", h=1),
+    made("a-h16", h=16),
+    made("b", d_k=8),
+    made("c", N=2),
+    made("d-drop", P_drop=0.0),
+    made("d-ls", epsilon_ls=0.0),
+    made("e", positions="learned"),
+    BASE,
+]
+
+
+def test_a_folder_is_read_to_its_last_validation(tmp_path: Path) -> None:
+    records = [
+        {"step": 0, "parameters": 1234, "steps": 1600},
+        validation(400, 30.0, 10.5),
+        {"step": 450, "loss": 2.0},
+        validation(800, 9.25, 28.5),
+    ]
+    row = read(written(tmp_path / "a-h1", records, h=1))
+    assert isinstance(row, TrainedRow)
+    assert (row.name, row.parameters, row.steps) == ("a-h1", 1234, 800)
+    assert (row.perplexity, row.bleu, row.config.h) == (9.25, 28.5, 1)
+
+
+def test_what_is_no_row_gets_one_sentence(tmp_path: Path) -> None:
+    written(tmp_path / "going", [{"step": 0, "parameters": 1}])
+    written(tmp_path / "good", [{"step": 0}, validation(5, 2.0, 1.0)])
+    broken = written(tmp_path / "odd", [validation(5, 2.0, 1.0)])
+    (broken / "config.json").write_text('{"vocab_size": 9, "N": 0}', "utf-8")
+    torn = written(tmp_path / "torn", [validation(5, 2.0, 1.0)])
+    (torn / "run.jsonl").write_text("{nonsense\n", "utf-8")
+    (tmp_path / "void").mkdir()
+    (tmp_path / "README.md").write_text("no folder", "utf-8")
+    rows, wrong = read_all(tmp_path)
+    assert [row.name for row in rows] == ["good"]
+    assert [sentence.split()[0] for sentence in wrong] == [
+        "going/run.jsonl", "odd/config.json:", "torn", "void",
+    ]  # fmt: skip
+    assert all(sentence.endswith(".") for sentence in wrong)
+    assert "N = 0" in wrong[1]
+    assert read_all(tmp_path / "nowhere") == ([], [])
+
+
+def test_the_base_is_the_row_that_the_others_change() -> None:
+    assert common_base(ALL) is BASE
+    assert common_base([BASE, made("a-h1", h=1)]) is BASE
+    assert common_base([made("a-h1", h=1), BASE]) is BASE
+    assert common_base([]) is None
+
+
+def test_a_change_names_what_was_chosen_not_what_follows() -> None:
+    assert changes(ALL[0], BASE) == {"h": 1}  # d_k is 128 instead of 32: it follows
+    assert changes(ALL[2], BASE) == {"d_k": 8}
+    assert changes(BASE, BASE) == {}
+    assert changes(made("two", N=2, P_drop=0.3), BASE) == {"N": 2, "P_drop": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        (BASE, "base"),
+        (ALL[0], "(A) h = 1"),
+        (ALL[2], "(B) d_k = 16"),  # a quarter of the base, as there
+        (made("x", d_k=20), "(B) d_k = 32"),  # nearer to half of it
+        (made("x", d_k=16), "(B) d_k = 16"),  # the same value counts first
+        (ALL[3], "(C) N = 2"),
+        (made("x", N=6), "(C) N = 8"),  # more layers
+        (made("x", d_ff=128), "(C) d_ff = 1024"),
+        (made("x", d_ff=512), "(C) d_ff = 4096"),
+        (made("x", d_ff=307), "(C) d_ff = 4096"),  # more, though half as much is nearer
+        (made("x", d_model=256), "(C) d_model = 1024"),  # twice the base: that value is half there
+        (ALL[5], "(D) ε_ls = 0"),
+        (ALL[6], "(E) learned positions"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)
+def test_each_row_stands_beside_the_papers_row_of_the_same_change(row, name) -> None:
+    paper_row = paper_row_of(row, BASE)
+    assert paper_row is not None
+    assert paper_row.name == name
+
+
+def test_a_share_of_nothing_is_no_share() -> None:
+    assert paper_row_of(made("x", P_drop=0.3), made("base", P_drop=0.0)) is None
+
+
+def test_two_changes_at_once_stand_beside_no_row() -> None:
+    assert paper_row_of(made("two", N=2, P_drop=0.3), BASE) is None

@@ -1,7 +1,6 @@
 """Long work ends when Streamlit has no more use for the run that does it."""
 
 import threading
-from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
@@ -35,9 +34,7 @@ def work() -> None:
 
 
 @pytest.mark.parametrize("waiting", [False, True])
-def test_a_run_that_is_asked_to_stop_ends_its_work_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waiting: bool
-) -> None:
+def test_a_run_that_is_asked_to_stop_ends_its_work_at_once(tmp_path, monkeypatch, waiting) -> None:
     monkeypatch.setattr(Runtime, "_instance", MagicMock())
     begun.clear()
     ended.clear()

@@ -19,7 +19,6 @@ from viz.draw.alternatives import (
 )
 
 TYPED = (
-    "Zwei  schwarze Hunde rennen.",
     "  Ein Mann geht's 3,5 m… ﬁn u\u0308ber 👩‍🚀 שלום Straße—ja , nein. ",
     "x\u200dy \u00adFoo\tbar",
     "(ja)«oh»",

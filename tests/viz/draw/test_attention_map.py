@@ -49,32 +49,13 @@ def test_a_difference_comes_with_its_own_colors_and_its_own_note():
     assert (header["signed"], header["threshold"], header["scale"]) == (True, 0.1, "linear")
 
 
-def test_any_text_can_be_a_label():
-    odd = ("▁<img src=x>", "▁שלום", "▁👩‍🚀")
-    labels = Labels(odd, ("\ud800", "b"))
-    header, _, _ = unpack(encode_map(WEIGHTS, labels, "cross", title='"', languages=OURS))
-    assert header["queries"] == ["<img src=x>", "שלום", "👩‍🚀"]
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        (WEIGHTS.T, "3 queries and 2 keys"),
-        (WEIGHTS[:2], "3 queries and 2 keys"),
-        (WEIGHTS[None], "shape"),
-        (np.full((3, 2), np.nan, dtype=np.float32), "not numbers"),
-    ],
-)
-def test_weights_that_do_not_belong_to_the_labels_are_refused(weights, message):
-    with pytest.raises(ValueError, match=message):
-        encode_map(weights, LABELS, "cross", title="", languages=OURS)
-
-
 def test_an_empty_map_and_wrong_reads_are_refused():
     with pytest.raises(ValueError, match="nothing to draw"):
         encode_map(
             np.zeros((0, 0), dtype=np.float32), Labels((), ()), "cross", title="", languages=OURS
         )
+    with pytest.raises(ValueError, match="not numbers"):
+        encode_map(WEIGHTS * np.nan, LABELS, "cross", title="", languages=OURS)
     with pytest.raises(ValueError, match="1 read, 3 written, 3 rows"):
         encode_map(WEIGHTS, LABELS, "cross", title="", reads=("<s>",), languages=OURS)
 
@@ -96,8 +77,7 @@ def test_the_exact_weights_of_each_head_travel_in_order():
 
 
 @pytest.mark.parametrize(
-    ("threshold", "drawn", "shown"),
-    [(0, 0.01, "0.01"), (0.005, 0.01, "0.01"), (0.25, 0.25, "0.25")],
+    ("threshold", "drawn", "shown"), [(0.005, 0.01, "0.01"), (0.25, 0.25, "0.25")]
 )
 def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, shown):
     header, _ = decode(
@@ -114,7 +94,6 @@ def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, shown):
         ([(str(n), WEIGHTS) for n in range(9)], "1 to 8 heads"),
         ([("a", WEIGHTS), ("a", WEIGHTS)], "a name of its own"),
         ([("a", WEIGHTS), ("b", WEIGHTS.T)], "3 queries and 2 keys"),
-        ([("a", WEIGHTS * np.inf)], "not numbers"),
     ],
 )
 def test_heads_that_cannot_be_laid_over_each_other_are_refused(heads, message):

@@ -7,7 +7,7 @@ from tests.viz.draw.message import colors_of, decode
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 from transformer.trace import Labels
-from viz.draw.head_grid import GridPart, click_of, encode_grid, encode_selection, head_of
+from viz.draw.head_grid import GridPart, click_of, encode_grid, head_of
 from viz.draw.palette import table
 from viz.draw.wire import to_bytes
 
@@ -49,20 +49,7 @@ def test_each_part_has_its_own_colors_and_one_byte_a_weight():
     assert (header["selected"], header["order"]) == (["cross", 1, 2], None)
 
 
-def test_all_heads_at_128_tokens_weigh_less_than_3_mb():
-    labels = Labels(("a",) * 128, ("a",) * 128)
-    weights = np.full((6, 8, 128, 128), 1 / 128, dtype=np.float32)
-    roles = [["previous token"] * 8] * 6
-    parts = [
-        GridPart(kind, weights, labels, roles, np.ones((6, 8)))
-        for kind in ("encoder_self", "decoder_self", "cross")
-    ]
-    assert len(encode_grid(parts, selected=Head("cross", 0, 0))) < 2.4e6
-
-
-@pytest.mark.parametrize(
-    ("queries", "keys"), [(128, 20), (129, 128), (300, 200), (512, 512), (128, 385)]
-)
+@pytest.mark.parametrize(("queries", "keys"), [(128, 20), (300, 200), (128, 385)])
 def test_a_long_map_keeps_its_hot_cell_in_a_small_one(queries, keys):
     for at in [(0, 0), (queries - 1, keys - 1), (queries // 2, keys // 3)]:
         header, _, levels = unpack(encode_grid([long_part(queries, keys, at)]))
@@ -112,7 +99,6 @@ def test_roles_and_values_travel_as_they_are_read():
         ([part_of(roles=[["a"] * 2] * 2)], {}, "another shape"),
         ([part_of(values=np.ones((3, 2)))], {}, "another shape"),
         ([part_of()], {"order": [Head("encoder_self", 0, 0)]}, "no head"),
-        ([part_of()], {"order": [Head("cross", 2, 0)]}, "no head"),
         ([part_of()], {"crossed": [Head("cross", 0, 3)]}, "no head"),
         ([part_of()], {"step": 3}, "no step 3 in 3 rows"),
         ([part_of()], {"step": -1}, "no step -1"),
@@ -136,13 +122,6 @@ def test_what_a_browser_sends_is_a_head_or_nothing():
     assert click_of(["cross", 1, 2, 7], shapes) == (("cross", 1, 2), 7)
     for number in (-1, 2**53, True, "7"):
         assert click_of(["cross", 1, 2, number], shapes) is None
-
-
-def test_the_selection_travels_apart_from_the_maps():
-    content = encode_selection("grid", Head("cross", 1, 2))
-    meta, arrays = decode(content)
-    assert meta == {"component": "selection", "key": "grid", "head": ["cross", 1, 2]}
-    assert not arrays
 
 
 def test_bytes_are_the_nearest_of_256_and_the_ends_are_exact():

@@ -16,15 +16,7 @@ from viz.draw.inside_head import (
     Node,
     WalkStep,
     encode_inside,
-    fraction,
-    root,
-    row,
     step_of,
-    sub,
-    sub_sup,
-    sum_over,
-    sup,
-    text_in,
 )
 from viz.draw.palette import COLOR, difference_table
 from viz.pages.inside.walk import walk_steps
@@ -91,22 +83,6 @@ def test_a_step_is_one_of_the_walk() -> None:
 
 
 CHILDREN = {"msub": 2, "msup": 2, "msubsup": 3, "mfrac": 2, "msqrt": 1, "munder": 2}
-
-
-def test_names_numbers_and_signs_are_told_apart() -> None:
-    expected = ("mi", "α"), ("mo", "="), ("mn", "2.5"), ("mi", "softmax"), ("mtext", " so")
-    assert row("α", "=", "2.5", "softmax", text_in(" so")) == ("mrow", expected)
-    assert row("<", "<m>") == ("mrow", (("mo", "<"), ("mo", "<m>")))
-
-
-def test_each_form_has_its_parts_in_order() -> None:
-    i, j, k = ("mi", "i"), ("mi", "j"), ("mi", "k")
-    assert sub("i", "j", "k") == ("msub", (i, ("mrow", (j, k))))
-    assert sup("i", "j") == ("msup", (i, ("mrow", (j,))))
-    assert sub_sup("i", "j", "k") == ("msubsup", (i, j, k))
-    assert fraction("i", row("j", "k")) == ("mfrac", (i, ("mrow", (j, k))))
-    assert root("i") == ("msqrt", (i,))
-    assert sum_over("j") == ("munder", (("mo", "∑"), j))
 
 
 def test_every_equation_of_every_step_is_well_formed() -> None:

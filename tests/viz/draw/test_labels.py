@@ -1,6 +1,6 @@
 import pytest
 
-from transformer.kinds import Kind, Row
+from transformer.kinds import Kind
 from transformer.text.languages import OURS, Languages
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import axis_titles, display_tokens, row_names
@@ -30,9 +30,7 @@ def test_tokens_as_the_screen_shows_them(tokens: tuple[str, ...], texts: list[st
         (Languages("English", "", ("fra",)), None, "Target: next word predicted", "English"),
     ],
 )
-def test_the_axes_of_cross_attention_name_both_languages(
-    languages: Languages, row: Row | None, rows: str, columns: str
-) -> None:
+def test_the_axes_of_cross_attention_name_both_languages(languages, row, rows, columns) -> None:
     titles = axis_titles("cross", languages, row=row, alone=True)
     assert titles.rows == rows
     assert titles.columns.startswith(columns)
@@ -56,11 +54,6 @@ def test_a_row_names_what_is_read_before_what_is_written_with_a_piece_marked_ali
         "the step that reads “<s>” and predicts “·en”",
         "the step that reads “·en” and predicts “Schnee”",
     ]
-
-
-def test_a_row_of_the_decoder_can_be_named_by_what_it_writes() -> None:
-    assert axis_titles("decoder_self", OURS).rows == "German: last word read"
-    assert axis_titles("decoder_self", OURS, row="writes").rows == "German: next word predicted"
 
 
 def test_numbers_have_a_true_minus_and_lists_one_and() -> None:

@@ -34,9 +34,7 @@ def trace() -> AttentionTrace:
         (0, 1, 0, (0.25, 0.2)),
     ],
 )
-def test_shares_are_of_all_heads_and_of_the_open_map(
-    trace: AttentionTrace, layer, head, step, shares
-) -> None:
+def test_shares_are_of_all_heads_and_of_the_open_map(trace, layer, head, step, shares) -> None:
     options = ExplorerOptions("cross", layer, head, step=step)
     assert shares_left_out(trace, "cross", options) == pytest.approx(shares, rel=1e-6)
 
@@ -50,6 +48,11 @@ def test_many_signs_are_not_all_named(trace: AttentionTrace) -> None:
     assert len(re.findall("“", text)) == 6
     assert signs[5] in text
     assert "98\u00a0%" in text
+
+
+def test_a_lens_of_whole_layers_counts_layers(trace: AttentionTrace) -> None:
+    options = ExplorerOptions("cross", 0, None, lens="alti")
+    assert "2 layers of cross-attention" in left_out(trace, "cross", options)
 
 
 def test_nothing_is_left_out_of_words_alone(trace: AttentionTrace) -> None:

@@ -42,7 +42,6 @@ def test_each_square_travels_as_its_reason_in_one_byte():
 @pytest.mark.parametrize(
     ("why", "booleans", "numbers"),
     [
-        (["seen", "seen"], ["True"], ["0 is added"]),
         (["seen", "later"], ["True", "False: it comes later"], ["0 is added", "−∞ is added"]),
         (
             ["both", "padding"],
@@ -80,13 +79,6 @@ def in_words(query, keys, whys):
     return [re.sub("[\u2068\u2069]", "", text) for text in describe_row(query, keys, whys)]
 
 
-def test_one_hidden_token_has_the_reason_of_one():
-    assert in_words("the row of “Hund”", ["Der", "Hund", "rennt"], ["seen", "seen", "later"]) == [
-        "The row of “Hund” may see “Der” and “Hund”.",
-        "The row of “Hund” may not see “rennt”: it comes later.",
-    ]
-
-
 def test_several_share_a_sentence_and_padding_is_counted():
     keys = ["a", "b", "c", "d", "<pad>", "<pad>", "<pad>"]
     whys = ["seen", "later", "later", "later", "both", "both", "padding"]
@@ -96,8 +88,3 @@ def test_several_share_a_sentence_and_padding_is_counted():
         "The row of “a” may not see 2 × “<pad>”: they come later and are padding.",
         "The row of “a” may not see “<pad>”: it is padding.",
     ]
-
-
-def test_the_same_word_twice_is_named_twice_where_another_stands_between():
-    text = in_words("the row of “x”", ["a", "b", "a"], ["seen"] * 3)
-    assert text == ["The row of “x” may see “a”, “b” and “a”."]

@@ -6,7 +6,6 @@ import pytest
 from viz.draw.palette import (
     COLOR,
     ENDS,
-    colorscale,
     difference_table,
     head_colors,
     oklab,
@@ -34,13 +33,6 @@ def test_a_scale_is_even_in_lightness_and_goes_through_the_color_of_its_kind_in_
     turned = np.angle((green + 1j * yellow)[strong] / (a + 1j * b), deg=True)
     assert strong.sum() > 150
     assert np.abs(turned).max() < 4
-
-
-def test_colorscale_is_the_same_scale_for_plotly():
-    scale = colorscale("cross", "light")
-    assert scale[0] == (0.0, "#" + bytes(table("cross", "light")[0]).hex())
-    assert scale[-1] == (1.0, "#" + bytes(table("cross", "light")[255]).hex())
-    assert [at for at, _ in scale] == sorted(at for at, _ in scale)
 
 
 # what the eye still tells apart where one kind of cone is missing (Machado et al. 2009)

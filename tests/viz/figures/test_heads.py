@@ -114,20 +114,6 @@ def test_the_chart_of_a_measure_has_a_square_for_each_head():
         measures_chart(frame[["layer", "head"]])
 
 
-def test_a_label_too_many_or_too_few_is_refused():
-    weights = planted()
-    with pytest.raises(ValueError, match="3 queries"):
-        head_map(weights[0, 0], QUERIES[:3], KEYS, kind="cross")
-    with pytest.raises(ValueError, match="4 keys"):
-        all_heads(weights, QUERIES, KEYS[:4], kind="cross")
-    with pytest.raises(ValueError, match="not numbers"):
-        head_map(np.full_like(weights[0, 0], np.nan), QUERIES, KEYS, kind="cross")
-    with pytest.raises(ValueError, match="4 keys"):
-        head_bars(weights[0, 0, 0], KEYS[:4], kind="cross")
-    with pytest.raises(ValueError, match="not numbers"):
-        head_bars(np.full(len(KEYS), np.nan), KEYS, kind="cross")
-
-
 @pytest.mark.parametrize("value", [11.4, -0.149])
 def test_what_a_lens_gives_is_drawn_as_rows_or_not_at_all(value):
     values = planted()
@@ -152,5 +138,11 @@ def test_tensors_and_lists_are_drawn_and_what_is_neither_is_refused():
         head_bars(given[0], KEYS, kind="cross")
     with pytest.raises(ValueError, match="no kind of attention 'enc'"):
         head_map(planted()[0, 0], QUERIES, KEYS, kind=cast("Kind", "enc"))
+    with pytest.raises(ValueError, match="3 queries"):
+        head_map(planted()[0, 0], QUERIES[:3], KEYS, kind="cross")
+    with pytest.raises(ValueError, match="4 keys"):
+        head_bars(planted()[0, 0, 0], KEYS[:4], kind="cross")
+    with pytest.raises(ValueError, match="not numbers"):
+        all_heads(planted() * np.nan, QUERIES, KEYS, kind="cross")
     with pytest.raises(InputError, match="no array of numbers"):
         head_map([[0.5], [0.5, 0.5]], QUERIES, KEYS, kind="cross")

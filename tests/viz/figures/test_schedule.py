@@ -9,9 +9,7 @@ from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, sc
 LAST = 40_000
 
 
-@pytest.mark.parametrize(
-    ("d_model", "warmup"), [(512, 4000), (1024, 4000), (64, 10), (512, 50_000)]
-)
+@pytest.mark.parametrize(("d_model", "warmup"), [(512, 4000), (64, 10)])
 def test_each_point_is_equation_3(d_model: int, warmup: int) -> None:
     steps = sample_steps(LAST, warmup)
     s = steps.astype(np.float64)

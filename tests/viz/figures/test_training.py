@@ -73,24 +73,6 @@ def test_training_and_validation_are_told_apart_by_colour_stroke_and_name() -> N
     assert not set(COLORS) & set(COLOR.values())
 
 
-def test_what_a_validation_measures_has_the_colour_of_validation_in_every_chart() -> None:
-    shades = [
-        _marks(chart)[0]["encoding"]["color"]["scale"]["range"]
-        for chart in (
-            run_chart({"a": RECORDS}, {"validation_perplexity": "validation"}, unit="", log=True),
-            run_chart({"a": RECORDS}, {"lr": "used"}, unit=""),
-        )
-    ]
-    assert shades == [[COLORS[1]], [COLORS[0]]]
-
-
-def test_a_legend_takes_no_room_from_the_curves() -> None:
-    for runs, height in ((1, 220), (2, 272), (3, 292), (4, 292)):  # two names in a row
-        named = {str(n): RECORDS for n in range(runs)}
-        assert run_chart(named, {"lr": "used"}, unit="").to_dict()["height"] == height
-        assert learning_rate_chart(named).to_dict()["height"] == height
-
-
 def test_axes_are_full_and_only_a_logarithmic_one_has_ticks_of_its_own() -> None:
     records: list[Record] = [{"step": n, "loss": float(10**n)} for n in range(4)]
     logarithmic, linear = (

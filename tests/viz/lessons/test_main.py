@@ -137,14 +137,13 @@ def test_files_are_written(lesson_file, tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("count", "status"), [(1, 0), (2, 0)])
-def test_fewer_puzzles_are_said(tmp_path, capsys, count, status):
+def test_fewer_puzzles_are_said(tmp_path, capsys):
     lines, out = tmp_path / "lines", tmp_path / "puzzles.md"
     lines.write_text("A dog sleeps.\n\n")
-    given = ["puzzles", "--text", str(lines), "--count", str(count), "-o", str(out)]
-    assert main(given) == status
+    given = ["puzzles", "--text", str(lines), "--count", "2", "-o", str(out)]
+    assert main(given) == 0
     assert len(read_lesson(out).cards) == 1
-    assert ("1 puzzle of 2" in capsys.readouterr().err) == (count == 2)
+    assert "1 puzzle of 2" in capsys.readouterr().err
     lines.write_text("\n")
     out.unlink()
     assert main(given) == 2

@@ -1,12 +1,11 @@
 """Lesson files: what a good one holds, and the line that the error of a bad one names."""
 
-import os
 import time
 from pathlib import Path
 
 import pytest
 
-from transformer import InputError, Translator
+from transformer import InputError
 from viz.app.links.address import CARRIED
 from viz.lessons import LessonError, read_lesson
 from viz.lessons.grading import right_answer
@@ -71,17 +70,13 @@ def test_a_good_file_has_all_that_it_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [("\n", "\r\n"), ("---\ntitle", "\ufeff---\ntitle")])
-def test_line_ends_of_windows_and_a_byte_order_mark_change_nothing(
-    tmp_path: Path, change: tuple[str, str]
-) -> None:
+def test_line_ends_of_windows_and_a_byte_order_mark_change_nothing(tmp_path, change) -> None:
     lesson = read_lesson(write(tmp_path, GOOD))
     assert read_lesson(write(tmp_path, GOOD.replace(*change))).cards == lesson.cards
 
 
 @pytest.mark.parametrize("start", ["http://localhost:8501", "https://a.example/space", ""])
-def test_a_copied_address_is_the_view_without_the_reader_s_lesson(
-    tmp_path: Path, start: str
-) -> None:
+def test_a_copied_address_is_the_view_without_the_reader_s_lesson(tmp_path, start) -> None:
     rest = "/heads?layer=4&" + "&".join(f"{name}=1" for name in CARRIED)
     (only,) = read_lesson(write(tmp_path, card(f"link: {start}{rest}"))).cards
     assert only.view is not None
@@ -92,9 +87,7 @@ def test_a_copied_address_is_the_view_without_the_reader_s_lesson(
     assert only.view.url == "/translate?text=Hello."
 
 
-def test_a_head_that_the_model_has_not_is_an_error_of_the_answer(
-    tmp_path: Path, translator: Translator
-) -> None:
+def test_a_head_that_the_model_has_not_is_an_error_of_the_answer(tmp_path, translator) -> None:
     card = read_lesson(write(tmp_path, GOOD)).cards[1]
     sentence = Sentence(translator, translator.trace("The old cat.", target="Die Katze."))
     assert right_answer(card, None) is None
@@ -116,26 +109,17 @@ BAD: dict[str, tuple[int, str | bytes]] = {
     "unknown measure": (10, card(ASK, "answer: {measure: beauty}")),
     "head that is none": (10, card(ASK, "answer: {measure: entropy, head: nose}")),
     "argument missing": (10, card(ASK, "answer: {measure: weight, head: L1 H1 cross, row: 1}")),
-    "argument too much": (10, card(ASK, "answer: {measure: subwords, side: source, row: 1}")),
     "tolerance below 0": (10, card(ASK, "answer: {measure: subwords, side: source, within: -1}")),
-    "answer that is a text": (10, card(ASK, "answer: five")),
     "unknown light": (10, card("link: /masks", "light: moon")),
     "no answer": (9, card(ASK)),
     "two answers": (7, card(ASK, "answer: {measure: subwords, side: source}") + CHOICES),
     "answer without a question": (7, FRONT + "## Card\n" + CHOICES),
     "one choice": (7, card(ASK) + "\n- [x] yes\n"),
-    "two choices the same": (7, card(ASK) + "\n- [x] yes\n- [ ] yes\n"),
     "two blocks": (11, card(ASK) + "```yaml\nlight: map\n```\n"),
     "unknown field": (10, card(ASK, "colour: red")),
     "field twice": (10, card(ASK, ASK)),
-    "question that is a list": (9, card("ask: [1, 2]")),
-    "list for a block": (9, card("- ask")),
     "broken YAML": (10, card(ASK, "light: [map")),
-    "tab in YAML": (10, card(ASK, "\tlight: map")),
-    "line that is moved in": (10, card(ASK, "  light: map")),
     "no blank after a colon": (10, card("link: /masks", "light:masks", ASK)),
-    "brace without an end": (9, card("answer: {measure: subwords, side: source", ASK)),
-    "colon in a text": (10, card("link: /masks", "ask: Look: why?")),
     "German quotation marks before a colon": (9, card("ask: „Schnee“: wohin?")),
     "text that a comment cuts off": (9, card("ask: Row #5: why?") + CHOICES),
     "name in braces that is none": (10, card(ASK, "reveal: '{anwser}'") + CHOICES),
@@ -143,57 +127,35 @@ BAD: dict[str, tuple[int, str | bytes]] = {
     "choice without its blank": (12, card(ASK) + "\n- [] yes\n- [x] no\n"),
     "choice with a dash of the word processor": (12, card(ASK) + "\n– [ ] yes\n- [x] no\n"),
     "block without an end": (8, FRONT + "## Card\n```yaml\nask: Why?\n" + CHOICES),
-    "block that is not named": (8, card(ASK).replace("yaml", "yml") + CHOICES),
     "heading without its blank": (11, card("link: /masks") + "##Next\n"),
     "heading of the first level": (11, card("link: /masks") + "# Next\n"),
     "light that the page has not": (10, card("link: /masks", "light: chart")),
     "decimal comma": (9, card("answer: {measure: subwords, side: source, within: 0,5}")),
-    "an object of Python": (9, card("ask: !!python/object/apply:os.system [ls]")),
     "empty title": (7, FRONT + "##\n\ntext\n"),
     "no card": (7, FRONT + "text\n"),
     "HTML": (9, FRONT + "## Card\n\n<b>bold</b>\n"),
-    "script in a line": (10, FRONT + "## Card\n\ntext\nand <script>alert(1)</script>\n"),
     "image": (10, FRONT + "## Card\n\ntext\n![a picture](https://example.org/a.png)\n"),
     "41 cards": (7 + 40 * 2, FRONT + "## Card\ntext\n" * (MAX_CARDS + 1)),
     "no front matter": (1, "# Masks\n\n## Card\n"),
-    "front matter that begins late": (1, "# Masks\n\n---\n\n## Card\n"),
     "front matter without an end": (1, "---\ntitle: Masks\n"),
-    "empty file": (1, ""),
     "no goal": (5, FRONT.replace("goal: Read a mask.\n", "") + "## Card\n"),
     "unknown language": (5, FRONT.replace("language: en", "language: fr") + "## Card\n"),
     "language twice": (6, FRONT.replace("language: en\n", "language: en\nlanguage: de\n")),
     "minutes in words": (4, FRONT.replace("minutes: 5", "minutes: five")),
-    "no minutes at all": (4, FRONT.replace("minutes: 5", "minutes: 0")),
-    "title that is a number": (2, FRONT.replace("title: Masks", "title: 7")),
-    "anchor": (9, card("ask: &a Why?") + CHOICES),
     "alias": (10, card("ask: Why?", "answer: {measure: *a}")),
-    "tag of a number": (9, card('ask: !!int ""')),
-    "tag of a truth": (9, card("ask: !!bool x")),
-    "tag of a time": (9, card("ask: !!timestamp x")),
     "tag before a name": (9, card("!!null link: /masks")),
     "address that is none": (9, card('link: "http://[x]/"')),
-    "half of a pair": (10, card(ASK, r'answer: {measure: probability, row: "\ud800"}')),
-    "sign that there is not": (9, card(r'ask: "\UFFFFFFFF"')),
-    "row of 5,000 digits": (
-        10,
-        card(ASK, f"answer: {{measure: weight, head: L1 H1 cross, row: {'9' * 5_000}, x: 1}}"),
-    ),
     "tolerance of 400 digits": (
         10,
         card(ASK, f"answer: {{measure: least certain, within: {'9' * 400}}}"),
     ),
     "tolerance that is none": (10, card(ASK, "answer: {measure: least certain, within: .inf}")),
     "values without an end": (9, card(f"ask: [{'a,' * 9_000}]")),
-    "lists within lists": (9, card("ask: " + "[" * 9_000)),
     "card that is too long": (11, card(ASK) + " " * 21_000 + "\n" + CHOICES),
     "picture in a question": (9, card("ask: Why ![a](https://example.org/a.png)?") + CHOICES),
     "picture in an escape": (9, card(r'ask: "Why \x21[a](https://example.org/a.png)?"') + CHOICES),
-    "HTML in a hint": (10, card(ASK, "hint: <img src=x>") + CHOICES),
     "picture in a reveal": (10, card(ASK, "reveal: '![a](b)'") + CHOICES),
-    "picture in a footnote": (9, FRONT + "## Card\n\ntext[^1]\n\n[^1]: ![a](b)\n"),
-    "picture behind a cell": (11, FRONT + "## Card\n\n|a|b|\n|-|-|\n|`|![a](b)`|\n"),
     "unknown way to open": (9, card("open: never")),
-    "unknown sentence": (9, card("sentence: mine")),
     "not UTF-8": (2, FRONT.replace("Masks", "Müller").encode("latin-1")),
 }
 """By what is wrong: the line that the error names, and the file."""
@@ -204,11 +166,8 @@ def test_a_bad_file_gives_one_sentence_with_its_line(tmp_path: Path, name: str) 
     line, text = BAD[name]
     with pytest.raises(LessonError) as error:
         read_lesson(write(tmp_path, text))
-    message = str(error.value)
-    assert message.startswith(f"masks.en.md, line {line}: ")
-    assert message.endswith(".")
-    assert "\n" not in message
-    assert len(message) < 1000
+    assert str(error.value).startswith(f"masks.en.md, line {line}: ")
+    assert len(str(error.value)) < 1000
 
 
 def test_a_file_that_is_too_large_or_missing_is_named(tmp_path: Path) -> None:
@@ -222,6 +181,8 @@ def test_a_file_that_is_too_large_or_missing_is_named(tmp_path: Path) -> None:
         assert str(error.value).startswith(path.name)
         assert str(tmp_path) not in str(error.value).removeprefix(path.name)
     assert len(GOOD) < MAX_BYTES
+    with pytest.raises(LessonError, match="cannot be shown"):
+        read_lesson(tmp_path / "\udcff.md")
 
 
 @pytest.mark.slow
@@ -229,7 +190,6 @@ def test_a_file_that_is_too_large_or_missing_is_named(tmp_path: Path) -> None:
     "text",
     [
         card("a0: &a0 [x, x]", *(f"a{n}: &a{n} [{f'*a{n - 1},' * 9}]" for n in range(1, 30))),
-        card("ask: " + "[" * 90_000),
         card(f"ask: [{'a,' * 90_000}]"),
         FRONT + "## Card\n[" + " " * 190_000,
         FRONT + "## Card\n" + "[" * 190_000,
@@ -240,19 +200,3 @@ def test_no_file_holds_its_reader(tmp_path: Path, text: str) -> None:
     with pytest.raises(LessonError):
         read_lesson(write(tmp_path, text))
     assert time.process_time() - start < 2
-
-
-def test_nearly_a_choice_is_seen_in_a_line_of_blanks_at_once(tmp_path: Path) -> None:
-    start = time.process_time()
-    read_lesson(write(tmp_path, FRONT + "## Card\n[" + " " * 19_000 + "\n"))
-    assert time.process_time() - start < 0.5
-
-
-def test_a_pipe_a_device_and_a_name_of_bytes_are_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.md")
-    (tmp_path / "zero.md").symlink_to("/dev/zero")
-    (tmp_path / os.fsdecode(b"\xff.md")).write_text(GOOD)
-    for path in tmp_path.iterdir():
-        with pytest.raises(LessonError) as error:
-            read_lesson(path)
-        assert str(error.value).isprintable()

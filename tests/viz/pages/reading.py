@@ -1,6 +1,5 @@
 """Readers of a page, as the browser gets it."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,11 +28,6 @@ def message(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.
     pictures = (decode(element.proto.bytes) for element in app.get("bidi_component"))
     (only,) = [picture for picture in pictures if picture[0]["component"] == component]
     return only
-
-
-def without_text(tokens: Sequence[str]) -> list[bool]:
-    """Say which tokens are `</s>`, or have neither a letter nor a digit, such as a blank."""
-    return [token == "</s>" or not any(map(str.isalnum, token)) for token in tokens]
 
 
 def html(app: AppTest) -> list[str]:

@@ -6,9 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
-from training.run import journal
 from training.schedule import learning_rate
-from transformer.files.installed import BUNDLED
 
 
 def schedule_page() -> None:
@@ -51,7 +49,7 @@ def test_a_pair_of_ones_own_is_drawn_with_its_peak() -> None:
     assert domain == ["d_model 512, warmup 4,000", "d_model 768, warmup 2,000"]
 
 
-@pytest.mark.parametrize("wrong", ["x", "0 · 4000", "512", "512 · 0", "99999999 · 1", "-1 · 5"])
+@pytest.mark.parametrize("wrong", ["x", "512", "512 · 0", "99999999 · 1"])
 def test_a_pair_that_makes_no_sense_gets_one_sentence(wrong: str) -> None:
     app = opened()
     app.multiselect(key="pairs").set_value([wrong]).run()
@@ -69,12 +67,3 @@ def test_all_curves_at_once_are_drawn() -> None:
     ).run()
     assert not app.exception
     assert len(spec(app)["layer"][0]["encoding"]["color"]["scale"]["domain"]) == 8
-
-
-def test_the_used_rate_is_that_of_the_bundled_run() -> None:
-    from viz.pages.schedule import _bundled_rates
-
-    steps, rates = _bundled_rates()
-    logged = {r["step"]: r["lr"] for r in journal.read(BUNDLED / "run.jsonl") if "lr" in r}
-    assert dict(zip(steps, rates, strict=True)) == logged
-    assert len(logged) > 50

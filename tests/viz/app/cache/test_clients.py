@@ -10,9 +10,7 @@ from viz.app.cache import clients
 from viz.app.cache.clients import MAX_RUNS, network, turn
 
 
-def test_one_client_has_some_runs_at_once_and_another_begins_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_one_client_has_some_runs_at_once_and_another_begins_its_own(monkeypatch) -> None:
     client = threading.local()
     monkeypatch.setattr(clients, "current_client", lambda: client.name)
     go_on, lock, running = threading.Event(), threading.Lock(), []

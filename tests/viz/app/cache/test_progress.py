@@ -28,9 +28,7 @@ def work() -> None:
     ("end", "bars", "sentences"),
     [("well", 0, []), ("in an error", 0, ["It cannot be done."]), ("in the middle", 1, [])],
 )
-def test_the_bar_goes_with_the_work(
-    monkeypatch: pytest.MonkeyPatch, end: str, bars: int, sentences: list[str]
-) -> None:
+def test_the_bar_goes_with_the_work(monkeypatch, end, bars, sentences) -> None:
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     app = AppTest.from_function(work)
     for now in ((), ("the second part",)):

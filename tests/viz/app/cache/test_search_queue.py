@@ -1,6 +1,5 @@
 """Searches that wait are one batch, with the results that each would have alone."""
 
-import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -148,9 +147,7 @@ def test_a_batch_has_one_model_one_setting_and_no_hook(translator: Translator, g
     assert translations[4].log_prob != pytest.approx(translator.translate(TEXTS[4]).log_prob)
 
 
-def test_a_reader_who_leaves_ends_the_search_and_no_other(
-    translator: Translator, gate, monkeypatch
-) -> None:
+def test_a_reader_who_leaves_ends_the_search_and_no_other(translator, gate, monkeypatch) -> None:
     class Left(BaseException): ...
 
     leaving = threading.Event()
@@ -185,23 +182,13 @@ def test_a_reader_who_leaves_ends_the_search_and_no_other(
     assert gate.stopped == [LONG]
 
 
-def test_whoever_comes_to_a_full_queue_is_told(translator: Translator, gate, monkeypatch) -> None:
-    monkeypatch.setattr(search_queue, "MAX_WAITING", 2)
-    clients = itertools.cycle(["one", "other", "third"])
-    monkeypatch.setattr(search_queue, "current_client", lambda: next(clients))
+def test_one_client_has_half_of_the_queue(translator: Translator, gate, monkeypatch) -> None:
+    monkeypatch.setattr(search_queue, "MAX_WAITING", 4)
     queue = SearchQueue()
     with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]):
         with pytest.raises(BusyError, match=r"^2 sentences wait"):
             queue.search(translator, TEXTS[3], TREE)
         assert (queue.count("waiting"), queue.count("running")) == (2, 1)
-
-
-def test_one_client_has_half_of_the_queue(translator: Translator, gate, monkeypatch) -> None:
-    monkeypatch.setattr(search_queue, "MAX_WAITING", 4)
-    queue = SearchQueue()
-    with asked(queue, gate, [(translator, text, TREE) for text in TEXTS[:3]]):
-        with pytest.raises(BusyError):
-            queue.search(translator, TEXTS[3], TREE)
         monkeypatch.setattr(search_queue, "current_client", lambda: "other")
         with ThreadPoolExecutor(1) as threads:
             other = threads.submit(queue.search, translator, TEXTS[3], TREE)
@@ -210,9 +197,7 @@ def test_one_client_has_half_of_the_queue(translator: Translator, gate, monkeypa
             assert other.result().text == translator.translate(TEXTS[3]).text
 
 
-def test_an_error_of_one_is_that_of_its_reader_alone(
-    translator: Translator, gate, monkeypatch
-) -> None:
+def test_an_error_of_one_is_that_of_its_reader_alone(translator, gate, monkeypatch) -> None:
     class Broken(gate.search):
         def __init__(self, loaded, sources, settings) -> None:
             super().__init__(loaded, sources, settings)
@@ -236,9 +221,7 @@ def test_a_long_search_keeps_no_short_one_waiting(translator: Translator, gate) 
         until(lambda: gate.batches == [[LONG], [TEXTS[0]]])  # both have begun
 
 
-def test_who_waits_sees_the_place_and_then_what_is_found(
-    translator: Translator, gate, monkeypatch
-) -> None:
+def test_who_waits_sees_the_place_and_then_what_is_found(translator, gate, monkeypatch) -> None:
     class Watcher:
         def __init__(self) -> None:
             self.places: list[int] = []

@@ -7,7 +7,7 @@ import pytest
 
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import beam_search
-from viz.app.chrome.explanations import as_markdown, code_line
+from viz.app.chrome.explanations import as_markdown, code_line, source_line
 
 ROOT = Path(__file__).parents[4]
 
@@ -28,6 +28,11 @@ def test_the_line_that_a_page_names_is_where_the_function_begins(function, start
     path, line = place.split(":")
     assert (ROOT / path).read_text("utf-8").splitlines()[int(line) - 1].strip().startswith(starts)
     assert name == function.__qualname__
+
+
+def test_a_fragment_that_no_line_has_is_refused() -> None:
+    with pytest.raises(ValueError, match="attention_scores has no line with 'nonsense'"):
+        source_line(attention_scores, "nonsense")
 
 
 @pytest.mark.parametrize("text", [*ALONE, *(f"“a” {sign} b" for sign in ALONE), "-- ->", "a->b"])

@@ -14,9 +14,7 @@ from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE
 VIZ = Path(__file__).parents[4] / "viz"
 
 
-def test_a_reader_sees_names_and_the_log_has_paths(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_sees_names_and_the_log_has_paths(tmp_path, monkeypatch) -> None:
     models, own = tmp_path / "all my models", tmp_path / "own"
     monkeypatch.setenv(MODELS_VARIABLE, str(models))
     monkeypatch.setenv(CHECKPOINT_VARIABLE, f"{own}:{ASSETS / 'model'}")

@@ -64,9 +64,7 @@ def test_a_link_leads_to_the_path_and_says_what_to_do() -> None:
         ),
     ],
 )
-def test_title_and_heading_name_page_and_sentence(
-    sentence: str, title: str, heading: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_title_and_heading_name_page_and_sentence(sentence, title, heading, monkeypatch) -> None:
     titles: list[str] = []
     monkeypatch.setattr(st, "set_page_config", lambda page_title: titles.append(page_title))
     app = AppTest.from_function(_named, args=(sentence,)).run()

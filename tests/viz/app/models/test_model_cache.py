@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from transformer import CheckpointError, Tokenizer, Transformer, Translator
+from transformer import CheckpointError, Translator
 from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints import checkpoint
 from viz.app.models import model_cache
@@ -188,24 +188,6 @@ def test_a_damaged_one_says_so_to_all_who_wait_and_is_tried_again(loader: Loader
     assert cache.size == 0
 
 
-def test_many_people_and_few_places(loader: Loader) -> None:
-    cache, wrong = ModelCache(30, loader), []
-
-    def ask(number: int) -> None:
-        for n in range(50):
-            name = "abcdefgh"[(number * 7 + n * n) % 8]
-            with cache.use(Path(name), patient) as model:
-                if vars(model)["name"] != name:
-                    wrong.append(name)
-
-    with ThreadPoolExecutor(8) as people:
-        list(people.map(ask, range(8)))
-    assert not wrong
-    assert cache.size <= 30
-    assert len(loader.in_memory()) == cache.size / 10
-    assert not cache._loading
-
-
 @pytest.fixture
 def use() -> Callable[[ModelCache, Path], str]:
     def checksum(cache: ModelCache, folder: Path) -> str:
@@ -215,9 +197,7 @@ def use() -> Callable[[ModelCache, Path], str]:
     return checksum
 
 
-def test_another_model_in_the_place_of_one_is_loaded(
-    use: Callable[[ModelCache, Path], str], tmp_path: Path, model: Transformer, tokenizer: Tokenizer
-) -> None:
+def test_another_model_in_the_place_of_one_is_loaded(use, tmp_path, model, tokenizer) -> None:
     cache = ModelCache(2**30, lambda folder, _: Translator.load(folder))
     folder, link = tmp_path / "model", tmp_path / "link"
     link.symlink_to(folder)

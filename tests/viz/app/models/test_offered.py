@@ -55,14 +55,6 @@ def test_models_of_both_layouts_are_offered_and_what_is_none_is_not(
     assert offered_models().problem == ""
 
 
-def test_a_folder_that_appears_or_leaves_is_seen_at_once(folder: Path) -> None:
-    assert names() == [*BUNDLED_BY_NAME]
-    marian_folder.write(folder / "late")
-    assert names() == [*BUNDLED_BY_NAME, "late"]
-    shutil.rmtree(folder / "late")
-    assert names() == [*BUNDLED_BY_NAME]
-
-
 def test_a_name_that_cannot_be_shown_is_written_so_that_it_can(folder: Path) -> None:
     strange = [folder / "a\nb", Path(f"{folder}/caf\udce9")]
     for path in strange:
@@ -101,9 +93,7 @@ def test_two_of_one_name_are_told_apart(folder: Path, monkeypatch: pytest.Monkey
     }
 
 
-def test_a_folder_of_models_that_cannot_be_read_is_one_sentence(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_models_that_cannot_be_read_is_one_sentence(folder, monkeypatch) -> None:
     for path, why in (
         (folder / "none", "No such file or directory"),
         (__file__, "Not a directory"),

@@ -37,12 +37,6 @@ def test_more_lines_than_a_picture_holds_are_left_out_with_a_word(serve) -> None
     assert notice in texts(app)
 
 
-def test_without_a_translation_there_is_no_batch(serve) -> None:
-    app = serve(page, text=" ", more="Her horse waits.")
-    assert app.session_state["sources"] == []
-    assert "Without a translation there is nothing to draw." in texts(app)
-
-
 def test_the_sentences_at_the_start_are_in_the_language_of_the_model(
     serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

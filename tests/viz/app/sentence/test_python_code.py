@@ -372,16 +372,6 @@ def test_a_typed_text_is_that_text_and_nothing_else() -> None:
     assert namespace["result"] == (HOSTILE, ['▁"""', "\\'", "</s>"])
 
 
-@pytest.mark.slow
-def test_a_hostile_sentence_on_the_page_is_traced_as_it_was_typed(serve) -> None:
-    text = 'He said """no\\n""" and \'it\' \\'
-    for code in blocks(serve("roles", checkpoint=BUNDLED, text=text, roles_view=WHY)).values():
-        calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
-        (traced,) = (call for call in calls if ast.unparse(call.func) == "translator.trace")
-        assert ast.literal_eval(traced.args[0]) == text
-        computed(code)
-
-
 def test_another_model_is_loaded_by_its_folder_alone(serve, trained_folder, monkeypatch) -> None:
     """The view draws the lenses of this sentence once its button is pressed."""
     monkeypatch.chdir(trained_folder.parent)

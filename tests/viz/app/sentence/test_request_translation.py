@@ -2,13 +2,11 @@
 
 import pytest
 
-from transformer import Translator
 from transformer.decoding.settings import SearchSettings
 from viz.app.sentence.request_translation import settings_of, translate_request
 from viz.app.sentence.search_request import SearchRequest
 
 SENTENCE = "The dog sleeps in the garden."
-WORD = "Hund"
 
 
 @pytest.mark.parametrize(
@@ -19,9 +17,7 @@ WORD = "Hund"
         ("▁Nilpferd", "Hund-", "without the prefix and with all words allowed"),
     ],
 )
-def test_what_is_wrong_goes_and_what_is_sound_stays(
-    translator: Translator, prefix: str | None, forbid: str, went_on: str
-) -> None:
+def test_what_is_wrong_goes_and_what_is_sound_stays(translator, prefix, forbid, went_on) -> None:
     own = translator.translate(SENTENCE)
     request = SearchRequest(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbid=forbid)
     _, used, message = translate_request(translator, request)

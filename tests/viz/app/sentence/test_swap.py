@@ -58,9 +58,7 @@ def test_the_translation_becomes_the_sentence_and_undo_brings_it_back(
     assert bar(app) == ("English", SENTENCE, written)
 
 
-def test_a_text_that_is_not_translated_stays_and_a_version_by_hand_is_taken_along(
-    open_: Callable[..., AppTest],
-) -> None:
+def test_a_text_that_is_not_translated_stays_and_a_version_by_hand_is_taken_along(open_) -> None:
     app = open_(text=" ")
     app.button(key="swap").click().run()
     assert bar(app)[:2] == ("German", " ")
@@ -86,9 +84,7 @@ def test_a_class_and_a_model_without_a_reverse_have_no_button(
     assert not is_offered(serve("translate", checkpoint=dutch, text=SENTENCE))
 
 
-def test_the_translation_is_translated_back_beside_the_sentence(
-    open_: Callable[..., AppTest], translator: Translator, reverse: Path
-) -> None:
+def test_the_translation_is_translated_back_beside_the_sentence(open_, translator, reverse) -> None:
     own = translator.translate(SENTENCE)
     back = Translator.load(reverse).translate(own.text)
     app = open_(text=SENTENCE, versus="translation back", versus_maps="true")

@@ -2,14 +2,12 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url
 from tests.viz.pages.reading import SENTENCE, tables
-from transformer import Transformer, TransformerConfig, Translator
+from transformer import Transformer, TransformerConfig
 from transformer.analysis.paper.costs import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from transformer.text.languages import Languages
@@ -38,6 +36,8 @@ def test_what_a_box_shows_is_a_place_of_the_model(model: Transformer, box: Box) 
         assert box.name.split(".")[1] in box.value
     assert all(code_line(function) for function in box.code)
     assert set(box.pages) <= set(PAGE_TITLES)
+    assert box.title.lower() in spoken_name(box).lower()
+    assert box.heading in spoken_name(box)
 
 
 def test_no_two_boxes_can_be_taken_for_each_other() -> None:
@@ -91,9 +91,7 @@ def facts(app: AppTest) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
-def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(
-    opened, translator: Translator, box
-) -> None:
+def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(opened, translator, box) -> None:
     app = opened(arch_box=box.heading, arch_layer="2")
     heading = app.subheader[0].value
     assert heading == box.heading + (", layer 2" if box.layered else "")
@@ -111,6 +109,7 @@ def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(
         assert shown["out"] == f"{m} × {vocab}"
     else:
         assert shown["out"] == (f"{rows} tokens" if "tokens" in box.name else f"{rows} × {d}")
+    assert ("set to 0 by the ReLU" in shown.get("hidden", "")) == box.name.endswith("feed_forward")
     expected = {
         "attention": 4 * 32 * 32, "feed_forward": 32 * 64 + 64 + 64 * 32 + 32, "norm": 64,
         "embedding": vocab * 32, "linear": vocab * 32, "positions": "none: a formula",
@@ -118,19 +117,6 @@ def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(
     last = box.name.rpartition("_norm")[1].strip("_") or box.name.split(".")[1]
     wanted = expected.get("attention" if last.endswith("attention") else last, "none")
     assert shown["parameters"] == (f"{wanted:,}" if isinstance(wanted, int) else wanted)
-
-
-def test_the_share_of_zeros_is_that_of_the_hidden_layer(opened, translator: Translator) -> None:
-    app = opened(arch_box="Feed forward of the encoder", arch_layer="1")
-    trace = translator.trace(SENTENCE)
-    ids = [piece.id for piece in trace.source_pieces]
-    with torch.inference_mode():
-        _, cache = translator.model.run_with_cache(
-            torch.tensor([ids]), torch.tensor([[2]]), names=lambda name: name.endswith("hidden")
-        )
-    hidden = cache["encoder.layers.0.feed_forward.hook_hidden"][0].numpy()
-    zero = np.mean(hidden == 0)
-    assert facts(app)["hidden"] == f"{len(ids)} × 64, {zero:.0%} set to 0 by the ReLU"
 
 
 def links(app: AppTest) -> list[tuple[str, str]]:
@@ -149,17 +135,9 @@ def test_an_attention_box_leads_to_its_layer_on_the_pages_of_heads(opened) -> No
     assert links(app)[0] == ("heads", "layer=1&kind=decoder")
     assert links(opened(arch_box="Positions of the encoder")) == [("positions", "")]
 
-
-def test_a_norm_leads_to_the_view_of_norms_at_its_place(opened) -> None:
     app = opened(arch_box="Add & norm after cross-attention of the decoder", arch_layer="2")
     app.button[-1].click().run()
     assert not app.exception
     assert in_url(app, "arch_view") == NORMS
     assert app.selectbox(key="arch_norm").value == "after cross-attention of the decoder"
     assert app.selectbox(key="arch_layer").value == "2"
-
-
-def test_the_name_of_a_box_holds_what_stands_on_it() -> None:
-    for box in BOXES:
-        assert box.title.lower() in spoken_name(box).lower()
-        assert box.heading in spoken_name(box)

@@ -5,15 +5,12 @@ import numpy as np
 from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE, records, tables
 from transformer import Translator
-from transformer.analysis.paper.norms import batch_norm, deviations, layer_norm
+from transformer.analysis.paper.norms import batch_norm, norm_values
+from transformer.analysis.teacher_forcing import batch_traces
 from viz.pages.architecture.drawing import NORMS
-from viz.pages.architecture.norms import spread_chart
 
 
 def test_the_norms_view_prints_what_joining_changes(opened, translator: Translator) -> None:
-    from transformer.analysis.paper.norms import batch_norm, norm_values
-    from transformer.analysis.teacher_forcing import batch_traces
-
     name = "encoder.layers.1.feed_forward_norm"
     url = {"arch_norm": "after feed forward of the encoder", "arch_layer": "2", "more": "The dog."}
     app = opened(arch_view=NORMS, **url)
@@ -44,22 +41,3 @@ def test_one_sentence_alone_has_nothing_that_joins(opened) -> None:
     app = opened(arch_view=NORMS)
     app.text_area(key="more").set_value("").run()
     assert any("further sentence" in line for line in texts(app))
-
-
-def test_each_token_s_spread_is_drawn_under_its_name() -> None:
-    x = np.random.default_rng(1).normal(3, 2, (2, 3, 5))
-    counts = np.array([[True, True, True], [True, True, False]])
-    rows = {"layer norm": layer_norm(x, 0), "batch norm": batch_norm(x, counts, 0)}
-    names = ["The", "dog", "</s>", "A", "cat"]
-    spreads = {norm: deviations(values, counts)[0] for norm, values in rows.items()}
-    chart = spread_chart(spreads, names, "token", 2.0).to_dict()
-    (drawn,) = chart["datasets"].values()
-    for norm, values in rows.items():
-        own = [row for row in drawn if row["norm"] == norm]
-        assert [(row["index"], row["name"]) for row in own] == [*enumerate(names, start=1)]
-        expected = [row.std() for row in values[counts]]
-        np.testing.assert_allclose([row["spread"] for row in own], expected)
-    # two charts beside each other share the end of the axis
-    low, high = chart["encoding"]["y"]["scale"]["domain"]
-    assert low == 0
-    assert high >= 2.0

@@ -36,14 +36,10 @@ def test_what_a_reader_should_know_of_the_second_translation_is_said(serve, unsu
     assert len(unsure(app)) == 2  # of the bar's, too
 
 
-def test_one_checkpoint_is_compared_with_the_bundled_ones(serve) -> None:
-    app = serve("heads", text=SENTENCE, view="compare", **{"with": "another model"})
-    assert app.selectbox(key="model2").options == ["bundled", "bundled-de-en"]
-
-
 def test_two_models_open_at_one_head_and_are_named(serve) -> None:
     url = {"layer": "2", "head": "1", "view": "compare", "with": "another model"}
     app = serve("heads", text=SENTENCE, **url)
+    assert app.selectbox(key="model2").options == ["bundled", "bundled-de-en"]
     assert (app.selectbox(key="layer2").value, app.selectbox(key="head2").value) == ("2", "1")
     first, second = (meta["title"] for meta, _ in messages(app, "attention_map")[:2])
     assert first != second

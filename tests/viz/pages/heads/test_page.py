@@ -1,52 +1,28 @@
 """The heads page as Streamlit runs it: its numbers, its choices, and what stands in the URL."""
 
-import math
 import re
-from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, texts
-from tests.viz.draw.message import decode
-from tests.viz.pages.reading import message, without_text
-from transformer import AttentionTrace, Translator
+from tests.viz.pages.reading import message, metrics
+from transformer import Translator
 from transformer.analysis.axes import by_words
-from transformer.analysis.heads.measures import summarise
-from transformer.analysis.lenses import lens_trace
 from transformer.analysis.sinks import without_sinks
 from viz.app.sentence import worth_seeing
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import KINDS_BY_NAME, display_tokens
-from viz.draw.player import LARGEST
 from viz.findings import findings
 from viz.pages.heads import downloads
 
 SENTENCE = "The dog sleeps in the garden."
 
 
-@pytest.mark.parametrize(
-    ("kind", "layer", "head"),
-    [
-        ("encoder", "1", "2"),
-        ("decoder", "1", "2"),
-        ("cross-attention", "1", "2"),
-        ("encoder", "mean", "mean"),
-    ],
-)
-def test_the_numbers_beside_a_map_are_of_that_head_or_mean(
-    serve, translator: Translator, kind: str, layer: str, head: str
-) -> None:
-    app = serve("heads", text=SENTENCE, kind=kind, layer=layer, head=head)
-    assert not app.exception
-    weights = translator.trace(SENTENCE).weights(KINDS_BY_NAME[kind])
-    opened = weights.mean((0, 1)) if head == "mean" else weights[0, 1]
-    expected = summarise(opened, causal=kind == "decoder")
-    shown = {metric.label: metric.value for metric in app.metric}
-    assert shown["Entropy"] == f"{expected.entropy:.2f} bits"
-    assert shown["Largest weight"] == f"{expected.largest:.2f}"
-    assert ("Offset" in shown) == (kind != "cross-attention")
+@pytest.mark.parametrize("kind", ["encoder", "cross-attention"])
+def test_the_offset_is_that_of_self_attention(serve, kind: str) -> None:
+    app = serve("heads", text=SENTENCE, kind=kind, layer="mean", head="mean")
+    assert ("Offset" in metrics(app)) == (kind == "encoder")
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -64,21 +40,13 @@ def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -
     assert app.selectbox(key="head").value == "1"
 
 
-@pytest.mark.usefixtures("given_translations")
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross-attention"])
-def test_step_by_step_is_the_player_with_the_head_of_the_page(
-    serve, translator: Translator, kind: str
-) -> None:
+@pytest.mark.parametrize("kind", ["encoder", "cross-attention"])
+def test_step_by_step_is_the_player_with_the_head_of_the_page(serve, kind: str) -> None:
     app = serve("heads", text=SENTENCE, kind=kind, layer="2", head="3", view="step by step")
-    assert not app.exception
-    meta, arrays = message(app, "player")
-    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
+    meta, _ = message(app, "player")
     opened = KINDS_BY_NAME[kind]
     assert meta["kind"] == opened
-    (selected,) = [part["selected"] for part in meta["kinds"] if part["kind"] == opened]
-    assert selected == [1, 2]
-    assert arrays[opened][0] / LARGEST == pytest.approx(trace.weights(opened), abs=1e-5)
-    assert len(meta["steps"]) == len(trace.target_tokens)
+    assert [p["selected"] for p in meta["kinds"] if p["kind"] == opened] == [[1, 2]]
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -92,25 +60,14 @@ def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) 
     axes = by_words(without_sinks(trace), "cross")
     weights = axes.weights[0, 0]
     row, column = np.unravel_index(weights.argmax(), weights.shape)
-    assert {m.label: m.value for m in app.metric}["Largest weight"] == f"{weights.max():.2f}"
+    assert metrics(app)["Largest weight"] == f"{weights.max():.2f}"
     (message,) = [text for text in texts(app) if "looks at" in text]
     assert message.endswith(f"looks at “\u2068{axes.labels.keys[column]}\u2069”")
     assert f"predicts “\u2068{axes.labels.queries[row]}\u2069”" in message
 
 
-def grid(app: AppTest) -> dict[str, Any]:
-    messages = [decode(element.proto.bytes)[0] for element in app.get("bidi_component")]
-    result, selection = (
-        next(meta for meta in messages if meta["component"] == component)
-        for component in ("head_grid", "selection")
-    )
-    assert result["key"] == selection["key"]  # else nothing is outlined
-    return result
-
-
-@pytest.mark.parametrize("kind", ["cross-attention", "decoder"])
 def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
-    serve, translator: Translator, kind: str
+    serve, translator: Translator
 ) -> None:
     trace = translator.trace(SENTENCE)
     words = {
@@ -118,7 +75,7 @@ def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
         "word predicted": display_tokens(trace.target_tokens),
     }
     for name, queries in words.items():
-        app = serve("heads", text=SENTENCE, kind=kind, rows=name)
+        app = serve("heads", text=SENTENCE, kind="decoder", rows=name)
         both = message(app, "attention_map")[0]["both"]
         assert [both["reads"], both["writes"]] == [*words.values()]
         meta, _ = message(app, "ribbons")
@@ -126,45 +83,20 @@ def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
         assert meta["rows"].endswith(name)
 
 
-def shares_of_sinks(trace: AttentionTrace, head: tuple[int, int]) -> list[int]:
-    """Per cent of cross-attention on tokens without text: of all heads, and of one."""
-    sinks = np.array(without_text(trace.source_tokens))
-    shares = {
-        place: np.mean([sum(map(float, row[sinks])) / math.fsum(row) for row in trace.cross[place]])
-        for place in np.ndindex(trace.cross.shape[:2])
-    }
-    return [round(100 * float(share)) for share in (np.mean([*shares.values()]), shares[head])]
-
-
-@pytest.mark.usefixtures("given_translations")
 def test_without_sinks_the_page_says_what_it_leaves_out(serve, translator: Translator) -> None:
-    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
     link = {"text": SENTENCE, "kind": "cross", "layer": "2", "head": "1"}
     whole, without = serve("heads", **link), serve("heads", without_sinks="true", **link)
-    every, single = shares_of_sinks(trace, (1, 0))
-    by_norms = shares_of_sinks(lens_trace("norm", translator, trace), (1, 0))
-    (line,) = [c.value for c in without.caption if "heads" in c.value]
-    assert [int(n) for n in re.findall(r"(\d+)\s\\%", line)] == [every, single, *by_norms]
-    assert not [c.value for c in whole.caption if "heads" in c.value]
-
-    words = ~np.array(without_text(trace.source_tokens))
-    expected = np.zeros(trace.cross.shape[2:])
-    rows = trace.cross[1, 0].astype(float)
-    expected[:, words] = rows[:, words] / rows[:, words].sum(-1, keepdims=True)
-    before, drawn = (message(app, "attention_map")[1]["weights"] for app in (whole, without))
-    np.testing.assert_allclose(drawn, expected, rtol=1e-6)
-    np.testing.assert_array_equal(before, trace.cross[1, 0])
+    lines = [[c.value for c in app.caption if "heads" in c.value] for app in (whole, without)]
+    assert list(map(len, lines)) == [0, 1]
+    keys = translator.trace(SENTENCE).source_tokens
     for app in (whole, without):  # the map keeps its columns
-        assert len(message(app, "attention_map")[0]["keys"]) == len(trace.source_tokens)
-
+        assert len(message(app, "attention_map")[0]["keys"]) == len(keys)
     without.button(key="see-norms").click().run()
     assert without.selectbox(key="lens").value == "norms"
     assert not without.toggle(key="without_sinks").value
 
 
-def test_norms_of_a_long_sentence_are_not_computed_unasked(
-    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_norms_of_a_long_sentence_are_not_computed_unasked(serve, translator, monkeypatch) -> None:
     link = {"text": SENTENCE, "kind": "cross", "without_sinks": "true"}
     pieces = translator.trace(SENTENCE)
     most = max(len(pieces.source_pieces), len(pieces.target_pieces))
@@ -174,14 +106,6 @@ def test_norms_of_a_long_sentence_are_not_computed_unasked(
         (line,) = [c.value for c in app.caption if "heads" in c.value]
         assert len(re.findall(r"\d+\s\\%", line)) == numbers
         assert app.button(key="see-norms")
-
-
-@pytest.mark.parametrize("lens", ["norms", "gradient × weights", "rollout"])
-def test_the_switch_rescales_the_map_of_every_lens(serve, lens: str) -> None:
-    app = serve("heads", text=SENTENCE, kind="cross", lens=lens, without_sinks="true")
-    weights = message(app, "attention_map")[1]["weights"]
-    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-6)
-    assert not weights[:, -1].any()
 
 
 def test_where_there_are_sinks_alone_the_page_shows_empty_maps(serve) -> None:
@@ -228,9 +152,7 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
         ),
     ],
 )
-def test_the_text_counts_the_maps_that_are_drawn(
-    serve, translator: Translator, chosen: dict[str, Any], counted: str
-) -> None:
+def test_the_text_counts_the_maps_that_are_drawn(serve, translator, chosen, counted) -> None:
     app = serve("heads", text=SENTENCE, **chosen)
     config = translator.model.config
     message = " ".join(element.value for element in app.markdown)

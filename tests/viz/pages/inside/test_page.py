@@ -2,32 +2,14 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, texts, unsure
-from tests.viz.pages.reading import SENTENCE, frames, html, message
+from tests.viz.pages.reading import SENTENCE, html, message
 from transformer import AttentionTrace, Translation, Translator
-from transformer.analysis.paper.scaling import gaussian_dot_variance, rescale, saturation
-from transformer.analysis.teacher_forcing import batch_traces
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
 from viz.findings import findings
-from viz.pages.inside import MEASURES, VARIANCES, factors, saturation_chart, variance_chart
-
-
-def drawn(app: AppTest, measure: str) -> np.ndarray:
-    (frame,) = [frame for frame in frames(app) if "measure" in frame]
-    return frame[frame["measure"] == measure]["value"].to_numpy()
-
-
-def test_opens_on_the_paper_s_own_scale(serve) -> None:
-    app = serve("inside", text=SENTENCE)
-    assert not app.exception
-    assert app.toggle(key="every").disabled  # nothing is changed that could be changed elsewhere
-    assert app.selectbox(key="scale_of").value == "÷ √d_k"
-    assert len(app.get("vega_lite_chart")) == 2
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -81,15 +63,16 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
         {"word": "", "layer": "mean", "kind": "nonsense", "at": "x"},
         {"word": "-1", "at": "-3", "temperature": "x", "every": "perhaps"},
         {"at": "²"},
+        {},
     ],
 )
-def test_a_url_that_makes_no_sense_opens_the_page_as_ever(
-    serve, translator: Translator, url: dict[str, str]
-) -> None:
+def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, translator, url) -> None:
     app = serve("inside", **{"text": SENTENCE, **url})
     assert not app.exception
     (first,) = findings("inside", translator.trace(SENTENCE), translator)
     assert app.selectbox(key="word").value == int(first.choices["word"]) - 1
+    assert app.selectbox(key="scale_of").value == "÷ √d_k"
+    assert app.toggle(key="every").disabled  # nothing is changed that could be changed elsewhere
     assert len(app.get("vega_lite_chart")) == 2
 
 
@@ -101,41 +84,12 @@ def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(serv
     assert len(app.get("vega_lite_chart")) == 2
 
 
-def test_the_translation_under_another_scale_is_the_models_own(
-    serve, translator: Translator
-) -> None:
-    """Taught at 1/√dₖ, the model is made to use √dₖ: 8 times its own scores at d_k = 8."""
-    url = {"kind": "cross-attention", "layer": "2", "head": "1", "scale_of": "× √dₖ"}
-    app = serve("inside", text=SENTENCE, **url)
-    here = "decoder.layers.1.cross_attention.hook_attn_scores"
-    with translator.model.hooks({here: rescale(8.0, 0)}):
-        expected = translator.translate(SENTENCE)
-    (line,) = [line for line in html(app) if "translated with" in line]
-    assert "× √dₖ in L2 H1 · cross" in line
-    assert f"log probability −{-expected.log_prob:.2f}" in line
-    assert all(word in line for word in expected.text.split())
-
-
 def test_what_a_reader_should_know_of_the_rescaled_translation_is_said(serve, unsure_model) -> None:
     app = serve("inside", text=SENTENCE, scale_of="× √dₖ", every="true")
     assert len(unsure(app)) == 2  # of the bar's, too
 
 
-def test_each_scale_has_a_translation_of_its_own(serve, translator: Translator) -> None:
-    app = serve("inside", text=SENTENCE, every="true")
-    points = [name for name in translator.model.hook_points() if name.endswith("attn_scores")]
-    for scale, by in (("none", 8**0.5), ("× √d_k", 8.0)):
-        app.selectbox(key="scale_of").set_value(scale).run()
-        with translator.model.hooks({name: rescale(by) for name in points}):
-            expected = translator.translate(SENTENCE)
-        (line,) = [line for line in html(app) if "translated with" in line]
-        assert "in every head" in line
-        assert f"log probability −{-expected.log_prob:.2f}" in line
-
-
-def test_two_tokens_are_enough_and_the_first_sees_itself_alone(
-    serve, translator: Translator
-) -> None:
+def test_two_tokens_are_enough_and_the_first_sees_itself_alone(serve, translator) -> None:
     assert len(translator.trace("e").source_tokens) == 2
     app = serve("inside", text="e", kind="encoder")
     assert not app.exception
@@ -145,25 +99,6 @@ def test_two_tokens_are_enough_and_the_first_sees_itself_alone(
     assert app.selectbox(key="word").value == 0  # as links called this row before, by one word
     app = serve("inside", text=SENTENCE, kind="decoder", word="2 nothing")
     assert app.selectbox(key="word").value == 1
-
-
-@pytest.mark.usefixtures("given_translations")
-def test_the_row_that_saturates_is_the_row_that_is_looked_at(serve, translator: Translator) -> None:
-    app = serve("inside", text=SENTENCE, kind="decoder", layer="2", head="4")
-    assert not app.exception
-    _, cache = translator.model.run_with_cache(*_ids(translator))
-    point = "decoder.layers.1.self_attention.hook_"
-    q, k = cache[point + "q"][0, 3, 2].double(), cache[point + "k"][0, 3].double()
-    dots = (k @ q).detach().numpy()[:3]  # the third position sees three
-    expected = saturation(dots, factors())
-    np.testing.assert_allclose(drawn(app, MEASURES[0]), expected.largest, rtol=1e-4)
-    np.testing.assert_allclose(drawn(app, MEASURES[1]), expected.entropy / np.log2(3), atol=1e-4)
-    np.testing.assert_allclose(drawn(app, MEASURES[2]), expected.gradient, atol=1e-4)
-
-
-def _ids(translator: Translator):
-    pair = batch_traces([translator.trace(SENTENCE, target=GIVEN[SENTENCE])])
-    return pair.source, pair.target
 
 
 def test_a_shorter_sentence_has_no_word_of_the_longer_one(serve, translator: Translator) -> None:
@@ -196,45 +131,3 @@ def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> N
     app = serve("inside", text=SENTENCE, kind=kind)
     assert not app.exception
     assert len(app.get("vega_lite_chart")) == 2
-
-
-def test_the_axis_holds_each_scale_that_the_page_marks() -> None:
-    at = factors()
-    assert at[0] == pytest.approx(0.01)
-    assert at[-1] == pytest.approx(100)
-    np.testing.assert_allclose(np.diff(np.log(at)), np.log(at[1] / at[0]))
-
-
-def test_each_measure_is_drawn_over_the_scale() -> None:
-    at = np.array([0.1, 1.0, 10.0])
-    row = saturation(np.array([0.5, 2.0, -1.0]), at)
-    chart = saturation_chart(at, row, {"none": 1.0, "÷ √dₖ": 0.177}).to_dict()
-    lines, marks = chart["datasets"].values()
-    for name, values in zip(MEASURES, row, strict=True):
-        drawn = [(r["scale"], r["value"]) for r in lines if r["measure"] == name]
-        assert drawn == list(zip(at.tolist(), values.tolist(), strict=True))
-    assert marks == [{"name": "none", "scale": 1.0}, {"name": "÷ √dₖ", "scale": 0.177}]
-    (y,) = {layer["encoding"]["y"].get("field") for layer in chart["layer"][:1]}
-    assert y == "value"
-    assert [layer["mark"]["type"] for layer in chart["layer"]] == ["line", "rule", "text"]
-
-
-def test_each_variance_is_drawn_over_the_width() -> None:
-    width, wide = np.array([1, 2, 3]), np.array([1, 4, 16])
-    measured, predicted = np.array([0.0, 2.5, 4.0]), np.array([1.0, 2.0, 3.0])
-    gaussian = gaussian_dot_variance(wide)
-    chart = variance_chart(width, measured, predicted, wide, gaussian).to_dict()
-    (rows,) = chart["datasets"].values()
-    drawn = {
-        name: [(row["width"], row["variance"]) for row in rows if row["curve"] == name]
-        for name in VARIANCES
-    }
-    pairs = lambda x, y: list(zip(x.tolist(), y.tolist(), strict=True))  # noqa: E731
-    assert drawn[VARIANCES[0]] == pairs(wide, wide)
-    assert drawn[VARIANCES[1]] == pairs(wide, gaussian)
-    assert drawn[VARIANCES[3]] == pairs(width, predicted)
-    assert drawn[VARIANCES[2]] == pairs(width, measured)[1:]  # a logarithm of 0 has no place
-    lines, dots = chart["layer"]
-    assert (lines["mark"]["type"], dots["mark"]["type"]) == ("line", "point")
-    assert lines["transform"][0]["filter"] == f"!({dots['transform'][0]['filter']})"
-    assert VARIANCES[1] in dots["transform"][0]["filter"]

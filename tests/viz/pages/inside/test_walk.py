@@ -8,9 +8,7 @@ import pytest
 
 from transformer import Kind, TransformerConfig
 from transformer.analysis.paper.scaling import Scale
-from transformer.attention import attention_scores
 from transformer.kinds import KINDS
-from viz.app.chrome.explanations import source_line
 from viz.draw.inside_head import Node
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
@@ -54,11 +52,6 @@ def test_the_code_of_a_kind_and_of_a_step_is_its_own() -> None:
     }  # fmt: skip
     for name, fragment in does.items():
         assert fragment in named_steps()[name].code
-
-
-def test_a_fragment_that_no_line_has_is_refused() -> None:
-    with pytest.raises(ValueError, match="attention_scores has no line with 'nonsense'"):
-        source_line(attention_scores, "nonsense")
 
 
 def test_shapes_are_those_of_the_model_and_the_sentence() -> None:

@@ -1,42 +1,20 @@
 """The positions page opens with each of its views, whatever the URL asks for."""
 
-import numpy as np
 import pytest
 
 from tests.viz.app_test import texts
-from tests.viz.pages.positions.reading import picture
-from tests.viz.plotly_values import map_values
-from transformer.embedding import sinusoidal_positions
 from viz.pages.positions import VIEWS
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_says_what_it_shows_and_where_it_is_computed(opened, view: str) -> None:
-    app = opened(view)
+def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str) -> None:
+    names = ("pe_pos", "pe_k", "pe_moved", "pe_seed", "pe_stack", "pe_part", "pe_drawn")
+    app = opened(view, **dict.fromkeys(names, "9999999"))
     assert app.button_group(key="pe_view").value == view
     assert any("§3." in element.value and ".py:" in element.value for element in app.markdown)
 
 
-@pytest.mark.parametrize("wrong", ["x", "-1", "9999999", "", "encoding"])
-def test_a_url_that_makes_no_sense_opens_the_page_as_ever(opened, wrong: str) -> None:
-    app = opened(wrong, pe_length=wrong, pe_width=wrong)
-    pairs = sinusoidal_positions(128, 512).numpy().T.reshape(256, 2, 128)[::4].reshape(128, 128)
-    np.testing.assert_allclose(map_values(picture(app)), pairs, atol=1e-6)
-    assert "There is no curve" in texts(opened("Curves", pe_dimensions=wrong))[-1]
-
-
-@pytest.mark.parametrize(
-    "wrong", ["x", "9999999"]
-)  # tests/viz/app/links/test_address.py tries others
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str, wrong: str) -> None:
-    names = ("pe_pos", "pe_k", "pe_moved", "pe_seed", "pe_stack", "pe_part", "pe_drawn")
-    assert opened(view, **dict.fromkeys(names, wrong)).markdown
-
-
 @pytest.mark.parametrize("view", ["Remove positions", "Shift positions"])
-def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(
-    opened, view: str
-) -> None:
+def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(opened, view) -> None:
     app = opened(view, edited="Der Hund schläft.", forbid="z.B.")
     assert "“z.B.” cannot be forbidden" in texts(app)[-1]

@@ -13,39 +13,17 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
-from tests.viz.pages.positions.reading import BOTH, picture
+from tests.viz.pages.positions.reading import picture
 from tests.viz.pages.reading import metrics
 from tests.viz.plotly_values import map_values
 from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import TABLE, learned_positions
 from transformer.embedding import sinusoidal_positions
 from viz.pages.positions import tables as positions_learned
-from viz.pages.positions.tables import cosine_maps, neighbours_chart
 
 
 def specs(app: AppTest) -> list[dict[str, Any]]:
     return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
-
-
-def test_the_encoding_is_drawn_for_any_size(opened) -> None:
-    app = opened("Encoding", pe_length="7", pe_width="10")
-    np.testing.assert_array_equal(map_values(picture(app)), sinusoidal_positions(7, 10).numpy().T)
-    app.number_input(key="pe_length").set_value(1024).run()
-    app.number_input(key="pe_width").set_value(1024).run()
-    # each eighth pair of dimensions, and the mean of four positions
-    pairs = sinusoidal_positions(1024, 1024).numpy().T.reshape(512, 2, 1024)[::8]
-    means = pairs.reshape(128, 256, 4).mean(2)
-    np.testing.assert_allclose(map_values(picture(app)), means, atol=1e-6)
-
-
-def test_the_page_opens_on_dimensions_and_not_on_means_that_hide_the_waves(opened) -> None:
-    drawn = map_values(picture(opened("Encoding")))
-    sines, cosines = drawn[0::2], drawn[1::2]
-    assert sines[-1].max() < 0.02  # the longest wave has hardly begun
-    assert cosines[-1].min() > 0.99
-    np.testing.assert_allclose(sines**2 + cosines**2, 1, atol=1e-5)
-    whole = map_values(picture(opened("Rotation", pe_part="whole")))
-    np.testing.assert_allclose(whole @ whole.T, np.eye(128), atol=1e-6)
 
 
 @pytest.mark.parametrize("view", ["Encoding", "Curves", "Similarity", "Rotation"])
@@ -89,26 +67,16 @@ def test_the_similarity_says_how_far_it_is_from_the_formula(opened) -> None:
     formula = positions.similarity(distances.ravel(), 32).reshape(20, 20)
     digits, power = f"{np.abs(table @ table.T - formula).max():.1e}".split("e-0")
     assert shown == f"{digits} · 10⁻{'⁰¹²³⁴⁵⁶⁷⁸⁹'[int(power)]}"
-    app.button_group(key="pe_drawn").set_value("map").run()
-    np.testing.assert_allclose(map_values(picture(app)), table @ table.T, atol=1e-5)
 
 
 def test_the_rotation_and_its_errors_are_those_of_the_choice(opened) -> None:
     app = opened("Rotation", pe_length="30", pe_width="32", pe_pos="4", pe_k="7")
-    matrix = positions.rotation(7, 32)
-    before, after = positions.exact_encoding(np.array([4, 11]), 32)
-    for number, expected in enumerate((matrix[:16], before, after, after)):
-        result = map_values(picture(app), number)
-        assert len(result) == 16
-        np.testing.assert_allclose(result.ravel(), expected[..., :16].ravel()[:256], atol=1e-6)
     error = positions.rotation_error(7, 30, 32)
     exact, model = metrics(app).values()
     assert exact.startswith(f"{error.exact:.1e}"[:3])
     assert exact.endswith(("· 10⁻¹⁵", "· 10⁻¹⁴"))
     assert model.startswith(f"{error.model:.1e}"[:3])
     assert model.endswith("· 10⁻⁸")
-    app.button_group(key="pe_part").set_value("whole").run()
-    np.testing.assert_allclose(map_values(picture(app)), matrix, atol=1e-7)
 
 
 def rows(folder: Path) -> None:
@@ -127,25 +95,20 @@ def rows(folder: Path) -> None:
     safetensors.torch.save_file(tables, folder / "learned" / TABLE)
 
 
-@pytest.mark.parametrize("stack", BOTH)
-def test_a_learned_table_stands_beside_the_sinusoids(
-    opened, monkeypatch, tmp_path: Path, stack: str
-) -> None:
+def test_a_learned_table_stands_beside_the_sinusoids(opened, monkeypatch, tmp_path: Path) -> None:
     rows(tmp_path / "rows")
     monkeypatch.setattr(positions_learned, "ROWS", tmp_path / "rows")
     path = tmp_path / "rows" / "learned" / TABLE
     trained_anew = path.read_bytes()
     earlier = torch.rand(40, 8, generator=torch.Generator().manual_seed(2))
     safetensors.torch.save_file({"encoder": earlier, "decoder": earlier.clone()}, path)
-    app = opened("Learned", pe_stack=stack)
+    app = opened("Learned", pe_stack="decoder")
     path.write_bytes(trained_anew)
     app.run()
-    table = getattr(learned_positions(tmp_path / "rows" / "learned"), stack)
-    waves = sinusoidal_positions(40, 8).numpy()
-    for number, item in enumerate((waves, table)):
-        lengths = np.linalg.norm(item, axis=1)
-        expected = item @ item.T / lengths / lengths[:, None]
-        np.testing.assert_allclose(map_values(picture(app), number), expected, atol=1e-5)
+    table = learned_positions(tmp_path / "rows" / "learned").decoder
+    lengths = np.linalg.norm(table, axis=1)
+    expected = table @ table.T / lengths / lengths[:, None]
+    np.testing.assert_allclose(map_values(picture(app), 1), expected, atol=1e-5)
     assert list(metrics(app).values()) == ["13.5 · 4.50", "27.5 · 4.50"]
     (message,) = [text for text in texts(app) if "In the paper" in text]
     assert "BLEU 25.8 with sinusoids and 25.7 with learned positions" in message
@@ -164,30 +127,3 @@ def test_without_the_learned_table_one_sentence(opened, monkeypatch, tmp_path: P
     app = opened("Learned")
     assert any("sinusoidal" in text and text.endswith(".") for text in texts(app))
     assert list(metrics(app)) == ["learned · BLEU and perplexity, validation"]
-
-
-MAPS = {
-    "sinusoidal": np.array([[1, 0.5], [0.5, 1]]),
-    "learned": np.array([[1, -0.25], [-0.25, 1]]),
-}
-
-
-def test_both_tables_are_drawn_on_one_scale_under_their_names() -> None:
-    figure = cosine_maps(MAPS)
-    for number, (name, cosines) in enumerate(MAPS.items()):
-        np.testing.assert_array_equal(map_values(figure, number), cosines)
-        assert figure.layout.annotations[number].text == name
-        assert (figure.data[number].zmin, figure.data[number].zmax) == (-1, 1)
-
-
-def test_neighbours_stand_beside_what_chance_gives() -> None:
-    lines = {"sinusoidal": np.array([0.9, 0.8]), "learned": np.array([0.7, 0.1])}
-    chart = neighbours_chart(lines, 0.1).to_dict()
-    band, curves = chart["layer"]
-    assert chart["datasets"][band["data"]["name"]] == [{"low": -0.2, "high": 0.2}]
-    assert (band["encoding"]["y"]["field"], band["encoding"]["y2"]["field"]) == ("low", "high")
-    drawn_rows = chart["datasets"][curves["data"]["name"]]
-    for name, values in lines.items():
-        result = [row for row in drawn_rows if row["table"] == name]
-        assert [row["cosine"] for row in result] == list(values)
-        assert [row["position"] for row in result] == [0, 1]

@@ -4,7 +4,6 @@ from typing import Any
 
 import altair as alt
 import pandas as pd
-import pytest
 import streamlit as st
 
 from transformer.analysis.heads.head import Head
@@ -24,9 +23,7 @@ def test_layer_and_head_within_the_model_and_nothing_else() -> None:
     assert clicked_head(None, (2, 4)) is None
 
 
-def test_a_click_opens_its_head_and_one_beside_the_cells_none(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_click_opens_its_head_and_one_beside_the_cells_none(monkeypatch) -> None:
     drawn: dict[str, Any] = {}
     opened: list[Head] = []
     monkeypatch.setattr(module, "altair_chart", lambda _, **settings: drawn.update(settings))

@@ -15,9 +15,3 @@ def test_every_view_opens_by_its_link_under_its_question(serve, view: str) -> No
     shown = [item.value for item in app.markdown]
     asked = [q for q in QUESTIONS.values() if any(f"**{q}**" in text for text in shown)]
     assert asked == [QUESTIONS["roles", view]]
-
-
-def test_a_view_that_there_is_not_opens_the_page_as_ever(serve) -> None:
-    app = serve("roles", text=SENTENCE, roles_view="x", layer="99", head="-1", kind="<b>")
-    assert not app.exception
-    assert app.button_group(key="roles_view").value == next(iter(VIEWS))

@@ -2,7 +2,6 @@
 
 import gc
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from weakref import ref
@@ -22,7 +21,7 @@ from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
+from transformer.analysis.heads.removal import Removal, patched
 from transformer.analysis.heads.removal_order import removal_order
 from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from transformer.decoding.settings import SearchSettings
@@ -38,11 +37,8 @@ from viz.draw.formatting import format_number
 from viz.draw.labels import named_head
 from viz.pages.roles import removal as view
 from viz.pages.roles.removal import (
-    AFTER,
-    BEFORE,
     describe_change,
     most_changed,
-    words_chart,
 )
 from viz.pages.roles.removal_controls import curve_chart, painted_squares
 
@@ -62,58 +58,23 @@ def words_of(app: AppTest) -> dict[tuple[str, str], float]:
     return {(row["word"], row["model"]): row["log_p"] for _, row in long.iterrows()}
 
 
-def test_heads_are_taken_away_under_the_settings_of_the_search_in_the_bar(
-    opened, translator: Translator
-) -> None:
+def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(opened, translator) -> None:
     prefix = [piece.text for piece in translator.tokenizer.pieces("Mein Bruder")]
-    app = opened(removed=LINK, prefix=" ".join(prefix), beam="2")
+    search = {"prefix": " ".join(prefix), "beam": "2"}
+    app = opened(removed=LINK, removed_map="difference", **search)
     steered = translator.translate(SENTENCE, beam_size=2, prefix=prefix)
-    trace = translator.trace_of(steered)
-    outcome = effect(translator, trace, TWO, beam_size=2, prefix=prefix)
+    outcome = effect(translator, translator.trace_of(steered), TWO, beam_size=2, prefix=prefix)
     assert outcome.translation.text.startswith("Mein Bruder")
     assert mark_changed_words(outcome.translation.text, steered.text) in candidate(app)
-
-
-def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
-    opened, translator: Translator
-) -> None:
-    url = {
-        "removed": LINK,
-        "kind": "cross-attention",
-        "layer": "2",
-        "head": "4",
-        "removed_map": "difference",
-    }
-    app = opened(**url)
-    trace = translator.trace(SENTENCE)
-    outcome = effect(translator, trace, TWO)
-    assert np.abs(outcome.changes).max() > 0.01
-    new = mark_changed_words(outcome.translation.text, translator.translate(SENTENCE).text)
-    assert new in candidate(app)
     assert f"→ {format_number(float(outcome.after.log_probs.sum()))}<" in candidate(app)
     grid, levels = message(app, "head_grid")
     assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
     assert grid["switches"] is True
     assert message(app, "selection")[0]["key"] == grid["key"]
-    for kind in ("encoder_self", "decoder_self", "cross"):
+    for kind in KINDS:
         after = np.rint(outcome.after.weights(kind) * 255)
         np.testing.assert_allclose(levels[f"{kind}.weights"], after, atol=1)
-    _, arrays = message(app, "attention_map")
-    differences = {k: outcome.after.weights(k) - outcome.before.weights(k) for k in KINDS}
-    np.testing.assert_allclose(arrays["weights"], differences["cross"][1, 3], atol=1e-5)
-    drawn = words_of(app)
-    for name, log_probs in (
-        ("before", trace.log_probs),
-        ("with heads removed", outcome.after.log_probs),
-    ):
-        total = sum(value for (_, model), value in drawn.items() if model == name)
-        assert total == pytest.approx(log_probs.sum(), abs=1e-4)
-    # the decoder's first row is the same in every head
-    rows = [np.abs(differences[kind]).sum(-1)[..., kind == "decoder_self" :] for kind in KINDS]
-    moved = [change.mean(-1).ravel() / 2 for change in rows]
-    (first, distance), *others = most_changed(outcome)
-    named = [distance, *(other for _, other in others)]
-    assert named == pytest.approx(sorted(np.concatenate(moved), reverse=True)[: len(named)])
+    (first, distance), *_ = most_changed(outcome)
     buttons = [b for b in app.button if b.key and b.key.startswith("removal-open")]
     assert buttons[0].label.endswith(f"{distance:.2f}")
     app.session_state["address.arrived"] = False  # as in every run but the first
@@ -173,16 +134,6 @@ def test_the_map_of_a_head_that_is_off_says_that_its_weights_are_not_used(opened
         drawn, _ = message(opened(**url, removed=link, removed_map=which), "attention_map")
         assert drawn["unused"] is unused, (link, which)
         assert ("does not use these weights" in drawn["title"]) is unused
-
-
-def test_nothing_taken_away_changes_nothing(opened, translator: Translator) -> None:
-    app = opened(removed_map="difference")
-    assert not message(app, "attention_map")[1]["weights"].any()
-    assert "<b>" not in candidate(app)
-    assert "<del>" not in candidate(app)
-    drawn = words_of(app)
-    words = {word for word, _ in drawn}
-    assert all(drawn[word, "before"] == drawn[word, "with heads removed"] for word in words)
 
 
 def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None:
@@ -248,9 +199,6 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     weights[0] = np.eye(keys)[[1, 2]].mean(0)
     drawn = message(app, "attention_map")[1]["weights"]
     np.testing.assert_allclose(drawn, weights, atol=1e-6)
-    outcome = effect(translator, trace, [pattern_removal(Head("cross", 0, 1), weights)])
-    shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
-    assert shown == pytest.approx(outcome.after.log_probs.sum(), abs=1e-4)
     again = opened(**url, removed=in_url(app, "removed"))
     np.testing.assert_array_equal(message(again, "attention_map")[1]["weights"], drawn)
     assert again.multiselect(key="removal-keys").value == [1, 2]
@@ -267,9 +215,7 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     assert held() is None
 
 
-def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
-    opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(opened, monkeypatch) -> None:
     app = opened()
     first = choice(app, "roles-grid", ["cross", 0, 0])
     app.text_input(key="removed").set_value("c0.0")  # the run of the first click has drawn it
@@ -387,54 +333,12 @@ def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
     assert any("headlight evaluate heads" in text for text in texts(opened()))
 
 
-def test_readers_who_take_different_heads_away_never_meet(translator: Translator) -> None:
-    forget_server_wide()
-    links = [f"{letter}{n}.{h}" for letter in "edc" for n in range(2) for h in range(4)]
-    translation = translator.translate(SENTENCE)
-    trace = translator.trace_of(translation)
-
-    def look(link: str) -> np.ndarray:
-        removals, _ = parse_removals(link, translator.model)
-        outcome = effect_of(translator, translation, trace, None, removals, SearchSettings())
-        return outcome.after.log_probs
-
-    with ThreadPoolExecutor(6) as people:
-        results = list(people.map(look, links))
-    for link, log_probs in zip(links, results, strict=True):
-        removals, _ = parse_removals(link, translator.model)
-        with removed(translator, [Removal(*removal.place) for removal in removals]):
-            alone = translator.trace(SENTENCE, target=translation.text)
-        np.testing.assert_array_equal(log_probs, alone.log_probs)
-    assert len({log_probs.tobytes() for log_probs in results}) > len(links) // 2
-
-
-def rows(chart) -> list[list[dict]]:
-    spec = chart.to_dict()
-    layers = [layer.get("data") or spec["data"] for layer in spec["layer"]]
-    return [spec["datasets"][data["name"]] for data in layers]
-
-
-def test_each_word_stands_before_and_after_with_a_rule_between() -> None:
-    before, after = np.array([-1.0, -0.5]), np.array([-1.5, -0.25])
-    rules, points = rows(words_chart(["Der", "<b>"], before, after))
-    assert [(row["before"], row["after"]) for row in rules] == [(-1, -1.5), (-0.5, -0.25)]
-    drawn = {(row["word"], row["model"]): (row["log_p"], row["change"]) for row in points}
-    assert drawn == {
-        ("Der", BEFORE): (-1, -0.5),
-        ("Der", AFTER): (-1.5, -0.5),
-        ("<b>", BEFORE): (-0.5, 0.25),
-        ("<b>", AFTER): (-0.25, 0.25),
-    }
-
-
 def test_the_place_on_the_curve_is_marked_between_measured_points_too() -> None:
     points = (CurvePoint(0, Figure(30, 29, 31)), CurvePoint(2, Figure(20, 19, 21)))
     curve = Curve((Head("cross", 0, 0), Head("cross", 0, 1)), points)
-    band, line, here = rows(curve_chart(curve, 1))
-    assert band == line
-    assert [tuple(row.values()) for row in line] == [(0, 30, 29, 31), (2, 20, 19, 21)]
-    assert here == [{"removed": 1}]
-    assert len(rows(curve_chart(curve, None))) == 2
+    spec = curve_chart(curve, 1).to_dict()
+    assert [{"removed": 1}] in spec["datasets"].values()
+    assert len(curve_chart(curve, None).to_dict()["layer"]) == len(spec["layer"]) - 1
 
 
 ENCODER, DECODER = Head("encoder_self", 0, 0), Head("decoder_self", 1, 2)

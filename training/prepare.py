@@ -35,14 +35,13 @@ from training.data.prepared import (
     MANIFEST,
     TOKENIZER,
     VALIDATION,
-    FileRecord,
     is_prepared,
     read_manifest,
     record_files,
     verify_files,
     write_manifest,
 )
-from training.data.scan import KEPT, Cleaning, Scan, drawn_lines, drawn_pairs, scan
+from training.data.scan import KEPT, Cleaning, Reasons, drawn_lines, drawn_pairs, scan
 from training.data.text_folders import (
     DataFolder,
     LanguageCodes,
@@ -238,20 +237,18 @@ def _write(request: Request, new: Path) -> dict[str, Any]:
     """Write a prepared text into a new folder; return the content of its manifest."""
     validation = request.validation()
     asked = {"options": request.options(), "texts": request.checksums()}
-    scanned = scan(request.folders, request.cleaning)
+    reasons = scan(request.folders, request.cleaning)
     sides = zip(request.endings, (validation.source, validation.target), strict=True)
     texts = {f"{VALIDATION}.{code}": "".join(f"{line}\n" for line in side) for code, side in sides}
     for name, text in texts.items():
         (new / name).write_bytes(text.encode())
-    dropped = scanned.dropped(request.cleaning)
-    total = f"{len(scanned.reasons):,} pairs in {len(scanned.pairs)} folder(s)"
+    dropped = request.cleaning.dropped(reasons)
+    total = f"{len(reasons):,} pairs in {len(request.folders)} folder(s)"
     counts = [f"{count:,} {name}" for name, count in dropped.items()]
     print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")
-    tokenizer = _vocabulary(request, scanned)
+    tokenizer = _vocabulary(request, reasons)
     (new / TOKENIZER).write_bytes(tokenizer.model)
-    rows, left_out, files = encode_into(
-        new, request.folders, scanned, tokenizer, request.max_pieces
-    )
+    rows, left_out = encode_into(new, request.folders, reasons, tokenizer, request.max_pieces)
     refuse_empty(sum(rows), request.max_pieces)
     content = {
         "pieces": stored_type(tokenizer.vocab_size).name,
@@ -261,18 +258,18 @@ def _write(request: Request, new: Path) -> dict[str, Any]:
             {"rows": count, "weight": folder.weight}
             for count, folder in zip(rows, request.folders, strict=True)
         ],
-        "files": files | record_files(new, [TOKENIZER, *texts]),
-        "asked": asked | {"pairs": scanned.pairs},
+        "files": record_files(new, [*NAMES, TOKENIZER, *texts]),
+        "asked": asked,
         "dropped": dropped,
     }
     write_manifest(new / MANIFEST, content)
     return content
 
 
-def _vocabulary(request: Request, scanned: Scan) -> Tokenizer:
+def _vocabulary(request: Request, reasons: Reasons) -> Tokenizer:
     if request.tokenizer is not None:
         return request.tokenizer
-    drawn = drawn_pairs(scanned, request.sample_lines)
+    drawn = drawn_pairs(reasons, request.sample_lines)
     if not drawn.any():
         raise CorpusError(
             f"All {len(drawn):,} pairs are dropped: allow more words or a higher ratio."
@@ -285,22 +282,24 @@ def _vocabulary(request: Request, scanned: Scan) -> Tokenizer:
 
 
 def encode_into(
-    out: Path, folders: Sequence[DataFolder], scan: Scan, tokenizer: Tokenizer, max_pieces: int
-) -> tuple[list[int], int, dict[str, FileRecord]]:
-    """Write the files of `encoded_text`; return each folder's rows, the pairs left out, records."""
-    print(f"Cutting {len(scan.reasons):,} pairs into pieces.")
+    out: Path,
+    folders: Sequence[DataFolder],
+    reasons: Reasons,
+    tokenizer: Tokenizer,
+    max_pieces: int,
+) -> tuple[list[int], int]:
+    """Write the files of `encoded_text`; return each folder's rows, and the pairs left out."""
+    print(f"Cutting {len(reasons):,} pairs into pieces.")
     rows, left_out, first = [0] * len(folders), 0, 0
     with ExitStack() as stack:
         files = {name: stack.enter_context((out / name).open("xb")) for name in NAMES}
         written = EncodedFiles(files, stored_type(tokenizer.vocab_size))
         bar = stack.enter_context(
-            tqdm(
-                total=len(scan.reasons), desc="pieces", unit=" pairs", unit_scale=True, disable=None
-            )
+            tqdm(total=len(reasons), desc="pieces", unit=" pairs", unit_scale=True, disable=None)
         )
         for number, folder in enumerate(folders):
             for pairs in folder.files().chunks():
-                mask = scan.reasons[first : first + len(pairs)] == KEPT
+                mask = reasons[first : first + len(pairs)] == KEPT
                 chosen = ParallelText(
                     list(compress(pairs.source, mask)), list(compress(pairs.target, mask))
                 )
@@ -311,16 +310,14 @@ def encode_into(
                 rows[number] += len(chunk)
                 left_out += chunk.left_out
                 bar.update(len(pairs))
-    return rows, left_out, written.records
+    return rows, left_out
 
 
 class EncodedFiles:
-    """The five files of an encoded text, open for writing, and records of what they hold."""
+    """The five files of an encoded text, open for writing."""
 
     def __init__(self, files: Mapping[str, BinaryIO], pieces: DTypeLike) -> None:
         self._files, self._types = files, types(pieces)
-        self._digests = {name: hashlib.sha256() for name in files}
-        self.records: dict[str, FileRecord] = {}
         for name in (SOURCE_ENDS, TARGET_ENDS):
             self._write(name, np.zeros(1, np.int64))
 
@@ -334,11 +331,7 @@ class EncodedFiles:
             self._write(name, numbers)
 
     def _write(self, name: str, array: Numbers) -> None:
-        content = np.ascontiguousarray(array, self._types[name]).data
-        self._digests[name].update(content)
-        self._files[name].write(content)
-        size = self._files[name].tell()
-        self.records[name] = {"bytes": size, "sha256": self._digests[name].hexdigest()}
+        self._files[name].write(np.ascontiguousarray(array, self._types[name]).data)
 
 
 if __name__ == "__main__":

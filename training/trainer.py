@@ -13,7 +13,7 @@ from training.average import write_average
 from training.bleu_tokens import tokens_of
 from training.config import RunConfig
 from training.data.batches import Batch, BatchStream, UpdateBatches
-from training.data.run_data import RunData
+from training.data.prepared import RunData
 from training.devices import ProcessInfo, StopRequest
 from training.run import journal
 from training.run.journal import LOG, Record, RunLog

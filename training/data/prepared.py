@@ -24,21 +24,26 @@ VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """Contents of a prepared folder; each side of a pair has fewer pieces than `max_pieces`."""
+class RunData:
+    """Data of a run; each side of a pair has fewer pieces than `max_pieces`."""
 
-    folder: Path
     tokenizer: Tokenizer
     text: TrainingText
     validation: ParallelText
     max_pieces: int
     endings: LanguageCodes
 
-    def require(self, config: RunConfig, endings: LanguageCodes) -> None:
-        """Raise CorpusError unless the folder was prepared for these languages and this recipe."""
+    def require(
+        self,
+        folder: Path,
+        config: RunConfig,
+        endings: LanguageCodes,
+        vocabulary: tuple[Tokenizer, Path] | None = None,
+    ) -> None:
+        """Raise CorpusError unless a folder was prepared for these languages and this recipe."""
         if endings != self.endings:
             raise CorpusError(
-                f"{self.folder} was prepared from {self.endings}, and not from {endings}: leave "
+                f"{folder} was prepared from {self.endings}, and not from {endings}: leave "
                 f"--source and --target out, or prepare the text with them."
             )
         for name, ours, theirs in (
@@ -47,16 +52,13 @@ class Prepared:
         ):
             if ours != theirs:
                 raise CorpusError(
-                    f"{self.folder} was prepared with {name} = {theirs}, but the configuration "
+                    f"{folder} was prepared with {name} = {theirs}, but the configuration "
                     f"says {ours}: prepare the text with this configuration."
                 )
-
-    def require_vocabulary(self, tokenizer: Tokenizer, path: Path) -> None:
-        """Raise CorpusError unless the vocabulary is that of the tokenizer at a path."""
-        if self.tokenizer.model != tokenizer.model:
+        if vocabulary and vocabulary[0].model != self.tokenizer.model:
             raise CorpusError(
-                f"{self.folder} was prepared with another vocabulary than that of {path}: prepare "
-                f"the text with --tokenizer {path}."
+                f"{folder} was prepared with another vocabulary than that of {vocabulary[1]}: "
+                f"prepare the text with --tokenizer {vocabulary[1]}."
             )
 
 
@@ -78,7 +80,7 @@ def prepared_among(folders: Sequence[DataFolder]) -> Path | None:
     return prepared.path
 
 
-def open_prepared(folder: Path) -> Prepared:
+def open_prepared(folder: Path) -> RunData:
     """Map a prepared folder; its checksums are verified, and nothing is held in memory."""
     manifest = read_manifest(folder / MANIFEST)
     verify_files(folder, manifest["files"])
@@ -97,7 +99,7 @@ def open_prepared(folder: Path) -> Prepared:
     endings = prepared_languages(folder)
     validation = read_parallel(folder / VALIDATION, endings)
     text = TrainingText(encoded, parts, checksums)
-    return Prepared(folder, tokenizer, text, validation, manifest["max_pieces"], endings)
+    return RunData(tokenizer, text, validation, manifest["max_pieces"], endings)
 
 
 def prepared_languages(folder: Path) -> LanguageCodes:

@@ -4,7 +4,7 @@ import hashlib
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,11 @@ class Cleaning:
         if self.drop_duplicates:
             names[REPEATED] = "that came before"
         return names
+
+    def dropped(self, reasons: Reasons) -> dict[str, int]:
+        """Count the dropped pairs by the name of each reason that is checked."""
+        totals = np.bincount(reasons, minlength=REPEATED + 1)
+        return {name: int(totals[reason]) for reason, name in self.names().items()}
 
 
 class Cleaner:
@@ -92,40 +97,24 @@ def _hash(source: str, target: str) -> int:
     return int.from_bytes(hashlib.blake2b(pair, digest_size=8).digest(), "little")
 
 
-@dataclass(frozen=True, eq=False)
-class Scan:
-    """Result of a scan: pairs of each folder, and `[pair]` of all folders, what becomes of each."""
-
-    pairs: tuple[int, ...]
-    reasons: Reasons
-
-    def dropped(self, cleaning: Cleaning) -> dict[str, int]:
-        """Count the dropped pairs by the name of each reason that is checked."""
-        totals = np.bincount(self.reasons, minlength=REPEATED + 1)
-        return {name: int(totals[reason]) for reason, name in cleaning.names().items()}
-
-
-def scan(folders: Sequence[DataFolder], cleaning: Cleaning) -> Scan:
-    """Read all text once, some lines at a time."""
+def scan(folders: Sequence[DataFolder], cleaning: Cleaning) -> Reasons:
+    """Read all text once, some lines at a time; return what becomes of each pair, `[pair]`."""
     cleaner = Cleaner(cleaning)
-    counts = [0] * len(folders)
     with tqdm(desc="reading", unit=" pairs", unit_scale=True, disable=None) as bar:
-        for number, folder in enumerate(folders):
-            for pairs in folder.files().chunks():
-                cleaner.judge(pairs)
-                counts[number] += len(pairs)
-                bar.update(len(pairs))
-    return Scan(tuple(counts), cleaner.reasons())
+        for pairs in chain.from_iterable(folder.files().chunks() for folder in folders):
+            cleaner.judge(pairs)
+            bar.update(len(pairs))
+    return cleaner.reasons()
 
 
-def drawn_pairs(scan: Scan, lines: int) -> NDArray[np.bool_]:
+def drawn_pairs(reasons: Reasons, lines: int) -> NDArray[np.bool_]:
     """Mark the pairs that the vocabulary is learnt on: those kept, or a sample of `lines` lines."""
-    retained = np.flatnonzero(scan.reasons == KEPT)
+    retained = np.flatnonzero(reasons == KEPT)
     if 2 * len(retained) > lines:
         retained = np.random.default_rng(SEED).choice(
             retained, lines // 2, replace=False, shuffle=False
         )
-    drawn = np.zeros(len(scan.reasons), dtype=bool)
+    drawn = np.zeros(len(reasons), dtype=bool)
     drawn[retained] = True
     return drawn
 

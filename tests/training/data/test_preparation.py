@@ -13,7 +13,7 @@ from tests.training.preparing import command, contents, killed_at_chunk, write_f
 from tests.training.runs import forkserver
 from training import prepare, train
 from training.data.prepared import open_prepared
-from training.data.scan import Scan, scan
+from training.data.scan import Reasons, scan
 from training.data.text_folders import LanguageCodes
 from training.prepare import EncodedFiles, main
 from transformer import Translator
@@ -216,7 +216,7 @@ def test_of_two_processes_the_first_to_finish_wins(
     arguments, out = two_folders(tmp_path)
     others = iter([main])
 
-    def meanwhile(*given: Any) -> Scan:
+    def meanwhile(*given: Any) -> Reasons:
         """The same command again, when nothing is written yet."""
         for other in others:
             assert other(arguments) == 0

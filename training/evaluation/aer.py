@@ -26,7 +26,6 @@ from transformer import Translator
 from transformer.analysis import lenses
 from transformer.analysis.alignment_settings import (
     FILE,
-    MAX_NAME_LENGTH,
     AlignmentSettings,
     GoldFigures,
     read_alignment,
@@ -34,6 +33,7 @@ from transformer.analysis.alignment_settings import (
 from transformer.analysis.both_directions import FILE as BOTH_FILE
 from transformer.analysis.gold_links import Notation
 from transformer.cli import command
+from transformer.files.documents import MAX_NAME_LENGTH
 
 
 @dataclass(frozen=True)

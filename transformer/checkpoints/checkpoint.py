@@ -19,6 +19,7 @@ from torch import Tensor
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
 from transformer.files.atomic import FolderKind, replace_folder
+from transformer.files.documents import DocumentError, parse_json
 from transformer.files.reading import MIB, read_bytes, sha256_of
 from transformer.model import Transformer
 from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
@@ -155,10 +156,10 @@ class _Reader:
             raise CheckpointError(f"There is no checkpoint folder {folder}.")
         self.manifest_text = self._bytes(MANIFEST, MAX_JSON_BYTES)
         try:
-            manifest = json.loads(self.manifest_text)
+            manifest = parse_json(self.manifest_text)
             format_, checksums = manifest["format"], {**manifest["sha256"]}
             self.languages = Languages.from_record(manifest)
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError) as error:
             raise CheckpointError(
                 f"{self.folder / MANIFEST} is not a manifest of ours: copy the folder again."
             ) from error
@@ -216,14 +217,10 @@ class _Reader:
 def _config(reader: _Reader) -> TransformerConfig:
     path = reader.folder / CONFIG
     try:
-        values: Any = json.loads(reader.read(CONFIG, MAX_JSON_BYTES))
-    except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path} is not JSON: copy the folder again.") from error
-    try:
-        if not isinstance(values, dict):
-            raise ConfigError("the file holds no table.")
-        config = TransformerConfig.from_dict(values)
+        config = TransformerConfig.from_dict(parse_json(reader.read(CONFIG, MAX_JSON_BYTES)))
         refuse_too_large(config)
+    except DocumentError as error:
+        raise CheckpointError(f"{path} {error}: copy the folder again.") from error
     except ConfigError as error:
         raise CheckpointError(f"{path} describes no model: {error}") from error
     return config

@@ -1,7 +1,6 @@
 """The configuration of a MarianMT folder in our symbols, and its languages."""
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 from transformer.config import Activation, TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
+from transformer.files.documents import DocumentError, parse_json
 from transformer.files.reading import MIB, read_bytes
 from transformer.shapes import refuse_too_large
 from transformer.text.languages import Languages, name_of
@@ -39,9 +39,9 @@ def read_json(path: Path, digest: "hashlib._Hash") -> Any:
         raise CheckpointError(unreadable(error, path)) from error
     digest.update(content)
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path} is not JSON: copy the folder again.") from error
+        return parse_json(content)
+    except DocumentError as error:
+        raise CheckpointError(f"{path} {error}: copy the folder again.") from error
 
 
 @dataclass(frozen=True)

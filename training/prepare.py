@@ -9,47 +9,15 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import compress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 from tqdm import tqdm
 
 from training.config import RunConfig, config_file
+from training.data import encoded_text, prepared, text_folders
 from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
-from training.data.encoded_text import (
-    NAMES,
-    SOURCE_ENDS,
-    SOURCE_PIECES,
-    TARGET_ENDS,
-    TARGET_PIECES,
-    EncodedText,
-    Numbers,
-    arrays,
-    encode_chunk,
-    refuse_empty,
-    stored_type,
-    types,
-)
-from training.data.prepared import (
-    MANIFEST,
-    TOKENIZER,
-    VALIDATION,
-    is_prepared,
-    read_manifest,
-    record_files,
-    verify_files,
-    write_manifest,
-)
 from training.data.scan import KEPT, Cleaning, Reasons, drawn_lines, drawn_pairs, scan
-from training.data.text_folders import (
-    DataFolder,
-    LanguageCodes,
-    add_languages,
-    chosen_endings,
-    data_folder,
-    read_validation_text,
-)
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import ConfigError, unreadable, unwritable
@@ -73,13 +41,13 @@ def _prepare(options: argparse.Namespace) -> None:
     config = RunConfig.load(options.config)
     tokenizer = None
     if options.tokenizer is not None:
-        tokenizer = Tokenizer.load(options.tokenizer / TOKENIZER)
+        tokenizer = Tokenizer.load(options.tokenizer / prepared.TOKENIZER)
         if tokenizer.vocab_size != config.model.vocab_size:
             raise ConfigError(
                 f"{options.tokenizer} has {tokenizer.vocab_size:,} pieces, but {options.config} "
                 f"says vocab_size = {config.model.vocab_size}: write there what it has."
             )
-    endings = chosen_endings(options)
+    endings = text_folders.chosen_endings(options)
     request = Request(
         folders=tuple(replace(folder, endings=endings) for folder in options.data),
         vocab_size=config.model.vocab_size,
@@ -107,7 +75,7 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "--data",
-        type=data_folder,
+        type=text_folders.data_folder,
         required=True,
         nargs="+",
         metavar="DIR[:WEIGHT]",
@@ -116,7 +84,7 @@ def _parser() -> Parser:
         "folder, you can give such a file, or the common part of two OPUS file names; .gz is "
         "decompressed",
     )
-    add_languages(parser)
+    text_folders.add_languages(parser)
     parser.add_argument(
         "--out", type=Path, required=True, help="folder to write, for training.train --data"
     )
@@ -152,7 +120,7 @@ def _parser() -> Parser:
 class Request:
     """Request for a prepared folder; the first folder of text also holds the validation text."""
 
-    folders: tuple[DataFolder, ...]
+    folders: tuple[text_folders.DataFolder, ...]
     vocab_size: int
     max_pieces: int
     sample_lines: int
@@ -171,13 +139,13 @@ class Request:
         return options | vocabulary | self.endings.record()
 
     @property
-    def endings(self) -> LanguageCodes:
+    def endings(self) -> text_folders.LanguageCodes:
         """The languages of all folders."""
         return self.folders[0].endings
 
     def validation(self) -> ParallelText:
         """Read the validation text."""
-        return read_validation_text(self.folders[0].path, self.endings)
+        return text_folders.read_validation_text(self.folders[0].path, self.endings)
 
     def checksums(self) -> dict[str, Any]:
         """Compute the SHA-256 of the validation text and of each file of training text."""
@@ -200,16 +168,16 @@ def prepare(request: Request, out: Path) -> None:
     if not out.name:
         raise CorpusError(f"{out} cannot be what is written: give the new folder a name.")
     taken = any(out.iterdir()) if out.is_dir() else os.path.lexists(out)
-    if taken and not is_prepared(out):
+    if taken and not prepared.is_prepared(out):
         raise CorpusError(f"{out} is there and holds no prepared text: choose another --out.")
     for folder in request.folders:
-        if is_prepared(folder.path):
+        if prepared.is_prepared(folder.path):
             raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
     if taken:
-        record = read_manifest(out / MANIFEST)
+        record = prepared.read_manifest(out / prepared.MANIFEST)
         _refuse_another(out, "with", record["asked"]["options"], request.options())
         _refuse_another(out, "from", record["asked"]["texts"], request.checksums())
-        verify_files(out, record["files"])
+        prepared.verify_files(out, record["files"])
         print(f"{out} is prepared already, with these options and from this text.")
         return
     with replace_folder(out, _EMPTY) as new:
@@ -239,7 +207,10 @@ def _write(request: Request, new: Path) -> dict[str, Any]:
     asked = {"options": request.options(), "texts": request.checksums()}
     reasons = scan(request.folders, request.cleaning)
     sides = zip(request.endings, (validation.source, validation.target), strict=True)
-    texts = {f"{VALIDATION}.{code}": "".join(f"{line}\n" for line in side) for code, side in sides}
+    texts = {
+        f"{prepared.VALIDATION}.{code}": "".join(f"{line}\n" for line in side)
+        for code, side in sides
+    }
     for name, text in texts.items():
         (new / name).write_bytes(text.encode())
     dropped = request.cleaning.dropped(reasons)
@@ -247,22 +218,22 @@ def _write(request: Request, new: Path) -> dict[str, Any]:
     counts = [f"{count:,} {name}" for name, count in dropped.items()]
     print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")
     tokenizer = _vocabulary(request, reasons)
-    (new / TOKENIZER).write_bytes(tokenizer.model)
+    (new / prepared.TOKENIZER).write_bytes(tokenizer.model)
     rows, left_out = encode_into(new, request.folders, reasons, tokenizer, request.max_pieces)
-    refuse_empty(sum(rows), request.max_pieces)
+    encoded_text.refuse_empty(sum(rows), request.max_pieces)
     content = {
-        "pieces": stored_type(tokenizer.vocab_size).name,
+        "pieces": encoded_text.stored_type(tokenizer.vocab_size).name,
         "max_pieces": request.max_pieces,
         "left_out": left_out,
         "parts": [
             {"rows": count, "weight": folder.weight}
             for count, folder in zip(rows, request.folders, strict=True)
         ],
-        "files": record_files(new, [*NAMES, TOKENIZER, *texts]),
+        "files": prepared.record_files(new, [*encoded_text.NAMES, prepared.TOKENIZER, *texts]),
         "asked": asked,
         "dropped": dropped,
     }
-    write_manifest(new / MANIFEST, content)
+    prepared.write_manifest(new / prepared.MANIFEST, content)
     return content
 
 
@@ -283,7 +254,7 @@ def _vocabulary(request: Request, reasons: Reasons) -> Tokenizer:
 
 def encode_into(
     out: Path,
-    folders: Sequence[DataFolder],
+    folders: Sequence[text_folders.DataFolder],
     reasons: Reasons,
     tokenizer: Tokenizer,
     max_pieces: int,
@@ -292,8 +263,8 @@ def encode_into(
     print(f"Cutting {len(reasons):,} pairs into pieces.")
     rows, left_out, first = [0] * len(folders), 0, 0
     with ExitStack() as stack:
-        files = {name: stack.enter_context((out / name).open("xb")) for name in NAMES}
-        written = EncodedFiles(files, stored_type(tokenizer.vocab_size))
+        files = {name: stack.enter_context((out / name).open("xb")) for name in encoded_text.NAMES}
+        written = encoded_text.EncodedFiles(files, encoded_text.stored_type(tokenizer.vocab_size))
         bar = stack.enter_context(
             tqdm(total=len(reasons), desc="pieces", unit=" pairs", unit_scale=True, disable=None)
         )
@@ -304,34 +275,13 @@ def encode_into(
                     list(compress(pairs.source, mask)), list(compress(pairs.target, mask))
                 )
                 lines = np.flatnonzero(mask) + first
-                chunk = encode_chunk(chosen, (tokenizer, tokenizer), max_pieces, lines)
+                chunk = encoded_text.encode_chunk(chosen, (tokenizer, tokenizer), max_pieces, lines)
                 written.append(chunk)
                 first += len(pairs)
                 rows[number] += len(chunk)
                 left_out += chunk.left_out
                 bar.update(len(pairs))
     return rows, left_out
-
-
-class EncodedFiles:
-    """The five files of an encoded text, open for writing."""
-
-    def __init__(self, files: Mapping[str, BinaryIO], pieces: DTypeLike) -> None:
-        self._files, self._types = files, types(pieces)
-        for name in (SOURCE_ENDS, TARGET_ENDS):
-            self._write(name, np.zeros(1, np.int64))
-
-    def append(self, text: EncodedText) -> None:
-        """Write further pairs behind those that are there."""
-        further = arrays(text)
-        for ends, pieces in ((SOURCE_ENDS, SOURCE_PIECES), (TARGET_ENDS, TARGET_PIECES)):
-            there = self._files[pieces].tell() // self._types[pieces].itemsize
-            further[ends] = further[ends][1:] + there
-        for name, numbers in further.items():
-            self._write(name, numbers)
-
-    def _write(self, name: str, array: Numbers) -> None:
-        self._files[name].write(np.ascontiguousarray(array, self._types[name]).data)
 
 
 if __name__ == "__main__":

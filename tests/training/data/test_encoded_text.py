@@ -15,6 +15,7 @@ from training.data.batches import TokenBatches
 from training.data.corpus import CorpusError, ParallelText
 from training.data.encoded_text import (
     NAMES,
+    EncodedFiles,
     EncodedText,
     Part,
     Sentences,
@@ -28,7 +29,6 @@ from training.data.encoded_text import (
 from training.data.prepared import record_files
 from training.data.run_data import encode_texts
 from training.data.text_folders import DataFolder
-from training.prepare import EncodedFiles
 from transformer.text.tokenizer import Tokenizer
 
 TEXT = ParallelText(*(list(side) for side in zip(*sentence_pairs(300), strict=True)))

@@ -14,9 +14,8 @@ from tests.training.runs import forkserver
 from training import prepare, train
 from training.data import encoded_text
 from training.data.prepared import open_prepared
-from training.data.scan import Reasons, scan
 from training.data.text_folders import LanguageCodes
-from training.prepare import main
+from training.prepare import Reasons, main, scan
 from transformer import Translator
 from transformer.text.languages import Languages
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.training.conftest import write_pairs
 from training.data import corpus
 from training.data.corpus import ParallelText
-from training.data.scan import (
+from training.data.text_folders import DataFolder
+from training.prepare import (
     KEPT,
     REPEATED,
     TOO_LONG,
@@ -21,7 +22,6 @@ from training.data.scan import (
     drawn_pairs,
     scan,
 )
-from training.data.text_folders import DataFolder
 
 sides = st.text(st.sampled_from("ab  "), max_size=9)
 

@@ -23,7 +23,7 @@ from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, InputError, unreadable, unwritable
+from transformer.errors import CheckpointError, ConfigError, InputError, unreadable, writing
 from transformer.files.atomic import write_file
 from transformer.files.documents import DocumentError, parse_json
 from transformer.files.reading import MIB, read_bytes
@@ -47,12 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _write(options: argparse.Namespace) -> None:
     require_place(options.run, options.out)
     text = card(options)
-    try:
+    with writing(options.out, advice="Make room, or choose another --out."):
         write_file(options.out, text.encode())
-    except OSError as error:
-        raise CheckpointError(
-            f"{unwritable(error, options.out)} Make room, or choose another --out."
-        ) from error
 
 
 def card(options: argparse.Namespace) -> str:

@@ -21,7 +21,7 @@ from training.data import encoded_text, prepared, text_folders
 from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
-from transformer.errors import ConfigError, unreadable, unwritable
+from transformer.errors import ConfigError, reading, writing
 from transformer.files.atomic import FolderKind, replace_folder
 from transformer.files.reading import sha256_of
 from transformer.text.languages import LANGUAGES
@@ -57,13 +57,8 @@ def _prepare(options: argparse.Namespace) -> None:
         cleaning=Cleaning(options.longest_words, options.ratio, options.drop_duplicates),
         tokenizer=tokenizer,
     )
-    try:
-        prepare(request, options.out)
-    except OSError as error:
-        # what cannot be read raises a HeadlightError
-        raise ConfigError(
-            f"{unwritable(error, options.out)} Make room, and give the same command again."
-        ) from error
+    with writing(options.out, ConfigError, "Make room, and give the same command again."):
+        prepare(request, options.out)  # what cannot be read raises a HeadlightError
 
 
 def _parser() -> Parser:
@@ -270,10 +265,8 @@ class Request:
         validation, digests = self.validation(), []
         lines = "\n".join(validation.source + validation.target).encode()
         for path in (path for folder in self.folders for path in folder.files().paths):
-            try:
+            with reading(path, CorpusError):
                 digests.append(sha256_of(path, MAX_STREAM_BYTES))
-            except OSError as error:
-                raise CorpusError(unreadable(error, path)) from error
         return {"text": digests, "validation text": hashlib.sha256(lines).hexdigest()}
 
 

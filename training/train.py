@@ -27,7 +27,7 @@ from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.cli import command
 from transformer.cli.arguments import Parser, whole_number
 from transformer.config import TransformerConfig
-from transformer.errors import ConfigError, HeadlightError, quoted, unwritable
+from transformer.errors import ConfigError, HeadlightError, quoted, writing
 from transformer.files.atomic import (
     is_leftover,
     new_folder,
@@ -54,14 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     try:
-        with devices.lost_process_as_error():
-            try:
-                train(options)
-            except OSError as error:
-                # what cannot be read raises a HeadlightError
-                raise ConfigError(
-                    f"{unwritable(error, options.out)} Make room, or choose another --out."
-                ) from error
+        advice = "Make room, or choose another --out."
+        with devices.lost_process_as_error(), writing(options.out, ConfigError, advice):
+            train(options)  # what cannot be read raises a HeadlightError
     except HeadlightError as error:
         # each process that is left says so; the one that has the store may be gone
         if isinstance(error, devices.LostProcessError) or devices.is_first_to_log(str(error)):

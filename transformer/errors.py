@@ -1,6 +1,8 @@
 """Errors that a user can cause and correct: one plain sentence each."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 MAX_WORD_LENGTH, MAX_MESSAGE_LENGTH = 300, 1_200
 """Characters of an error; what is longer was brought by somebody: a name, a number, a text."""
@@ -73,6 +75,30 @@ def unreadable(error: OSError, path: str | os.PathLike[str]) -> str:
 def unwritable(error: OSError, path: str | os.PathLike[str]) -> str:
     """Describe in one sentence why a file cannot be written; `path` if the error names no file."""
     return f"{error.filename or path} cannot be written: {error.strerror or error}."
+
+
+@contextmanager
+def reading(
+    path: str | os.PathLike[str], kind: type[HeadlightError] = CheckpointError
+) -> Iterator[None]:
+    """Turn an OSError into an error of this kind on a file that is read; a context manager."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(unreadable(error, path)) from error
+
+
+@contextmanager
+def writing(
+    path: str | os.PathLike[str],
+    kind: type[HeadlightError] = CheckpointError,
+    advice: str = "",
+) -> Iterator[None]:
+    """Turn an OSError into an error of this kind on a file that is written; a context manager."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{unwritable(error, path)} {advice}".rstrip()) from error
 
 
 def _printable(text: str) -> str:

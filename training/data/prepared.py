@@ -12,7 +12,7 @@ from training.config import RunConfig
 from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
 from training.data.encoded_text import NAMES, Part, TrainingText, mapped_text
 from training.data.text_folders import DataFolder, LanguageCodes, read_parallel
-from transformer.errors import quoted, unreadable
+from transformer.errors import quoted, reading
 from transformer.files.atomic import write_file
 from transformer.files.reading import MIB, opened, read_bytes, sha256_of
 from transformer.text import tokenizer as tokenizers
@@ -86,16 +86,12 @@ def open_prepared(folder: Path) -> RunData:
     verify_files(folder, manifest["files"])
     checksums = {name: manifest["files"][name]["sha256"] for name in NAMES}
     parts = tuple(Part(**part) for part in manifest["parts"])
-    try:
-        with ExitStack() as stack:
-            files = {
-                name: stack.enter_context(opened(folder / name, MAX_STREAM_BYTES))[0]
-                for name in NAMES
-            }
-            encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
+    with reading(folder, CorpusError), ExitStack() as stack:
+        files = {
+            name: stack.enter_context(opened(folder / name, MAX_STREAM_BYTES))[0] for name in NAMES
+        }
+        encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
         tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MAX_BYTES))
-    except OSError as error:
-        raise CorpusError(unreadable(error, folder)) from error
     endings = prepared_languages(folder)
     validation = read_parallel(folder / VALIDATION, endings)
     text = TrainingText(encoded, parts, checksums)
@@ -124,15 +120,14 @@ def write_manifest(path: Path, content: Mapping[str, Any]) -> None:
 def read_manifest(path: Path) -> dict[str, Any]:
     """Read what `write_manifest` wrote."""
     try:
-        content: dict[str, Any] = json.loads(read_bytes(path, 16 * MIB))
+        with reading(path, CorpusError):
+            content: dict[str, Any] = json.loads(read_bytes(path, 16 * MIB))
         if content["version"] != VERSION:
             raise CorpusError(
                 f"{path} is of version {quoted(content['version'])}, but this program writes "
                 f"{VERSION}: prepare the text again."
             )
         is_whole = content.pop("sha256") == _checksum(content)
-    except OSError as error:
-        raise CorpusError(unreadable(error, path)) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise damaged(path) from error
     if not is_whole:
@@ -155,7 +150,7 @@ def verify_files(folder: Path, records: Mapping[str, FileRecord]) -> None:
     """Compare the files of a folder with their records."""
     for name, record in records.items():
         path = folder / name
-        try:
+        with reading(path, CorpusError):
             size = path.stat().st_size
             if size != record["bytes"]:
                 raise CorpusError(
@@ -164,8 +159,6 @@ def verify_files(folder: Path, records: Mapping[str, FileRecord]) -> None:
                 )
             if sha256_of(path, MAX_STREAM_BYTES) != record["sha256"]:
                 raise damaged(path)
-        except OSError as error:
-            raise CorpusError(unreadable(error, path)) from error
 
 
 def damaged(path: Path) -> CorpusError:

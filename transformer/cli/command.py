@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from transformer.cli.startup import INTERRUPTED
-from transformer.errors import HeadlightError, InputError, one_line, unwritable
+from transformer.errors import HeadlightError, InputError, one_line, unwritable, writing
 from transformer.files.atomic import sweep, write_file
 
 REFUSED = 2
@@ -84,11 +84,9 @@ def say(sentence: str) -> None:
 
 def save(path: Path, text: str) -> None:
     """Write the text of a command to a file; a character that cannot be written is ?."""
-    try:
+    with writing(path, InputError):
         sweep(path.parent)
         write_file(path, text.encode("utf-8", errors="replace"))
-    except OSError as error:
-        raise InputError(unwritable(error, path)) from error
 
 
 def _discard_output() -> None:

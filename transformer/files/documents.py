@@ -10,7 +10,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 from typing import get_type_hints as hints_of
 
-from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.errors import CheckpointError, quoted, reading
 from transformer.files.reading import read_bytes
 
 T = TypeVar("T")
@@ -35,10 +35,9 @@ def read_document(
 ) -> T:
     """Read a JSON file of at most so many bytes as a value of a type; see `from_json`."""
     try:
-        document: T = from_json(form, parse_json(read_bytes(path, at_most)))
-        return document
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
+        with reading(path):
+            document: T = from_json(form, parse_json(read_bytes(path, at_most)))
+            return document
     except DocumentError as error:
         raise CheckpointError(f"{path} {error}: {advice}.") from error
 

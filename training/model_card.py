@@ -38,12 +38,6 @@ Evaluation = Mapping[str, Any]
 """One measurement of a checkpoint on a text, as `training.evaluate bleu --json` writes it."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when something is wrong with what was asked."""
-    options = _parser().parse_args(arguments)
-    return command.run("training.model_card", lambda: _write(options))
-
-
 def _write(options: argparse.Namespace) -> None:
     require_place(options.run, options.out)
     text = card(options)
@@ -345,6 +339,8 @@ def _parser() -> Parser:
     )
     return parser
 
+
+main = command.main("training.model_card", _parser, _write)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -32,12 +32,6 @@ _EMPTY = FolderKind("empty folder", lambda _: {})
 """The only folder that a prepared text takes the place of."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when something is wrong with what was asked."""
-    options = _parser().parse_args(arguments)
-    return command.run("training.prepare", lambda: _prepare(options))
-
-
 def _prepare(options: argparse.Namespace) -> None:
     config = RunConfig.load(options.config)
     tokenizer = None
@@ -394,6 +388,8 @@ def encode_into(
                 bar.update(len(pairs))
     return rows, left_out
 
+
+main = command.main("training.prepare", _parser, _prepare)
 
 if __name__ == "__main__":
     sys.exit(main())

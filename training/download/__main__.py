@@ -53,12 +53,6 @@ class DownloadError(HeadlightError):
     """A file that cannot be downloaded, or does not hold what it should."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when a set cannot be downloaded."""
-    options = _parser().parse_args(arguments)
-    return command.run("training.download", lambda: _run(options))
-
-
 def _run(options: argparse.Namespace) -> int:
     source = next(source for source in SOURCES if source.name == options.name)
     advice = "Make room, or choose another --out, and run the same command again."
@@ -310,6 +304,8 @@ def _address(text: str) -> str:
         )
     return text.rstrip("/")
 
+
+main = command.main("training.download", _parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -121,7 +121,8 @@ def load(folder: Path) -> Checkpoint:
     shapes and types of what is stored are compared with the configuration.
     """
     reader = _Reader(folder)
-    reader.verify_others()
+    for name in reader.checksums.keys() - set(REQUIRED):  # such as a card and a run log
+        reader.verify(name)
     tokenizer = Tokenizer(reader.read(TOKENIZER, tokenizers.MAX_BYTES))
     config = _config(reader)
     if config.vocab_size != tokenizer.vocab_size:
@@ -178,11 +179,10 @@ class _Reader:
                 )
         self.checksums: dict[str, str] = checksums
 
-    def verify_others(self) -> None:
-        """Verify the files that a model does not need, such as its card and its run log."""
-        for name in self.checksums.keys() - set(REQUIRED):
-            with self._naming(name):
-                self._verify(name, sha256_of(self.folder / name, MAX_OTHER_BYTES))
+    def verify(self, name: str) -> None:
+        """Verify a file without reading it into memory."""
+        with self._naming(name):
+            self._verify(name, sha256_of(self.folder / name, MAX_OTHER_BYTES))
 
     def read(self, name: str, at_most: int) -> bytes:
         """Read the content of a file of at most so many bytes, with the right checksum."""

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,20 @@ from transformer.files.atomic import sweep, write_file
 
 REFUSED = 2
 """Exit status: something is wrong with what was asked."""
+
+
+def main(
+    name: str,
+    parser: Callable[[], ArgumentParser],
+    body: Callable[[Namespace], int | None],
+) -> Callable[..., int]:
+    """Make the `main` of a command, which parses its arguments and runs its body; see `run`."""
+
+    def main(arguments: list[str] | None = None) -> int:
+        options = parser().parse_args(arguments)
+        return run(name, lambda: body(options))
+
+    return main
 
 
 def run(name: str, body: Callable[[], int | None]) -> int:

@@ -47,7 +47,11 @@ class HookError(HeadlightError):
 
 def one_line(sentence: str) -> str:
     """Return the sentence on one line of bounded length, every character printable."""
-    words = (shortened(word, MAX_WORD_LENGTH) for word in _printable(sentence).split(" "))
+    if not sentence.isprintable():
+        sentence = "".join(
+            c if c.isprintable() else c.encode("unicode_escape").decode() for c in sentence
+        )
+    words = (shortened(word, MAX_WORD_LENGTH) for word in sentence.split(" "))
     return shortened(" ".join(words), MAX_MESSAGE_LENGTH)
 
 
@@ -99,9 +103,3 @@ def writing(
         yield
     except OSError as error:
         raise kind(f"{unwritable(error, path)} {advice}".rstrip()) from error
-
-
-def _printable(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -13,7 +13,7 @@ from transformer.checkpoints import checkpoint
 from transformer.checkpoints.checkpoint import MAX_OTHER_BYTES, Checkpoint
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
-from transformer.errors import CheckpointError, unreadable, unwritable
+from transformer.errors import CheckpointError, reading, writing
 from transformer.files.reading import read_bytes
 
 LAST = 5  # checkpoints of a run, unless the user says so
@@ -67,22 +67,17 @@ def write_average(
     averaged = average(folders, shares)
     texts = {LOG: log, "MODEL_CARD.md": card}
     extra = {name: _text(path) for name, path in texts.items() if path is not None}
-    try:
+    with writing(out, advice="Make room, or choose another folder."):
         checkpoint.save(
             out, averaged.model, averaged.tokenizer,
             languages=averaged.languages, dtype=dtype, extra=extra,
         )  # fmt: skip
-    except OSError as error:
-        raise CheckpointError(
-            f"{unwritable(error, out)} Make room, or choose another folder."
-        ) from error
 
 
 def _text(path: Path) -> str:
     try:
-        return read_bytes(path, MAX_OTHER_BYTES).decode("utf-8")
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
+        with reading(path):
+            return read_bytes(path, MAX_OTHER_BYTES).decode("utf-8")
     except UnicodeDecodeError as error:
         raise CheckpointError(
             f"{path} is not UTF-8 at byte {error.start:,}: it is no text to put beside the weights."

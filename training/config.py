@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.config import TransformerConfig
-from transformer.errors import ConfigError, quoted, unreadable
+from transformer.errors import ConfigError, quoted, reading
 from transformer.files.reading import MIB, read_bytes
 
 CONFIGS = Path(__file__).parent / "configs"
@@ -85,9 +85,8 @@ class RunConfig:
     def load(cls, path: Path) -> "RunConfig":
         """Read a run's TOML file."""
         try:
-            document = tomllib.loads(read_bytes(path, MIB).decode("utf-8"))
-        except OSError as error:
-            raise ConfigError(unreadable(error, path)) from error
+            with reading(path, ConfigError):
+                document = tomllib.loads(read_bytes(path, MIB).decode("utf-8"))
         except RecursionError as error:
             raise ConfigError(f"{path} nests its lists too deeply: write it anew.") from error
         except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits

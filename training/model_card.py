@@ -2,13 +2,14 @@
 
 import argparse
 import filecmp
-import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
+
+from jinja2 import Environment, StrictUndefined
 
 from training.bleu_tokens import DEFAULT
 from training.data.corpus import read_lines
@@ -22,36 +23,26 @@ from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, InputError, unreadable, unwritable
+from transformer.errors import CheckpointError, ConfigError, InputError, unreadable, writing
 from transformer.files.atomic import write_file
+from transformer.files.documents import DocumentError, parse_json
 from transformer.files.reading import MIB, read_bytes
 from transformer.shapes import number_of_parameters
 
 MAX_EXAMPLES = 100
 THIS_MODEL = "this model"
-_PAPER = "*Attention Is All You Need* (Vaswani et al. 2017)"
+TEMPLATE = Path(__file__).with_suffix(".md.jinja")
 _COMMAND = "python -m training.evaluate bleu --json"
 
-Row = tuple[str, str]
 Evaluation = Mapping[str, Any]
 """One measurement of a checkpoint on a text, as `training.evaluate bleu --json` writes it."""
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when something is wrong with what was asked."""
-    options = _parser().parse_args(arguments)
-    return command.run("training.model_card", lambda: _write(options))
 
 
 def _write(options: argparse.Namespace) -> None:
     require_place(options.run, options.out)
     text = card(options)
-    try:
+    with writing(options.out, advice="Make room, or choose another --out."):
         write_file(options.out, text.encode())
-    except OSError as error:
-        raise CheckpointError(
-            f"{unwritable(error, options.out)} Make room, or choose another --out."
-        ) from error
 
 
 def card(options: argparse.Namespace) -> str:
@@ -59,37 +50,25 @@ def card(options: argparse.Namespace) -> str:
     evaluations = [values for path in options.evaluation for values in read_evaluations(path)]
     notes = "\n".join(read_lines(options.notes)) if options.notes else ""
     run = RunFiles.read(options.run)
-    examples = read_examples(options.examples) if options.examples else []
+    sentences = read_examples(options.examples) if options.examples else []
     translator = Translator.load(run.weights())
-    names = translator.languages
-    lines = [
-        f"# Model card: a Transformer with N = {run.model.N}, {names.source} to {names.target}",
-        "",
-        f"An encoder-decoder Transformer as in {_PAPER}, trained with Headlight. Its tables were "
-        f"written by `python -m training.model_card` from the files of the run.",
-        "",
-        "## The model",
-        "",
-        *_table(model_rows(run)),
-        "",
-        "## How it was trained",
-        "",
-        *_table(training_rows(run)),
-        "",
+    models = {"before": Translator.load(options.before)} if sentences and options.before else {}
+    models[THIS_MODEL] = translator
+    examples = [
+        (cell(line), [cell(model.translate(line).text) for model in models.values()])
+        for line in sentences
     ]
-    if notes.strip():
-        lines += [notes.strip(), ""]
-    if evaluations:
-        table = figures(evaluations, checksum_of_weights(translator.folder))
-        lines += ["## How good it is", "", *table, ""]
-    if examples:
-        models = {"before": Translator.load(options.before)} if options.before else {}
-        models[THIS_MODEL] = translator
-        lines += ["## Examples", "", *_head(["sentence", *models])]
-        for sentence in examples:
-            written = [cell(model.translate(sentence).text) for model in models.values()]
-            lines.append(f"| {cell(sentence)} | {' | '.join(written)} |")
-    return "\n".join(lines).rstrip("\n") + "\n"
+    environment = Environment(trim_blocks=True, undefined=StrictUndefined, autoescape=False)
+    environment.filters["thousands"] = "{:,}".format
+    environment.globals["shown"] = shown
+    template = environment.from_string(TEMPLATE.read_text("utf-8"))
+    text = template.render(
+        run.values()
+        | figures(evaluations, checksum_of_weights(translator.folder))
+        | {"languages": translator.languages, "notes": notes.strip()}
+        | {"models": list(models), "examples": examples}
+    )
+    return text.rstrip("\n") + "\n"
 
 
 def read_examples(path: Path) -> list[str]:
@@ -100,14 +79,6 @@ def read_examples(path: Path) -> list[str]:
             f"{path} has {len(sentences):,} sentences: give from 1 to {MAX_EXAMPLES}, one a line."
         )
     return sentences
-
-
-def _head(titles: Sequence[str]) -> list[str]:
-    return [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
-
-
-def _table(rows: Iterable[Row]) -> list[str]:
-    return ["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows)]
 
 
 @dataclass(frozen=True)
@@ -124,7 +95,7 @@ class RunFiles:
         """Read configuration and log."""
         path = folder / STATE / STATE_JSON
         try:
-            config = json.loads(read_bytes(path, 64 * MIB))["config"]
+            config = parse_json(read_bytes(path, 64 * MIB))["config"]
             model, recipe = TransformerConfig.from_dict(config["model"]), dict(config["training"])
         except FileNotFoundError as error:
             raise CheckpointError(
@@ -132,12 +103,16 @@ class RunFiles:
             ) from error
         except OSError as error:
             raise CheckpointError(unreadable(error, path)) from error
-        except (ValueError, KeyError, TypeError, RecursionError, ConfigError) as error:
+        except (ValueError, KeyError, TypeError, ConfigError) as error:
             raise CheckpointError(f"{path} is damaged: give an undamaged run.") from error
-        records = journal.read(folder / LOG)
-        if not any("loss" in record for record in records):
+        run = cls(folder, model, recipe, journal.read(folder / LOG))
+        if not run.having("loss"):
             raise CheckpointError(f"{folder / LOG} has no loss yet: let the run log one first.")
-        return cls(folder, model, recipe, records)
+        return run
+
+    def having(self, name: str) -> list[Record]:
+        """Return the records with this measurement."""
+        return [record for record in self.records if name in record]
 
     @property
     def averages(self) -> bool:
@@ -153,66 +128,35 @@ class RunFiles:
             return saved[-1]
         raise CheckpointError(f"{self.folder} has no checkpoint yet: let the run save one first.")
 
-
-def model_rows(run: RunFiles) -> Iterator[Row]:
-    """Yield the rows on the shape, the vocabulary and the weights of the model."""
-    model = run.model
-    yield (
-        "shape",
-        f"N = {model.N}, d_model {model.d_model}, h {model.h}, d_k {model.d_k}, d_v {model.d_v}, "
-        f"d_ff {model.d_ff}, {model.positions} positions up to {model.max_length:,}; "
-        f"{number_of_parameters(model):,} parameters",
-    )
-    yield "vocabulary", f"{model.vocab_size:,} pieces of byte-pair encoding, joint and cased"
-    steps = [int(folder.name.removeprefix("step-")) for folder in checkpoints(run.folder)]
-    if run.averages:
-        averaged = ", ".join(f"{step:,}" for step in steps[-int(run.recipe["average"]) :])
-        yield "weights", f"the mean of the last checkpoints, steps {averaged}"
-    elif steps:
-        yield "weights", f"the checkpoint of step {steps[-1]:,}"
-
-
-def training_rows(run: RunFiles) -> Iterator[Row]:
-    """Yield the rows on the training itself, from its log."""
-    plan, logged = journal.plan(run.records), [record for record in run.records if "loss" in record]
-    last = logged[-1]
-    yield (
-        "steps",
-        f"{last['step']:,} of {plan.get('steps', last['step']):,}, "
-        f"in epoch {int(last.get('epoch', 0)) + 1}",
-    )
-    if "batch_tokens" in plan:
-        yield "update", f"up to {plan['batch_tokens']:,} padded tokens of each language"
-    yield (
-        "optimiser",
-        f"Adam (0.9, 0.98, 1e-9), equation 3 with {plan.get('warmup', 0):,} steps of warmup",
-    )
-    yield "regularisation", f"P_drop {run.model.P_drop:g}, ε_ls {run.model.epsilon_ls:g}"
-    yield "not in the paper", "; ".join(_not_in_the_paper(run)) or "none of what is recorded"
-    counts = [
-        f"{plan[name]:,} {words}"
-        for name, words in (
-            ("pairs", "sentence pairs"),
-            ("left_out", "left out as empty or too long"),
-            ("validation_left_out", "of the validation text likewise"),
-        )
-        if name in plan
-    ]
-    if counts:
-        yield "text", ", ".join(counts)
-    tokens, seconds = _tokens(logged), float(last.get("seconds", 0))
-    if tokens and seconds:
-        yield "target tokens", f"{tokens:,.0f}, {tokens / seconds:,.0f} a second"
-        yield "time of the updates", _duration(seconds)
-    machine = [str(plan[name]) for name in ("device", "precision") if name in plan]
-    if "processes" in plan:
-        machine.insert(0, f"{plan['processes']:,} process{'' if plan['processes'] == 1 else 'es'}")
-    if machine:
-        yield "machine", ", ".join(machine)
-    yield from _result_rows(run.records, last)
+    def values(self) -> dict[str, Any]:
+        """Return what the template of a card shows of the run."""
+        plan, logged = journal.plan(self.records), self.having("loss")
+        seconds, tokens = float(logged[-1].get("seconds", 0)), _tokens(logged)
+        machine = [str(plan[name]) for name in ("device", "precision") if name in plan]
+        if "processes" in plan:
+            ending = "" if plan["processes"] == 1 else "es"
+            machine.insert(0, f"{plan['processes']:,} process{ending}")
+        validations = self.having("validation_loss")
+        return {
+            "run": self,
+            "model": self.model,
+            "parameters": number_of_parameters(self.model),
+            "steps": [int(path.name.removeprefix("step-")) for path in checkpoints(self.folder)],
+            "plan": plan,
+            "last": logged[-1],
+            "differences": list(_differences(self)),
+            "tokens": tokens,
+            "seconds": seconds,
+            "duration": _duration(seconds),
+            "machine": machine,
+            "validations": validations,
+            "best": min(
+                validations, key=lambda record: float(record["validation_loss"]), default={}
+            ),
+        }
 
 
-def _not_in_the_paper(run: RunFiles) -> Iterator[str]:
+def _differences(run: RunFiles) -> Iterator[str]:
     """Describe each setting that the paper lacks, or whose value is in no row of its Table 3."""
     settings = {**run.recipe, **journal.plan(run.records)}
     for name, default, words in (
@@ -233,24 +177,6 @@ def _not_in_the_paper(run: RunFiles) -> Iterator[str]:
         yield "a bias before the softmax"
 
 
-def _result_rows(records: Sequence[Record], last: Record) -> Iterator[Row]:
-    yield "training loss", f"{last['loss']:.3f} at step {last['step']:,}, label-smoothed, in nats"
-    measured = [record for record in records if "validation_loss" in record]
-    if not measured:
-        return
-    best = min(measured, key=lambda record: float(record["validation_loss"]))
-    for name, record in (("validation", measured[-1]), ("lowest validation loss", best)):
-        if name == "validation" or best is not measured[-1]:
-            measures = _shown(
-                record,
-                ("validation_loss", "loss", ".3f"),
-                ("validation_perplexity", "perplexity", ".2f"),
-                ("validation_bleu", "BLEU (greedy)", ".2f"),
-                ("validation_chrf", "chrF", ".2f"),
-            )
-            yield name, f"{', '.join(measures)} at step {record['step']:,}"
-
-
 def _tokens(logged: Sequence[Record]) -> float:
     """Count the target tokens of a run: the sum of each logged speed times its seconds."""
     total = before = 0.0
@@ -269,23 +195,18 @@ def _duration(seconds: float) -> str:
 
 def read_evaluations(path: Path) -> list[Evaluation]:
     """Read the measurements of a file, one on each line."""
-    try:
-        # not splitlines(): JSON may hold characters at which it cuts
-        lines = read_bytes(path, MIB).decode("utf-8").split("\n")
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
-    except UnicodeDecodeError as error:
-        raise CheckpointError(f"{path} is not UTF-8: give what {_COMMAND} wrote.") from error
     evaluations = [
-        _evaluation(path, number, line) for number, line in enumerate(lines, 1) if line.strip()
+        _evaluation(path, number, line)
+        for number, line in enumerate(read_lines(path), 1)
+        if line.strip()
     ]
     if not evaluations:
         raise CheckpointError(f"{path} is empty: give what {_COMMAND} wrote.")
     return evaluations
 
 
-def figures(evaluations: Sequence[Evaluation], this_model: str) -> Iterator[str]:
-    """Yield the lines of a table with a row for each text and a column for each checkpoint.
+def figures(evaluations: Sequence[Evaluation], this_model: str) -> dict[str, Any]:
+    """Return the table with a row for each text and a column for each checkpoint.
 
     Only measurements on the same text with the same search settings and tokens stand in one row.
 
@@ -294,32 +215,21 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> Iterator[str]
     # by the checksum of the weights: one model under whatever name
     models = {str(values["weights"]): str(values["checkpoint"]) for values in evaluations}
     names = _short_names(list(models.values()))
-    titles = [
-        THIS_MODEL if weights == this_model else cell(names[folder])
-        for weights, folder in models.items()
-    ]
-    texts = [
-        (
-            *(values[name] for name in ("src", "ref", "sentences", "beam", "alpha")),
-            _other_tokens(str(values["signature"])),
-        )
-        for values in evaluations
-    ]
-    measured = {
-        (text, str(values["weights"])): values
-        for text, values in zip(texts, evaluations, strict=True)
-    }
     files = _short_names([str(values[side]) for values in evaluations for side in ("src", "ref")])
-    yield from _head(["text", *titles])
-    for text in dict.fromkeys(texts):
-        src, ref, sentences, beam, alpha, tokens = text
+    texts: dict[Any, dict[str, Evaluation]] = {}
+    for values in evaluations:
+        text = (*(values[name] for name in ("src", "ref", "sentences", "beam", "alpha")),)
+        tokens = _other_tokens(str(values["signature"]))
+        texts.setdefault((text, tokens), {})[str(values["weights"])] = values
+    rows = []
+    for ((src, ref, sentences, beam, alpha), tokens), measured in texts.items():
         label = (
-            f"{cell(files[str(src)])} → {cell(files[str(ref)])}, {sentences:,} sentences, "
+            f"{cell(files[src])} → {cell(files[ref])}, {sentences:,} sentences, "
             f"beam {beam}, α {alpha:g}{tokens}"
         )
-        cells = [
-            _shown(
-                measured.get((text, weights), {}),
+        parts = (
+            shown(
+                measured.get(weights, {}),
                 ("bleu", "BLEU", ".2f"),
                 ("multi30k_bleu", "lower-cased Moses BLEU", ".2f"),
                 ("chrf", "chrF", ".2f"),
@@ -327,16 +237,22 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> Iterator[str]
                 ("perplexity", "perplexity", ".2f"),
             )
             for weights in models
-        ]
-        yield f"| {label} | {' | '.join('<br>'.join(parts) or '–' for parts in cells)} |"
-    yield ""
+        )
+        rows.append((label, ["<br>".join(part) or "–" for part in parts]))
     signatures = {
         str(values[name])
         for values in evaluations
         for name in ("signature", "multi30k_signature")
         if name in values
     }
-    yield f"By `python -m training.evaluate bleu`; {' and '.join(sorted(signatures))}."
+    return {
+        "titles": [
+            THIS_MODEL if weights == this_model else cell(names[folder])
+            for weights, folder in models.items()
+        ],
+        "figures": rows,
+        "signatures": sorted(signatures),
+    }
 
 
 def _other_tokens(signature: str) -> str:
@@ -353,8 +269,8 @@ def cell(text: str) -> str:
 
 def _evaluation(path: Path, number: int, line: str) -> Evaluation:
     try:
-        values: Evaluation = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        values: Evaluation = parse_json(line)
+    except DocumentError as error:
         raise CheckpointError(
             f"{path} line {number} is not JSON: give what {_COMMAND} wrote."
         ) from error
@@ -370,7 +286,7 @@ def _evaluation(path: Path, number: int, line: str) -> Evaluation:
     return values
 
 
-def _shown(values: Mapping[str, Any], *rows: tuple[str, str, str]) -> list[str]:
+def shown(values: Mapping[str, Any], *rows: tuple[str, str, str]) -> list[str]:
     """Format the values that are there, each by its name, its words and its format."""
     return [f"{words} {values[name]:{shown}}" for name, words, shown in rows if name in values]
 
@@ -423,6 +339,8 @@ def _parser() -> Parser:
     )
     return parser
 
+
+main = command.main("training.model_card", _parser, _write)
 
 if __name__ == "__main__":
     sys.exit(main())

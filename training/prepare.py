@@ -4,56 +4,24 @@ import argparse
 import hashlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from training.config import RunConfig, config_file
+from training.data import encoded_text, prepared, text_folders
 from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
-from training.data.encoded_text import (
-    NAMES,
-    SOURCE_ENDS,
-    SOURCE_PIECES,
-    TARGET_ENDS,
-    TARGET_PIECES,
-    EncodedText,
-    Numbers,
-    arrays,
-    encode_chunk,
-    refuse_empty,
-    stored_type,
-    types,
-)
-from training.data.prepared import (
-    MANIFEST,
-    TOKENIZER,
-    VALIDATION,
-    FileRecord,
-    is_prepared,
-    read_manifest,
-    record_files,
-    verify_files,
-    write_manifest,
-)
-from training.data.scan import KEPT, Cleaning, Scan, drawn_lines, drawn_pairs, scan
-from training.data.text_folders import (
-    DataFolder,
-    LanguageCodes,
-    add_languages,
-    chosen_endings,
-    data_folder,
-    read_validation_text,
-)
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
-from transformer.errors import ConfigError, unreadable, unwritable
+from transformer.errors import ConfigError, reading, writing
 from transformer.files.atomic import FolderKind, replace_folder
 from transformer.files.reading import sha256_of
 from transformer.text.languages import LANGUAGES
@@ -64,23 +32,17 @@ _EMPTY = FolderKind("empty folder", lambda _: {})
 """The only folder that a prepared text takes the place of."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when something is wrong with what was asked."""
-    options = _parser().parse_args(arguments)
-    return command.run("training.prepare", lambda: _prepare(options))
-
-
 def _prepare(options: argparse.Namespace) -> None:
     config = RunConfig.load(options.config)
     tokenizer = None
     if options.tokenizer is not None:
-        tokenizer = Tokenizer.load(options.tokenizer / TOKENIZER)
+        tokenizer = Tokenizer.load(options.tokenizer / prepared.TOKENIZER)
         if tokenizer.vocab_size != config.model.vocab_size:
             raise ConfigError(
                 f"{options.tokenizer} has {tokenizer.vocab_size:,} pieces, but {options.config} "
                 f"says vocab_size = {config.model.vocab_size}: write there what it has."
             )
-    endings = chosen_endings(options)
+    endings = text_folders.chosen_endings(options)
     request = Request(
         folders=tuple(replace(folder, endings=endings) for folder in options.data),
         vocab_size=config.model.vocab_size,
@@ -89,13 +51,8 @@ def _prepare(options: argparse.Namespace) -> None:
         cleaning=Cleaning(options.longest_words, options.ratio, options.drop_duplicates),
         tokenizer=tokenizer,
     )
-    try:
-        prepare(request, options.out)
-    except OSError as error:
-        # what cannot be read raises a HeadlightError
-        raise ConfigError(
-            f"{unwritable(error, options.out)} Make room, and give the same command again."
-        ) from error
+    with writing(options.out, ConfigError, "Make room, and give the same command again."):
+        prepare(request, options.out)  # what cannot be read raises a HeadlightError
 
 
 def _parser() -> Parser:
@@ -108,7 +65,7 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "--data",
-        type=data_folder,
+        type=text_folders.data_folder,
         required=True,
         nargs="+",
         metavar="DIR[:WEIGHT]",
@@ -117,7 +74,7 @@ def _parser() -> Parser:
         "folder, you can give such a file, or the common part of two OPUS file names; .gz is "
         "decompressed",
     )
-    add_languages(parser)
+    text_folders.add_languages(parser)
     parser.add_argument(
         "--out", type=Path, required=True, help="folder to write, for training.train --data"
     )
@@ -149,11 +106,128 @@ def _parser() -> Parser:
     return parser
 
 
+SEED = 0  # of what is drawn
+
+Reasons = NDArray[np.uint8]
+KEPT, TOO_LONG, UNLIKE, REPEATED = range(4)
+"""What becomes of a pair; the first reason counts."""
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """Limits that a pair must keep; None sets no limit."""
+
+    # pairs with more words on a side, as spaces part them; None drops none
+    longest_words: int | None = None
+    # pairs of which one side has more than so many times the words of the other; None drops none.
+    # Where a side is empty there is no ratio.
+    ratio: float | None = None
+    drop_duplicates: bool = False  # pairs that came before, both sides alike
+
+    def names(self) -> dict[int, str]:
+        """Name each reason that is checked."""
+        names = {}
+        if self.longest_words is not None:
+            names[TOO_LONG] = f"with more than {self.longest_words:,} words"
+        if self.ratio is not None:
+            names[UNLIKE] = f"with more than {self.ratio:g} times the words on one side"
+        if self.drop_duplicates:
+            names[REPEATED] = "that came before"
+        return names
+
+    def dropped(self, reasons: Reasons) -> dict[str, int]:
+        """Count the dropped pairs by the name of each reason that is checked."""
+        totals = np.bincount(reasons, minlength=REPEATED + 1)
+        return {name: int(totals[reason]) for reason, name in self.names().items()}
+
+
+class Cleaner:
+    """Judges the pairs of a text, some at a time.
+
+    Two pairs are taken for the same when their 64-bit hashes are: of 4.5 million different pairs
+    some two are so with a probability of 10^-6. A pair takes 9 bytes of memory.
+    """
+
+    def __init__(self, cleaning: Cleaning) -> None:
+        self.cleaning = cleaning
+        self._reasons = array("B")
+        self._hashes = array("Q")
+
+    def judge(self, pairs: ParallelText) -> None:
+        """Look at the next pairs of the text."""
+        reasons = np.full(len(pairs), KEPT, np.uint8)
+        longest, ratio = self.cleaning.longest_words, self.cleaning.ratio
+        if longest is not None or ratio is not None:
+            words = np.array([_words(pairs.source), _words(pairs.target)])
+            more, fewer = words.max(0), words.min(0)
+            if ratio is not None:
+                reasons[(fewer > 0) & (more > ratio * fewer)] = UNLIKE
+            if longest is not None:
+                reasons[more > longest] = TOO_LONG
+        self._reasons.frombytes(reasons.tobytes())
+        if self.cleaning.drop_duplicates:
+            self._hashes.extend(map(_hash, pairs.source, pairs.target))
+
+    def reasons(self) -> Reasons:
+        """Return why each pair read so far is kept or dropped, `[pair]`."""
+        reasons = np.array(self._reasons, dtype=np.uint8)
+        if self.cleaning.drop_duplicates:
+            retained = np.flatnonzero(reasons == KEPT)
+            hashes = np.frombuffer(self._hashes, dtype=np.uint64)[retained]
+            order = np.argsort(hashes, kind="stable")  # of those that are alike, the first is first
+            again = hashes[order[1:]] == hashes[order[:-1]]
+            reasons[retained[order[1:][again]]] = REPEATED
+        return reasons
+
+
+def _words(lines: list[str]) -> encoded_text.Counts:
+    return np.fromiter((len(line.split()) for line in lines), np.int64, len(lines))
+
+
+def _hash(source: str, target: str) -> int:
+    pair = f"{source}\n{target}".encode()  # no line holds a line feed
+    return int.from_bytes(hashlib.blake2b(pair, digest_size=8).digest(), "little")
+
+
+def scan(folders: Sequence[text_folders.DataFolder], cleaning: Cleaning) -> Reasons:
+    """Read all text once, some lines at a time; return what becomes of each pair, `[pair]`."""
+    cleaner = Cleaner(cleaning)
+    with tqdm(desc="reading", unit=" pairs", unit_scale=True, disable=None) as bar:
+        for pairs in chain.from_iterable(folder.files().chunks() for folder in folders):
+            cleaner.judge(pairs)
+            bar.update(len(pairs))
+    return cleaner.reasons()
+
+
+def drawn_pairs(reasons: Reasons, lines: int) -> NDArray[np.bool_]:
+    """Mark the pairs that the vocabulary is learnt on: those kept, or a sample of `lines` lines."""
+    retained = np.flatnonzero(reasons == KEPT)
+    if 2 * len(retained) > lines:
+        retained = np.random.default_rng(SEED).choice(
+            retained, lines // 2, replace=False, shuffle=False
+        )
+    drawn = np.zeros(len(reasons), dtype=bool)
+    drawn[retained] = True
+    return drawn
+
+
+def drawn_lines(
+    folders: Sequence[text_folders.DataFolder], drawn: NDArray[np.bool_]
+) -> Iterator[str]:
+    """Yield the lines of drawn pairs: first all sources, then all targets."""
+    for side in range(2):
+        first = 0
+        for folder in folders:
+            for lines in folder.files().side(side):
+                yield from compress(lines, drawn[first : first + len(lines)].tolist())
+                first += len(lines)
+
+
 @dataclass(frozen=True)
 class Request:
     """Request for a prepared folder; the first folder of text also holds the validation text."""
 
-    folders: tuple[DataFolder, ...]
+    folders: tuple[text_folders.DataFolder, ...]
     vocab_size: int
     max_pieces: int
     sample_lines: int
@@ -172,23 +246,21 @@ class Request:
         return options | vocabulary | self.endings.record()
 
     @property
-    def endings(self) -> LanguageCodes:
+    def endings(self) -> text_folders.LanguageCodes:
         """The languages of all folders."""
         return self.folders[0].endings
 
     def validation(self) -> ParallelText:
         """Read the validation text."""
-        return read_validation_text(self.folders[0].path, self.endings)
+        return text_folders.read_validation_text(self.folders[0].path, self.endings)
 
     def checksums(self) -> dict[str, Any]:
         """Compute the SHA-256 of the validation text and of each file of training text."""
         validation, digests = self.validation(), []
         lines = "\n".join(validation.source + validation.target).encode()
         for path in (path for folder in self.folders for path in folder.files().paths):
-            try:
+            with reading(path, CorpusError):
                 digests.append(sha256_of(path, MAX_STREAM_BYTES))
-            except OSError as error:
-                raise CorpusError(unreadable(error, path)) from error
         return {"text": digests, "validation text": hashlib.sha256(lines).hexdigest()}
 
 
@@ -201,16 +273,16 @@ def prepare(request: Request, out: Path) -> None:
     if not out.name:
         raise CorpusError(f"{out} cannot be what is written: give the new folder a name.")
     taken = any(out.iterdir()) if out.is_dir() else os.path.lexists(out)
-    if taken and not is_prepared(out):
+    if taken and not prepared.is_prepared(out):
         raise CorpusError(f"{out} is there and holds no prepared text: choose another --out.")
     for folder in request.folders:
-        if is_prepared(folder.path):
+        if prepared.is_prepared(folder.path):
             raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
     if taken:
-        record = read_manifest(out / MANIFEST)
+        record = prepared.read_manifest(out / prepared.MANIFEST)
         _refuse_another(out, "with", record["asked"]["options"], request.options())
         _refuse_another(out, "from", record["asked"]["texts"], request.checksums())
-        verify_files(out, record["files"])
+        prepared.verify_files(out, record["files"])
         print(f"{out} is prepared already, with these options and from this text.")
         return
     with replace_folder(out, _EMPTY) as new:
@@ -238,41 +310,42 @@ def _write(request: Request, new: Path) -> dict[str, Any]:
     """Write a prepared text into a new folder; return the content of its manifest."""
     validation = request.validation()
     asked = {"options": request.options(), "texts": request.checksums()}
-    scanned = scan(request.folders, request.cleaning)
+    reasons = scan(request.folders, request.cleaning)
     sides = zip(request.endings, (validation.source, validation.target), strict=True)
-    texts = {f"{VALIDATION}.{code}": "".join(f"{line}\n" for line in side) for code, side in sides}
+    texts = {
+        f"{prepared.VALIDATION}.{code}": "".join(f"{line}\n" for line in side)
+        for code, side in sides
+    }
     for name, text in texts.items():
         (new / name).write_bytes(text.encode())
-    dropped = scanned.dropped(request.cleaning)
-    total = f"{len(scanned.reasons):,} pairs in {len(scanned.pairs)} folder(s)"
+    dropped = request.cleaning.dropped(reasons)
+    total = f"{len(reasons):,} pairs in {len(request.folders)} folder(s)"
     counts = [f"{count:,} {name}" for name, count in dropped.items()]
     print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")
-    tokenizer = _vocabulary(request, scanned)
-    (new / TOKENIZER).write_bytes(tokenizer.model)
-    rows, left_out, files = encode_into(
-        new, request.folders, scanned, tokenizer, request.max_pieces
-    )
-    refuse_empty(sum(rows), request.max_pieces)
+    tokenizer = _vocabulary(request, reasons)
+    (new / prepared.TOKENIZER).write_bytes(tokenizer.model)
+    rows, left_out = encode_into(new, request.folders, reasons, tokenizer, request.max_pieces)
+    encoded_text.refuse_empty(sum(rows), request.max_pieces)
     content = {
-        "pieces": stored_type(tokenizer.vocab_size).name,
+        "pieces": encoded_text.stored_type(tokenizer.vocab_size).name,
         "max_pieces": request.max_pieces,
         "left_out": left_out,
         "parts": [
             {"rows": count, "weight": folder.weight}
             for count, folder in zip(rows, request.folders, strict=True)
         ],
-        "files": files | record_files(new, [TOKENIZER, *texts]),
-        "asked": asked | {"pairs": scanned.pairs},
+        "files": prepared.record_files(new, [*encoded_text.NAMES, prepared.TOKENIZER, *texts]),
+        "asked": asked,
         "dropped": dropped,
     }
-    write_manifest(new / MANIFEST, content)
+    prepared.write_manifest(new / prepared.MANIFEST, content)
     return content
 
 
-def _vocabulary(request: Request, scanned: Scan) -> Tokenizer:
+def _vocabulary(request: Request, reasons: Reasons) -> Tokenizer:
     if request.tokenizer is not None:
         return request.tokenizer
-    drawn = drawn_pairs(scanned, request.sample_lines)
+    drawn = drawn_pairs(reasons, request.sample_lines)
     if not drawn.any():
         raise CorpusError(
             f"All {len(drawn):,} pairs are dropped: allow more words or a higher ratio."
@@ -285,61 +358,38 @@ def _vocabulary(request: Request, scanned: Scan) -> Tokenizer:
 
 
 def encode_into(
-    out: Path, folders: Sequence[DataFolder], scan: Scan, tokenizer: Tokenizer, max_pieces: int
-) -> tuple[list[int], int, dict[str, FileRecord]]:
-    """Write the files of `encoded_text`; return each folder's rows, the pairs left out, records."""
-    print(f"Cutting {len(scan.reasons):,} pairs into pieces.")
+    out: Path,
+    folders: Sequence[text_folders.DataFolder],
+    reasons: Reasons,
+    tokenizer: Tokenizer,
+    max_pieces: int,
+) -> tuple[list[int], int]:
+    """Write the files of `encoded_text`; return each folder's rows, and the pairs left out."""
+    print(f"Cutting {len(reasons):,} pairs into pieces.")
     rows, left_out, first = [0] * len(folders), 0, 0
     with ExitStack() as stack:
-        files = {name: stack.enter_context((out / name).open("xb")) for name in NAMES}
-        written = EncodedFiles(files, stored_type(tokenizer.vocab_size))
+        files = {name: stack.enter_context((out / name).open("xb")) for name in encoded_text.NAMES}
+        written = encoded_text.EncodedFiles(files, encoded_text.stored_type(tokenizer.vocab_size))
         bar = stack.enter_context(
-            tqdm(
-                total=len(scan.reasons), desc="pieces", unit=" pairs", unit_scale=True, disable=None
-            )
+            tqdm(total=len(reasons), desc="pieces", unit=" pairs", unit_scale=True, disable=None)
         )
         for number, folder in enumerate(folders):
             for pairs in folder.files().chunks():
-                mask = scan.reasons[first : first + len(pairs)] == KEPT
+                mask = reasons[first : first + len(pairs)] == KEPT
                 chosen = ParallelText(
                     list(compress(pairs.source, mask)), list(compress(pairs.target, mask))
                 )
                 lines = np.flatnonzero(mask) + first
-                chunk = encode_chunk(chosen, (tokenizer, tokenizer), max_pieces, lines)
+                chunk = encoded_text.encode_chunk(chosen, (tokenizer, tokenizer), max_pieces, lines)
                 written.append(chunk)
                 first += len(pairs)
                 rows[number] += len(chunk)
                 left_out += chunk.left_out
                 bar.update(len(pairs))
-    return rows, left_out, written.records
+    return rows, left_out
 
 
-class EncodedFiles:
-    """The five files of an encoded text, open for writing, and records of what they hold."""
-
-    def __init__(self, files: Mapping[str, BinaryIO], pieces: DTypeLike) -> None:
-        self._files, self._types = files, types(pieces)
-        self._digests = {name: hashlib.sha256() for name in files}
-        self.records: dict[str, FileRecord] = {}
-        for name in (SOURCE_ENDS, TARGET_ENDS):
-            self._write(name, np.zeros(1, np.int64))
-
-    def append(self, text: EncodedText) -> None:
-        """Write further pairs behind those that are there."""
-        further = arrays(text)
-        for ends, pieces in ((SOURCE_ENDS, SOURCE_PIECES), (TARGET_ENDS, TARGET_PIECES)):
-            there = self._files[pieces].tell() // self._types[pieces].itemsize
-            further[ends] = further[ends][1:] + there
-        for name, numbers in further.items():
-            self._write(name, numbers)
-
-    def _write(self, name: str, array: Numbers) -> None:
-        content = np.ascontiguousarray(array, self._types[name]).data
-        self._digests[name].update(content)
-        self._files[name].write(content)
-        size = self._files[name].tell()
-        self.records[name] = {"bytes": size, "sha256": self._digests[name].hexdigest()}
-
+main = command.main("training.prepare", _parser, _prepare)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -11,26 +11,13 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from training import devices
 from training.bleu_tokens import tokens_of
 from training.config import RunConfig, config_file
+from training.data import text_folders
 from training.data.batches import division
 from training.data.prepared import prepared_among, prepared_languages
 from training.data.run_data import read_run_data
-from training.data.text_folders import (
-    ENGLISH_GERMAN,
-    LanguageCodes,
-    add_languages,
-    chosen_endings,
-    data_folder,
-)
-from training.devices import (
-    LostProcessError,
-    is_first_to_log,
-    leave_processes,
-    lost_process_as_error,
-    require_agreement,
-    set_up_distributed,
-)
 from training.run.journal import LOG, TensorBoard
 from training.run.state import KIND, STATE, has_state, saved_endings
 from training.trainer import AVERAGED, Trainer
@@ -40,7 +27,7 @@ from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.cli import command
 from transformer.cli.arguments import Parser, whole_number
 from transformer.config import TransformerConfig
-from transformer.errors import ConfigError, HeadlightError, quoted, unwritable
+from transformer.errors import ConfigError, HeadlightError, quoted, writing
 from transformer.files.atomic import (
     is_leftover,
     new_folder,
@@ -62,22 +49,17 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return command.run("training.train", lambda: _train(options))
     finally:
-        leave_processes()  # only here nothing holds the model any more, not even an error
+        devices.leave_processes()  # only here nothing holds the model any more, not even an error
 
 
 def _train(options: argparse.Namespace) -> int:
     try:
-        with lost_process_as_error():
-            try:
-                train(options)
-            except OSError as error:
-                # what cannot be read raises a HeadlightError
-                raise ConfigError(
-                    f"{unwritable(error, options.out)} Make room, or choose another --out."
-                ) from error
+        advice = "Make room, or choose another --out."
+        with devices.lost_process_as_error(), writing(options.out, ConfigError, advice):
+            train(options)  # what cannot be read raises a HeadlightError
     except HeadlightError as error:
         # each process that is left says so; the one that has the store may be gone
-        if isinstance(error, LostProcessError) or is_first_to_log(str(error)):
+        if isinstance(error, devices.LostProcessError) or devices.is_first_to_log(str(error)):
             raise
         return command.REFUSED
     return 0
@@ -91,7 +73,7 @@ def train(options: argparse.Namespace) -> None:
     Raises:
         OSError: if the folder cannot be written.
     """
-    process, out, resume = set_up_distributed(), options.out, options.resume
+    process, out, resume = devices.set_up_distributed(), options.out, options.resume
     start: Checkpoint | None = None
     with ExitStack() as held:
         outcome: Mapping[str, object] | Exception
@@ -117,7 +99,7 @@ def train(options: argparse.Namespace) -> None:
             }
         except (HeadlightError, OSError) as error:
             outcome = error
-        require_agreement(process.world_size, outcome)
+        devices.require_agreement(process.world_size, outcome)
         vocabulary = None
         if resume:
             vocabulary = Tokenizer.load(out / checkpoint.TOKENIZER), out
@@ -131,7 +113,7 @@ def train(options: argparse.Namespace) -> None:
             "the SHA-256 of the training text": data.text.fingerprint,
             "the SHA-256 of the vocabulary": hashlib.sha256(data.tokenizer.model).hexdigest(),
         }
-        require_agreement(process.world_size, texts)
+        devices.require_agreement(process.world_size, texts)
         if not resume:
             _begin(trainer)
         elif (warning := trainer.resume()) and process.is_main_process:
@@ -148,13 +130,15 @@ def train(options: argparse.Namespace) -> None:
             )
 
 
-def _endings(options: argparse.Namespace) -> LanguageCodes:
+def _endings(options: argparse.Namespace) -> text_folders.LanguageCodes:
     """Return the languages: as given, else those of the run that is resumed or of prepared text."""
     prepared = prepared_among(options.data)
     if not options.resume:
-        return chosen_endings(options, prepared_languages(prepared) if prepared else ENGLISH_GERMAN)
+        return text_folders.chosen_endings(
+            options, prepared_languages(prepared) if prepared else text_folders.ENGLISH_GERMAN
+        )
     began = saved_endings(options.out / STATE)
-    endings = chosen_endings(options, began)
+    endings = text_folders.chosen_endings(options, began)
     if endings != began:
         raise ConfigError(
             f"{options.out} is a run from {began}, and not from {endings}: leave --source and "
@@ -298,7 +282,7 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "--data",
-        type=data_folder,
+        type=text_folders.data_folder,
         required=True,
         nargs="+",
         metavar="DIR[:WEIGHT]",
@@ -306,7 +290,7 @@ def _parser() -> Parser:
         "how often an epoch reads the pairs of the folder (default: once); or one folder from "
         "training.prepare; TSV, TMX and .gz work as in training.prepare",
     )
-    add_languages(parser)
+    text_folders.add_languages(parser)
     parser.add_argument("--out", type=Path, required=True, help="folder of the run")
     parser.add_argument("--resume", action="store_true", help="resume the run in --out")
     parser.add_argument(

@@ -13,7 +13,7 @@ from training.average import write_average
 from training.bleu_tokens import tokens_of
 from training.config import RunConfig
 from training.data.batches import Batch, BatchStream, UpdateBatches
-from training.data.run_data import RunData
+from training.data.prepared import RunData
 from training.devices import ProcessInfo, StopRequest
 from training.run import journal
 from training.run.journal import LOG, Record, RunLog
@@ -22,7 +22,7 @@ from training.update import Updater
 from training.validation import Validation, is_probe_step, perplexity, probes_of, save_probes
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.checkpoints.checkpoint import Checkpoint
-from transformer.errors import ConfigError, HeadlightError, unwritable
+from transformer.errors import ConfigError, HeadlightError, writing
 from transformer.model import Transformer
 
 AVERAGED, PROBES, TENSORBOARD = "averaged", "probes", "tensorboard"
@@ -97,11 +97,8 @@ class Trainer:
         """Train to the last step, until patience runs out or a signal comes; return if complete."""
         with self.stop_request.listening():
             try:
-                self._run()
-            except OSError as error:
-                raise TrainingError(
-                    f"{unwritable(error, self.out)} Make room and continue with --resume."
-                ) from error
+                with writing(self.out, TrainingError, "Make room and continue with --resume."):
+                    self._run()
             finally:
                 self.saver.close()
         return not self.stop_request.agreed

@@ -36,12 +36,6 @@ EPILOG = (
 )
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when something is wrong with what was asked."""
-    options = _parser().parse_args(arguments)
-    return command.run(NAME, lambda: _run(options))
-
-
 def _run(options: argparse.Namespace) -> int:
     # a sentence is decoded fastest on one thread, and of a file each core takes its own lines:
     # synchronising costs more than it gains
@@ -249,23 +243,6 @@ def _parser() -> Parser:
         metavar="CHECKPOINT",
         help="model of the other direction: --align aligns words with both models",
     )
-    _add_search(parser)
-    _add_score(parser)
-    parser.add_argument(
-        "--engine",
-        choices=ENGINES,
-        default=ENGINES[0],
-        help="ctranslate2 writes the same text, and is faster for long files; install it first",
-    )
-    parser.add_argument(
-        "--threads",
-        type=whole_number(1, MAX_THREADS),
-        help="number of cores that search the lines of a file; default: all available cores",
-    )
-    return parser
-
-
-def _add_search(parser: Parser) -> None:
     group = parser.add_argument_group("search")
     group.add_argument(
         "--beam",
@@ -302,9 +279,6 @@ def _add_search(parser: Parser) -> None:
         metavar="N",
         help="maximum subwords of a translation, with </s>; default: those of the source plus 50",
     )
-
-
-def _add_score(parser: Parser) -> None:
     group = parser.add_argument_group("a given translation")
     group.add_argument(
         "--score",
@@ -312,7 +286,21 @@ def _add_score(parser: Parser) -> None:
         help="print log P of each subword of the --target, separated by tabs, and their sum",
     )
     group.add_argument("--target", metavar="TEXT", help="translation to score")
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=ENGINES[0],
+        help="ctranslate2 writes the same text, and is faster for long files; install it first",
+    )
+    parser.add_argument(
+        "--threads",
+        type=whole_number(1, MAX_THREADS),
+        help="number of cores that search the lines of a file; default: all available cores",
+    )
+    return parser
 
+
+main = command.main(NAME, _parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

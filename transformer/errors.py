@@ -1,6 +1,8 @@
 """Errors that a user can cause and correct: one plain sentence each."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 MAX_WORD_LENGTH, MAX_MESSAGE_LENGTH = 300, 1_200
 """Characters of an error; what is longer was brought by somebody: a name, a number, a text."""
@@ -45,7 +47,11 @@ class HookError(HeadlightError):
 
 def one_line(sentence: str) -> str:
     """Return the sentence on one line of bounded length, every character printable."""
-    words = (shortened(word, MAX_WORD_LENGTH) for word in _printable(sentence).split(" "))
+    if not sentence.isprintable():
+        sentence = "".join(
+            c if c.isprintable() else c.encode("unicode_escape").decode() for c in sentence
+        )
+    words = (shortened(word, MAX_WORD_LENGTH) for word in sentence.split(" "))
     return shortened(" ".join(words), MAX_MESSAGE_LENGTH)
 
 
@@ -75,7 +81,25 @@ def unwritable(error: OSError, path: str | os.PathLike[str]) -> str:
     return f"{error.filename or path} cannot be written: {error.strerror or error}."
 
 
-def _printable(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+@contextmanager
+def reading(
+    path: str | os.PathLike[str], kind: type[HeadlightError] = CheckpointError
+) -> Iterator[None]:
+    """Turn an OSError into an error of this kind on a file that is read; a context manager."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(unreadable(error, path)) from error
+
+
+@contextmanager
+def writing(
+    path: str | os.PathLike[str],
+    kind: type[HeadlightError] = CheckpointError,
+    advice: str = "",
+) -> Iterator[None]:
+    """Turn an OSError into an error of this kind on a file that is written; a context manager."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{unwritable(error, path)} {advice}".rstrip()) from error

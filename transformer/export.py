@@ -11,7 +11,6 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 from transformer.files.installed import BUNDLED
 
-NAME = "transformer.export"
 CTRANSLATE2_EPILOG = (
     "Use the folder with python -m transformer --engine ctranslate2 --checkpoint DIR, or with any "
     "program that reads CTranslate2 models and SentencePiece. End the source with </s>."
@@ -21,12 +20,6 @@ MARIAN_EPILOG = (
     "transformers, or with python -m transformer --checkpoint DIR. For CTranslate2, export the "
     "checkpoint itself: its MarianMT converter supports only a start embedding of zeros."
 )
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when something is wrong with what was asked."""
-    options = _parser().parse_args(arguments)
-    return command.run(NAME, lambda: options.run(options))
 
 
 def _export_ctranslate2(options: argparse.Namespace) -> None:
@@ -77,6 +70,8 @@ def _engine(engines: Any, name: str, summary: str, epilog: str) -> argparse.Argu
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     return parser
 
+
+main = command.main("transformer.export", _parser, lambda options: options.run(options))
 
 if __name__ == "__main__":
     sys.exit(main())

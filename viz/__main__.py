@@ -44,15 +44,9 @@ Pair = tuple[str, str | None]
 """A line and the translation that is forced, if one is."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 if the input is wrong."""
-    options = _parser().parse_args(arguments)
+def _run(options: argparse.Namespace) -> int:
     # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
-    return command.run("viz", lambda: _run(options))
-
-
-def _run(options: argparse.Namespace) -> int:
     _refuse_contradictions(options)
     if options.lines is not None:
         return _write_lines(options, _explorer_options(options))
@@ -323,6 +317,8 @@ def _add_lines(parser: Parser) -> None:
         help="lines are worked on by so many cores; all that may be used unless given",
     )
 
+
+main = command.main("viz", _parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

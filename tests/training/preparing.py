@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
-from training import prepare
 from training.data import corpus, encoded_text
 from training.data.encoded_text import EncodedText
 from training.prepare import main
@@ -55,7 +54,7 @@ def killed_at_chunk(chunk: int, arguments: list[str]) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(corpus, "CHUNK", 50)
-        patch.setattr(prepare, "encode_chunk", killed)
+        patch.setattr(encoded_text, "encode_chunk", killed)
         main(arguments)
 
 

@@ -191,6 +191,30 @@ def types(pieces: DTypeLike) -> dict[str, np.dtype[Any]]:
     return {name: ids if name in (SOURCE_PIECES, TARGET_PIECES) else numbers for name in NAMES}
 
 
+class EncodedFiles:
+    """The five files of an encoded text, open for writing."""
+
+    def __init__(self, files: Mapping[str, BinaryIO], pieces: DTypeLike) -> None:
+        self._files, self._types = files, types(pieces)
+        for name in (SOURCE_ENDS, TARGET_ENDS):
+            self._write(name, np.zeros(1, np.int64))
+
+    def append(self, text: EncodedText) -> None:
+        """Write further pairs behind those that are there."""
+        further = arrays(text)
+        for ends, pieces in (
+            (SOURCE_ENDS, SOURCE_PIECES),
+            (TARGET_ENDS, TARGET_PIECES),
+        ):
+            there = self._files[pieces].tell() // self._types[pieces].itemsize
+            further[ends] = further[ends][1:] + there
+        for name, numbers in further.items():
+            self._write(name, numbers)
+
+    def _write(self, name: str, array: Numbers) -> None:
+        self._files[name].write(np.ascontiguousarray(array, self._types[name]).data)
+
+
 def checksums(text: EncodedText) -> dict[str, str]:
     """Compute the SHA-256 of each file, which need not have been written."""
     dtypes = types(text.source.stored.dtype)

@@ -12,7 +12,7 @@ from training.config import RunConfig
 from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
 from training.data.encoded_text import NAMES, Part, TrainingText, mapped_text
 from training.data.text_folders import DataFolder, LanguageCodes, read_parallel
-from transformer.errors import quoted, unreadable
+from transformer.errors import quoted, reading
 from transformer.files.atomic import write_file
 from transformer.files.reading import MIB, opened, read_bytes, sha256_of
 from transformer.text import tokenizer as tokenizers
@@ -24,21 +24,26 @@ VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """Contents of a prepared folder; each side of a pair has fewer pieces than `max_pieces`."""
+class RunData:
+    """Data of a run; each side of a pair has fewer pieces than `max_pieces`."""
 
-    folder: Path
     tokenizer: Tokenizer
     text: TrainingText
     validation: ParallelText
     max_pieces: int
     endings: LanguageCodes
 
-    def require(self, config: RunConfig, endings: LanguageCodes) -> None:
-        """Raise CorpusError unless the folder was prepared for these languages and this recipe."""
+    def require(
+        self,
+        folder: Path,
+        config: RunConfig,
+        endings: LanguageCodes,
+        vocabulary: tuple[Tokenizer, Path] | None = None,
+    ) -> None:
+        """Raise CorpusError unless a folder was prepared for these languages and this recipe."""
         if endings != self.endings:
             raise CorpusError(
-                f"{self.folder} was prepared from {self.endings}, and not from {endings}: leave "
+                f"{folder} was prepared from {self.endings}, and not from {endings}: leave "
                 f"--source and --target out, or prepare the text with them."
             )
         for name, ours, theirs in (
@@ -47,16 +52,13 @@ class Prepared:
         ):
             if ours != theirs:
                 raise CorpusError(
-                    f"{self.folder} was prepared with {name} = {theirs}, but the configuration "
+                    f"{folder} was prepared with {name} = {theirs}, but the configuration "
                     f"says {ours}: prepare the text with this configuration."
                 )
-
-    def require_vocabulary(self, tokenizer: Tokenizer, path: Path) -> None:
-        """Raise CorpusError unless the vocabulary is that of the tokenizer at a path."""
-        if self.tokenizer.model != tokenizer.model:
+        if vocabulary and vocabulary[0].model != self.tokenizer.model:
             raise CorpusError(
-                f"{self.folder} was prepared with another vocabulary than that of {path}: prepare "
-                f"the text with --tokenizer {path}."
+                f"{folder} was prepared with another vocabulary than that of {vocabulary[1]}: "
+                f"prepare the text with --tokenizer {vocabulary[1]}."
             )
 
 
@@ -78,26 +80,22 @@ def prepared_among(folders: Sequence[DataFolder]) -> Path | None:
     return prepared.path
 
 
-def open_prepared(folder: Path) -> Prepared:
+def open_prepared(folder: Path) -> RunData:
     """Map a prepared folder; its checksums are verified, and nothing is held in memory."""
     manifest = read_manifest(folder / MANIFEST)
     verify_files(folder, manifest["files"])
     checksums = {name: manifest["files"][name]["sha256"] for name in NAMES}
     parts = tuple(Part(**part) for part in manifest["parts"])
-    try:
-        with ExitStack() as stack:
-            files = {
-                name: stack.enter_context(opened(folder / name, MAX_STREAM_BYTES))[0]
-                for name in NAMES
-            }
-            encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
+    with reading(folder, CorpusError), ExitStack() as stack:
+        files = {
+            name: stack.enter_context(opened(folder / name, MAX_STREAM_BYTES))[0] for name in NAMES
+        }
+        encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
         tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MAX_BYTES))
-    except OSError as error:
-        raise CorpusError(unreadable(error, folder)) from error
     endings = prepared_languages(folder)
     validation = read_parallel(folder / VALIDATION, endings)
     text = TrainingText(encoded, parts, checksums)
-    return Prepared(folder, tokenizer, text, validation, manifest["max_pieces"], endings)
+    return RunData(tokenizer, text, validation, manifest["max_pieces"], endings)
 
 
 def prepared_languages(folder: Path) -> LanguageCodes:
@@ -122,15 +120,14 @@ def write_manifest(path: Path, content: Mapping[str, Any]) -> None:
 def read_manifest(path: Path) -> dict[str, Any]:
     """Read what `write_manifest` wrote."""
     try:
-        content: dict[str, Any] = json.loads(read_bytes(path, 16 * MIB))
+        with reading(path, CorpusError):
+            content: dict[str, Any] = json.loads(read_bytes(path, 16 * MIB))
         if content["version"] != VERSION:
             raise CorpusError(
                 f"{path} is of version {quoted(content['version'])}, but this program writes "
                 f"{VERSION}: prepare the text again."
             )
         is_whole = content.pop("sha256") == _checksum(content)
-    except OSError as error:
-        raise CorpusError(unreadable(error, path)) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise damaged(path) from error
     if not is_whole:
@@ -153,7 +150,7 @@ def verify_files(folder: Path, records: Mapping[str, FileRecord]) -> None:
     """Compare the files of a folder with their records."""
     for name, record in records.items():
         path = folder / name
-        try:
+        with reading(path, CorpusError):
             size = path.stat().st_size
             if size != record["bytes"]:
                 raise CorpusError(
@@ -162,8 +159,6 @@ def verify_files(folder: Path, records: Mapping[str, FileRecord]) -> None:
                 )
             if sha256_of(path, MAX_STREAM_BYTES) != record["sha256"]:
                 raise damaged(path)
-        except OSError as error:
-            raise CorpusError(unreadable(error, path)) from error
 
 
 def damaged(path: Path) -> CorpusError:

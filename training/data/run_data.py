@@ -1,7 +1,6 @@
 """The text and the vocabulary of a run, from prepared folders or from folders of text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from torch import distributed
@@ -9,26 +8,11 @@ from torch import distributed
 from training.config import RunConfig
 from training.data.corpus import ParallelText
 from training.data.encoded_text import Part, TrainingText, encode_chunks, joined, refuse_empty
-from training.data.prepared import open_prepared, prepared_among
-from training.data.text_folders import (
-    ENGLISH_GERMAN,
-    DataFolder,
-    LanguageCodes,
-    read_validation_text,
-)
+from training.data.prepared import RunData, open_prepared, prepared_among
+from training.data.text_folders import DataFolder, read_validation_text
 from training.devices import ProcessInfo
 from transformer.errors import ConfigError
 from transformer.text.tokenizer import Tokenizer
-
-
-@dataclass(frozen=True)
-class RunData:
-    """Data of a run: vocabulary, training text, validation text and their languages."""
-
-    tokenizer: Tokenizer
-    text: TrainingText
-    validation: ParallelText
-    endings: LanguageCodes = ENGLISH_GERMAN
 
 
 def read_run_data(
@@ -40,21 +24,18 @@ def read_run_data(
     """Read the data of a run, all folders in the same languages; its vocabulary may be learnt."""
     endings = folders[0].endings
     if prepared := prepared_among(folders):
-        content = open_prepared(prepared)
-        content.require(config, endings)
-        if vocabulary:
-            content.require_vocabulary(*vocabulary)
-        return RunData(content.tokenizer, content.text, content.validation, endings)
+        data = open_prepared(prepared)
+        data.require(prepared, config, endings, vocabulary)
+        return data
     texts = [folder.read() for folder in folders]
     validation = read_validation_text(folders[0].path, endings)
     if vocabulary:
         tokenizer, _ = vocabulary
     else:
         tokenizer = _learn_vocabulary(texts, config.model.vocab_size, process)
-    text = encode_texts(
-        folders, texts, tokenizer, config.recipe.max_pieces, progress=process.is_main_process
-    )
-    return RunData(tokenizer, text, validation, endings)
+    max_pieces = config.recipe.max_pieces
+    text = encode_texts(folders, texts, tokenizer, max_pieces, progress=process.is_main_process)
+    return RunData(tokenizer, text, validation, max_pieces, endings)
 
 
 def _learn_vocabulary(

@@ -11,15 +11,6 @@ from typing import Any, NamedTuple
 
 from training.data import corpus
 from training.data.columns import table_pairs
-from training.data.corpus import (
-    MAX_BYTES,
-    MAX_STREAM_BYTES,
-    PACKED,
-    CorpusError,
-    ParallelText,
-    pair_chunks,
-    read_pairs,
-)
 from training.data.tmx import Pair, tmx_pairs
 from transformer.errors import ConfigError
 from transformer.text.languages import LANGUAGES, Languages, name_of
@@ -71,10 +62,10 @@ class PairFiles:
     paths: tuple[Path, ...]
     endings: LanguageCodes
 
-    def chunks(self, at_most: int = MAX_STREAM_BYTES) -> Iterator[ParallelText]:
+    def chunks(self, at_most: int = corpus.MAX_STREAM_BYTES) -> Iterator[corpus.ParallelText]:
         """Yield the pairs, some at a time."""
         if len(self.paths) == 2:
-            return map(_without_tags, pair_chunks(self.paths[0], self.paths[1], at_most))
+            return map(_without_tags, corpus.pair_chunks(self.paths[0], self.paths[1], at_most))
         path, kind = self.paths[0], _kind(self.paths[0])
         if kind == TMX:
             return _chunks(tmx_pairs(path, self.endings, at_most))
@@ -85,19 +76,21 @@ class PairFiles:
         return ((chunk.source, chunk.target)[number] for chunk in self.chunks())
 
 
-def _chunks(pairs: Iterator[Pair]) -> Iterator[ParallelText]:
+def _chunks(pairs: Iterator[Pair]) -> Iterator[corpus.ParallelText]:
     while chunk := list(islice(pairs, corpus.CHUNK)):
         source, target = zip(*chunk, strict=True)
-        yield ParallelText(list(source), list(target))
+        yield corpus.ParallelText(list(source), list(target))
 
 
 def _kind(path: Path) -> str:
     """Return the ending of a file in lower case, without that of a packed one."""
     name = path.name.lower()
-    return PurePath(name[: -len(PurePath(name).suffix)] if name.endswith(PACKED) else name).suffix
+    return PurePath(
+        name[: -len(PurePath(name).suffix)] if name.endswith(corpus.PACKED) else name
+    ).suffix
 
 
-def _without_tags(pairs: ParallelText) -> ParallelText:
+def _without_tags(pairs: corpus.ParallelText) -> corpus.ParallelText:
     """Return the pairs; one of the tags in which IWSLT puts a talk's title and address is empty."""
     source, target = pairs.source, pairs.target
     for row, sides in enumerate(zip(source, target, strict=True)):
@@ -119,7 +112,7 @@ def find_files(prefixes: Iterable[Path], endings: LanguageCodes) -> PairFiles:
         single = [_existing(Path(f"{prefix}{kind}")) for kind in ONE_FILE]
         single = [path for path in single if os.path.lexists(path)]
         if len(single) > 1:
-            raise CorpusError(f"{single[0]} and {single[1]} are both there: leave one.")
+            raise corpus.CorpusError(f"{single[0]} and {single[1]} are both there: leave one.")
         if single:
             return PairFiles((single[0],), endings)
     return PairFiles(sides, endings)
@@ -127,21 +120,23 @@ def find_files(prefixes: Iterable[Path], endings: LanguageCodes) -> PairFiles:
 
 def _existing(path: Path) -> Path:
     """Return the path, or that of a packed file if such a one alone is there."""
-    paths = (path, *(Path(f"{path}{ending}") for ending in PACKED))
+    paths = (path, *(Path(f"{path}{ending}") for ending in corpus.PACKED))
     return next(filter(os.path.lexists, paths), path)
 
 
-def read_parallel(prefix: Path, endings: LanguageCodes = ENGLISH_GERMAN) -> ParallelText:
+def read_parallel(prefix: Path, endings: LanguageCodes = ENGLISH_GERMAN) -> corpus.ParallelText:
     """Read the text whose files begin with the prefix, such as `prefix.en` and `prefix.de`."""
-    return read_pairs(find_files([prefix], endings).chunks(MAX_BYTES))
+    return corpus.read_pairs(find_files([prefix], endings).chunks(corpus.MAX_BYTES))
 
 
-def read_validation_text(folder: Path, endings: LanguageCodes = ENGLISH_GERMAN) -> ParallelText:
+def read_validation_text(
+    folder: Path, endings: LanguageCodes = ENGLISH_GERMAN
+) -> corpus.ParallelText:
     """Read the validation text of a folder, or of that of a file."""
     folder = folder if _is_folder(folder) else folder.parent
     # where there is none, an error names the last one
     files = find_files([folder / name for name in (*VALIDATION, "valid")], endings)
-    return read_pairs(files.chunks(MAX_BYTES))
+    return corpus.read_pairs(files.chunks(corpus.MAX_BYTES))
 
 
 def _is_folder(path: Path) -> bool:
@@ -169,15 +164,15 @@ class DataFolder:
             return PairFiles((self.path,), self.endings)
         files = find_files([self.path, self.path / TRAINING], self.endings)
         if os.path.lexists(self.path) and not any(map(os.path.lexists, files.paths)):
-            raise CorpusError(
+            raise corpus.CorpusError(
                 f"{self.path} is {kind[1:].upper() or 'a file'}, from which no pairs are read: "
                 f"give TSV, CSV, TMX, or two files of lines by what stands before their endings."
             )
         return files
 
-    def read(self) -> ParallelText:
+    def read(self) -> corpus.ParallelText:
         """Read the training text whole."""
-        return read_pairs(self.files().chunks(MAX_BYTES))
+        return corpus.read_pairs(self.files().chunks(corpus.MAX_BYTES))
 
 
 def data_folder(argument: str) -> DataFolder:

@@ -27,7 +27,7 @@ from training.data.text_folders import SOURCE, TARGET
 from training.download.sources import SOURCES, Archive, Source, Text
 from transformer.cli import command, startup
 from transformer.cli.arguments import Parser
-from transformer.errors import HeadlightError, unreadable, unwritable
+from transformer.errors import HeadlightError, unreadable, writing
 from transformer.files.atomic import new_folder, temporary_folder
 from transformer.files.reading import MIB, read_bytes
 
@@ -53,24 +53,15 @@ class DownloadError(HeadlightError):
     """A file that cannot be downloaded, or does not hold what it should."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when a set cannot be downloaded."""
-    options = _parser().parse_args(arguments)
-    return command.run("training.download", lambda: _run(options))
-
-
 def _run(options: argparse.Namespace) -> int:
     source = next(source for source in SOURCES if source.name == options.name)
+    advice = "Make room, or choose another --out, and run the same command again."
     try:
-        counts = _download(source, options.out, options.mirror)
+        with writing(options.out, DownloadError, advice):
+            counts = _download(source, options.out, options.mirror)
     except KeyboardInterrupt:
         command.say("Stopped. Complete files are kept: run the same command again.")
         return startup.INTERRUPTED
-    except OSError as error:
-        raise DownloadError(
-            f"{unwritable(error, options.out)} Make room, or choose another --out, and run the "
-            f"same command again."
-        ) from error
     for split, count in counts.items():
         print(f"{options.out / split}.en and .de: {count:,} pairs")
     print(f"Licence: {source.licence}.\nCite: {source.citation}")
@@ -313,6 +304,8 @@ def _address(text: str) -> str:
         )
     return text.rstrip("/")
 
+
+main = command.main("training.download", _parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

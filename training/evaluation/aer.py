@@ -2,14 +2,14 @@
 
 import argparse
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from training.evaluation import aer_both
+from training.data.corpus import CorpusError
 from training.evaluation.gold_alignment import (
     Counts,
     Figures,
@@ -22,18 +22,27 @@ from training.evaluation.gold_alignment import (
     read_gold,
 )
 from training.evaluation.measurement import add_paths, read_held_out, require_place, store
-from transformer import Translator
+from transformer import InputError, Translator
 from transformer.analysis import lenses
 from transformer.analysis.alignment_settings import (
     FILE,
-    MAX_NAME_LENGTH,
+    LINKS,
     AlignmentSettings,
     GoldFigures,
     read_alignment,
 )
 from transformer.analysis.both_directions import FILE as BOTH_FILE
+from transformer.analysis.both_directions import (
+    RULES,
+    BothSettings,
+    both_shares,
+    combine,
+    links_of_models,
+    require_reverse,
+)
 from transformer.analysis.gold_links import Notation
 from transformer.cli import command
+from transformer.files.documents import MAX_NAME_LENGTH
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,10 @@ class Result:
         """Return the settings with the least AER, measured on a gold set of this name."""
         settings, aer = best(self.maps)
         return replace(settings, gold=GoldFigures(name, self.sentences, round(aer, 4)))
+
+    def content(self, name: str) -> str:
+        """Return the content of the file that stores the best settings."""
+        return self.best(name).to_json()
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to values for JSON; the figures of a row itself are by the rule `each`."""
@@ -106,6 +119,72 @@ class Result:
         return " / ".join(f"{rules[rule].figures()['aer']:.1f}" for rule in ("each", "mutual"))
 
 
+MODELS = ("forward", "reverse")
+"""The links of each model alone, beside those of the rules."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Figures of a model alone or of a rule, by the maps with the least AER on the odd lines."""
+
+    settings: BothSettings
+    odd: Figures  # of the lines that chose the maps
+    even: Figures  # of the lines that chose nothing
+
+
+@dataclass(frozen=True)
+class BothResult:
+    """All figures of both models on one gold set."""
+
+    reverse: Translator
+    measured: Mapping[str, Measured]
+    sentences: tuple[int, int]  # odd and even lines
+    dropped: int
+
+    def best(self, name: str) -> BothSettings:
+        """Return the maps and the rule with the least AER on the odd lines of a set so named."""
+        rule = min(RULES, key=lambda rule: self.measured[rule].odd["aer"])
+        gold = GoldFigures(name, self.sentences[1], round(self.measured[rule].even["aer"], 4))
+        return replace(self.measured[rule].settings, gold=gold)
+
+    def content(self, name: str) -> str:
+        """Return the content of the file that stores the best settings."""
+        return self.best(name).to_json(self.reverse)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to values for JSON."""
+        odd, even = self.sentences
+        return {
+            "measured": {name: asdict(measured) for name, measured in self.measured.items()},
+            "best": asdict(self.best("this set")),
+            "odd": odd,
+            "even": even,
+            "dropped": self.dropped,
+        }
+
+    def as_text(self) -> str:
+        """Return a line for each model alone and each rule, and one for the best."""
+        odd, even = self.sentences
+        return "\n".join(
+            [
+                f"In percent, {even:,} even lines; the {odd:,} odd ones, whose AER stands in "
+                f"brackets, chose the maps",
+                *(
+                    f"{in_words(name, figures.even)}  (odd {figures.odd['aer']:5.1f})  "
+                    f"{_links(name, figures.settings)}"
+                    for name, figures in self.measured.items()
+                ),
+                f"best on the odd lines: {self.best('this set').in_words()}",
+            ]
+        )
+
+
+def _links(name: str, settings: BothSettings) -> str:
+    """Name the map of a model alone, and the links of each that a rule combines."""
+    side = settings.reverse if name == "reverse" else settings.forward
+    return f"{side.map_in_words()}, {side.links}" if name in MODELS else side.links
+
+
 def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate aer`."""
     parser = commands.add_parser("aer", help="alignment error rate of every map against gold links")
@@ -150,24 +229,29 @@ def run(options: argparse.Namespace) -> None:
         problem = "link names a word that is" if dropped == 1 else "links name words that are"
         command.say(f"training.evaluate: {dropped:,} {problem} not there: dropped.")
     translator = Translator.load(options.checkpoint)
-    if options.reverse:
-        aer_both.run(translator, gold, dropped, options)
-        return
-    default = read_alignment(translator)
+    reverse = Translator.load(options.reverse) if options.reverse else None
+    name = BOTH_FILE if reverse else FILE
+    if reverse:
+        require_reverse(translator.languages, reverse.languages)
+        if len(gold) < 2:
+            raise CorpusError(
+                "One line cannot choose and report: give at least two sentence pairs."
+            )
+    default = None if reverse else read_alignment(translator)
     if options.write:
-        require_place(translator.folder, None, [FILE])
-    result = Result(
-        measure(translator, gold),
-        baselines(gold),
-        default,
-        len(gold),
-        dropped,
-    )
+        require_place(translator.folder, None, [name])
+    result: Result | BothResult
+    if default:
+        result = Result(measure(translator, gold), baselines(gold), default, len(gold), dropped)
+    elif reverse:
+        odd, even = gold[::2], gold[1::2]
+        measured = _measure_both(translator, reverse, odd, even)
+        result = BothResult(reverse, measured, (len(odd), len(even)), dropped)
     print(json.dumps(result.to_dict()) if options.json else result.as_text())
     if options.write:
-        best = result.best(options.write)
-        store(translator.folder, {FILE: best.to_json().encode()})
-        command.say(f"training.evaluate: {translator.folder / FILE} says: {best.in_words()}.")
+        store(translator.folder, {name: result.content(options.write).encode()})
+        best = result.best(options.write).in_words()
+        command.say(f"training.evaluate: {translator.folder / name} says: {best}.")
 
 
 def _name(text: str) -> str:
@@ -199,3 +283,40 @@ def baselines(gold: Sequence[GoldLine]) -> dict[str, Figures]:
         "one_to_one": one_to_one.figures(),
         "random": random.figures(),
     }
+
+
+def _measure_both(
+    translator: Translator, reverse: Translator, odd: Sequence[GoldLine], even: Sequence[GoldLine]
+) -> dict[str, Measured]:
+    """Choose the maps on the odd lines, once for each kind of links, and measure on both halves."""
+    forward, back = measure(translator, odd), measure(reverse, [line.turned() for line in odd])
+    measured: dict[str, Measured] = {}
+    for links in LINKS:
+        chosen = best(forward, [links])[0], best(back, [links])[0]
+        settings = BothSettings(*chosen, RULES[0])
+        halves = [_count(translator, reverse, lines, settings) for lines in (odd, even)]
+        by_rule = {rule: replace(settings, rule=rule) for rule in RULES}
+        for name, named in (dict.fromkeys(MODELS, settings) | by_rule).items():
+            figures = Measured(named, *(half[name].figures() for half in halves))
+            if name not in measured or figures.odd["aer"] < measured[name].odd["aer"]:
+                measured[name] = figures
+    return measured
+
+
+def _count(
+    translator: Translator, reverse: Translator, lines: Sequence[GoldLine], settings: BothSettings
+) -> dict[str, Counts]:
+    """Count the links of each model, and of each rule, with the maps of the settings."""
+    counts = {name: Counts() for name in (*MODELS, *RULES)}
+    for line in lines:
+        try:
+            trace = translator.trace(line.source, target=line.target)
+            shares = both_shares(translator, reverse, trace, settings, words="typed")
+        except InputError as error:
+            raise CorpusError(f"Line {line.number:,}: {error}") from error
+        for model, links in zip(MODELS, links_of_models(shares, settings), strict=True):
+            counts[model].add(links, line.links)
+        for rule in RULES:
+            pairs = combine(shares, settings, rule)
+            counts[rule].add({pair[:2] for pair in pairs}, line.links)
+    return counts

@@ -38,7 +38,6 @@ from transformer.analysis.corpus.head_report import (
     HeadReport,
 )
 from transformer.analysis.corpus.stored import (
-    MAX_CHARACTERS,
     Figure,
     Interval,
     checksum_of_weights,
@@ -59,6 +58,7 @@ from transformer.cli.arguments import whole_number
 from transformer.config import EOS, PAD
 from transformer.decoding import greedy
 from transformer.errors import InputError
+from transformer.files.documents import MAX_CHARACTERS
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
 from transformer.text.tokenizer import Tokenizer

@@ -18,7 +18,7 @@ from transformer.checkpoints.checkpoint import FORMAT, MANIFEST, MAX_JSON_BYTES
 from transformer.checkpoints.marian import is_marian
 from transformer.cli import command
 from transformer.cli.arguments import whole_number
-from transformer.errors import CheckpointError, unreadable, unwritable
+from transformer.errors import CheckpointError, reading, writing
 from transformer.files.atomic import has_content, is_stream, sweep, write_file, write_files
 from transformer.files.reading import read_bytes
 from transformer.text.languages import Languages
@@ -111,10 +111,8 @@ def store(folder: Path, files: Mapping[str, bytes]) -> None:
     # a process that is killed between two files leaves a checkpoint whose listed files are whole
     lists = [manifest | {"sha256": dict(sorted(s.items()))} for s in (others, others | checksums)]
     first, last = [(_list(folder), (json.dumps(m, indent=2) + "\n").encode()) for m in lists]
-    try:
+    with writing(folder):
         write_files([first, *contents, last])
-    except OSError as error:
-        raise CheckpointError(unwritable(error, folder)) from error
 
 
 def _list(folder: Path) -> Path:
@@ -127,12 +125,11 @@ def _read_list(folder: Path) -> dict[str, Any]:
     if path.name == MEASURED and not path.exists():
         return {"format": FORMAT, "sha256": {}}
     try:
-        manifest: dict[str, Any] = json.loads(read_bytes(path, MAX_JSON_BYTES))
+        with reading(path):
+            manifest: dict[str, Any] = json.loads(read_bytes(path, MAX_JSON_BYTES))
         if manifest["format"] != FORMAT:
             raise ValueError("another format")
         return manifest | {"sha256": {**manifest["sha256"]}}
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise CheckpointError(f"{path} is not a manifest of ours: move it away.") from error
 
@@ -148,9 +145,8 @@ def store_or_write(folder: Path, out: Path | None, files: Mapping[str, bytes]) -
             command.say(f"{name} is not written: {out} is no file that it could stand beside.")
             continue
         try:
-            write_file(path, content)
-        except OSError as error:
-            raise CheckpointError(unwritable(error, path)) from error
+            with writing(path):
+                write_file(path, content)
         except ValueError as error:  # Python's, before it asks the system
             raise CheckpointError(
                 f"{path!r} cannot be the name of a file: choose another."

@@ -10,16 +10,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from transformer.analysis import lenses
 from transformer.analysis.alignment_settings import AlignmentSettings, Links, read_alignment
-from transformer.analysis.lenses import (
-    HAS_HEADS,
-    Floats,
-    LensName,
-    as_rows,
-    lens,
-    require_finite,
-    require_loaded,
-)
 from transformer.analysis.lenses.decomposition import block_measure, norms_of_layer
 from transformer.analysis.teacher_forcing import measure_layers
 from transformer.choices import check_choices
@@ -71,7 +63,7 @@ def align(
             fit the model.
         CheckpointError: if the weights are so large that what is computed is not finite.
     """
-    require_loaded(translator)
+    lenses.require_loaded(translator)
     chosen = read_alignment(translator) if settings is None else settings
     return strongest(aligned_shares(translator, trace, chosen, words=words), chosen.links)
 
@@ -83,9 +75,9 @@ def aligned_shares(
     chosen: AlignmentSettings,
     *,
     words: Words = "pieces",
-) -> Floats:
+) -> lenses.Floats:
     """Compute the shares from which `align` takes the strongest, `[target word, source word]`."""
-    require_loaded(translator)
+    lenses.require_loaded(translator)
     values = cross_values(translator, trace, chosen.lens, heads=chosen.head is not None)
     for name, number, count in (
         ("layer", chosen.layer, len(values)),
@@ -100,8 +92,8 @@ def aligned_shares(
 
 
 def cross_values(
-    translator: Translator, trace: AttentionTrace, name: LensName, *, heads: bool
-) -> Floats:
+    translator: Translator, trace: AttentionTrace, name: lenses.LensName, *, heads: bool
+) -> lenses.Floats:
     """Compute cross-attention through a lens, by head or by whole layers.
 
     `[layer, head, query, key]`, with a single head where the layer is taken whole: the norm is then
@@ -111,10 +103,10 @@ def cross_values(
     if name == "norm" and not heads:
         measure = block_measure(norms_of_layer)
         norms = measure_layers(measure, translator.model, trace, ["cross"])["cross"]
-        require_finite(norms, name, translator)
+        lenses.require_finite(norms, name, translator)
         return norms[:, None].astype(np.float32)
-    values = lens(name, translator, trace, "cross")
-    if name in HAS_HEADS:
+    values = lenses.lens(name, translator, trace, "cross")
+    if name in lenses.HAS_HEADS:
         return values if heads else values.sum(1, keepdims=True)
     if heads:
         raise InputError(f"The lens {name} does not tell heads apart: align by all heads.")
@@ -180,28 +172,30 @@ def _is_visible(piece: Piece) -> bool:
 
 
 @check_choices
-def word_shares(values: Floats, source: Sequence[int], target: Sequence[int], row: Row) -> Floats:
+def word_shares(
+    values: lenses.Floats, source: Sequence[int], target: Sequence[int], row: Row
+) -> lenses.Floats:
     """Sum over a key word's pieces, average over a query word's: `[target word, source word]`.
 
     `values` are `[query, key]`, of any lens. `source` has the word of each key, or `NO_WORD`, whose
     share is left out; `target` that of each written piece, which position i writes and i + 1 reads.
     """
-    rows = as_rows(values)[1 if row == "reads" else 0 :]
+    rows = lenses.as_rows(values)[1 if row == "reads" else 0 :]
     queries = _one_hot(target)[: len(rows)]  # [query, target word]
     pieces = np.maximum(queries.sum(0), 1)[:, None]
-    shares: Floats = queries.T @ rows[: len(queries)] @ _one_hot(source) / pieces
+    shares: lenses.Floats = queries.T @ rows[: len(queries)] @ _one_hot(source) / pieces
     return shares
 
 
-def _one_hot(words: Sequence[int]) -> Floats:
+def _one_hot(words: Sequence[int]) -> lenses.Floats:
     """Encode the words as `[piece, word]`, 1 where the piece is of the word."""
     numbers = np.array(words, dtype=np.int64)
-    hot: Floats = (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
+    hot: lenses.Floats = (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
     return hot
 
 
 @check_choices
-def strongest(shares: Floats, links: Links) -> tuple[WordPair, ...]:
+def strongest(shares: lenses.Floats, links: Links) -> tuple[WordPair, ...]:
     """Pair each target word with the source word of the largest of its shares, if any is above 0.
 
     `mutual` keeps the pairs in which the target word is also the one that has the largest share of

@@ -1,23 +1,21 @@
 """Alignment settings of a checkpoint: the map of cross-attention, and its error on gold links."""
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Literal, get_args
 
-from transformer.analysis.lenses.names import HAS_HEADS, NAMES, LensName
+from transformer.analysis.lenses.names import HAS_HEADS, LensName
 from transformer.choices import check_choices
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, quoted, unreadable
-from transformer.files.reading import read_bytes
-from transformer.kinds import ROWS, Row
+from transformer.errors import CheckpointError
+from transformer.files.documents import Count, Name, read_document
+from transformer.kinds import Row
 from transformer.translation.loaded_model import LoadedModel
 
 FILE = "alignment.json"
 MAX_BYTES = 4_096
-MAX_NAME_LENGTH = 200
-"""Characters of the name of a gold set."""
+MAX_SENTENCES = 10**9
 
 Links = Literal["each", "mutual"]
 """Each target word with its strongest source word; or only those that hold both ways."""
@@ -28,9 +26,9 @@ LINKS: tuple[Links, ...] = get_args(Links)
 class GoldFigures:
     """Alignment error on a gold set, whose links people drew and which chose the map."""
 
-    name: str  # the name of the gold set
-    sentences: int  # the number of its sentences
-    aer: float  # alignment error rate, 0 to 100 (Och & Ney 2003)
+    name: Name  # the name of the gold set
+    sentences: Annotated[int, 1, MAX_SENTENCES]  # the number of its sentences
+    aer: Annotated[float, 0, 100]  # alignment error rate, 0 to 100 (Och & Ney 2003)
 
 
 @check_choices
@@ -38,8 +36,8 @@ class GoldFigures:
 class AlignmentSettings:
     """The map of cross-attention that aligns words."""
 
-    layer: int  # the layer of the decoder, from 0
-    head: int | None  # the head, from 0; None is the whole layer
+    layer: Count  # the layer of the decoder, from 0
+    head: Count | None  # the head, from 0; None is the whole layer
     row: Row  # the row that stands for a target word
     lens: LensName  # the lens through which the attention is seen
     links: Links  # the rule by which the strongest pairs count
@@ -68,6 +66,20 @@ class AlignmentSettings:
             f"{self.gold.sentences:,} sentences of {self.gold.name}, which chose this map"
         )
 
+    def require_map(self, config: TransformerConfig, path: Path) -> None:
+        """Raise CheckpointError unless a model has this map; the error names the file."""
+        problem = ""
+        for name, value, count in (
+            ("layer", self.layer, config.decoder.N),
+            ("head", self.head or 0, config.decoder.h),
+        ):
+            if value >= count:
+                problem = f"{name} = {value}, but this model has {name}s 0 to {count - 1}"
+        if self.head is not None and self.lens not in HAS_HEADS:
+            problem = f"head = {self.head}, but the lens '{self.lens}' does not tell heads apart"
+        if problem:
+            raise CheckpointError(f"{path} says {problem}: copy the folder again.")
+
     def to_json(self) -> str:
         """Format the settings as the text that `read` reads."""
         return json.dumps(asdict(self), indent=2) + "\n"
@@ -92,82 +104,6 @@ def read(folder: Path, config: TransformerConfig) -> AlignmentSettings:
     path = folder / FILE
     if not path.is_file():
         return fallback(config)
-    names = "layer, head, row, lens, links and gold"
-    return read_file(path, names, lambda values: from_values(values, config))
-
-
-_Settings = TypeVar("_Settings")
-_Choice = TypeVar("_Choice", bound=str)
-
-
-class WrongValueError(Exception):
-    """A value that the settings cannot have."""
-
-
-def read_file(path: Path, names: str, convert: Callable[[Any], _Settings]) -> _Settings:
-    """Read a JSON file of settings by `convert`, which raises `WrongValueError`.
-
-    An error lists the `names` of the values that it must have.
-    """
-    try:
-        return convert(json.loads(read_bytes(path, MAX_BYTES)))
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CheckpointError(f"{path} does not say {names}: copy the folder again.") from error
-    except WrongValueError as error:
-        raise CheckpointError(f"{path} says {error}: copy the folder again.") from error
-
-
-def from_values(values: Any, config: TransformerConfig) -> AlignmentSettings:
-    """Convert the values of a file to settings of a model.
-
-    Raises:
-        WrongValueError: if the model or the settings cannot have a value.
-        KeyError, TypeError: if they are no such values.
-    """
-    head = None
-    if values["head"] is not None:
-        head = _counted("head", values["head"], config.decoder.h)
-        if values["lens"] not in HAS_HEADS:
-            lens = quoted(values["lens"])
-            raise WrongValueError(f"head = {head}, but the lens {lens} does not tell heads apart")
-    return AlignmentSettings(
-        layer=_counted("layer", values["layer"], config.decoder.N),
-        head=head,
-        row=one_of("row", values["row"], ROWS),
-        lens=one_of("lens", values["lens"], NAMES),
-        links=one_of("links", values["links"], LINKS),
-        gold=gold_figures(values["gold"]),
-    )
-
-
-def gold_figures(values: Any) -> GoldFigures | None:
-    """Convert the values of figures, or None; raise as `from_values` does."""
-    if values is None:
-        return None
-    name, sentences, aer = values["name"], values["sentences"], values["aer"]
-    is_text = isinstance(name, str) and name.strip() and name.isprintable()
-    if not is_text or len(name) > MAX_NAME_LENGTH:
-        raise WrongValueError(f"gold name = {quoted(name)}")
-    if type(sentences) is not int or sentences < 1:
-        raise WrongValueError(f"gold sentences = {quoted(sentences)}")
-    if type(aer) not in (int, float) or not 0 <= aer <= 100:  # NaN is in no range
-        raise WrongValueError(f"gold aer = {quoted(aer)}, which must be from 0 to 100")
-    return GoldFigures(name, sentences, float(aer))
-
-
-def _counted(name: str, value: Any, count: int) -> int:
-    if type(value) is not int or not 0 <= value < count:
-        raise WrongValueError(
-            f"{name} = {quoted(value)}, but this model has {name}s 0 to {count - 1}"
-        )
-    return value
-
-
-def one_of(name: str, value: Any, choices: tuple[_Choice, ...]) -> _Choice:
-    """Return the choice that a value is; raise `WrongValueError` if it is none."""
-    for choice in choices:
-        if value == choice:
-            return choice
-    raise WrongValueError(f"{name} = {quoted(value)}, which must be one of {', '.join(choices)}")
+    settings = read_document(path, AlignmentSettings, MAX_BYTES)
+    settings.require_map(config, path)
+    return settings

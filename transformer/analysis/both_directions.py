@@ -4,24 +4,21 @@ import heapq
 import json
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from transformer.analysis.alignment import WordPair, Words, aligned_shares, strongest
 from transformer.analysis.alignment_settings import (
+    MAX_BYTES,
     AlignmentSettings,
     GoldFigures,
-    WrongValueError,
-    from_values,
-    gold_figures,
-    one_of,
     read_alignment,
-    read_file,
 )
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.gold_links import Link
 from transformer.analysis.lenses import Floats
 from transformer.choices import check_choices
-from transformer.errors import InputError, quoted
+from transformer.errors import InputError
+from transformer.files.documents import Name, read_document
 from transformer.text.languages import Languages
 from transformer.trace import AttentionTrace
 from transformer.translation.loaded_model import LoadedModel
@@ -64,29 +61,22 @@ class BothSettings:
         return json.dumps(values, indent=2) + "\n"
 
 
+@dataclass(frozen=True)
+class _Stored(BothSettings):
+    """The settings in a file, with the SHA-256 of the reverse model's weights."""
+
+    weights: Name = ""
+
+
 def read_both(loaded: LoadedModel, reverse: LoadedModel) -> BothSettings:
     """Read what was measured with this reverse model; else intersect the links of both models."""
-
-    def convert(values: Any) -> BothSettings:
-        if not isinstance(values["weights"], str) or not values["weights"]:
-            raise WrongValueError(f"weights = {quoted(values['weights'])}")
-        if values["weights"] != checksum_of_weights(reverse.folder):
-            return _unmeasured(loaded, reverse)
-        return BothSettings(
-            from_values(values["forward"], loaded.model.config),
-            from_values(values["reverse"], reverse.model.config),
-            one_of("rule", values["rule"], RULES),
-            gold_figures(values["gold"]),
-        )
-
     path = loaded.folder / FILE
-    if not path.is_file():
-        return _unmeasured(loaded, reverse)
-    return read_file(path, "forward, reverse, rule, gold and weights", convert)
-
-
-def _unmeasured(loaded: LoadedModel, reverse: LoadedModel) -> BothSettings:
-    return BothSettings(read_alignment(loaded), read_alignment(reverse), "intersection")
+    stored = read_document(path, _Stored, MAX_BYTES) if path.is_file() else None
+    if stored is None or stored.weights != checksum_of_weights(reverse.folder):
+        return BothSettings(read_alignment(loaded), read_alignment(reverse), "intersection")
+    stored.forward.require_map(loaded.model.config, path)
+    stored.reverse.require_map(reverse.model.config, path)
+    return BothSettings(stored.forward, stored.reverse, stored.rule, stored.gold)
 
 
 class BothShares(NamedTuple):

@@ -19,6 +19,7 @@ from torch import Tensor
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
 from transformer.files.atomic import FolderKind, replace_folder
+from transformer.files.documents import DocumentError, parse_json
 from transformer.files.reading import MIB, read_bytes, sha256_of
 from transformer.model import Transformer
 from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
@@ -120,7 +121,8 @@ def load(folder: Path) -> Checkpoint:
     shapes and types of what is stored are compared with the configuration.
     """
     reader = _Reader(folder)
-    reader.verify_others()
+    for name in reader.checksums.keys() - set(REQUIRED):  # such as a card and a run log
+        reader.verify(name)
     tokenizer = Tokenizer(reader.read(TOKENIZER, tokenizers.MAX_BYTES))
     config = _config(reader)
     if config.vocab_size != tokenizer.vocab_size:
@@ -155,10 +157,10 @@ class _Reader:
             raise CheckpointError(f"There is no checkpoint folder {folder}.")
         self.manifest_text = self._bytes(MANIFEST, MAX_JSON_BYTES)
         try:
-            manifest = json.loads(self.manifest_text)
+            manifest = parse_json(self.manifest_text)
             format_, checksums = manifest["format"], {**manifest["sha256"]}
             self.languages = Languages.from_record(manifest)
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError) as error:
             raise CheckpointError(
                 f"{self.folder / MANIFEST} is not a manifest of ours: copy the folder again."
             ) from error
@@ -177,11 +179,10 @@ class _Reader:
                 )
         self.checksums: dict[str, str] = checksums
 
-    def verify_others(self) -> None:
-        """Verify the files that a model does not need, such as its card and its run log."""
-        for name in self.checksums.keys() - set(REQUIRED):
-            with self._naming(name):
-                self._verify(name, sha256_of(self.folder / name, MAX_OTHER_BYTES))
+    def verify(self, name: str) -> None:
+        """Verify a file without reading it into memory."""
+        with self._naming(name):
+            self._verify(name, sha256_of(self.folder / name, MAX_OTHER_BYTES))
 
     def read(self, name: str, at_most: int) -> bytes:
         """Read the content of a file of at most so many bytes, with the right checksum."""
@@ -216,14 +217,10 @@ class _Reader:
 def _config(reader: _Reader) -> TransformerConfig:
     path = reader.folder / CONFIG
     try:
-        values: Any = json.loads(reader.read(CONFIG, MAX_JSON_BYTES))
-    except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path} is not JSON: copy the folder again.") from error
-    try:
-        if not isinstance(values, dict):
-            raise ConfigError("the file holds no table.")
-        config = TransformerConfig.from_dict(values)
+        config = TransformerConfig.from_dict(parse_json(reader.read(CONFIG, MAX_JSON_BYTES)))
         refuse_too_large(config)
+    except DocumentError as error:
+        raise CheckpointError(f"{path} {error}: copy the folder again.") from error
     except ConfigError as error:
         raise CheckpointError(f"{path} describes no model: {error}") from error
     return config

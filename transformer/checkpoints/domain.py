@@ -1,14 +1,12 @@
 """Domain of a checkpoint: the text it was made for, and how sure it is of translations there."""
 
-import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from transformer.decoding import Hypothesis
-from transformer.errors import CheckpointError, unreadable
-from transformer.files.reading import read_bytes
+from transformer.files.documents import read_document
 
 FILE = "domain.json"
 MAX_BYTES = 4_096
@@ -18,7 +16,9 @@ MAX_BYTES = 4_096
 class Domain:
     """The text that a model knows."""
 
-    made_for: str  # that text in words, such as `short everyday English sentences`
+    made_for: Annotated[
+        str, 1, MAX_BYTES
+    ]  # that text in words, such as `short everyday English sentences`
     least_log_prob: float  # log p per piece, in nats, that translations of such text stay above
 
     def notice(
@@ -46,22 +46,7 @@ class Domain:
 def read(folder: Path) -> Domain | None:
     """Read the domain of a checkpoint folder; None if it states none."""
     path = folder / FILE
-    if not path.is_file():
-        return None
-    try:
-        values = json.loads(read_bytes(path, MAX_BYTES))
-        made_for, least = values["made_for"], float(values["least_log_prob"])
-        if not isinstance(made_for, str) or not made_for.strip():
-            raise TypeError("made_for is no text")
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise CheckpointError(
-            f"{path} does not say made_for and least_log_prob: copy the folder again."
-        ) from error
-    if not math.isfinite(least):
-        raise CheckpointError(f"{path} says least_log_prob = {least}: it must be a number.")
-    return Domain(made_for, least)
+    return read_document(path, Domain, MAX_BYTES) if path.is_file() else None
 
 
 def _shown(number: float) -> str:

@@ -6,15 +6,30 @@ import os
 import signal
 import sys
 import threading
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from transformer.cli.startup import INTERRUPTED
-from transformer.errors import HeadlightError, InputError, one_line, unwritable
+from transformer.errors import HeadlightError, InputError, one_line, unwritable, writing
 from transformer.files.atomic import sweep, write_file
 
 REFUSED = 2
 """Exit status: something is wrong with what was asked."""
+
+
+def main(
+    name: str,
+    parser: Callable[[], ArgumentParser],
+    body: Callable[[Namespace], int | None],
+) -> Callable[..., int]:
+    """Make the `main` of a command, which parses its arguments and runs its body; see `run`."""
+
+    def main(arguments: list[str] | None = None) -> int:
+        options = parser().parse_args(arguments)
+        return run(name, lambda: body(options))
+
+    return main
 
 
 def run(name: str, body: Callable[[], int | None]) -> int:
@@ -84,11 +99,9 @@ def say(sentence: str) -> None:
 
 def save(path: Path, text: str) -> None:
     """Write the text of a command to a file; a character that cannot be written is ?."""
-    try:
+    with writing(path, InputError):
         sweep(path.parent)
         write_file(path, text.encode("utf-8", errors="replace"))
-    except OSError as error:
-        raise InputError(unwritable(error, path)) from error
 
 
 def _discard_output() -> None:

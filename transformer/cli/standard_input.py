@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from transformer.errors import InputError, unreadable
+from transformer.errors import InputError, reading
 from transformer.files.lines import utf16_refusal, with_line_feeds
 
 SECONDS_BETWEEN = 0.2
@@ -19,19 +19,15 @@ def lines(max_characters: int) -> Iterator[str]:
     """Yield the lines of standard input, as `_cut` splits them."""
     if sys.stdin is None:
         raise InputError("Standard input is closed: give a text, or lines on standard input.")
-    try:
+    with reading("Standard input", InputError):
         yield from _cut(sys.stdin.buffer, "Standard input", max_characters)
-    except OSError as error:
-        raise InputError(unreadable(error, "Standard input")) from error
 
 
 def file_lines(name: str, max_characters: int) -> Iterator[str]:
     """Yield the lines of a file, split in the same way."""
     try:
-        with Path(name).open("rb") as file:
+        with reading(name, InputError), Path(name).open("rb") as file:
             yield from _cut(file, name, max_characters)
-    except OSError as error:
-        raise InputError(unreadable(error, name)) from error
     except ValueError as error:  # Python's, before it asks the system
         raise InputError(f"{name!r} cannot be the name of a file.") from error
 

@@ -163,7 +163,10 @@ class BeamSearch:
         constraints = constraints or Constraints()
         self.K, self.device = beam_size, source.device
         bans = _bans(model, constraints, source)
-        limits = _limits(model, source, max_extra, max_length)
+        lengths = (source != PAD).sum(1) + max_extra  # or as given (§6.1)
+        if max_length is not None:
+            lengths = torch.full_like(lengths, max_length)
+        limits: list[int] = lengths.clamp(max=model.config.max_length).tolist()
         _require_room(len(constraints.prefix), min(limits))
         decoder = FastDecoder if FastDecoder.serves(model) else PlainDecoder
         self._decoder: StepDecoder = decoder(model, source, beam_size)
@@ -276,17 +279,6 @@ def _fill_gaps(
         sentence if goes else last.pop()
         for sentence, goes in zip(sentences[:count], goes_on, strict=False)
     ]
-
-
-def _limits(
-    model: Transformer, source: Tensor, max_extra: int, max_length: int | None
-) -> list[int]:
-    """Compute the length limit of each output: the source's + `max_extra`, unless given (§6.1)."""
-    lengths = (source != PAD).sum(1) + max_extra
-    if max_length is not None:
-        lengths = torch.full_like(lengths, max_length)
-    limits: list[int] = lengths.clamp(max=model.config.max_length).tolist()
-    return limits
 
 
 def _require_room(prefix: int, length: int) -> None:

@@ -11,7 +11,7 @@ import sentencepiece
 from sentencepiece import SentencePieceProcessor
 
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.errors import CheckpointError, ConfigError, InputError, unreadable
+from transformer.errors import CheckpointError, ConfigError, InputError, reading
 from transformer.files.reading import MIB, read_bytes
 from transformer.text.prefix import TextPrefix
 from transformer.text.words import PLACEHOLDER, ForbiddenWords, number_words
@@ -54,10 +54,8 @@ class Tokenizer:
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":
         """Read `tokenizer.model`."""
-        try:
+        with reading(path):
             return cls(read_bytes(path, MAX_BYTES))
-        except OSError as error:
-            raise CheckpointError(unreadable(error, path)) from error
 
     @classmethod
     def train(cls, lines: Iterable[str], vocab_size: int) -> "Tokenizer":

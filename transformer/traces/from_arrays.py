@@ -13,13 +13,7 @@ from transformer.kinds import KIND_TITLES, KINDS, Kind
 from transformer.text.languages import Languages
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import Piece
-from transformer.traces.external_tokens import (
-    checked_tokens,
-    numbered,
-    pieces_of,
-    require_whole_characters,
-    text_of,
-)
+from transformer.traces import external_tokens
 from transformer.traces.fields import MAX_BYTES, MAX_HEADS, MAX_LAYERS, TraceFields, Weights
 from transformer.traces.notes import TOLERANCE, notes_on
 from transformer.traces.vocabulary import Vocabulary
@@ -77,7 +71,7 @@ def fields_of_arrays(
         )
     _require_bounded(shapes)
     texts, writes, reads = (
-        checked_tokens(() if tokens is None else tokens, side)
+        external_tokens.checked_tokens(() if tokens is None else tokens, side)
         for tokens, side in (
             (options.tokens, "source"),
             (options.target_tokens, "target"),
@@ -87,10 +81,10 @@ def fields_of_arrays(
     known = SpecialTokens.among((*texts, *writes, *reads), vocabulary.special, vocabulary.ends)
     has_texts = options.tokens is not None  # frames of sound have none
     if has_texts:
-        sources = pieces_of(texts, known, vocabulary.every, vocabulary.added)
+        sources = external_tokens.pieces_of(texts, known, vocabulary.every, vocabulary.added)
     else:
         both = (*shapes.get("encoder_self", ()), *shapes.get("cross", ()))
-        sources = numbered(both[0][2] if both else 0)
+        sources = external_tokens.numbered(both[0][2] if both else 0)
     targets, decoders, whole = _decoder_pieces(writes, reads, known, vocabulary)
     _require_fitting(shapes, sources, targets, decoders)
     layers = {kind: _layers_of(given[kind], kind, shapes[kind]) for kind in kinds}
@@ -103,8 +97,9 @@ def fields_of_arrays(
     counts = {kind: tuple(map(len, per_layer)) for kind, per_layer in layers.items()}
     causal = not any(np.triu(layer, 1).any() for layer in layers.get("decoder_self", ()))
     return TraceFields(
-        source=_text(options.source, "source") or (text_of(sources, known) if has_texts else ""),
-        target=_text(options.target, "target") or text_of(whole, known),
+        source=_text(options.source, "source")
+        or (external_tokens.text_of(sources, known) if has_texts else ""),
+        target=_text(options.target, "target") or external_tokens.text_of(whole, known),
         source_pieces=sources,
         target_pieces=targets,
         **arrays,
@@ -130,7 +125,7 @@ def _decoder_pieces(
     """Return the pieces that the decoder writes, those that it reads, and those of its text."""
 
     def pieces(tokens: Sequence[str]) -> tuple[Piece, ...]:
-        return pieces_of(tokens, special, vocabulary.every, vocabulary.added)
+        return external_tokens.pieces_of(tokens, special, vocabulary.every, vocabulary.added)
 
     if not writes or reads[1:] != writes[:-1] or len(reads) != len(writes):
         written, read = pieces(writes), pieces(reads)
@@ -404,5 +399,5 @@ def _stacked(layers: Sequence[Weights], rows: int, columns: int) -> Weights:
 def _text(text: object, side: str) -> str:
     if not isinstance(text, str):
         raise InputError(f"The text of the {side} is {quoted(text)}: give a string.")
-    require_whole_characters(text, f"The text of the {side}")
+    external_tokens.require_whole_characters(text, f"The text of the {side}")
     return text

@@ -1,7 +1,6 @@
 """Result of a search as text: a translation, its candidates, their words."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -25,17 +24,6 @@ class ScoredWord:
         return math.exp(self.log_prob)
 
 
-def scored_words(pieces: Sequence[Piece], log_probs: Sequence[float]) -> tuple[ScoredWord, ...]:
-    """Group the pieces of a translation into words, `</s>` being one."""
-    words = []
-    for _, group in groupby(enumerate(pieces), lambda numbered: numbered[1].word):
-        numbers = [number for number, _ in group]
-        first, end = numbers[0], numbers[-1] + 1
-        text = "".join(piece.text for piece in pieces[first:end]).replace(WORD_START, " ")
-        words.append(ScoredWord(text.strip(), first, end, math.fsum(log_probs[first:end])))
-    return tuple(words)
-
-
 @dataclass(frozen=True)
 class Candidate:
     """One hypothesis of the search as text; `</s>` is last if the model ended the sentence."""
@@ -52,8 +40,15 @@ class Candidate:
 
     @property
     def words(self) -> tuple[ScoredWord, ...]:
-        """Its words, each with its probability."""
-        return scored_words(self.pieces, self.hypothesis.log_probs)
+        """Its words, each with its probability, `</s>` being one."""
+        words = []
+        for _, group in groupby(enumerate(self.pieces), lambda numbered: numbered[1].word):
+            numbers = [number for number, _ in group]
+            first, end = numbers[0], numbers[-1] + 1
+            text = "".join(piece.text for piece in self.pieces[first:end]).replace(WORD_START, " ")
+            log_prob = math.fsum(self.hypothesis.log_probs[first:end])
+            words.append(ScoredWord(text.strip(), first, end, log_prob))
+        return tuple(words)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from training.data.batches import TokenBatches
 from training.data.corpus import CorpusError, ParallelText
 from training.data.encoded_text import (
     NAMES,
+    EncodedFiles,
     EncodedText,
     Part,
     Sentences,
@@ -28,7 +29,6 @@ from training.data.encoded_text import (
 from training.data.prepared import record_files
 from training.data.run_data import encode_texts
 from training.data.text_folders import DataFolder
-from training.prepare import EncodedFiles
 from transformer.text.tokenizer import Tokenizer
 
 TEXT = ParallelText(*(list(side) for side in zip(*sentence_pairs(300), strict=True)))
@@ -119,13 +119,12 @@ def test_chunks_that_are_written_are_the_text_and_its_checksums_those_of_the_fil
             first += len(chunk)
         for file in files.values():
             file.flush()
-        mapped, records = mapped_text(files, dtype, left_out=7), written.records
+        mapped = mapped_text(files, dtype, left_out=7)
     assert mapped.left_out == 7
     for name, array in arrays(mapped).items():
         assert array.tolist() == arrays(whole)[name].tolist()
         assert array.dtype == arrays(whole)[name].dtype
-    assert records == record_files(tmp_path, NAMES)
-    sha256 = {name: record["sha256"] for name, record in records.items()}
+    sha256 = {name: r["sha256"] for name, r in record_files(tmp_path, NAMES).items()}
     assert checksums(whole) == checksums(mapped) == sha256
 
 

@@ -105,13 +105,14 @@ def test_another_configuration_and_another_vocabulary_are_refused(
     ):
         path.write_text(recipe, "utf-8")
         with pytest.raises(CorpusError, match=sentence):
-            prepared.require(RunConfig.load(path), ENGLISH_GERMAN)
+            prepared.require(out, RunConfig.load(path), ENGLISH_GERMAN)
     path.write_text(RECIPE, "utf-8")
-    prepared.require(RunConfig.load(path), ENGLISH_GERMAN)
+    prepared.require(out, RunConfig.load(path), ENGLISH_GERMAN)
     other = Tokenizer.train(prepared.validation.source, 60)
+    asked = out, RunConfig.load(path), ENGLISH_GERMAN
     with pytest.raises(CorpusError, match="with another vocabulary than that of runs/a: prepare"):
-        prepared.require_vocabulary(other, Path("runs/a"))
-    prepared.require_vocabulary(Tokenizer(prepared.tokenizer.model), Path("runs/a"))
+        prepared.require(*asked, (other, Path("runs/a")))
+    prepared.require(*asked, (Tokenizer(prepared.tokenizer.model), Path("runs/a")))
 
 
 def test_a_prepared_folder_stands_alone(out: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.training.evaluation.test_aer import ENGLISH, GERMAN, _command, files
 from training.evaluate import main
-from training.evaluation.aer_both import MODELS
+from training.evaluation.aer import MODELS
 from training.evaluation.gold_alignment import Counts, GoldLine, best, measure
 from transformer import Translator
 from transformer.analysis import alignment, alignment_settings, both_directions

@@ -164,9 +164,9 @@ def test_what_is_written_is_read_for_the_model_that_it_was_measured_with(
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"nonsense", "does not say forward"),
-        (b"[]", "does not say forward"),
-        ({"forward": None}, "does not say forward"),
+        (b"nonsense", "is not JSON"),
+        (b"[]", r"is \[\]"),
+        ({"forward": None}, "forward = None"),
         ({"reverse": asdict(replace(EACH, layer=2))}, "layer = 2, but this model has layers 0 to"),
         ({"rule": "sum"}, "rule = 'sum', which must be one of intersection"),
         ({"gold": {"name": "x", "sentences": 1, "aer": 101}}, "gold aer = 101"),

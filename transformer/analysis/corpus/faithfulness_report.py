@@ -8,6 +8,7 @@ from pathlib import Path
 from transformer.analysis.corpus import stored
 from transformer.analysis.corpus.stored import Figure, Report
 from transformer.analysis.lenses.names import NAMES
+from transformer.files import documents
 from transformer.files.reading import MIB
 from transformer.kinds import KINDS
 
@@ -48,7 +49,7 @@ class FaithfulnessReport(Report):
 
 def to_json(report: FaithfulnessReport) -> str:
     """Format the text of `faithfulness.json`."""
-    return json.dumps({"format": FORMAT, **stored.to_json(report)}, indent=1) + "\n"
+    return json.dumps({"format": FORMAT, **documents.to_json(report)}, indent=1) + "\n"
 
 
 def read(folder: Path) -> FaithfulnessReport | None:

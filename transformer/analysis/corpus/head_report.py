@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 from transformer.analysis.corpus import stored
 from transformer.analysis.corpus.corpus_roles import measures_of
-from transformer.analysis.corpus.stored import Count, Figure, Report
+from transformer.analysis.corpus.stored import Figure, Report
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.means import AGAIN, COMMAND
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError
+from transformer.files import documents
+from transformer.files.documents import Count
 from transformer.files.reading import MIB
 
 FORMAT = 2  # 1 counted “same word” by the letters of pieces
@@ -72,7 +74,7 @@ class HeadReport(Report):
 
 def to_json(report: HeadReport) -> str:
     """Format the text of `heads.json`."""
-    values = {"format": FORMAT, **stored.to_json(report)}
+    values = {"format": FORMAT, **documents.to_json(report)}
     lines = json.dumps(values, ensure_ascii=False).replace('{"head": ', '\n{"head": ')
     return lines.replace('"curves": ', '\n"curves": ') + "\n"
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, unreadable
+from transformer.errors import CheckpointError, reading
 from transformer.files.reading import read_bytes
 from transformer.kinds import KINDS, Kind
 
@@ -28,10 +28,8 @@ def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | 
     shapes = {kind: (stack.N, stack.h, stack.d_v) for kind, stack in stacks.items()}
     try:
         most = MAX_HEADER_BYTES + 4 * sum(map(math.prod, shapes.values()))
-        content = read_bytes(path, most)
-        stored = safetensors.torch.load(content)
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
+        with reading(path):
+            stored = safetensors.torch.load(read_bytes(path, most))
     except (safetensors.SafetensorError, ValueError, KeyError, RuntimeError) as error:
         raise CheckpointError(f"{path} is not a safetensors file: {AGAIN}") from error
     if set(stored) != set(KINDS):

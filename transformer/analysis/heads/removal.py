@@ -89,9 +89,6 @@ class Removal:
             )
         if self.pattern is not None:
             object.__setattr__(self, "pattern", _checked_pattern(self.pattern, self.kind))
-        self._require_rows()
-
-    def _require_rows(self) -> None:
         queries, keys = self.shape
         for row, row_keys in self.rows:
             last = row if self.kind == "decoder_self" else keys - 1

@@ -69,22 +69,16 @@ def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
     first = first_row(axes, kind)
     seen = seen_cells(axes, kind)
     patterns = {name: (cells & seen)[first:] for name, cells in pattern_cells(axes, kind).items()}
-    layers = [
-        _layer_scores(layer[:, first:].astype(np.float64), kind, patterns, seen[first:])
-        for layer in axes.weights
-    ]
-    return {name: np.stack([scores[name] for scores in layers]) for name in layers[0]}
-
-
-def _layer_scores(
-    weights: Floats, kind: Kind, patterns: dict[str, Cells], seen: Cells
-) -> dict[str, Floats]:
-    """Score the heads of one layer, `[head]` each."""
-    scores = {name: _beyond_chance(weights, cells, seen) for name, cells in patterns.items()}
-    if kind == "cross":
-        scores[ONE_TO_ONE] = _one_to_one(weights, int(seen.any(0).sum()))
-    scores["spread"] = _evenness(weights, seen)
-    return scores
+    seen = seen[first:]
+    scores: dict[str, list[Floats]] = defaultdict(list)  # `[head]` of each layer
+    for layer in axes.weights:
+        weights = layer[:, first:].astype(np.float64)
+        for name, cells in patterns.items():
+            scores[name].append(_beyond_chance(weights, cells, seen))
+        if kind == "cross":
+            scores[ONE_TO_ONE].append(_one_to_one(weights, int(seen.any(0).sum())))
+        scores["spread"].append(_evenness(weights, seen))
+    return {name: np.stack(layers) for name, layers in scores.items()}
 
 
 @check_choices

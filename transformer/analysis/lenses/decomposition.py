@@ -111,7 +111,9 @@ def block_of(model: Transformer, cache: Cache, kind: Kind, layer: int) -> Attent
     assert isinstance(norm, nn.LayerNorm)
     pattern, v, z = (at.pop(part) for part in ("pattern", "v", "z"))
     pattern = pattern.to(v.dtype)
-    replaced = _differs(z, pattern @ v)  # [head, query]
+    attended = pattern @ v  # [head, query, d_v]
+    apart, *sizes = (torch.linalg.vector_norm(x, dim=-1) for x in (z - attended, z, attended))
+    replaced = apart > EDITED * (sizes[0] + sizes[1])  # [head, query]
     return AttentionBlock(
         kind=kind,
         pattern=pattern.masked_fill(replaced[..., None], 0),
@@ -154,13 +156,6 @@ def residual_point(kind: Kind, layer: int) -> str:
     if layer == 0:
         return f"{stack}.embedding.hook_sum"
     return f"{stack}.layers.{layer - 1}.feed_forward_norm.hook_normalised"
-
-
-def _differs(z: Tensor, attended: Tensor) -> Tensor:
-    """Mark where z, `[head, query, d_v]`, is not what the pattern gives, `[head, query]`."""
-    apart, *sizes = (torch.linalg.vector_norm(x, dim=-1) for x in (z - attended, z, attended))
-    replaced: Tensor = apart > EDITED * (sizes[0] + sizes[1])
-    return replaced
 
 
 def norms_of_heads(block: AttentionBlock) -> Tensor:

@@ -5,23 +5,15 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from transformer.analysis.teacher_forcing import (
-    Array,
-    ForcedPair,
-    Progress,
-    counted,
-    forced_pair,
-    pattern_points,
-    to_array,
-)
+from transformer.analysis import teacher_forcing
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
 
 def gradient_times_attention(
-    model: Transformer, trace: AttentionTrace, *, progress: Progress | None = None
-) -> dict[Kind, Array]:
+    model: Transformer, trace: AttentionTrace, *, progress: teacher_forcing.Progress | None = None
+) -> dict[Kind, teacher_forcing.Array]:
     """Compute A ⊙ ∂ log P(y|x) / ∂A, `[layer, head, query, key]` of each kind, in nats, signed.
 
     To first order, what log P of the whole translation would lose without this weight: a positive
@@ -31,9 +23,9 @@ def gradient_times_attention(
 
     `progress` is called as the backward pass leaves each of the 3 N attention sub-layers.
     """
-    names = {kind: pattern_points(model, kind) for kind in KINDS}
+    names = {kind: teacher_forcing.pattern_points(model, kind) for kind in KINDS}
 
-    def log_P(pair: ForcedPair) -> Tensor:
+    def log_P(pair: teacher_forcing.ForcedPair) -> Tensor:
         logits: Tensor
         (logits,) = model(pair.source, pair.target)
         exact = torch.promote_types(logits.dtype, torch.float32)
@@ -42,13 +34,13 @@ def gradient_times_attention(
 
     by_name = values_and_gradients(
         model,
-        forced_pair(model, trace),
+        teacher_forcing.forced_pair(model, trace),
         [name for row in names.values() for name in row],
         log_P,
         progress,
     )
     return {
-        kind: to_array(
+        kind: teacher_forcing.to_array(
             torch.cat([value * gradient for value, gradient in map(by_name.__getitem__, row)])
         )
         for kind, row in names.items()
@@ -57,10 +49,10 @@ def gradient_times_attention(
 
 def values_and_gradients(
     model: Transformer,
-    pair: ForcedPair,
+    pair: teacher_forcing.ForcedPair,
     names: Sequence[str],
-    objective: Callable[[ForcedPair], Tensor],
-    progress: Progress | None = None,
+    objective: Callable[[teacher_forcing.ForcedPair], Tensor],
+    progress: teacher_forcing.Progress | None = None,
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """Compute the value at each hook point, and the gradient of a number with respect to it.
 
@@ -71,7 +63,7 @@ def values_and_gradients(
     `progress` is called as each gradient is known, that of the last point first.
     """
     values: dict[str, Tensor] = {}
-    step = counted(progress, len(names))
+    step = teacher_forcing.counted(progress, len(names))
 
     def watch(value: Tensor, name: str) -> Tensor:
         if not value.requires_grad:  # nothing before it is watched: the graph begins here
@@ -82,7 +74,7 @@ def values_and_gradients(
 
     with torch.inference_mode(False), torch.enable_grad(), model.hooks(dict.fromkeys(names, watch)):
         # tensors that were made in inference mode cannot be part of a graph
-        result = objective(ForcedPair(*(ids.clone() for ids in pair)))
+        result = objective(teacher_forcing.ForcedPair(*(ids.clone() for ids in pair)))
         gradients = torch.autograd.grad(
             result, [values[name] for name in names], materialize_grads=True
         )

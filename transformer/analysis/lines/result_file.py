@@ -10,7 +10,7 @@ import safetensors.numpy
 from safetensors import SafetensorError
 
 from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measures_of
-from transformer.analysis.corpus.stored import checksum_of_weights, from_json
+from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.lines.measured import (
     HEAD_MEASURES,
@@ -24,6 +24,7 @@ from transformer.analysis.lines.measured import (
 from transformer.analysis.lines.measuring import trace_of
 from transformer.config import BOS, PAD
 from transformer.errors import InputError, quoted
+from transformer.files.documents import from_json
 from transformer.files.reading import MIB
 from transformer.kinds import KINDS
 from transformer.translator import Translator

@@ -31,7 +31,7 @@ from transformer.checkpoints.export.manifest import (
     read_manifest,
 )
 from transformer.config import Activation, TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, unreadable
+from transformer.errors import CheckpointError, ConfigError, reading
 from transformer.files.reading import sha256_of
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
@@ -104,10 +104,8 @@ def read(folder: Path) -> Exported:
     except (ValueError, TypeError, KeyError, RecursionError, ConfigError) as error:
         raise CheckpointError(f"{folder / EXPORT} is damaged: export the model again.") from error
     for name, checksum in checksums.items():
-        try:
+        with reading(folder / name):
             actual = sha256_of(folder / name, MAX_MODEL_BYTES)
-        except OSError as error:
-            raise CheckpointError(unreadable(error, folder / name)) from error
         if actual != checksum:
             raise CheckpointError(
                 f"{folder / name} is damaged: its SHA-256 is not the one in {EXPORT}; export the "

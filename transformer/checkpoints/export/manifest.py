@@ -9,7 +9,7 @@ from typing import Any
 
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.config import LATER
-from transformer.errors import CheckpointError, quoted, unreadable, unwritable
+from transformer.errors import CheckpointError, quoted, reading, writing
 from transformer.files.atomic import FolderKind, replace_folder
 from transformer.files.reading import GIB, MIB, read_bytes, sha256_of
 
@@ -30,13 +30,10 @@ def new_export(
             f"{checkpoint.folder} holds a model with {further[0]} = "
             f"{getattr(config, further[0])}, which no export carries: take it as it is."
         )
-    try:
-        kind = FolderKind(f"export for {engine}", partial(_checksums, engine=engine))
-        with replace_folder(folder, kind) as new:
-            yield new
-            _write(new, checkpoint, engine, settings)
-    except OSError as error:
-        raise CheckpointError(unwritable(error, folder)) from error
+    kind = FolderKind(f"export for {engine}", partial(_checksums, engine=engine))
+    with writing(folder), replace_folder(folder, kind) as new:
+        yield new
+        _write(new, checkpoint, engine, settings)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -46,10 +43,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         ValueError, KeyError, TypeError, RecursionError: if it is damaged.
     """
     path = folder / EXPORT
-    try:
+    with reading(path):
         manifest: dict[str, Any] = json.loads(read_bytes(path, MAX_JSON_BYTES))
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
     if manifest["format"] != FORMAT:
         raise CheckpointError(
             f"{path} says format {quoted(manifest['format'])}, but this program reads format "

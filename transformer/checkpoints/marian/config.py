@@ -1,7 +1,6 @@
 """The configuration of a MarianMT folder in our symbols, and its languages."""
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 from transformer.config import Activation, TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
+from transformer.files.documents import DocumentError, parse_json
 from transformer.files.reading import MIB, read_bytes
 from transformer.shapes import refuse_too_large
 from transformer.text.languages import Languages, name_of
@@ -39,9 +39,9 @@ def read_json(path: Path, digest: "hashlib._Hash") -> Any:
         raise CheckpointError(unreadable(error, path)) from error
     digest.update(content)
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path} is not JSON: copy the folder again.") from error
+        return parse_json(content)
+    except DocumentError as error:
+        raise CheckpointError(f"{path} {error}: copy the folder again.") from error
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,11 @@ class MarianConfig:
 
 def read_languages(folder: Path, codes: tuple[str, ...], digest: "hashlib._Hash") -> Languages:
     """Read the languages of `tokenizer_config.json`, else of the folder's name."""
-    stated = _stated(folder, digest)
+    path = folder / TOKENIZER_CONFIG
+    values = read_json(path, digest) if path.exists() else {}
+    values = values if isinstance(values, dict) else {}
+    sides = (values.get(f"{side}_lang") for side in ("source", "target"))
+    stated = [code if isinstance(code, str) else "" for code in sides]
     named = next((m.groups() for part in reversed(folder.absolute().parts)
                   if (m := _PAIR.search(part))), ("", ""))  # fmt: skip
     source, target = (
@@ -158,12 +162,3 @@ def _language_name(code: str) -> str | None:
     is_region = len(more) == 1 and len(more[0]) == 2  # `pt_br` is of Brazil, not Breton, too
     several = not is_region and any(part.islower() and name_of(part) for part in more)
     return None if several else name_of(first)
-
-
-def _stated(folder: Path, digest: "hashlib._Hash") -> tuple[str, str]:
-    path = folder / TOKENIZER_CONFIG
-    values = read_json(path, digest) if path.exists() else None
-    if not isinstance(values, dict):
-        return "", ""
-    source, target = (values.get(f"{side}_lang") for side in ("source", "target"))
-    return source if isinstance(source, str) else "", target if isinstance(target, str) else ""

@@ -19,15 +19,7 @@ from transformer.checkpoints.marian.config import TOKENIZER_CONFIG, MarianConfig
 from transformer.config import BOS, EOS, MAXIMA, PAD, UNK
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes
-from transformer.text.tokenizer import (
-    MAX_BYTES,
-    WORD_START,
-    Piece,
-    Tokenizer,
-    as_typed,
-    no_piece,
-    read_processor,
-)
+from transformer.text import tokenizer as tokenizers
 from transformer.text.words import number_words
 
 VOCABULARY, TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
@@ -186,7 +178,7 @@ class MarianVocabulary:
         return ours
 
 
-class MarianTokenizer(Tokenizer):
+class MarianTokenizer(tokenizers.Tokenizer):
     """Cuts and joins the text of one language."""
 
     def __init__(self, vocabulary: MarianVocabulary, processor: SentencePieceProcessor) -> None:
@@ -217,14 +209,14 @@ class MarianTokenizer(Tokenizer):
         """Decode token ids to text; special pieces are left out."""
         texts = (self.vocabulary.texts[i] for i in ids if i not in (PAD, BOS, EOS))
         shown = (text for text in texts if text not in self.vocabulary.added.special)
-        return "".join(shown).replace(WORD_START, " ").strip()
+        return "".join(shown).replace(tokenizers.WORD_START, " ").strip()
 
-    def pieces(self, text: str) -> list[Piece]:
+    def pieces(self, text: str) -> list[tokenizers.Piece]:
         """Cut a text into pieces with word numbers; an unknown piece keeps its typed text."""
         texts = self._cut(text)
         return self._with_words(self._ids(texts), texts)
 
-    def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
+    def pieces_of(self, ids: Sequence[int]) -> list[tokenizers.Piece]:
         """Convert token ids to pieces with the number of their word; special pieces are words."""
         return self._with_words(ids, [self.vocabulary.texts[i] for i in ids])
 
@@ -233,20 +225,22 @@ class MarianTokenizer(Tokenizer):
         every = list(texts)
         for text in every:
             if text not in self.vocabulary.ids:
-                raise no_piece(text)
+                raise tokenizers.no_piece(text)
         return self._ids(every)
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        return tuple(as_typed(range(self.vocab_size), map(self._spaced, self.vocabulary.texts)))
+        return tuple(
+            tokenizers.as_typed(range(self.vocab_size), map(self._spaced, self.vocabulary.texts))
+        )
 
-    def _with_words(self, ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
-        words = number_words(as_typed(ids, map(self._spaced, texts)))
-        return [Piece(*piece) for piece in zip(ids, texts, words, strict=True)]
+    def _with_words(self, ids: Sequence[int], texts: Sequence[str]) -> list[tokenizers.Piece]:
+        words = number_words(tokenizers.as_typed(ids, map(self._spaced, texts)))
+        return [tokenizers.Piece(*piece) for piece in zip(ids, texts, words, strict=True)]
 
     def _spaced(self, text: str) -> str:
         """Return the text of a piece; an added token, which has no blank, begins a word."""
-        return WORD_START + text if text in self.vocabulary.added.numbers else text
+        return tokenizers.WORD_START + text if text in self.vocabulary.added.numbers else text
 
     def _ids(self, texts: Iterable[str]) -> list[int]:
         return [self.vocabulary.ids.get(text, UNK) for text in texts]
@@ -323,13 +317,13 @@ def _processor(
 ) -> SentencePieceProcessor:
     """Read a `.spm` file, most of whose pieces have a number."""
     try:
-        content = read_bytes(path, MAX_BYTES)
+        content = read_bytes(path, tokenizers.MAX_BYTES)
     except FileNotFoundError as error:
         raise CheckpointError(f"{path.parent} has no tokenizer: {path.name} is missing.") from error
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
     digest.update(content)
-    if (processor := read_processor(content)) is None:
+    if (processor := tokenizers.read_processor(content)) is None:
         raise CheckpointError(f"{path} is not a SentencePiece model: copy the folder again.")
     pieces = processor.IdToPiece(list(range(processor.GetPieceSize())))
     if 2 * sum(piece in numbers for piece in pieces) < len(pieces):

@@ -136,7 +136,10 @@ def stored_weights(
     end of the block.
     """
     paths = weights_files(folder)
-    path, most = paths[0], min(_most_bytes(ours, config), MAX_BYTES)
+    # at most float64, and the embedding under four names
+    numbers = sum(math.prod(shape) for _, _, shape in _stored_shapes(ours, config))
+    numbers += 3 * config.target_rows * ours.d_model
+    path, most = paths[0], min(MAX_HEADER_BYTES + 8 * numbers, MAX_BYTES)
     try:
         with ExitStack() as files:
             parts: list[Stored] = []
@@ -239,13 +242,6 @@ def _check_pickles(pickles: IO[bytes], count: int) -> None:
         for opcode, argument, _position in pickletools.genops(pickles):
             if "GLOBAL" in opcode.name and not _GLOBAL.fullmatch(str(argument)):
                 raise pickle.UnpicklingError(f"{argument} makes no weights")
-
-
-def _most_bytes(ours: TransformerConfig, config: MarianConfig) -> int:
-    """Return the largest size of the weights in bytes: float64, the embedding under four names."""
-    numbers = sum(math.prod(shape) for _, _, shape in _stored_shapes(ours, config))
-    repeated = 3 * config.target_rows * ours.d_model
-    return MAX_HEADER_BYTES + 8 * (numbers + repeated)
 
 
 def _check_header(ours: TransformerConfig, config: MarianConfig, stored: Stored) -> None:

@@ -12,10 +12,10 @@ from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, killed_at_chunk, write_folders
 from tests.training.runs import forkserver
 from training import prepare, train
+from training.data import encoded_text
 from training.data.prepared import open_prepared
-from training.data.scan import Scan, scan
 from training.data.text_folders import LanguageCodes
-from training.prepare import EncodedFiles, main
+from training.prepare import Reasons, main, scan
 from transformer import Translator
 from transformer.text.languages import Languages
 
@@ -52,7 +52,7 @@ def test_a_stopped_preparation_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments, out = two_folders(tmp_path)
-    monkeypatch.setattr(prepare, "encode_chunk", stopped)
+    monkeypatch.setattr(encoded_text, "encode_chunk", stopped)
     assert main(arguments) == 130
     assert not out.parent.exists()
 
@@ -202,7 +202,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(
         raise OSError(28, os.strerror(28))
 
     with monkeypatch.context() as patch:
-        patch.setattr(EncodedFiles, "_write", full)
+        patch.setattr(encoded_text.EncodedFiles, "_write", full)
         assert main(arguments) == 2
         sentence = "No space left on device. Make room, and give the same command again."
         assert sentence in capsys.readouterr().err
@@ -216,7 +216,7 @@ def test_of_two_processes_the_first_to_finish_wins(
     arguments, out = two_folders(tmp_path)
     others = iter([main])
 
-    def meanwhile(*given: Any) -> Scan:
+    def meanwhile(*given: Any) -> Reasons:
         """The same command again, when nothing is written yet."""
         for other in others:
             assert other(arguments) == 0

@@ -10,19 +10,18 @@ from hypothesis import strategies as st
 from tests.training.conftest import write_pairs
 from training.data import corpus
 from training.data.corpus import ParallelText
-from training.data.scan import (
+from training.data.text_folders import DataFolder
+from training.prepare import (
     KEPT,
     REPEATED,
     TOO_LONG,
     UNLIKE,
     Cleaner,
     Cleaning,
-    Scan,
     drawn_lines,
     drawn_pairs,
     scan,
 )
-from training.data.text_folders import DataFolder
 
 sides = st.text(st.sampled_from("ab  "), max_size=9)
 
@@ -69,7 +68,7 @@ def test_pairs_are_judged_as_one_by_one(
 ) -> None:
     reasons = judged(pairs, asked, size)
     assert reasons == judged_one_by_one(pairs, asked)
-    dropped = Scan((len(pairs),), np.array(reasons, np.uint8)).dropped(asked)
+    dropped = asked.dropped(np.array(reasons, np.uint8))
     assert dropped == {name: reasons.count(reason) for reason, name in asked.names().items()}
 
 
@@ -108,8 +107,7 @@ def test_a_small_text_is_taken_whole_and_of_a_large_one_pairs_are_drawn(
     monkeypatch.setattr(corpus, "CHUNK", 7)
     folders = _folders(tmp_path, 40, 20)
     result = scan(folders, Cleaning(longest_words=2))
-    assert result.pairs == (40, 20)
-    assert [int(r) for r in result.reasons] == [TOO_LONG if i % 3 == 2 else KEPT for i in range(60)]
+    assert [int(r) for r in result] == [TOO_LONG if i % 3 == 2 else KEPT for i in range(60)]
     retained = [i for i in range(60) if i % 3 != 2]
     lines = list(drawn_lines(folders, drawn_pairs(result, 80)))
     assert lines[:40] == [f"s{i}" for i in retained]
@@ -121,7 +119,7 @@ def test_a_small_text_is_taken_whole_and_of_a_large_one_pairs_are_drawn(
 
 
 def test_what_is_drawn_is_spread_over_the_whole_text() -> None:
-    large = Scan((100_000,), np.zeros(100_000, np.uint8))
+    large = np.zeros(100_000, np.uint8)
     tenths = drawn_pairs(large, 20_000).reshape(10, -1).sum(1)
     assert tenths.sum() == 10_000
     assert np.abs(tenths - 1000).max() < 4.5 * np.sqrt(1000 * 0.9)

@@ -101,13 +101,6 @@ def test_what_cannot_be_is_one_sentence(
     assert error.count("\n") == 1
 
 
-def test_the_mean_is_the_same_in_any_order(run: Path) -> None:
-    folders = checkpoints(run)
-    there, back = average(folders), average(folders[::-1])
-    for name, weight in there.model.state_dict().items():
-        assert torch.equal(weight, back.model.state_dict()[name])
-
-
 def test_several_checkpoints_are_averaged_by_their_shares(
     run: Path, model: Transformer, tmp_path: Path
 ) -> None:

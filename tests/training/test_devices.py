@@ -3,11 +3,8 @@
 The latter shows without one: cuts in compiled layers, a residual stream that is cast.
 """
 
-import ctypes
 import dataclasses
-import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +13,6 @@ import torch
 from torch import Tensor, fx
 from torch.nn.functional import scaled_dot_product_attention
 
-from tests.training.runs import forkserver
 from training.data.batches import Batch
 from training.devices import _cpu_has_bf16, inference_device, set_up_distributed
 from training.update import SummedLoss
@@ -29,60 +25,13 @@ from transformer.model import Transformer
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
 
-class Heap(ctypes.Structure):
-    """Fields of glibc's mallinfo2(3)."""
-
-    _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in (
-            "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "used",
-            "free", "keepcost",
-        )
-    ]  # fmt: skip
-
-
-def _measure(environment: dict[str, str], result: Path) -> None:
-    """Write what `_growth` gives, as JSON; in a process that has used no kernel yet."""
-    for name in CACHES:
-        os.environ.pop(name, None)
-    os.environ.update(environment)
-    libc = ctypes.CDLL(None)
-    libc.mallinfo2.restype = Heap
-    set_up_distributed()
-    weight = torch.randn(32, 32, 3)
-
-    def used(first: int, last: int) -> float:
-        for n in range(first, last):
-            torch.nn.functional.conv1d(torch.randn(1, 32, n), weight)
-        return float(libc.mallinfo2().used) / 2**20
-
-    # by the kernels of oneDNN beyond the first hundred; in float32, so on any processor
-    growth = -used(800, 905) + used(905, 945)
-    result.write_text(json.dumps([growth, *(os.environ[name] for name in CACHES)]))
-
-
-def _growth(result: Path, **environment: str) -> tuple[float, list[str]]:
-    """MiB by which the heap grows after the first hundred shapes, and the sizes of the caches."""
-    process = forkserver().Process(target=_measure, args=(environment, result))
-    process.start()
-    process.join()
-    assert process.exitcode == 0
-    growth, *sizes = json.loads(result.read_text())
-    return float(growth), sizes
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads the heap of glibc")
-def test_the_kernels_of_shapes_that_are_gone_are_forgotten_unless_the_user_keeps_them(
-    tmp_path: Path,
+def test_the_caches_of_kernels_are_limited_unless_the_user_sets_them(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    unlimited, sizes = _growth(
-        tmp_path / "kept", **dict.fromkeys(CACHES, "1024")
-    )  # what is set already stays
-    assert sizes == ["1024", "1024"]
-    growth, sizes = _growth(tmp_path / "limited")
-    assert sizes == ["100", "100"]
-    assert unlimited > 1
-    assert growth < unlimited / 8
+    monkeypatch.setenv(CACHES[0], "1024")
+    monkeypatch.delenv(CACHES[1], raising=False)
+    set_up_distributed()
+    assert [os.environ[name] for name in CACHES] == ["1024", "100"]
 
 
 @pytest.mark.parametrize(

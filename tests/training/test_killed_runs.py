@@ -13,18 +13,18 @@ from tests.training.conftest import TinyRun
 from tests.training.runs import (
     forkserver,
     log_without_times,
+    main_stopped_at,
     same_weights,
     wait_for_write,
     weights,
 )
 from training.run.state import has_state
-from training.train import main
 
 pytestmark = pytest.mark.slow
 
 
 def test_eight_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRun) -> None:
-    tiny.change(steps=72, log_every=3, validate_every=18, save_every=36)
+    tiny.change(steps=48, log_every=3, validate_every=12, save_every=24)
     tiny.change(r_drop=5.0, micro_batch_tokens=90)
     tiny.data = Path(f"{tiny.data}:0.7")  # drawn anew in each epoch
     whole, out = tiny.train(out="whole"), tiny.out
@@ -33,7 +33,7 @@ def test_eight_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: 
     moments, start = random.Random(7), 0.0
     for kill in range(8):
         resume = ["--resume"] if has_state(out / "state") else []
-        process = context.Process(target=main, args=(tiny.command(*resume),))
+        process = context.Process(target=main_stopped_at, args=(0, tiny.command(*resume)))
         process.start()
         began = time.monotonic()
         if kill % 5 == 1:  # anywhere before its first step

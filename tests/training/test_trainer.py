@@ -10,7 +10,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from tests.training.conftest import TinyRun, sentence_pairs, write_pairs
+from tests.training.conftest import TinyRun
 from tests.training.runs import losses, same_weights, status_stopped_at, weights
 from training.devices import ProcessInfo
 from training.run import journal
@@ -25,10 +25,10 @@ def _plan(out: Path) -> journal.Record:
 
 
 def test_the_loss_falls_far_below_guessing(tiny: TinyRun) -> None:
-    tiny.change(steps=150, lr_factor=2, validate_every=150, P_drop="0.0\nepsilon_ls = 0.0")
+    tiny.change(steps=60, lr_factor=2, validate_every=60, P_drop="0.0\nepsilon_ls = 0.0")
     logged = list(losses(tiny.train()).values())
     assert logged[0] > 4
-    assert logged[-1] < 1.6
+    assert logged[-1] < 2.2
 
 
 def test_a_run_leaves_a_log_checkpoints_probes_and_their_average(finished: Path) -> None:
@@ -43,10 +43,7 @@ def test_a_run_leaves_a_log_checkpoints_probes_and_their_average(finished: Path)
     assert [path.name for path in folders] == ["step-00000016", "step-00000024"]
     watched = {1, 2, 3, 4, 6, 8, 11, 16, 23, 12, 24}  # the early ones, and those of the validations
     assert {path.name for path in (finished / "probes").iterdir()} == {
-        f"step-{step:08d}-{name}-{number}.npz"
-        for step in watched
-        for name in ("sentence", "written")
-        for number in (1, 2, 3)
+        f"step-{step:08d}-{name}-1.npz" for step in watched for name in ("sentence", "written")
     }
     first, second, averaged = (
         safetensors.torch.load_file(folder / "model.safetensors")
@@ -74,9 +71,9 @@ def test_a_run_in_bf16_resumes_to_the_same_weights(
     tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ProcessInfo, "has_native_bf16", True)
-    tiny.change(bf16=True)
+    tiny.change(bf16=True, steps=8)
     whole = tiny.train(out="whole")
-    tiny.train("--steps", "16", out="cut")
+    tiny.train("--steps", "4", out="cut")
     assert same_weights(weights(whole), weights(tiny.train("--resume", out="cut")))
 
 
@@ -109,14 +106,13 @@ def test_probes_are_read_from_a_model_whose_layers_are_compiled(
     tiny.train(out="compiled")
     tiny.change(compile=False)
     tiny.train(out="plain")
-    for number in (1, 2, 3):
-        compiled, plain = (
-            AttentionTrace.load(tiny.folder / run / f"probes/step-00000001-sentence-{number}.npz")
-            for run in ("compiled", "plain")
-        )
-        for kind in KINDS:
-            np.testing.assert_allclose(compiled.weights(kind), plain.weights(kind), atol=1e-3)
-            np.testing.assert_allclose(compiled.weights(kind).sum(-1), 1, atol=1e-5)
+    compiled, plain = (
+        AttentionTrace.load(tiny.folder / run / "probes/step-00000001-sentence-1.npz")
+        for run in ("compiled", "plain")
+    )
+    for kind in KINDS:
+        np.testing.assert_allclose(compiled.weights(kind), plain.weights(kind), atol=1e-3)
+        np.testing.assert_allclose(compiled.weights(kind).sum(-1), 1, atol=1e-5)
     records = journal.read(tiny.folder / "compiled" / "run.jsonl")
     assert [record["step"] for record in records if "validation_bleu" in record] == [1]
 
@@ -137,15 +133,6 @@ def test_bf16_that_would_be_emulated_is_float32_and_named(
         assert _plan(runs[-1])["precision"] == precision
         assert (sentence in tiny.printed()) is (asked and not native)
     assert same_weights(weights(runs[0]), weights(runs[2]))
-
-
-def test_validation_pairs_that_are_left_out_are_told_of_once(tiny: TinyRun) -> None:
-    write_pairs(tiny.folder / "train", sentence_pairs(300))
-    write_pairs(tiny.folder / "valid", [("", "Der Hund."), *sentence_pairs(9, seed=2)])
-    tiny.train("--steps", "2", data=tiny.folder)
-    assert tiny.printed().count("1 validation pairs are left out") == 1
-    plan = _plan(tiny.out)
-    assert (plan["left_out"], plan["validation_left_out"]) == (0, 1)
 
 
 def test_patience_ends_a_run_that_gains_nothing(tiny: TinyRun) -> None:

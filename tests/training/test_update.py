@@ -105,15 +105,6 @@ def test_micro_batches_equal_one_batch_whatever_their_sizes() -> None:
     _assert_same_weights(apart, together)
 
 
-def test_the_sum_of_the_losses_is_reported_once() -> None:
-    batches = _batches(2)
-    model = _model()
-    expected = float(SummedLoss(model)(*dataclasses.astuple(batches[0])).detach())
-    updater = _ours(model, batches[:1])
-    assert updater.take_summed_loss() == pytest.approx(expected, rel=1e-5)
-    assert updater.take_summed_loss() == 0
-
-
 def test_a_gradient_that_is_not_finite_leaves_weights_and_moments_alone() -> None:
     model = _model()
     updater = _ours(model, _batches(2))

@@ -4,7 +4,6 @@ import math
 import pytest
 import torch
 
-from tests.transformer.reference import is_one_sentence
 from transformer import ConfigError, Transformer, TransformerConfig
 from transformer.config import LATER
 
@@ -15,7 +14,6 @@ def test_a_size_that_is_no_positive_whole_number_is_refused(name, value):
     with pytest.raises(ConfigError) as caught:
         TransformerConfig(**{"vocab_size": 100, name: value})
     assert str(caught.value).startswith(f"{name} = {value!r} ")
-    assert is_one_sentence(str(caught.value))
 
 
 def test_a_vocabulary_without_room_for_the_special_pieces_is_refused():
@@ -26,17 +24,15 @@ def test_a_vocabulary_without_room_for_the_special_pieces_is_refused():
 @pytest.mark.parametrize("value", [0, -1, 2.0, "8", True])
 @pytest.mark.parametrize("name", ["d_k", "d_v"])
 def test_a_head_width_that_is_no_positive_whole_number_is_refused(name, value):
-    with pytest.raises(ConfigError, match=name) as caught:
+    with pytest.raises(ConfigError, match=name):
         TransformerConfig(**{"vocab_size": 100, name: value})
-    assert is_one_sentence(str(caught.value))
 
 
 @pytest.mark.parametrize("value", [-0.1, 1, 1.5, math.nan, math.inf, "0.1", None, True])
 @pytest.mark.parametrize("name", ["P_drop", "epsilon_ls"])
 def test_a_rate_outside_zero_to_one_is_refused(name, value):
-    with pytest.raises(ConfigError, match=name) as caught:
+    with pytest.raises(ConfigError, match=name):
         TransformerConfig(**{"vocab_size": 100, name: value})
-    assert is_one_sentence(str(caught.value))
 
 
 @pytest.mark.parametrize("value", ["Sinusoidal", "rotary", "", None, 1, []])
@@ -44,13 +40,11 @@ def test_unknown_positions_are_refused(value):
     with pytest.raises(ConfigError, match="positions") as caught:
         TransformerConfig(vocab_size=100, positions=value)
     assert "sinusoidal, learned" in str(caught.value)
-    assert is_one_sentence(str(caught.value))
 
 
 def test_heads_that_do_not_divide_the_width_are_refused():
-    with pytest.raises(ConfigError, match=r"d_model = 64 .* h = 5") as caught:
+    with pytest.raises(ConfigError, match=r"d_model = 64 .* h = 5"):
         TransformerConfig(vocab_size=100, d_model=64, h=5)
-    assert is_one_sentence(str(caught.value))
 
 
 @pytest.mark.parametrize("given", [{"d_k": 13}, {"d_v": 13}])
@@ -65,9 +59,8 @@ def test_heads_need_not_divide_the_width_once_both_widths_are_given():
 
 
 def test_an_odd_width_has_no_cosine_for_its_last_sine():
-    with pytest.raises(ConfigError, match="even") as caught:
+    with pytest.raises(ConfigError, match="even"):
         TransformerConfig(vocab_size=100, d_model=15, h=3)
-    assert is_one_sentence(str(caught.value))
     assert TransformerConfig(vocab_size=100, d_model=15, h=3, positions="learned").d_k == 5
 
 
@@ -112,18 +105,16 @@ def test_a_decoder_of_its_own_sizes_survives_and_nothing_is_written_where_it_has
     [{"decoder_h": 3}, {"decoder_N": 0}, {"decoder_d_ff": 1.5}, {"scale_embedding": None}],
 )
 def test_sizes_that_no_decoder_has_are_refused(change):
-    with pytest.raises(ConfigError, match=next(iter(change))) as caught:
+    with pytest.raises(ConfigError, match=next(iter(change))):
         TransformerConfig.demo(123, **change)
-    assert is_one_sentence(str(caught.value))
 
 
 @pytest.mark.parametrize(
     ("values", "named"), [({"vocab_size": 9, "n_layers": 6}, "n_layers"), ({"N": 6}, "vocab_size")]
 )
 def test_an_unknown_or_missing_field_is_named(values, named):
-    with pytest.raises(ConfigError, match=f"'{named}'") as caught:
+    with pytest.raises(ConfigError, match=f"'{named}'"):
         TransformerConfig.from_dict(values)
-    assert is_one_sentence(str(caught.value))
 
 
 # rows (A) to (E) of Table 3, with the base model an eighth as wide

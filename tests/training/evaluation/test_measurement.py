@@ -90,11 +90,3 @@ def test_beside_a_pipe_no_other_file_is_written(
     assert "means is not written" in capsys.readouterr().err
     for opened in (reader, writer):
         os.close(opened)
-
-
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="cannot be written: No such file"):
-        measurement.store_or_write(tmp_path, tmp_path / "none" / "out", {"heads.json": b"{}"})
-    with pytest.raises(CheckpointError, match=r"Nothing can be written in .*none"):
-        measurement.require_place(tmp_path, tmp_path / "none" / "heads.json")
-    measurement.require_place(tmp_path, tmp_path / "heads.json")

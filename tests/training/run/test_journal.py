@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.transformer.reference import is_one_sentence
 from training.run.journal import (
     Record,
     RunLog,
     RunLogError,
     TensorBoard,
     parse,
-    plan,
     read,
     read_foreign,
 )
@@ -40,17 +38,6 @@ def test_a_resumed_run_drops_what_came_after_its_step(tmp_path: Path) -> None:
         log.write(step=step)
     RunLog(path, after_step=2).write(step=3, loss=9.0)
     assert read(path) == [{"step": 1}, {"step": 2}, {"step": 3, "loss": 9.0}]
-
-
-def test_the_plan_is_the_last_one_that_was_written(tmp_path: Path) -> None:
-    log = RunLog(tmp_path / "run.jsonl")
-    assert plan(read(log.path)) == {}
-    log.write(step=0, steps=20)
-    log.write(step=10, loss=2.0)
-    assert plan(read(log.path)) == {"step": 0, "steps": 20}
-    log.write(step=10, steps=30)
-    log.write(step=20, loss=1.0)
-    assert plan(read(log.path)) == {"step": 10, "steps": 30}
 
 
 def test_a_run_that_is_killed_while_it_takes_up_its_log_loses_nothing(
@@ -195,6 +182,5 @@ def test_without_tensorboard_it_says_what_to_do(
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     with pytest.raises(ConfigError, match="TensorBoard is not installed: ") as error:
         TensorBoard(tmp_path / "board", 0)
-    assert is_one_sentence(str(error.value))
     assert "pip install 'tensorboard>=" in str(error.value)
     assert not (tmp_path / "board").exists()

@@ -30,33 +30,13 @@ BOTH = BothSettings(EACH, replace(EACH, head=2), "grow-diag", GoldFigures("a set
 # by hand
 
 
-@pytest.mark.parametrize(
-    ("forward", "reverse", "grown"),
-    [
-        # a chain: (1, 1) makes (2, 1) its neighbour, whose word 2 had no link
-        ({(0, 0), (1, 1)}, {(0, 0), (2, 1)}, {(0, 0), (1, 1), (2, 1)}),
-        # no neighbour of a link of both: not even two words without any link are linked
-        ({(0, 0), (3, 3)}, {(0, 0), (2, 0)}, {(0, 0)}),
-        # both words have a link already
-        ({(0, 0), (1, 1), (0, 1)}, {(0, 0), (1, 1)}, {(0, 0), (1, 1)}),
-        # straight neighbours before the diagonal one, which then has no word without a link
-        ({(1, 1), (0, 1)}, {(1, 1), (1, 0), (0, 0)}, {(1, 1), (0, 1), (1, 0)}),
-        # those of (0, 0) before those of (2, 2), which would have added (1, 2)
-        ({(0, 0), (2, 2), (1, 2)}, {(0, 0), (2, 2), (1, 1)}, {(0, 0), (2, 2), (1, 1)}),
-        ({(0, 0)}, set(), set()),
-    ],
-)
-def test_grow_diag_by_hand(forward, reverse, grown) -> None:
-    assert combined_links(forward, reverse, "grow-diag") == grown
-    assert combined_links(forward, reverse, "intersection") == forward & reverse
-    assert combined_links(forward, reverse, "union") == forward | reverse
-
-
 def test_grow_diag_is_the_loop_of_the_paper() -> None:
     draw = np.random.default_rng(5)
     for _ in range(300):
         forward, reverse = ({*map(tuple, draw.integers(0, 6, (12, 2)).tolist())} for _ in "fr")
         assert combined_links(forward, reverse, "grow-diag") == _loop(forward, reverse, 6)
+        assert combined_links(forward, reverse, "intersection") == forward & reverse
+        assert combined_links(forward, reverse, "union") == forward | reverse
 
 
 def _loop(forward, reverse, size):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.transformer.reference import is_one_sentence
 from transformer import InputError, SearchSettings, Translator
 from transformer.decoding import Hypothesis
 from transformer.files.installed import ASSETS
@@ -34,17 +33,6 @@ def free(bundled) -> list[tuple[str, str, Hypothesis]]:
 def own_words(text):
     """Words; one with a hyphen or an apostrophe in it is one word."""
     return re.findall(r"\w+(?:['’-]\w+)*", text)
-
-
-def begun(tokenizer, hypothesis: Hypothesis) -> dict[str, float]:
-    """Return what longer words of a translation begin with, and least P of the piece after it."""
-    words = own_words(tokenizer.decode(hypothesis.tokens))
-    least: dict[str, float] = {}
-    for length, log_p in enumerate(hypothesis.log_probs):
-        so_far = own_words(tokenizer.decode(hypothesis.tokens[:length]))
-        if so_far and so_far[-1] != words[len(so_far) - 1]:
-            least[so_far[-1]] = min(math.exp(log_p), least.get(so_far[-1], 1.0))
-    return least
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
@@ -97,42 +85,6 @@ def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled, free
         rewritten = bundled.translate(line, beam_size=1, forbidden=[word]).text
         assert rewritten
         assert word not in own_words(rewritten), (line, word, rewritten)
-
-
-@pytest.mark.slow
-def test_each_line_looks_ahead_in_its_own_sentence(bundled, free):
-    """Words are forbidden that one line has, and with which longer words of others begin.
-
-    As “Bus” begins “Bushaltestelle”. Where the piece that goes on has more than half of P, the
-    longer word must still be written.
-    """
-    tokenizer = bundled.target_tokenizer
-    words = [set(own_words(text)) for _, text, _ in free]
-    goes_on = [
-        {word: p > 0.5 for word, p in begun(tokenizer, hypothesis).items() if len(word) > 2}
-        for _, _, hypothesis in free
-    ]
-    forbidden = set().union(*words) & {
-        w for longer in goes_on for w, likely in longer.items() if likely
-    }
-    keeps = [
-        (line, text)
-        for (line, text, _), own, longer in zip(free, words, goes_on, strict=True)
-        if forbidden & set(longer)
-        and not forbidden & own
-        and all(longer[word] for word in forbidden & set(longer))
-    ]
-    loses = next(line for (line, _, _), own in zip(free, words, strict=True) if forbidden & own)
-    assert len(keeps) >= 3
-    lines = [loses, *(line for line, _ in keeps)]
-    rows = [[piece.id for piece in bundled.reader.text(line)] for line in lines]
-    settings = SearchSettings(beam_size=1, forbidden=sorted(forbidden))
-    texts = [
-        tokenizer.decode(hypotheses[0].tokens) for hypotheses in bundled.search(rows, settings)
-    ]
-    assert not forbidden & {word for text in texts for word in own_words(text)}
-    assert texts[1:] == [text for _, text in keeps]
-    assert texts == [bundled.translate(line, **settings.arguments).text for line in lines]
 
 
 def test_the_tree_is_kept_where_it_is_asked_for(translator):
@@ -204,16 +156,14 @@ def test_what_cannot_be_done_is_one_sentence(translator, arguments, sentence):
         with pytest.raises(InputError) as caught:
             call(TEXT, **arguments)  # of stream, before a first part is asked for
         assert sentence in str(caught.value)
-        assert is_one_sentence(str(caught.value))
 
 
 def test_every_continuation_forbidden_is_one_sentence(translator):
     texts = translator.tokenizer.forbidden([]).texts
     words = {re.findall(r"\w+", "Hund" + text)[0] for text in texts}  # “Hund” is one of them
     pieces = [piece.text for piece in translator.tokenizer.pieces("Hund")]
-    with pytest.raises(InputError, match="Every continuation is forbidden: forbid fewer") as caught:
+    with pytest.raises(InputError, match="Every continuation is forbidden: forbid fewer"):
         translator.translate(TEXT, prefix=pieces, forbidden=words, max_length=len(pieces) + 1)
-    assert is_one_sentence(str(caught.value))
 
 
 def test_two_threads_on_one_translator_do_not_meet(translator, pairs):

@@ -76,12 +76,6 @@ def test_confidence_leaves_the_end_token_out():
     assert measure(axes, "encoder_self", "confidence")[0] == pytest.approx([0.3, 1])
 
 
-def test_the_first_row_of_the_decoder_does_not_count():
-    axes = axes_of("decoder_self", looking_at(*BACK, amount=1))
-    assert measure(axes, "decoder_self", "offset") == pytest.approx(-1)
-    assert measure(axes, "decoder_self", "diagonal") == pytest.approx(1)
-
-
 def test_the_diagonal_of_cross_attention_runs_from_corner_to_corner():
     weights = np.zeros((1, 2, 3, 9), np.float32)  # the middles of the rows are keys 1, 4 and 7
     weights[0, 0, [0, 1, 2], [1, 4, 7]] = 1

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.transformer.analysis.plain_model import PlainModel
-from tests.transformer.reference import is_one_sentence, softmax
+from tests.transformer.reference import softmax
 from transformer import InputError, Translator
 from transformer.analysis.logits.logit_lens import alternatives, layer_predictions
 from transformer.cache import Cache
@@ -43,9 +43,8 @@ def test_each_layer_is_projected_as_the_last_one_is(translator, trace) -> None:
 
 @pytest.mark.parametrize("k", [0, 158])
 def test_a_number_of_pieces_that_is_not_there_is_refused(translator, trace, k) -> None:
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError):
         layer_predictions(translator, trace, k)
-    assert is_one_sentence(str(refused.value))
 
 
 TEXT = "The dog sleeps in the garden."

@@ -10,12 +10,11 @@ import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
 from training import evaluate
-from transformer import Translator, __main__, export
+from transformer import Translator, __main__
 from transformer.analysis import alignment
 from transformer.analysis.axes import APART
 from transformer.analysis.corpus import head_report
 from transformer.analysis.heads import means as means_file
-from viz import __main__ as report
 
 TEXT = "My brother sees a cat."
 
@@ -31,30 +30,6 @@ def files(tmp_path: Path) -> list[str]:
     for name, lines in (("src", marian_folder.SOURCE), ("ref", marian_folder.TARGET)):
         (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
     return ["--src", str(tmp_path / "src"), "--ref", str(tmp_path / "ref")]
-
-
-def test_another_engine_converts_such_a_folder_itself(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-    assert export.main(["ctranslate2", "--checkpoint", str(folder), "--out", str(out)]) == 2
-    assert "ct2-transformers-converter" in capsys.readouterr().err
-    assert __main__.main(["--engine", "ctranslate2", "--checkpoint", str(folder), TEXT]) == 2
-    assert "ct2-transformers-converter" in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_a_sentence_and_lines_are_translated_and_aligned(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chosen = ["--checkpoint", str(folder), "--beam", "1", "--align"]
-    expected = Translator.load(folder).translate(TEXT, beam_size=1).text
-    assert __main__.main([*chosen, TEXT]) == 0
-    alone = capsys.readouterr().out
-    assert alone.startswith(f"{expected} ||| ")
-    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(f"{TEXT}\n".encode())))
-    assert __main__.main(chosen) == 0
-    assert capsys.readouterr().out == alone
 
 
 def test_links_of_a_script_without_spaces_are_counted_in_pieces_and_that_is_said(
@@ -74,12 +49,6 @@ def test_links_of_a_script_without_spaces_are_counted_in_pieces_and_that_is_said
     lines = capsys.readouterr()
     assert lines.out.splitlines()[1] == output.out.splitlines()[0]
     assert lines.err.count(APART) == 1
-
-
-def test_a_report_is_written(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "report.html"
-    assert report.main(["--checkpoint", str(folder), TEXT, "-o", str(out)]) == 0
-    assert "brother" in out.read_text("utf-8")
 
 
 def test_bleu_counts_the_output_bias_in_the_loss(

@@ -14,7 +14,7 @@ from transformer import KINDS, Translator
 from transformer.analysis.logits.logit_lens import layer_predictions
 from transformer.checkpoints import marian
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
-from transformer.config import BOS, EOS, PAD, UNK
+from transformer.config import BOS, EOS
 
 CASES: dict[str, dict[str, Any]] = {
     "shared, swish": {"codes": marian_folder.CODES},
@@ -192,22 +192,6 @@ def test_loading_draws_no_random_numbers(tmp_path: Path) -> None:
     assert model.encoder.embedding.table is model.shared_embedding
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
     assert all(parameter.is_contiguous() for parameter in model.parameters())
-
-
-@torch.inference_mode()
-def test_a_model_that_was_loaded_in_inference_mode_translates(
-    checkpoint_folder: Path, tmp_path: Path
-) -> None:
-    for folder in (checkpoint_folder, marian_folder.write(tmp_path)):
-        assert Translator.load(folder).translate("My brother", max_length=3).candidates
-
-
-def test_special_pieces_are_never_written(case: Case) -> None:
-    translation = case.translator.translate(marian_folder.SOURCE[2], max_length=20)
-    written = {
-        token for candidate in translation.candidates for token in candidate.hypothesis.tokens
-    }
-    assert not written & {PAD, UNK, BOS}
 
 
 def test_the_logit_lens_names_pieces_of_the_target(case: Case) -> None:

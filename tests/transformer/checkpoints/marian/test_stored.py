@@ -10,7 +10,6 @@ import safetensors.torch
 import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
-from tests.transformer.reference import is_one_sentence
 from transformer import CheckpointError
 from transformer.checkpoints import marian
 
@@ -38,7 +37,6 @@ def pickled(folder: Path, weights: Any, *, old: bool = False) -> Path:
 def refusal(folder: Path) -> str:
     with pytest.raises(CheckpointError) as caught:
         marian.load(folder)
-    assert is_one_sentence(str(caught.value)), caught.value
     return str(caught.value)
 
 

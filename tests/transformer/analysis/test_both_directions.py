@@ -144,7 +144,6 @@ def test_what_is_written_is_read_for_the_model_that_it_was_measured_with(
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"nonsense", "does not say forward"),
         (b"[]", "does not say forward"),
         ({"forward": None}, "does not say forward"),
         ({"reverse": asdict(replace(EACH, layer=2))}, "layer = 2, but this model has layers 0 to"),

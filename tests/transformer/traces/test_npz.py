@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -143,9 +142,3 @@ def test_a_header_that_asks_for_other_than_what_follows_is_refused(tmp_path, hea
         archive.writestr("a.npy", content.getvalue())
     with pytest.raises(ValueError, match=r"\w"):
         read_arrays(path, ("a",), max_bytes=2**20)
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.npz")
-    with pytest.raises(OSError, match="no regular file"):
-        read_arrays(tmp_path / "pipe.npz", ("a",), max_bytes=2**20)

@@ -73,7 +73,7 @@ def test_on_a_gpu_attention_is_not_planned_shape_by_shape(
 
 
 CONFIG = TransformerConfig(vocab_size=50, N=2, d_model=16, d_ff=32, h=2)
-SIZES = (9, 12, 12), (9, 8, 12), (7, 16, 12), (12, 12, 8), (30, 4, 4), (8, 8, 8), (6, 64, 60)
+SIZES = (9, 12, 12), (9, 8, 12), (7, 16, 12), (30, 4, 4)
 """Rows, source and target of batches; lengths that are equal at first are one to the compiler."""
 
 

@@ -39,7 +39,6 @@ def test_a_loss_that_is_not_finite_stops_before_it_harms_the_weights(tiny: TinyR
     ("planted", "step", "sentence", "saved"),
     [
         ("weights", 16, "The weights are not finite after step 16 and were not saved", 8),
-        ("loss", 15, "The loss or a gradient is not finite at step 15", 8),
         # what step 5 has computed is looked at when step 6, of a probe, is done
         ("loss", 5, "The loss or a gradient is not finite at step 5 (epoch 0, batch 6)", 0),
     ],
@@ -195,7 +194,7 @@ def _with_room_for(tokens: int, patch: pytest.MonkeyPatch) -> list[int]:
 def test_what_fits_is_found_and_the_run_goes_on_with_it_to_the_same_curve(
     tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tiny.change(P_drop=0.0, steps=12, lr_factor=0.3)
+    tiny.change(P_drop=0.0, steps=6, log_every=2, lr_factor=0.3)
     whole = tiny.train(out="whole")
     with monkeypatch.context() as patch:
         computed = _with_room_for(70, patch)

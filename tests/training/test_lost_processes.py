@@ -121,7 +121,7 @@ def test_a_process_whose_fellow_is_killed_ends_and_the_run_goes_on_later(
     assert status[1 - killed] == 2
     assert len(sentences) == 1
     assert "Another process of this run has ended" in sentences[0]
-    tiny.train("--resume")  # nothing locks the folder any more
+    tiny.train("--resume", "--steps", "4")  # nothing locks the folder any more
 
 
 def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(

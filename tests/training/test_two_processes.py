@@ -42,7 +42,7 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(
     tiny: TinyRun,
 ) -> None:
     # Adam's first steps follow the sign of a gradient: at the paper's rate they lift the rounding
-    tiny.change(P_drop=0.0, lr_factor=0.1, validate_every=10)
+    tiny.change(P_drop=0.0, lr_factor=0.1, validate_every=10, steps=20)
     out = tiny.out
     status = in_two_processes(_stopped_in_the_second, 14, tiny.command())
     assert status == {0: 0, 1: 0}

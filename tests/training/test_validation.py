@@ -15,7 +15,6 @@ from training.data.corpus import ParallelText
 from training.data.encoded_text import EncodedText, encode
 from training.devices import ProcessInfo
 from training.validation import (
-    PROBES,
     Validation,
     mean_loss,
     save_probes,
@@ -29,6 +28,10 @@ from transformer.text.tokenizer import with_end
 from transformer.traces.capture import capture
 
 HERE = ProcessInfo(torch.device("cpu"))
+PROBES = (
+    ("The dog sleeps in the garden.", "Der Hund schläft im Garten."),
+    ("A green frog sits.", "Ein grüner Frosch sitzt."),
+)
 ENGLISH = ["The dog sleeps in the garden.", "A green frog sits on the roof.", "My brother waits."]
 
 
@@ -146,7 +149,7 @@ def test_a_file_of_each_sentence_holds_its_attention_without_dropout(
     training: bool, model: Transformer, tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
     mine = copy.deepcopy(model).train(training)
-    save_probes(tmp_path / "probes", 7, mine, tokenizer)
+    save_probes(tmp_path / "probes", 7, mine, tokenizer, PROBES)
     assert mine.training is training
     for number, (source, target) in enumerate(PROBES, start=1):
         source_pieces, pieces = (
@@ -176,7 +179,7 @@ def test_a_sentence_that_is_too_long_for_the_model_is_left_out(
     assert len(set(lengths)) > 1
     for most in (min(lengths), max(lengths)):
         short = Transformer(dataclasses.replace(model.config, max_length=most))
-        save_probes(tmp_path / str(most), 1, short, tokenizer)
+        save_probes(tmp_path / str(most), 1, short, tokenizer, PROBES)
         assert {path.name for path in (tmp_path / str(most)).iterdir()} == {
             f"step-00000001-{name}-{number}.npz"
             for number, length in enumerate(lengths, start=1)

@@ -68,13 +68,13 @@ class Planted:
     embedded rows with the embedding table: no label takes part in it.
     """
 
-    def __init__(self, model, kind, query, key, point):
-        self.model, self.query, self.key, self.point = model, query, key, point
+    def __init__(self, model, kind, query, key):
+        self.model, self.query, self.key = model, query, key
         self.stack_of_query = "encoder" if kind == "encoder_self" else "decoder"
         self.stack_of_key = "decoder" if kind == "decoder_self" else "encoder"
         self.embedded: dict[str, torch.Tensor] = {}
         attention = "cross_attention" if kind == "cross" else "self_attention"
-        points = {f"{self.stack_of_query}.layers.1.{attention}.{point}": self.plant}
+        points = {f"{self.stack_of_query}.layers.1.{attention}.hook_pattern": self.plant}
         for stack in ("encoder", "decoder"):
             points[f"{stack}.embedding.hook_tokens"] = self.remember
         self.hooks = model.hooks(points)
@@ -91,12 +91,11 @@ class Planted:
     def plant(self, value, name):
         value = value.clone()
         row = value[0, 3, self.position(self.stack_of_query, self.query)]
-        row[:] = 0 if self.point == "hook_pattern" else -1e4
+        row[:] = 0
         row[self.position(self.stack_of_key, self.key)] = 1
         return value
 
 
-@pytest.mark.parametrize("point", ["hook_pattern", "hook_attn_scores"])
 @pytest.mark.parametrize(
     ("kind", "query", "key"),
     [
@@ -109,9 +108,7 @@ class Planted:
         ("cross", "▁Der", "</s>"),
     ],
 )
-def test_a_planted_look_is_found_between_the_right_labels(
-    translator, processor, point, kind, query, key
-):
+def test_a_planted_look_is_found_between_the_right_labels(translator, processor, kind, query, key):
     # no token occurs twice on a side, so each names one position
     english, german = "The dog waits beside the river.", "Der Hund wartet neben dem Fluss."
     read = query
@@ -119,7 +116,7 @@ def test_a_planted_look_is_found_between_the_right_labels(
         pieces = processor.EncodeAsPieces(german)
         read = ["<s>", *pieces][[*pieces, "</s>"].index(query)]
     ids = processor.PieceToId(read), processor.PieceToId(key)
-    plant = Planted(translator.model, kind, *ids, point)
+    plant = Planted(translator.model, kind, *ids)
     with plant.hooks:
         trace = translator.trace(english, german)
     queries, keys = trace.labels(kind)

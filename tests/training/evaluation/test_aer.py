@@ -152,23 +152,6 @@ def test_the_best_map_is_stored_and_then_the_default(
     assert (default["layer"], default["head"]) == (stored.layer, stored.head)
 
 
-def test_the_table_has_a_line_for_every_head_and_layer(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = _json(files, capsys)["rows"]
-    assert main(_command(files)) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len([line for line in lines if " reads " in line and " / " in line]) == 2 * (4 + 1)
-    (first,) = (line for line in lines if line.split()[:3] == ["2", "3", "writes"])
-    (row,) = (
-        r for r in rows
-        if (r["layer"], r["head"], r["row"], r["lens"]) == (1, 2, "writes", "weights")
-    )  # fmt: skip
-    assert first.split()[3:6] == [f"{row['aer']:.1f}", "/", f"{row['mutual']['aer']:.1f}"]
-    for name in ("diagonal", "one_to_one", "random", "default", "best:"):
-        assert any(line.startswith(name) for line in lines)
-
-
 def test_links_outside_are_dropped_and_counted(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,7 +24,7 @@ def test_the_length_penalty_is_the_papers(length, alpha):
     assert length_penalty(length) == length_penalty(length, 0.6)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_beam_search_is_its_plain_description(seed):
     model = build(seed=seed, ending=seed / 2)
     for K, alpha in itertools.product((1, 2, 4), (0, 0.6, 2)):
@@ -36,7 +36,7 @@ def test_beam_search_is_its_plain_description(seed):
             assert [h.score for h in hypotheses] == pytest.approx(scores, abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_beam_that_is_wide_enough_finds_everything(seed):
     """Brute force: with three words and four places there are 121 translations."""
     model = build(vocab_size=7, seed=seed)
@@ -115,7 +115,7 @@ def stop_after(steps):
     return lambda: next(asked) >= steps
 
 
-@pytest.mark.parametrize("K", [1, 3, 20])
+@pytest.mark.parametrize("K", [1, 3])
 def test_a_search_that_is_stopped_gives_the_best_that_it_has(K):
     model = build(ending=-3)
     whole = beam_search(model, batch(SOURCES), beam_size=K)
@@ -149,7 +149,7 @@ def test_a_search_that_ends_by_itself_is_not_asked_again_and_keeps_what_it_found
     assert len(asked) < max(len(h.tokens) for row in whole for h in row)
 
 
-MODELS = [(seed, ending) for seed in range(3) for ending in (0, 1, 3)]
+MODELS = [(seed, ending) for seed in range(2) for ending in (0, 1, 3)]
 
 
 def steps_and_hypotheses(model, **options):

@@ -41,7 +41,7 @@ def test_a_forced_prefix_is_kept_and_scored_as_teacher_forcing_scores_it(K):
             assert h.score == pytest.approx(sum(log_p) / length_penalty(len(h.tokens)), abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_to_force_what_would_be_written_changes_nothing(seed):
     model = build(ending=2, seed=seed)
     for source, single in zip(SOURCES, greedy(model, batch(SOURCES), max_extra=4), strict=True):
@@ -103,7 +103,7 @@ def test_exactly_the_texts_without_a_forbidden_word_can_be_written(texts, words)
 
 def test_a_search_that_is_stopped_writes_no_forbidden_word_either():
     texts = [" a", "b", " c", "."]
-    for seed, word in itertools.product(range(8), ("a", "b", "c")):
+    for seed, word in itertools.product(range(2), ("a", "b", "c")):
         model = build(ending=-3, seed=seed)
         for hypotheses in beam_search(
             model,
@@ -178,8 +178,7 @@ def test_it_is_what_the_model_finds_probable_after_the_prefix():
         assert set(range(12)) - set(expected) == set(NEVER_WRITTEN)
 
 
-@pytest.mark.parametrize("K", [1, 3])
-def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_would(K):
+def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_would():
     pushed = longer = 0
     for seed, word in itertools.product(range(4), ("a", "d", ".")):
         model = build(vocab_size=12, ending=-1, seed=seed)
@@ -188,7 +187,7 @@ def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_
             def search(looks_ahead, model=model, source=source, word=word):
                 wish = forbid([word], LETTERS, looks_ahead=looks_ahead)
                 (hypotheses,) = beam_search(
-                    model, torch.tensor([source]), beam_size=K, max_extra=2, constraints=wish
+                    model, torch.tensor([source]), beam_size=1, max_extra=2, constraints=wish
                 )
                 return hypotheses[0]
 
@@ -212,20 +211,18 @@ def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_
             assert not wrong
             longer += right
             pushed += forced(search(False))[1]
-    assert pushed or K > 1  # without it
+    assert pushed  # without it
     assert longer
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("K", [1, 3])
-def test_each_sentence_of_a_batch_looks_ahead_in_its_own(K, monkeypatch):
+def test_each_sentence_of_a_batch_looks_ahead_in_its_own(monkeypatch):
     differ = 0
     for seed, word in itertools.product(range(3), ("a", "d", ".")):
         model = build(vocab_size=12, ending=-1, seed=seed)
         wish = forbid([word], LETTERS, looks_ahead=True)
 
         def search(sources, model=model, wish=wish):
-            results = beam_search(model, batch(sources), beam_size=K, max_extra=3, constraints=wish)
+            results = beam_search(model, batch(sources), beam_size=1, max_extra=3, constraints=wish)
             return [[h.tokens for h in hypotheses] for hypotheses in results]
 
         alone = [search([source])[0] for source in SOURCES]

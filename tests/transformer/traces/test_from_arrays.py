@@ -306,9 +306,3 @@ def test_shapes_are_looked_at_before_a_number_is(given, numbers, monkeypatch) ->
         monkeypatch.setattr(np, name, lambda *_: pytest.fail("numbers were looked at"))
     with pytest.raises(InputError, match=numbers):
         every(**given)
-
-
-def test_tokens_that_do_not_fit_are_refused_before_a_number_is_looked_at(monkeypatch) -> None:
-    monkeypatch.setattr(np, "asarray", lambda _: pytest.fail("numbers were looked at"))
-    with pytest.raises(InputError, match=r"L1 has 3 rows and 5 columns"):
-        every(cross=ones(1, 1, 3, 5))

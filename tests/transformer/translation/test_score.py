@@ -14,20 +14,19 @@ TEXT = "The dog waits beside the river."
 TARGET = "Ein kleiner Vogel singt."
 
 
-def random_translator(tokenizer, seed):
+def random_translator(tokenizer):
     """A model in float64 that nobody trained."""
     config = TransformerConfig(
         vocab_size=tokenizer.vocab_size, N=2, d_model=16, d_ff=32, h=2, max_length=64
     )
     with torch.random.fork_rng():
-        torch.manual_seed(seed)
+        torch.manual_seed(1)
         model = Transformer(config).double().eval()
     return Translator(Checkpoint(model, tokenizer, Path("nowhere"), "none"))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_score_is_the_plain_models(tokenizer, seed):
-    translator = random_translator(tokenizer, seed)
+def test_the_score_is_the_plain_models(tokenizer):
+    translator = random_translator(tokenizer)
     scored = translator.score(TEXT, TARGET, alternatives=3, alpha=0.8)
     target = [*tokenizer.encode(TARGET), EOS]
     source = torch.tensor([[*tokenizer.encode(TEXT), EOS]])

@@ -15,7 +15,6 @@ from tests.transformer.analysis.planted import (
 )
 from transformer import AttentionTrace
 from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
-from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.roles import (
     head_roles,
     one_to_one_keys,
@@ -60,16 +59,6 @@ def test_pieces_of_two_words_are_not_the_same_word_though_they_are_written_alike
     weights = np.ones((1, 1, len(tokens), len(tokens)), dtype=np.float32)
     axes = LabelledWeights(weights, Labels(tokens, tokens))
     np.testing.assert_array_equal(pattern_cells(axes, kind)["same word"], expected)
-
-
-def test_combining_marks_are_letters_of_their_word():
-    tokens = ("▁यह", "▁ह", "ि", "न", "्", "दी", "▁है", "।", "</s>")
-    axes = LabelledWeights(np.ones((1, 1, 9, 9), dtype=np.float32), Labels(tokens, tokens))
-    cells = pattern_cells(axes, "encoder_self")
-    assert cells["punctuation"][0].tolist() == [token == "।" for token in tokens]
-    words = [0, 1, 1, 1, 1, 1, 2, -1, -2]
-    expected = np.equal.outer(words, words) & (np.array(words) >= 0) & ~np.eye(9, dtype=bool)
-    np.testing.assert_array_equal(cells["same word"], expected)
 
 
 def test_a_cross_attention_that_is_one_to_one_and_keeps_the_order_is_called_so():
@@ -122,14 +111,6 @@ def test_a_head_that_gives_its_weight_to_dropped_tokens_is_not_named_by_the_rest
     even[:, -1] = 0.8
     axes, _ = without_special(axes_of("encoder_self", even))
     assert head_roles(axes, "encoder_self") == [[""]]
-
-
-def test_one_token_alone_has_measures_and_no_name():
-    for kind in LABELS:
-        single = LabelledWeights(np.ones((1, 2, 1, 1), np.float32), Labels(("▁A",), ("▁A",)), None)
-        assert head_roles(single, kind) == [["", ""]]
-        for name in ("entropy", "offset", "diagonal"):
-            assert measure(single, kind, name).tolist() == [[0, 0]]
 
 
 def roles_of(kind, heads, tokens):

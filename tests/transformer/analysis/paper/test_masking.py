@@ -145,21 +145,3 @@ def test_with_the_mask_nothing_leaks_and_no_sentence_knows_of_the_others(model, 
     # a long sentence counts for more than a short one: each real token alike
     assert result.mean_loss == pytest.approx(-every.mean(dtype=np.float64), abs=1e-4)
     assert result.mean_loss != pytest.approx(result.mean_losses.mean(), abs=1e-4)
-
-
-def test_a_decoder_that_has_one_position_has_no_future(model, translator):
-    trace = translator.trace("A green frog eats.", "Ein")
-    alone = batch_traces([trace])
-    single = type(alone)(
-        alone.source,
-        alone.target[:, :1],
-        alone.written[:, :1],
-        alone.source_tokens,
-        tuple(row[:1] for row in alone.decoder_tokens),
-        tuple(row[:1] for row in alone.target_tokens),
-    )
-    closed, opened = (
-        leak(model, single, "decoder_self", masked=masked) for masked in (True, False)
-    )
-    assert not opened.to_hidden.any()
-    np.testing.assert_allclose(opened.loss, closed.loss, atol=1e-6)

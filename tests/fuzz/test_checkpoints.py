@@ -18,14 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import sampled_from
 from torch import Tensor
 
-from tests.fuzz.bounds import (
-    BYTES,
-    PLACE,
-    accepted_or_refused,
-    calls,
-    change_bytes,
-    examples,
-)
+from tests.fuzz import bounds
 from transformer import Tokenizer, Transformer, TransformerConfig, Translator
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, TOKENIZER, WEIGHTS
@@ -152,7 +145,7 @@ def flip_bit(folder: Path, file: str, place: float, bit: int) -> Accepted:
 
 
 def damage_and_sign(folder: Path, file: str, **damage: Any) -> Accepted:
-    change_bytes(folder / file, **damage)
+    bounds.change_bytes(folder / file, **damage)
     _sign(folder)
     return "other"
 
@@ -160,19 +153,23 @@ def damage_and_sign(folder: Path, file: str, **damage: Any) -> Accepted:
 FILE, SIGNED = sampled_from(FILES), sampled_from([file for file in FILES if file != MANIFEST])
 HEADER = [*NUMBERS, "F32", "F4", "C64", "I8", [2**60, 2**60], [-1], [0, 10**19]]
 DAMAGES = st.one_of(
-    calls(set_field, field=sampled_from(FIELDS), value=sampled_from([*NUMBERS, MISSING])),
-    calls(set_manifest, key=sampled_from(["format", "sha256"]), value=sampled_from(NUMBERS)),
-    calls(list_file, name=sampled_from(NAMES), checksum=st.just("0" * 64)),
-    calls(edit_tensors, edit=sampled_from(TENSORS)),
-    calls(
+    bounds.calls(set_field, field=sampled_from(FIELDS), value=sampled_from([*NUMBERS, MISSING])),
+    bounds.calls(set_manifest, key=sampled_from(["format", "sha256"]), value=sampled_from(NUMBERS)),
+    bounds.calls(list_file, name=sampled_from(NAMES), checksum=st.just("0" * 64)),
+    bounds.calls(edit_tensors, edit=sampled_from(TENSORS)),
+    bounds.calls(
         edit_header,
         key=sampled_from(["dtype", "shape", "data_offsets"]),
         value=sampled_from(HEADER),
     ),
-    calls(set_header_length, length=sampled_from([0, 1, 2**20, 2**31, 2**40, 2**63, 2**64 - 1])),
-    calls(flip_bit, file=FILE, place=PLACE, bit=st.integers(0, 7)),
-    calls(damage_and_sign, file=SIGNED, places=BYTES, end=st.just(1.0) | PLACE),
-    calls(damage_and_sign, file=st.just(WEIGHTS), places=BYTES, first=st.just(2_000)),
+    bounds.calls(
+        set_header_length, length=sampled_from([0, 1, 2**20, 2**31, 2**40, 2**63, 2**64 - 1])
+    ),
+    bounds.calls(flip_bit, file=FILE, place=bounds.PLACE, bit=st.integers(0, 7)),
+    bounds.calls(
+        damage_and_sign, file=SIGNED, places=bounds.BYTES, end=st.just(1.0) | bounds.PLACE
+    ),
+    bounds.calls(damage_and_sign, file=st.just(WEIGHTS), places=bounds.BYTES, first=st.just(2_000)),
 )
 
 
@@ -192,14 +189,14 @@ def folders(
 
 
 def _check(folder: Path, accepted: Accepted, translation: str) -> None:
-    with accepted_or_refused():
+    with bounds.accepted_or_refused():
         translator = Translator.load(folder)
         result = translator.translate(SENTENCE, beam_size=2)
         translator.trace_of(result)
         assert accepted == "other" or (accepted == "same" and result.text == translation)
 
 
-@examples(20, 1_500)
+@bounds.examples(20, 1_500)
 @given(damage=DAMAGES, number=st.integers(0, 1))
 def test_a_damaged_checkpoint_translates_or_is_refused(
     folders: dict[Path, str],
@@ -215,7 +212,7 @@ def test_a_damaged_checkpoint_translates_or_is_refused(
         shutil.rmtree(copy)
 
 
-@examples(len(NAMES), len(NAMES))
+@bounds.examples(len(NAMES), len(NAMES))
 @given(sampled_from(NAMES))
 def test_a_hostile_path_is_refused(folders: dict[Path, str], name: str) -> None:
     path, translation = next(iter(folders.items()))

@@ -9,15 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.training import runs
 from tests.training.conftest import TinyRun
-from tests.training.runs import (
-    forkserver,
-    log_without_times,
-    main_stopped_at,
-    same_weights,
-    wait_for_write,
-    weights,
-)
 from training.run.state import has_state
 
 pytestmark = pytest.mark.slow
@@ -29,17 +22,19 @@ def test_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRu
     tiny.data = Path(f"{tiny.data}:0.7")  # drawn anew in each epoch
     whole, out = tiny.train(out="whole"), tiny.out
     tiny.change(save_every=2)
-    context = forkserver()
+    context = runs.forkserver()
     moments, start = random.Random(7), 0.0
     for kill in range(5):
         resume = ["--resume"] if has_state(out / "state") else []
-        process = context.Process(target=main_stopped_at, args=(0, tiny.command(*resume)))
+        process = context.Process(target=runs.main_stopped_at, args=(0, tiny.command(*resume)))
         process.start()
         began = time.monotonic()
         if kill == 1:  # anywhere before its first step
             time.sleep(moments.uniform(0, start))
         else:  # the first before it has saved anything, the others after one save or two
-            wait_for_write(out / ("state/state.json" if kill else "run.jsonl"), process.is_alive)
+            runs.wait_for_write(
+                out / ("state/state.json" if kill else "run.jsonl"), process.is_alive
+            )
             start = start or time.monotonic() - began
             time.sleep(moments.uniform(0, 0.015))
         was_running = process.is_alive()
@@ -48,5 +43,5 @@ def test_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRu
         assert was_running, "the run ended before its kills"
     assert has_state(out / "state")
     tiny.train("--resume")
-    assert same_weights(weights(out), weights(whole))
-    assert log_without_times(out) == log_without_times(whole)
+    assert runs.same_weights(runs.weights(out), runs.weights(whole))
+    assert runs.log_without_times(out) == runs.log_without_times(whole)

@@ -198,12 +198,7 @@ def _check(folder: Path, accepted: Accepted, translation: str) -> None:
 
 @bounds.examples(20, 1_500)
 @given(damage=DAMAGES, number=st.integers(0, 1))
-def test_a_damaged_checkpoint_translates_or_is_refused(
-    folders: dict[Path, str],
-    tmp_path: Path,
-    damage: Callable[[Path], Accepted],
-    number: int,
-) -> None:
+def test_a_damaged_checkpoint_translates_or_is_refused(folders, tmp_path, damage, number):
     path, translation = list(folders.items())[number]
     copy = Path(shutil.copytree(path, tmp_path / "copy"))
     try:

@@ -37,9 +37,7 @@ def links(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Mapping[str, str]]
     place=st.sampled_from([(page, view) for page, views in VIEWS.items() for view in views]),
     text=TEXTS,
 )
-def test_every_link_of_a_finding_opens_its_page(
-    links: list[tuple[str, Mapping[str, str]]], place: tuple[str, Mapping[str, str]], text: str
-) -> None:
+def test_every_link_of_a_finding_opens_its_page(links, place, text):
     page, view = place
     links.clear()
     with no_errors_logged():

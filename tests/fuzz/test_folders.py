@@ -171,11 +171,8 @@ def test_folders_beside_the_output_stay(output: str, kind: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("command", REPLACING)
 def test_own_files_are_replaced_and_others_beside_them_are_not(
-    command: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    command, tmp_path, capsys, monkeypatch
+):
     out = tmp_path / "out"
     arguments = [*command.split(), *ARGUMENTS[command], "--out", str(out)]
     assert main(arguments) == 0

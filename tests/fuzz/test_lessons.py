@@ -44,9 +44,7 @@ def test_a_text_is_a_lesson_or_refused(tmp_path: Path, content: bytes) -> None:
 
 @bounds.examples(10, 500)
 @given(st.sampled_from(LESSONS), bounds.BYTES, st.floats(0.5, 1))
-def test_a_damaged_lesson_takes_no_other_away(
-    tmp_path: Path, lesson: Path, places: list[tuple[float, int]], end: float
-) -> None:
+def test_a_damaged_lesson_takes_no_other_away(tmp_path, lesson, places, end):
     path = tmp_path / "damaged.md"
     path.write_bytes(lesson.read_bytes())
     bounds.change_bytes(path, places, end)
@@ -58,9 +56,7 @@ def test_a_damaged_lesson_takes_no_other_away(
 
 
 @pytest.mark.parametrize("kind", bounds.SPECIAL)
-def test_what_is_no_file_takes_no_lesson_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_what_is_no_file_takes_no_lesson_away(tmp_path, monkeypatch, kind):
     bounds.put_special(tmp_path / "special.md", kind)
     monkeypatch.setenv(LESSONS_VARIABLE, str(tmp_path))
     with bounds.no_errors_logged():

@@ -156,9 +156,7 @@ def test_a_missing_file_is_named_and_a_pipe_not_waited_for(tmp_path: Path) -> No
             RunConfig.load(tmp_path / f"{name}.toml")
 
 
-def test_a_configuration_that_comes_along_is_found_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_configuration_that_comes_along_is_found_by_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert config_file("table3/c-N2.toml") == CONFIGS / "table3/c-N2.toml"
     Path("demo.toml").touch()

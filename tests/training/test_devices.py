@@ -5,8 +5,6 @@ The latter shows without one: cuts in compiled layers, a residual stream that is
 
 import dataclasses
 import os
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
@@ -25,9 +23,7 @@ from transformer.model import Transformer
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
 
-def test_the_caches_of_kernels_are_limited_unless_the_user_sets_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_caches_of_kernels_are_limited_unless_the_user_sets_them(monkeypatch):
     monkeypatch.setenv(CACHES[0], "1024")
     monkeypatch.delenv(CACHES[1], raising=False)
     set_up_distributed()
@@ -44,9 +40,7 @@ def test_the_caches_of_kernels_are_limited_unless_the_user_sets_them(
         ("fp asimd", False),
     ],
 )
-def test_bf16_is_native_where_the_processor_says_so(
-    flags: str, native: bool, tmp_path: Path
-) -> None:
+def test_bf16_is_native_where_the_processor_says_so(flags, native, tmp_path):
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text(f"model name\t: Some processor\nflags\t\t: {flags}\n")
     assert _cpu_has_bf16(cpuinfo) is native
@@ -54,9 +48,7 @@ def test_bf16_is_native_where_the_processor_says_so(
 
 
 @pytest.mark.parametrize("chosen", [lambda: set_up_distributed().device, inference_device])
-def test_on_a_gpu_attention_is_not_planned_shape_by_shape(
-    chosen: Callable[[], torch.device], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_gpu_attention_is_not_planned_shape_by_shape(chosen, monkeypatch):
     backends = torch.backends.cuda
     backends.enable_cudnn_sdp(True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
@@ -84,9 +76,7 @@ def batch(rows: int, source: int, target: int) -> Batch:
 
 
 @pytest.mark.slow
-def test_compiled_layers_are_a_few_graphs_whatever_the_lengths(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_compiled_layers_are_a_few_graphs_whatever_the_lengths(monkeypatch):
     """A cut leaves the attention out; one graph for each length would be compiled for ever."""
     monkeypatch.setattr(MultiHeadAttention, "_explicit", lambda *_: False)  # as on a GPU
     graphs: list[fx.GraphModule] = []
@@ -119,9 +109,7 @@ def test_compiled_layers_are_a_few_graphs_whatever_the_lengths(
     assert sorted(calls) == [decoder, decoder, [(True, False)]]
 
 
-def test_the_residual_stream_stays_in_bfloat16_where_a_norm_gives_float32(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_residual_stream_stays_in_bfloat16_where_a_norm_gives_float32(monkeypatch):
     """As autocast lets it on a GPU; each product after it would cast the stream back."""
     norm = torch.nn.LayerNorm.forward
     monkeypatch.setattr(torch.nn.LayerNorm, "forward", lambda self, x: norm(self, x.float()))

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Pair
 from tests.training.conftest import RECIPE, run_in
 from training.evaluate import main as evaluate
 from training.model_card import cell, main
@@ -105,9 +104,7 @@ def test_before_the_end_the_card_is_of_the_last_checkpoint(run: Path, tmp_path: 
     assert "has no checkpoint yet" in _refused([str(made), "--out", str(tmp_path / "no.md")])
 
 
-def test_figures_stand_before_and_after_in_one_table(
-    run: Path, tmp_path: Path, checkpoint_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_figures_stand_before_and_after_in_one_table(run, tmp_path, checkpoint_folder, capsys):
     texts = tmp_path / "texts"
     texts.mkdir()
     (texts / "in.en").write_text("The dog sees one bird.\nThe man likes no horse.\n", "utf-8")
@@ -143,8 +140,8 @@ def test_figures_stand_before_and_after_in_one_table(
 
 
 def test_examples_are_translated_by_the_weights_of_the_card(
-    run: Path, tmp_path: Path, checkpoint_folder: Path, pairs: list[Pair]
-) -> None:
+    run, tmp_path, checkpoint_folder, pairs
+):
     sentences = ["The dog sees one bird.", "A | b * c."]
     (tmp_path / "ten.txt").write_text("\n".join([sentences[0], "", sentences[1]]) + "\n", "utf-8")
     given = ["--examples", str(tmp_path / "ten.txt")]
@@ -183,12 +180,8 @@ def test_examples_are_translated_by_the_weights_of_the_card(
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
-    run: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    more: list[str],
-    words: str,
-) -> None:
+    run, tmp_path, monkeypatch, more, words
+):
     monkeypatch.chdir(tmp_path)
     Path("run").symlink_to(run)
     Path("old.json").write_text('{"bleu": 4.5, "chrf": 3, "perplexity": 9, "beam": 4, '

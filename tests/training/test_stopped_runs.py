@@ -52,9 +52,7 @@ def written(out: Path) -> dict[str, object]:
 
 
 @pytest.mark.timeout(300)
-def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(
-    tiny: TinyRun,
-) -> None:
+def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(tiny):
     # all that draws random numbers; an epoch has about 11 updates
     tiny.change(steps=48, log_every=7, save_every=16, validate_every=20)
     tiny.change(r_drop=5.0, micro_batch_tokens=90)
@@ -72,9 +70,7 @@ def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(
     assert written(again) == expected
 
 
-def test_a_run_keeps_the_order_of_its_text_on_a_device_that_pads_otherwise(
-    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_keeps_the_order_of_its_text_on_a_device_that_pads_otherwise(tiny, monkeypatch):
     with monkeypatch.context() as on_gpu:
         on_gpu.setattr(ProcessInfo, "length_multiple", 8)
         whole = tiny.train("--steps", "8", out="whole")

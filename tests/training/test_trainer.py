@@ -67,9 +67,7 @@ def test_a_run_can_be_made_longer(finished: Path, interrupted: Path, tiny: TinyR
     assert [(record["step"], record["steps"]) for record in planned] == [(0, 16), (16, 24)]
 
 
-def test_a_run_in_bf16_resumes_to_the_same_weights(
-    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_in_bf16_resumes_to_the_same_weights(tiny, monkeypatch):
     monkeypatch.setattr(ProcessInfo, "has_native_bf16", True)
     tiny.change(bf16=True, steps=8)
     whole = tiny.train(out="whole")
@@ -78,9 +76,7 @@ def test_a_run_in_bf16_resumes_to_the_same_weights(
 
 
 @pytest.mark.parametrize("name", ["state.safetensors", "state.json"])
-def test_a_damaged_state_falls_back_to_the_one_before(
-    name: str, finished: Path, interrupted: Path, tiny: TinyRun
-) -> None:
+def test_a_damaged_state_falls_back_to_the_one_before(name, finished, interrupted, tiny):
     path = interrupted / "state" / name
     path.write_bytes(path.read_bytes()[:-20])
     tiny.train("--resume")
@@ -96,9 +92,7 @@ def test_two_damaged_states_are_one_sentence(interrupted: Path, tiny: TinyRun) -
 
 
 @pytest.mark.timeout(300)  # a minute where the cores are free
-def test_probes_are_read_from_a_model_whose_layers_are_compiled(
-    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_probes_are_read_from_a_model_whose_layers_are_compiled(tiny, monkeypatch):
     # traced as on a GPU, but run by PyTorch itself: no C++ compiler is needed; and without dropout,
     # at which a CPU cuts the graphs
     monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
@@ -117,9 +111,7 @@ def test_probes_are_read_from_a_model_whose_layers_are_compiled(
     assert [record["step"] for record in records if "validation_bleu" in record] == [1]
 
 
-def test_bf16_that_would_be_emulated_is_float32_and_named(
-    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bf16_that_would_be_emulated_is_float32_and_named(tiny, monkeypatch):
     sentence = "would have to emulate bfloat16"
     runs = []
     for asked, native, precision in (

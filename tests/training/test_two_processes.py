@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from tests.training import runs
-from tests.training.conftest import TinyRun
 from training.data.batches import Batch
 from training.devices import ProcessInfo
 from training.run import journal
@@ -32,9 +31,7 @@ def _measured(out: Path, name: str) -> dict[int, float]:
 
 
 @pytest.mark.timeout(300)
-def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(
-    tiny: TinyRun,
-) -> None:
+def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(tiny):
     # Adam's first steps follow the sign of a gradient: at the paper's rate they lift the rounding
     tiny.change(P_drop=0.0, lr_factor=0.1, validate_every=10, steps=20)
     out = tiny.out
@@ -81,9 +78,7 @@ def _with_a_bad_loss(bad: int, arguments: list[str]) -> tuple[int, str, list[str
 
 
 @pytest.mark.timeout(300)
-def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(
-    tiny: TinyRun,
-) -> None:
+def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(tiny):
     # an update is a single pair, so that the second process has none
     tiny.change(batch_tokens=1, save_every=4)
     results = runs.in_two_processes(_with_a_bad_loss, 9, tiny.command())

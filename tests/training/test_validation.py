@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,9 +61,7 @@ def test_score_is_sacrebleu_cased_13a() -> None:
 # loss
 
 
-def test_loss_is_the_mean_over_tokens_whatever_the_batches(
-    model: Transformer, encoded: EncodedText
-) -> None:
+def test_loss_is_the_mean_over_tokens_whatever_the_batches(model, encoded):
     total, tokens = 0.0, 0
     with torch.no_grad():
         for row in range(len(encoded)):  # one sentence at a time: no padding at all
@@ -95,9 +92,7 @@ def test_translations_come_back_in_the_order_of_their_sources(tokenizer: Tokeniz
 # measuring while training
 
 
-def test_validation_leaves_the_model_as_it_was(
-    text: ParallelText, tokenizer: Tokenizer, model: Transformer
-) -> None:
+def test_validation_leaves_the_model_as_it_was(text, tokenizer, model):
     training = Transformer(model.config).train()
     training.load_state_dict(model.state_dict())
     random = torch.get_rng_state()
@@ -110,9 +105,7 @@ def test_validation_leaves_the_model_as_it_was(
     assert all(p.grad is None for p in training.parameters())
 
 
-def test_bleu_compares_with_the_lines_of_the_references(
-    text: ParallelText, tokenizer: Tokenizer, model: Transformer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bleu_compares_with_the_lines_of_the_references(text, tokenizer, model, monkeypatch):
     # © is no piece of the vocabulary, and of two spaces the pieces hold one: decoded, both are lost
     lines = [f"©  {line}" for line in text.target]
     odd = ParallelText(["The dog " * 200, *text.source], ["Der Hund " * 200, *lines])
@@ -126,9 +119,7 @@ def test_bleu_compares_with_the_lines_of_the_references(
     assert validation.encoded.left_out == 1
 
 
-def test_an_error_while_measuring_leaves_the_model_training(
-    text: ParallelText, tokenizer: Tokenizer, model: Transformer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_while_measuring_leaves_the_model_training(text, tokenizer, model, monkeypatch):
     training = Transformer(model.config).train()
     validation = Validation(text, tokenizer, training, 5, HERE)
 
@@ -146,8 +137,8 @@ def test_an_error_while_measuring_leaves_the_model_training(
 
 @pytest.mark.parametrize("training", [True, False])
 def test_a_file_of_each_sentence_holds_its_attention_without_dropout(
-    training: bool, model: Transformer, tokenizer: Tokenizer, tmp_path: Path
-) -> None:
+    training, model, tokenizer, tmp_path
+):
     mine = copy.deepcopy(model).train(training)
     save_probes(tmp_path / "probes", 7, mine, tokenizer, PROBES)
     assert mine.training is training
@@ -172,9 +163,7 @@ def test_a_file_of_each_sentence_holds_its_attention_without_dropout(
                 assert np.array_equal(retained.weights(kind), again.weights(kind))
 
 
-def test_a_sentence_that_is_too_long_for_the_model_is_left_out(
-    model: Transformer, tokenizer: Tokenizer, tmp_path: Path
-) -> None:
+def test_a_sentence_that_is_too_long_for_the_model_is_left_out(model, tokenizer, tmp_path):
     lengths = [max(len(tokenizer.pieces(side)) + 1 for side in probe) for probe in PROBES]
     assert len(set(lengths)) > 1
     for most in (min(lengths), max(lengths)):

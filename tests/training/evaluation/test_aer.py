@@ -76,9 +76,7 @@ def _by_loops(translator: Translator, layer: int, head: int | None, row: str) ->
     return _figures(alignments)
 
 
-def test_rows_of_weights_are_those_of_plain_loops(
-    files: Path, translator: Translator, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_of_weights_are_those_of_plain_loops(files, translator, capsys):
     rows = _json(files, capsys)["rows"]
     compared = 0
     for results in rows:
@@ -90,9 +88,7 @@ def test_rows_of_weights_are_those_of_plain_loops(
     assert len({json.dumps(expected) for expected in rows}) > 20
 
 
-def test_there_is_a_row_for_every_map_and_one_is_the_default(
-    files: Path, translator: Translator, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_there_is_a_row_for_every_map_and_one_is_the_default(files, translator, capsys):
     result = _json(files, capsys)
     maps = {(r["layer"], r["head"], r["row"], r["lens"]) for r in result["rows"]}
     head_lenses = lenses.HAS_HEADS & set(lenses.NAMES)
@@ -135,9 +131,7 @@ def test_baselines_by_hand(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert results["random"]["aer"] == pytest.approx(100 * (1 - (a_s + a_p) / (words + sure)))
 
 
-def test_the_best_map_is_stored_and_then_the_default(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_best_map_is_stored_and_then_the_default(files, capsys):
     assert main(_command(files, "--json", "--write", "three sentences")) == 0
     printed = capsys.readouterr()
     result = json.loads(printed.out)
@@ -152,9 +146,7 @@ def test_the_best_map_is_stored_and_then_the_default(
     assert (default["layer"], default["head"]) == (stored.layer, stored.head)
 
 
-def test_links_outside_are_dropped_and_counted(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_links_outside_are_dropped_and_counted(files, capsys):
     (files / "gold").write_text("\n".join([GOLD[0] + " 9-0", *GOLD[1:]]) + "\n")
     assert main(_command(files, "--json", "--drop-outside")) == 0
     printed = capsys.readouterr()
@@ -173,8 +165,8 @@ def test_links_outside_are_dropped_and_counted(
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
-    files: Path, capsys: pytest.CaptureFixture[str], name: str, content: str, sentence: str
-) -> None:
+    files, capsys, name, content, sentence
+):
     (files / name).write_text(content, "utf-8")
     before = {path.name: path.read_bytes() for path in (files / "model").iterdir()}
     assert main(_command(files, "--write", "x")) == 2
@@ -243,9 +235,7 @@ def test_aer_by_hand() -> None:
         ("0-2\n0-2\n", Notation(turned=True), "line 2: the link 0-2 names word 2 of the source"),
     ],
 )  # fmt: skip
-def test_bad_gold_is_one_sentence_that_names_the_line(
-    tmp_path: Path, content: str, notation: Notation, sentence: str
-) -> None:
+def test_bad_gold_is_one_sentence_that_names_the_line(tmp_path, content, notation, sentence):
     with pytest.raises(CorpusError, match=sentence) as error:
         _read(tmp_path, content, notation)
     assert re.fullmatch(r"[^\n]+[^.\n]\.", str(error.value))

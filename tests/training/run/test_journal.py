@@ -40,9 +40,7 @@ def test_a_resumed_run_drops_what_came_after_its_step(tmp_path: Path) -> None:
     assert read(path) == [{"step": 1}, {"step": 2}, {"step": 3, "loss": 9.0}]
 
 
-def test_a_run_that_is_killed_while_it_takes_up_its_log_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_is_killed_while_it_takes_up_its_log_loses_nothing(tmp_path, monkeypatch):
     path = tmp_path / "run.jsonl"
     log = RunLog(path)
     for step in (1, 2):
@@ -174,9 +172,7 @@ def test_a_record_is_on_the_disk_at_once(tmp_path: Path) -> None:
     board.close()
 
 
-def test_without_tensorboard_it_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_tensorboard_it_says_what_to_do(tmp_path, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("torch.utils.tensorboard")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "tensorboard", None)

@@ -79,9 +79,7 @@ def test_rules_and_strengths_by_hand() -> None:
 
 
 @pytest.mark.parametrize("words", ["pieces", "typed"])
-def test_both_models_link_as_each_does_alone(
-    translator: Translator, reverse: Translator, words
-) -> None:
+def test_both_models_link_as_each_does_alone(translator, reverse, words):
     trace = translator.trace(SOURCE, target=TARGET)
     back = reverse.trace(TARGET, target=SOURCE)
     forward = {p[:2]: p.strength for p in align(translator, trace, BOTH.forward, words=words)}
@@ -100,9 +98,7 @@ def test_both_models_link_as_each_does_alone(
     assert pairs
 
 
-def test_what_cannot_be_combined_is_one_sentence(
-    translator: Translator, reverse: Translator
-) -> None:
+def test_what_cannot_be_combined_is_one_sentence(translator, reverse):
     trace = translator.trace(SOURCE, target=TARGET)
     with pytest.raises(InputError, match=r"translates English to German: choose one that .*\.$"):
         align_both(translator, translator, trace)
@@ -123,9 +119,7 @@ def folder(tmp_path: Path, checkpoint_folder: Path) -> Path:
     return Path(shutil.copytree(checkpoint_folder, tmp_path / "model"))
 
 
-def test_what_is_written_is_read_for_the_model_that_it_was_measured_with(
-    folder: Path, reverse: Translator
-) -> None:
+def test_what_is_written_is_read_for_the_model_that_it_was_measured_with(folder, reverse):
     loaded = Translator.load(folder)
     unmeasured = BothSettings(read_alignment(loaded), read_alignment(reverse), "intersection")
     assert read_both(loaded, reverse) == unmeasured
@@ -152,9 +146,7 @@ def test_what_is_written_is_read_for_the_model_that_it_was_measured_with(
         ({"weights": 7}, "weights = 7"),
     ],
 )
-def test_a_damaged_file_is_one_sentence(
-    folder: Path, reverse: Translator, content, sentence: str
-) -> None:
+def test_a_damaged_file_is_one_sentence(folder, reverse, content, sentence):
     if isinstance(content, dict):
         content = json.dumps(json.loads(BOTH.to_json(reverse)) | content).encode()
     (folder / FILE).write_bytes(content)

@@ -93,9 +93,7 @@ def test_a_row_of_sinks_alone_stays_empty(made: AttentionTrace) -> None:
 @pytest.mark.parametrize(
     ("kind", "first"), [("encoder_self", 0), ("decoder_self", 1), ("cross", 0)]
 )
-def test_the_share_left_out_is_the_mean_over_the_rows_that_count(
-    made: AttentionTrace, kind: Kind, first: int
-) -> None:
+def test_the_share_left_out_is_the_mean_over_the_rows_that_count(made, kind, first):
     shares = share_on_sinks(made, kind)
     assert shares.dtype == np.float64
     for layer, head in np.ndindex(2, 3):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tests.transformer.analysis.lens_cases import Case
-from transformer import AttentionTrace, Translator
 from transformer.analysis.source_share import by_words, source_shares
 
 
@@ -17,9 +16,7 @@ def test_source_and_prefix_sum_to_1_and_none_is_negative(case: Case) -> None:
     assert (shares.from_source > 0).all()
 
 
-def test_words_sum_their_read_pieces_and_average_their_written_ones(
-    translator: Translator, trace: AttentionTrace
-) -> None:
+def test_words_sum_their_read_pieces_and_average_their_written_ones(translator, trace):
     tokens = source_shares(translator, trace)
     words = by_words(tokens, trace)
     read, written = (
@@ -47,9 +44,7 @@ def test_words_sum_their_read_pieces_and_average_their_written_ones(
     assert words.used == pytest.approx([max(column) for column in words.source.T])
 
 
-def test_a_beginning_has_the_same_shares_whatever_follows(
-    translator: Translator, trace: AttentionTrace
-) -> None:
+def test_a_beginning_has_the_same_shares_whatever_follows(translator, trace):
     whole = source_shares(translator, trace)
     pieces = trace.target_pieces[:2]
     cut = replace(trace, target_pieces=pieces, cross=trace.cross[:, :, :2])

@@ -88,7 +88,7 @@ SIZES = costs.Sizes(d=512, k=3, r=64, h=8)
 )
 def test_the_work_is_the_papers_and_only_attention_keeps_a_weight_for_each_pair(
     layer, operations, stored
-) -> None:
+):
     assert costs.work(layer, 100, SIZES) == operations
     assert costs.work(layer, np.array([80.0, 100.0, 4000.0]), SIZES)[1] == operations
     assert costs.memory(layer, 100, SIZES) == stored

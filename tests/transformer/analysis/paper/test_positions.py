@@ -121,9 +121,7 @@ def test_without_an_edit_the_log_probabilities_are_those_of_the_trace(model, tra
 
 @pytest.mark.parametrize("stacks", [BOTH, ("encoder",), ("decoder",)])
 @pytest.mark.parametrize("pieces", [1, 40, 1000])  # of one batch
-def test_many_moves_at_once_are_what_each_is_alone(
-    model: Transformer, trace, stacks: tuple[Stack, ...], pieces: int, monkeypatch
-) -> None:
+def test_many_moves_at_once_are_what_each_is_alone(model, trace, stacks, pieces, monkeypatch):
     monkeypatch.setattr(positions, "BATCH_PIECES", pieces)
     steps = (0, 3, 100, 7, 5000)
     together = positions.moved_log_probs(model, trace, stacks, steps)

@@ -9,7 +9,6 @@ import pytest
 import safetensors
 import torch
 
-from tests.conftest import Pair
 from tests.transformer.checkpoints.marian import marian_folder
 from tests.transformer.checkpoints.marian.plain_marian import PlainMarian
 from transformer import KINDS, CheckpointError, Tokenizer, Transformer, Translator
@@ -114,9 +113,7 @@ def test_states_weights_and_logits_are_ours_by_plain_code(exported, given, pairs
 
 
 @pytest.mark.slow
-def test_our_reader_gives_the_same_translations_and_log_probabilities(
-    exported: Path, given: Path, pairs: list[Pair]
-):
+def test_our_reader_gives_the_same_translations_and_log_probabilities(exported, given, pairs):
     ours, read = Translator.load(given), Translator.load(exported)
     assert read.model.config.vocab_size == ours.model.config.vocab_size
     for english, german in pairs[::8]:

@@ -33,8 +33,8 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def test_links_of_a_script_without_spaces_are_counted_in_pieces_and_that_is_said(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    folder, capsys, monkeypatch
+):
     text = "The cat 我 old爱."
     translator = Translator.load(folder)
     trace = translator.trace_of(translator.translate(text, beam_size=1))
@@ -51,9 +51,7 @@ def test_links_of_a_script_without_spaces_are_counted_in_pieces_and_that_is_said
     assert lines.err.count(APART) == 1
 
 
-def test_bleu_counts_the_output_bias_in_the_loss(
-    folder: Path, files: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bleu_counts_the_output_bias_in_the_loss(folder, files, capsys):
     chosen = ["bleu", "--checkpoint", str(folder), *files, "--beam", "1", "--json"]
     assert evaluate.main(chosen) == 0
     figures = json.loads(capsys.readouterr().out)
@@ -72,9 +70,7 @@ def test_bleu_counts_the_output_bias_in_the_loss(
     ("measure", "stored"),
     [(["heads", "--bleu-sentences", "2"], "heads.json"), (["faithfulness"], "faithfulness.json")],
 )
-def test_heads_are_measured_and_the_folder_still_loads(
-    measure: list[str], stored: str, files: list[str], tmp_path: Path
-) -> None:
+def test_heads_are_measured_and_the_folder_still_loads(measure, stored, files, tmp_path):
     folder = marian_folder.write(tmp_path / "own", separate=True, layers=1)
     before = Translator.load(folder).checksum
     chosen = ["--checkpoint", str(folder), *files]

@@ -91,9 +91,7 @@ def test_states_weights_and_logits_are_marian_s(case: Case, number: int) -> None
 
 @pytest.mark.parametrize("separate", [False, True])
 @pytest.mark.parametrize("start", ["<s>", "<pad>"])
-def test_a_bos_of_marian_s_own_is_ours_where_its_decoder_begins_with_it(
-    start: str, separate: bool, tmp_path: Path
-) -> None:
+def test_a_bos_of_marian_s_own_is_ours_where_its_decoder_begins_with_it(start, separate, tmp_path):
     case = Case(marian_folder.write(tmp_path, start=start, separate=separate))
     source, is_ours = case.ids(marian_folder.SOURCE[0]), start == "<s>"
     written = torch.randint(4, case.model.config.vocab_size, (6,)).tolist()

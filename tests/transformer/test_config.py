@@ -11,12 +11,15 @@ from transformer.config import LATER
 SIZES = ("vocab_size", "N", "d_model", "d_ff", "h", "max_length", "d_k", "d_v")
 REFUSED: dict[str, list[Any]] = {
     **{name: [0, -1, 2.0, "8", True] for name in SIZES},
-    **{name: [-0.1, 1, 1.5, math.nan, math.inf, "0.1", True] for name in ("P_drop", "epsilon_ls")},
+    **{name: [-0.1, 1, math.nan, math.inf, "0.1", None, True] for name in ("P_drop", "epsilon_ls")},
     "positions": ["Sinusoidal", "rotary", "", None, 1, []],
-    **{"decoder_h": [3], "decoder_N": [0], "decoder_d_ff": [1.5], "scale_embedding": [None]},
+    "decoder_h": [3],
+    "decoder_N": [0],
+    "decoder_d_ff": [1.5],
+    "scale_embedding": [None],
 }
 REFUSED["vocab_size"].append(3)
-REFUSED["h"].append(7)
+REFUSED["h"] += [7, None]
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -143,8 +143,7 @@ def test_each_line_of_a_batch_ends_at_its_own_limit(tokenizer, tmp_path, K):
     ]
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.6])
-@pytest.mark.parametrize("K", [1, 3])
+@pytest.mark.parametrize(("K", "alpha"), [(1, 0.0), (3, 0.6)])
 def test_the_plain_search_is_the_search_of_decoding(model, tokenizer, pairs, K, alpha):
     row = [*tokenizer.encode(pairs[3].english), EOS]
 

@@ -227,13 +227,6 @@ def run_threads(threads):
         sys.setswitchinterval(interval)
 
 
-def test_a_thread_that_is_started_inside_a_block_is_not_watched(model):
-    inside = []
-    with model.hooks({TOKENS: fail}):
-        run_threads([threading.Thread(target=lambda: inside.append(watched(model)))])
-    assert inside == [[]]
-
-
 def test_a_compiled_graph_holds_no_hooks(model):
     """It is traced once and serves everybody; `fullgraph` fails if the points break it."""
     compiled = torch.compile(model.encoder, backend="eager", fullgraph=True)

@@ -158,8 +158,6 @@ def test_links_outside_are_dropped_and_counted(files, capsys):
     ("name", "content", "sentence"),
     [
         ("gold", "0-0\n9-0\n0-0\n", "gold line 2: the link 9-0 names word 9 of the source"),
-        ("src", "The dog .\n\nThe cat .\n", "src line 2 is empty"),
-        ("tgt", "Der Hund .\n", "tgt has 1"),
         ("src", "a b c d\nx y z\n" + "dog " * 300 + "\n", "Line 3: The text has "),
         ("model/alignment.json", "{}", "alignment.json does not say layer"),
     ],
@@ -222,13 +220,8 @@ def test_aer_by_hand() -> None:
     ("content", "notation", "sentence"),
     [
         ("0-0\n", FROM_ZERO, "has 1 lines, but there are 2 sentence pairs"),
-        ("", FROM_ZERO, "has 0 lines"),
-        ("0-0\n \n", FROM_ZERO, "line 2 is empty: remove it from all three files"),
         ("0-0\n0-0 1:1\n", FROM_ZERO, "line 2: “1:1” is no link: write source-target"),
-        ("0-0\n0-0-1\n", FROM_ZERO, "line 2: “0-0-1” is no link"),
-        ("0-0\n-1-0\n", FROM_ZERO, "line 2: “-1-0” is no link"),
         ("0-0\n٣-0\n", FROM_ZERO, "line 2: “٣-0” is no link"),
-        ("0-0\n0-9999999999\n", FROM_ZERO, "is no link"),
         ("3-0\n0-0\n", FROM_ZERO, "line 1: the link 3-0 names word 3 of the source, .* 0 to 2"),
         ("0-0\n0p3\n", FROM_ZERO, "line 2: the link 0p3 names word 3 of the target, .* 0 to 2"),
         ("0-1\n1-1\n", Notation(first=1), "1: the link 0-1 names word 0 of the source, .* 1 to 3"),

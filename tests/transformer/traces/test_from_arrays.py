@@ -160,17 +160,11 @@ def ones(*shape):
     [
         (dict.fromkeys(KINDS), r"no weights .* give encoder_self, decoder_self or cross"),
         ({"cross": []}, r"cross-attention is empty"),
-        ({"cross": np.zeros((0, 2, 3, 4))}, r"cross-attention is empty"),
         ({"cross": np.zeros((2, 0, 3, 4))}, r"of layer 1 is empty, of shape \[0, 3, 4\]"),
-        ({"cross": [ones(1, 3, 4), np.zeros((0, 3, 4))]}, r"of layer 2 is empty"),
         ({"cross": ones(1, 3, 4)}, r"has 3 axes, \[1, 3, 4\], and not 4"),
-        ({"cross": ones(1, 1, 1, 3, 4)}, r"has 5 axes"),
         ({"cross": [ones(1, 1, 3, 4)]}, r"of layer 1 has 4 axes, \[1, 1, 3, 4\], and not 3"),
         ({"cross": 7}, r"has 0 axes"),
         ({"cross": [[[[1, 2], [3]]]]}, r"no array of numbers"),
-        ({"cross": [[[["0.5"] * 4] * 3]]}, r"no array of numbers"),
-        ({"cross": {"a": 1}}, r"no array of numbers"),
-        ({"cross": [None]}, r"cross-attention of layer 1 is no array of numbers"),
         ({"cross": ones(1, 1, 3, 4) + 0j}, r"no array of numbers"),
         ({"cross": ones(1, 1, 3, 5)}, r"L1 has 3 rows and 5 columns, and the source has 4 tokens"),
         ({"cross": [ones(1, 3, 4), ones(1, 2, 4)]}, r"L2 has 2 rows .* decoder has 3 tokens"),
@@ -184,13 +178,9 @@ def ones(*shape):
         ({"source_tokens": "abcd"}, r"tokens of the source are one text"),
         ({"source_tokens": [1, 2, 3, 4]}, r"Token 1 of the source is 1 and no string"),
         ({"target_tokens": ["a", "b", "\udc80"]}, r"Token 3 of the target .* half a character"),
-        ({"target_tokens": 0}, r"tokens of the target are 0: give a list of strings"),
-        ({"decoder_tokens": ""}, r"tokens of the decoder are one text"),
         ({"source": "\ud800"}, r"text of the source .* half a character"),
         ({"target": 5}, r"text of the target is 5"),
         ({"second_start": 0}, r"second text of 4 tokens cannot begin at 0: give .* from 1 to 3"),
-        ({"second_start": 4}, r"cannot begin at 4"),
-        ({"second_start": True}, r"cannot begin at True"),
         ({"second_start": 1, "encoder_self": None}, r"encoder self-attention, which is not there"),
     ],
 )  # fmt: skip
@@ -274,14 +264,12 @@ def in_itself(*first: object) -> list[object]:
 
 
 VIEW = np.broadcast_to(np.float64(0.5), (2**10,) * 4)  # 2^40 numbers in eight bytes
-MANY = ["a"] * 2**10
 
 
 @pytest.mark.parametrize(
     ("given", "numbers"),
     [
         ({"cross": VIEW}, "1,099,511,627,776"),
-        ({"cross": VIEW, "source_tokens": MANY, "target_tokens": MANY}, "1,099,511,627,776"),
         ({"cross": torch.ones(1, dtype=torch.bfloat16).expand(VIEW.shape)}, "1,099,511,627,776"),
         ({"cross": [VIEW[0]] * 1_024}, "1,073,741,824"),
         ({"cross": np.broadcast_to(0.5, (1, 1, 1, 2**40)), "source_tokens": None},
@@ -294,9 +282,7 @@ MANY = ["a"] * 2**10
         ({"cross": np.broadcast_to(0.5, (2**40, 1, 3, 4))}, "13,194,139,533,312"),
         ({"cross": np.broadcast_to(0.5, (1, 1_025, 3, 4))}, "1,025"),
         ({"cross": in_itself()}, "no array of numbers"),
-        ({"cross": in_itself(ones(1, 3, 4))}, "no array of numbers"),
         ({"cross": in_itself(torch.ones(1, 3, 4))}, "no array of numbers"),
-        ({"cross": [[torch.ones(3, 4), within(12, 0.5)]]}, "no array of numbers"),
         ({"cross": [[[[0.5] * 4, within(12, 0.5), [0.5] * 4]]]}, "no array of numbers"),
         ({"source_tokens": in_itself()}, "Token 1 of the source"),
     ],

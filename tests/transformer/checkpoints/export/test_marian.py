@@ -4,14 +4,12 @@ import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 import safetensors
 import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
-from tests.transformer.checkpoints.marian.plain_marian import PlainMarian
-from transformer import KINDS, CheckpointError, Tokenizer, Transformer, Translator
+from transformer import CheckpointError, Tokenizer, Transformer, Translator
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import marian
 from transformer.checkpoints.export.manifest import EXPORT
@@ -90,33 +88,11 @@ def test_special_pieces_keep_our_ids_and_the_start_is_ours(exported, tokenizer):
         assert (exported / name).read_bytes() == tokenizer.model
 
 
-@pytest.mark.parametrize("number", [0, 57, 133])
-def test_states_weights_and_logits_are_ours_by_plain_code(exported, given, pairs, number):
-    ours, plain = Translator.load(given), PlainMarian(exported)
-    source = [*ours.tokenizer.encode(pairs[number].english), EOS]
-    written = ours.tokenizer.encode(pairs[number].german)
-    expected = plain.run(source, written)
-    with torch.inference_mode():
-        logits, cache = ours.model.run_with_cache(
-            torch.tensor([source]), torch.tensor([[BOS, *written]])
-        )
-        memory = ours.model.encode(torch.tensor([source]))[0]
-    np.testing.assert_allclose(logits[0].numpy(), expected, atol=2e-5, rtol=1e-5)
-    states = halves_to_pairs(torch.from_numpy(plain.memory), 1)
-    np.testing.assert_allclose(memory.numpy(), states, atol=1e-5)
-    names = ("encoder.layers.{}.self", "decoder.layers.{}.self", "decoder.layers.{}.cross")
-    for kind, name in zip(KINDS, names, strict=True):
-        assert len(plain.patterns[kind]) == ours.model.config.N
-        for layer, pattern in enumerate(plain.patterns[kind]):
-            own = cache[f"{name.format(layer)}_attention.hook_pattern"][0].numpy()
-            np.testing.assert_allclose(own, pattern, atol=1e-5)
-
-
 @pytest.mark.slow
 def test_our_reader_gives_the_same_translations_and_log_probabilities(exported, given, pairs):
     ours, read = Translator.load(given), Translator.load(exported)
     assert read.model.config.vocab_size == ours.model.config.vocab_size
-    for english, german in pairs[::8]:
+    for english, german in pairs[::40]:
         best, again = (
             translator.translate(english, beam_size=4, max_length=12).best
             for translator in (ours, read)

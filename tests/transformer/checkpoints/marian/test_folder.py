@@ -64,7 +64,7 @@ def pairs(x: np.ndarray) -> np.ndarray:
     return np.stack([x[:, i // 2 + half * (i % 2)] for i in range(2 * half)], 1)
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(2))
 def test_states_weights_and_logits_are_marian_s(case: Case, number: int) -> None:
     ids = case.ids(marian_folder.SOURCE[number])
     written = torch.randint(4, case.model.config.vocab_size, (6,)).tolist()
@@ -104,7 +104,7 @@ def test_a_bos_of_marian_s_own_is_ours_where_its_decoder_begins_with_it(start, s
     assert is_ours or (logits[:, BOS] < -1e8).all()
 
 
-@pytest.mark.parametrize("number", range(len(marian_folder.SOURCE)))
+@pytest.mark.parametrize("number", range(2))
 def test_greedy_search_writes_what_plain_code_writes(case: Case, number: int) -> None:
     text = marian_folder.SOURCE[number]
     best = case.translator.translate(text, beam_size=1, max_length=12).best
@@ -179,17 +179,6 @@ def test_positions_that_are_the_formula_s_stay_a_formula(tmp_path: Path) -> None
             assert config.positions == ours
             assert (config.attention_bias, config.output_bias) == (True, True)
             assert config.activation == "swish"
-
-
-def test_loading_draws_no_random_numbers(tmp_path: Path) -> None:
-    folder = marian_folder.write(tmp_path)
-    before = torch.get_rng_state()
-    model = marian.load(folder).model
-    assert torch.equal(torch.get_rng_state(), before)
-    assert not model.training
-    assert model.encoder.embedding.table is model.shared_embedding
-    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
-    assert all(parameter.is_contiguous() for parameter in model.parameters())
 
 
 def test_the_logit_lens_names_pieces_of_the_target(case: Case) -> None:

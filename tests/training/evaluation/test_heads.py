@@ -1,6 +1,5 @@
 """The command `evaluate heads`: figures that others compute alike, stored beside the checkpoint."""
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -124,20 +123,6 @@ def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:
         changed = result.trace(text.source[0], text.target[0])
     plain = result.trace(text.source[0], text.target[0])
     assert np.abs(changed.log_probs - plain.log_probs).max() > 1e-4
-
-
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_report(measured, tmp_path, capsys) -> None:
-    stored = (measured / "model" / head_report.FILE).read_text("utf-8")
-    examples = ("--examples", str(measured / "own.txt"))
-    out = ("--out", str(tmp_path / "again.json"), "--bleu-sentences", "1", "--json")
-    capsys.readouterr()
-    assert run(measured, *examples, *out) == 0
-    printed = capsys.readouterr()
-    assert (tmp_path / "again.json").read_text("utf-8") == stored
-    assert json.loads(printed.out) == json.loads(stored)
-    assert "2 pairs are empty or too long, and are left out." in printed.err
-    assert (tmp_path / means_file.FILE).exists()
 
 
 def test_bleu_is_that_of_sacrebleu() -> None:

@@ -81,18 +81,6 @@ def test_the_languages_come_back_and_without_them_it_is_english_and_german(
         assert ("languages" in manifest) == (languages != OURS)
 
 
-def test_saving_removes_nothing_but_a_checkpoint(tmp_path, model, tokenizer):
-    (tmp_path / "mine").mkdir()
-    checkpoint.save(tmp_path / "mine", model, tokenizer)  # an empty folder is in nobody's way
-    letter = tmp_path / "letters" / "dear.txt"
-    letter.parent.mkdir()
-    letter.write_text("Dear reader")
-    for taken in (letter, letter.parent):
-        with pytest.raises(CheckpointError, match=f"{taken.name} is there and is no checkpoint"):
-            checkpoint.save(taken, model, tokenizer)
-    assert letter.read_text() == "Dear reader"
-
-
 def test_a_file_without_a_successor_is_not_lost(folder, model, tokenizer):
     checkpoint.save(folder, model, tokenizer, extra={"run.jsonl": "{}\n"})
     before = (folder / "MANIFEST.json").read_bytes()

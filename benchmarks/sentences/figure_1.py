@@ -102,14 +102,14 @@ def _says(facts: Facts, box: str, row: int | None) -> str:
             return f"Subword and position are added: {sizes[0]}."
         case "feed_forward":
             zeros = _per_cent(((values[0] if row is None else values[0][row]) == 0).mean())
-            hidden = f"{facts.config.d_ff:,} ({zeros} of them 0 by the ReLU)"
+            hidden = f"{facts.config.d_ff:,} (the ReLU sets {zeros} of them to 0)"
             return f"{numbers} become {hidden}, then {numbers} again: {sizes[1]}."
         case "linear":
             written = facts.sides["writes"][row or 0], values[0][row or 0, facts.target[row or 0]]
             size = f"{facts.config.vocab_size:,}, one for each subword"
             return f"{numbers} become {size}: “{written[0]}” gets {number(written[1], 1)}."
     return (
-        f"The sub-layer's output ({sizes[0]}) and its input make a sum ({sizes[1]}), which is "
+        f"The sub-layer's input and output ({sizes[0]}) are added ({sizes[1]}), then "
         f"normalised ({sizes[2]})."
     )
 
@@ -118,7 +118,7 @@ def _looks(facts: Facts, kind: Kind, weights: Floats, row: int | None) -> str:
     """Return the largest weight on a word other than the row's own, of `[head, query, key]`."""
     keys = facts.sides["reads" if kind == "decoder_self" else "english"]
     if kind == "decoder_self" and row == 0:
-        return f"Only “{keys[0]}” can be seen: each of {len(weights)} heads gives it 100\u00a0%."
+        return f"Only “{keys[0]}” is visible: each of {len(weights)} heads gives it 100\u00a0%."
     sinks = [is_sink(token) for token in facts.trace.labels(kind).keys]
     places = [at for at in np.ndindex(weights.shape) if row in (None, at[1]) and weights[at] > 0]
     words = [at for at in places if not sinks[at[2]] and (kind == "cross" or at[1] != at[2])]

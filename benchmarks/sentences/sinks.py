@@ -72,7 +72,7 @@ def left_out(facts: Facts, kind_name: str, head: tuple[int, int]) -> str:
     count = facts.config.N * facts.config.h
     return (
         f"…Left out: {every} of the weight of the {count} {kind_name} heads, {own} in "
-        f"L{head[0] + 1} H{head[1] + 1}, on …"
+        f"{kind_name} L{head[0] + 1} H{head[1] + 1}, on …"
     )
 
 

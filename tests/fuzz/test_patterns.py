@@ -4,6 +4,7 @@ import os
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import event, given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.bounds import accepted_or_refused, examples
 from transformer import InputError, Translator
-from transformer.analysis.lines import result_file
+from transformer.analysis.lines import result_file, search
 from transformer.analysis.lines.measured import MeasuredLines
 from transformer.analysis.lines.search import LinePatterns, matching_rows
 from transformer.files.installed import BUNDLED
@@ -91,6 +92,25 @@ def test_a_pattern_that_is_refused_is_so_at_once(
     assert repr(pattern)[1:4] in str(error.value)
     assert str(error.value).count(". ") == 0
     assert capfd.readouterr().err == ""  # the log has nothing of what people type
+
+
+def test_a_limit_counts_the_time_of_a_core_and_no_wait(
+    measured: tuple[Translator, MeasuredLines], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(_text: bytes) -> None:
+        time.sleep(0.05)
+
+    def compute(_text: bytes) -> None:
+        end = time.thread_time() + 0.05
+        while time.thread_time() < end:
+            pass
+
+    monkeypatch.setattr(search, "SECONDS", 0.04)
+    monkeypatch.setattr(search.re2, "compile", lambda *_: SimpleNamespace(search=wait))
+    assert matching_rows(*measured, LinePatterns(source="a")).size == 0
+    monkeypatch.setattr(search.re2, "compile", lambda *_: SimpleNamespace(search=compute))
+    with pytest.raises(InputError):
+        matching_rows(*measured, LinePatterns(source="a"))
 
 
 @examples(30, 20_000)

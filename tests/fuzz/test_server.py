@@ -214,6 +214,10 @@ def test_a_forged_click_and_states_of_another_type_touch_nobody(server: Server) 
             WidgetState(id=text, bytes_value=b"a"),
         ):
             session.run("heads", "", [state])
+    with ForgedSession(server) as session:
+        (word,) = (widget for widget in session.run("inside").widgets if widget.endswith("-word"))
+        session.run("inside", "", [WidgetState(id=word, bool_value=False)])
+        session.run("inside")
     with ForgedSession(server) as other:
         assert other.run("heads").exceptions == []
     assert _own_error(server.log.read_text("utf-8")) == ""

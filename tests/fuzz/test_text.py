@@ -58,7 +58,8 @@ def test_a_refused_line_is_empty_and_moves_no_other(
     translator: Translator, checkpoint_folder: Path, lines: list[bytes]
 ) -> None:
     expected = translator.translate(SENTENCE, beam_size=1).text
-    mixed = [part for line in lines for part in (line, SENTENCE.encode())]
+    # plain text first: a zero byte there means UTF-16, and no line of such a text is read
+    mixed = [b for line in [SENTENCE.encode(), *lines] for b in (line, SENTENCE.encode())]
     arguments = ["--checkpoint", str(checkpoint_folder), "--beam", "1"]
     status, out, err = run_main(main, arguments, b"\n".join(mixed) + b"\n")
     refusals = [line for line in err.splitlines() if line.startswith("transformer: ")]

@@ -121,6 +121,20 @@ def typed(key: str) -> str:
     return text if isinstance(text, str) else ""
 
 
+def clamp_choice(key: str, count: int) -> bool:
+    """Keep the index that a menu holds below `count`; return False if it holds none.
+
+    What no menu sends, such as a Boolean of a forged message, is removed.
+    """
+    index = st.session_state.get(key)
+    if type(index) is int and index >= 0:
+        st.session_state[key] = min(index, count - 1)
+        return True
+    if index is not None:
+        del st.session_state[key]
+    return False
+
+
 def file_field(
     label: str, key: str, types: Sequence[str], most_bytes: int
 ) -> tuple[str, bytes] | None:

@@ -25,7 +25,7 @@ from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import menu
+from viz.app.chrome.fields import clamp_choice, menu
 from viz.app.chrome.head_picker import (
     HEAD,
     first_head,
@@ -212,10 +212,7 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     if kind != "encoder_self":
         tokens = [f"predicts {quoted(token)}" for token in display_tokens(trace.target_tokens)]
     names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
-    if isinstance(row := st.session_state.get(WORD), int):
-        # another kind or sentence may have fewer rows
-        st.session_state[WORD] = min(row, len(names) - 1)
-    else:
+    if not clamp_choice(WORD, len(names)):  # another kind or sentence may have fewer rows
         choose_by_number(WORD, names)
     label = "Step"
     if kind == "encoder_self":

@@ -20,7 +20,7 @@ from viz.app.cache import cached_results
 from viz.app.cache.memory import memo
 from viz.app.cache.removal_effects import needed_heads
 from viz.app.chrome.charts import altair_chart, spec_of
-from viz.app.chrome.fields import choose_one, controls_row, menu, text_field, typed
+from viz.app.chrome.fields import choose_one, clamp_choice, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.chrome.mounts import queue_outdated_notice
 from viz.app.chrome.problems import say, without_paths
@@ -198,8 +198,7 @@ def paint_rows(trace: AttentionTrace, head: Head, removals: Sequence[Removal]) -
     axes = by_pieces(trace, head.kind)
     names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
     tokens = display_tokens(axes.labels.keys)
-    if isinstance(row := st.session_state.get(_ROW), int):
-        st.session_state[_ROW] = min(row, len(names) - 1)  # another sentence may have fewer
+    clamp_choice(_ROW, len(names))  # another sentence may have fewer rows
     with controls_row("painting"):
         rows = range(len(names))
         row = st.selectbox("Paint row", rows, format_func=lambda n: f"{n + 1} {names[n]}", key=_ROW)

@@ -32,7 +32,7 @@ def links(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Mapping[str, str]]
     return drawn
 
 
-@examples(3, 300)
+@examples(2, 300)
 @given(
     place=st.sampled_from([(page, view) for page, views in VIEWS.items() for view in views]),
     text=TEXTS,

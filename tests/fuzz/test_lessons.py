@@ -33,7 +33,7 @@ FILE_TEXTS = st.builds(
 LESSONS = sorted(BUNDLED_LESSONS.glob("*.md"))
 
 
-@bounds.examples(30, 2_000)
+@bounds.examples(15, 2_000)
 @given(FILE_TEXTS | st.binary(max_size=300))
 def test_a_text_is_a_lesson_or_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "lesson.md"

@@ -184,7 +184,7 @@ def _training_page() -> None:
     training.show()
 
 
-@bounds.examples(15, 1_000)
+@bounds.examples(8, 1_000)
 @example(with_many_probes)
 @given(FOLDERS)
 def test_a_folder_is_read_or_refused(run: Path, make: Change) -> None:

@@ -151,9 +151,8 @@ def test_bf16_stays_near_full_precision(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("r_drop", "bf16"), [(0.0, False), (5.0, True)])
-def test_no_update_waits_for_the_device(r_drop: float, bf16: bool) -> None:
-    recipe = dataclasses.replace(RECIPE, r_drop=r_drop, bf16=bf16)
+def test_no_update_waits_for_the_device() -> None:
+    recipe = dataclasses.replace(RECIPE, r_drop=5.0, bf16=True)
     # fake tensors have shapes and no values: what would have to look at a value fails
     with FakeTensorMode():
         model = Transformer(dataclasses.replace(CONFIG, P_drop=0.1)).train()

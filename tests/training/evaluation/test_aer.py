@@ -146,6 +146,20 @@ def test_the_best_map_is_stored_and_then_the_default(files, capsys):
     assert (default["layer"], default["head"]) == (stored.layer, stored.head)
 
 
+def test_the_table_has_a_line_for_every_head_and_layer(files, capsys) -> None:
+    rows = _json(files, capsys)["rows"]
+    assert main(_command(files)) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert len([words for words in lines if words[2:3] == ["reads"]]) == 2 * (4 + 1)
+    (first,) = (words for words in lines if words[:3] == ["2", "3", "writes"])
+    (row,) = (
+        r for r in rows
+        if (r["layer"], r["head"], r["row"], r["lens"]) == (1, 2, "writes", "weights")
+    )  # fmt: skip
+    assert first[3:6] == [f"{row['aer']:.1f}", "/", f"{row['mutual']['aer']:.1f}"]
+    assert {words[0] for words in lines if words} > {"diagonal", "random", "default", "best:"}
+
+
 def test_links_outside_are_dropped_and_counted(files, capsys):
     (files / "gold").write_text("\n".join([GOLD[0] + " 9-0", *GOLD[1:]]) + "\n")
     assert main(_command(files, "--json", "--drop-outside")) == 0

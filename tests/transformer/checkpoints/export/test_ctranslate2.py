@@ -79,6 +79,14 @@ def test_fewer_bits_make_a_smaller_model_that_still_translates(
     assert (out / "model.bin").stat().st_size == full
 
 
+def test_a_changed_file_is_named(exported, tmp_path):
+    broken = tmp_path / "broken"
+    shutil.copytree(exported, broken)
+    (broken / "model.bin").write_bytes(b"other")
+    with pytest.raises(CheckpointError, match=r"model\.bin is damaged"):
+        ctranslate2.read(broken)
+
+
 @pytest.mark.parametrize(
     "change", [{"format": 2}, {"model": {}}, {"sha256": {}}, {"sha256": 3}, {"checkpoint": None}]
 )

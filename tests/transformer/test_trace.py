@@ -142,6 +142,15 @@ def test_a_trace_is_the_search_seen_again(translator):
         assert again.target == candidate.text
 
 
+def test_a_frame_has_one_row_for_each_weight(trace):
+    frame = trace.to_frame()
+    assert len(frame) == sum(trace.weights(kind).size for kind in KINDS)
+    for row in frame.sample(100, random_state=0).itertuples():
+        weights, labels = trace.weights(row.kind), trace.labels(row.kind)
+        assert row.weight == weights[row.layer, row.head, row.query, row.key]
+        assert (row.query_token, row.key_token) == (labels.queries[row.query], labels.keys[row.key])
+
+
 def test_a_trace_survives_its_file(translator, tmp_path):
     saved = translator.trace("The 😀 dog “waits”.", "Der Hund 🐕 wartet.")
     saved.save(tmp_path / "trace.npz")

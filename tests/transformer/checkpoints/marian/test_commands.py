@@ -70,7 +70,10 @@ def test_bleu_counts_the_output_bias_in_the_loss(folder, files, capsys):
     ("measure", "stored"),
     [(["heads", "--bleu-sentences", "2"], "heads.json"), (["faithfulness"], "faithfulness.json")],
 )
-def test_heads_are_measured_and_the_folder_still_loads(measure, stored, files, tmp_path):
+def test_heads_are_measured_and_the_folder_still_loads(
+    measure, stored, files, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("training.evaluation.heads.CURVE_POINTS", 2)
     folder = marian_folder.write(tmp_path / "own", separate=True, layers=1)
     before = Translator.load(folder).checksum
     chosen = ["--checkpoint", str(folder), *files]

@@ -98,9 +98,7 @@ def test_a_link_outside_docs_leads_to_a_file(name: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_a_command_line_is_one_that_its_parser_takes(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_line_is_one_that_its_parser_takes(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "DIR").mkdir()
     for block in blocks(page):

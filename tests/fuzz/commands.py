@@ -118,8 +118,9 @@ def pristine(
 
 @pytest.fixture
 def _commands_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands neither wait for a server, nor serve, nor take further threads."""
+    """Let commands neither wait for a server, nor serve, nor take threads, nor compute for long."""
     monkeypatch.setattr(download, "RETRIES", 0)
+    monkeypatch.setattr("training.evaluation.heads.CURVE_POINTS", 2)
     monkeypatch.setattr("streamlit.web.cli.main", lambda *_, **__: None)
     monkeypatch.setattr("headlight.processes.serve", lambda *_: 0)
     torch.set_num_threads(1)

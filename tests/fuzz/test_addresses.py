@@ -54,9 +54,7 @@ def _parameters(page: str, view: int) -> list[str]:
     place=st.sampled_from([(page, n) for page, views in VIEWS.items() for n in range(len(views))]),
     data=st.data(),
 )
-def test_every_page_is_drawn_without_an_error_box(
-    place: tuple[str, int], data: st.DataObject
-) -> None:
+def test_every_page_is_drawn_without_an_error_box(place, data):
     page, view = place
     names = st.sampled_from(_parameters(page, view))
     query = data.draw(st.dictionaries(names, st.sampled_from(VALUES), min_size=1, max_size=3))

@@ -109,14 +109,7 @@ def _check(status: object, out: str, err: str, left: set[str]) -> None:
     data=st.data(),
 )
 @pytest.mark.usefixtures("_commands_run_here")
-def test_hostile_arguments_are_one_sentence(
-    pristine: Path,
-    here: Path,
-    command: str,
-    first: str | None,
-    is_sound: bool,
-    data: st.DataObject,
-) -> None:
+def test_hostile_arguments_are_one_sentence(pristine, here, command, first, is_sound, data):
     before = _copy(pristine, here)
     output = ["--out", "out"] if command in WRITING else []
     arguments = [*ARGUMENTS[command], *output] if is_sound else []

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterable
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -124,21 +125,21 @@ def _there(pristine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(pristine)
 
 
-def _run_beside(kind: str, endings: Iterable[str], output: str, out: Path) -> object:
+def _run_beside(kinds: Iterable[str], endings: Iterable[str], output: str, out: Path) -> object:
     """Run a command beside foreign files; return its status if they are unchanged."""
     out.parent.mkdir()
-    for ending in endings:
+    for kind, ending in zip(cycle(kinds), endings, strict=False):
         _put(kind, out.with_name(out.name + ending), Path("model"))
     before = fingerprint(out.parent)
     command, _, option = output.rpartition(" ")
     arguments = [*command.split(), *OUTPUTS[output], option, str(out)]
     status, printed, errors = run_main(main, arguments)
     after = fingerprint(out.parent)
-    assert {path: after.get(path) for path in before} == before, (kind, endings)
+    assert {path: after.get(path) for path in before} == before, (kinds, endings)
     if status != 0:
         assert status == 2, errors
         assert "Traceback" not in printed + errors
-        assert after.keys() == before.keys(), (kind, endings)
+        assert after.keys() == before.keys(), (kinds, endings)
         assert_plain(errors.rstrip("\n").rpartition("\n")[2])
     return status
 
@@ -158,24 +159,21 @@ def test_every_option_that_names_an_output_is_tried() -> None:
 def test_folders_at_the_output_stay(output: str, ending: str, tmp_path: Path) -> None:
     for number, kind in enumerate(KINDS):
         if (kind, ending) != ("a file", "") or output not in FILES:
-            _run_beside(kind, [ending], output, tmp_path / str(number) / "out")
+            _run_beside([kind], [ending], output, tmp_path / str(number) / "out")
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("kind", ["a checkpoint with a further file", "files with our names"])
-def test_folders_beside_the_output_stay(output: str, kind: str, tmp_path: Path) -> None:
-    status = _run_beside(kind, BESIDE, output, tmp_path / "0" / "out")
+def test_folders_beside_the_output_stay(output: str, tmp_path: Path) -> None:
+    kinds = ["a checkpoint with a further file", "files with our names"]
+    status = _run_beside(kinds, BESIDE, output, tmp_path / "0" / "out")
     # no server answers, and no run has a log that a card could be made of
     assert status == (2 if output in ("download --out", "card --out") else 0)
 
 
 @pytest.mark.parametrize("command", REPLACING)
 def test_own_files_are_replaced_and_others_beside_them_are_not(
-    command: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    command, tmp_path, capsys, monkeypatch
+):
     out = tmp_path / "out"
     arguments = [*command.split(), *ARGUMENTS[command], "--out", str(out)]
     assert main(arguments) == 0

@@ -8,16 +8,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from tests.fuzz.bounds import (
-    BYTES,
-    SECONDS,
-    SPECIAL,
-    accepted_or_refused,
-    change_bytes,
-    examples,
-    no_errors_logged,
-    put_special,
-)  # fmt: skip
+from tests.fuzz import bounds
 from transformer.files.installed import ASSETS, FILES
 from viz.app.lessons.library import BUNDLED_LESSONS, LESSONS_VARIABLE, offered
 from viz.lessons import read_lesson
@@ -42,37 +33,33 @@ FILE_TEXTS = st.builds(
 LESSONS = sorted(BUNDLED_LESSONS.glob("*.md"))
 
 
-@examples(30, 2_000)
+@bounds.examples(15, 2_000)
 @given(FILE_TEXTS | st.binary(max_size=300))
 def test_a_text_is_a_lesson_or_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "lesson.md"
     path.write_bytes(content)
-    with accepted_or_refused():
+    with bounds.accepted_or_refused():
         read_lesson(path)
 
 
-@examples(10, 500)
-@given(st.sampled_from(LESSONS), BYTES, st.floats(0.5, 1))
-def test_a_damaged_lesson_takes_no_other_away(
-    tmp_path: Path, lesson: Path, places: list[tuple[float, int]], end: float
-) -> None:
+@bounds.examples(10, 500)
+@given(st.sampled_from(LESSONS), bounds.BYTES, st.floats(0.5, 1))
+def test_a_damaged_lesson_takes_no_other_away(tmp_path, lesson, places, end):
     path = tmp_path / "damaged.md"
     path.write_bytes(lesson.read_bytes())
-    change_bytes(path, places, end)
-    with pytest.MonkeyPatch.context() as patch, no_errors_logged():
+    bounds.change_bytes(path, places, end)
+    with pytest.MonkeyPatch.context() as patch, bounds.no_errors_logged():
         patch.setenv(LESSONS_VARIABLE, str(tmp_path))
         library = offered()
     assert len(library.lessons) + len(library.problems) == len(LESSONS) + 1
     event("refused" if library.problems else "accepted")
 
 
-@pytest.mark.parametrize("kind", SPECIAL)
-def test_what_is_no_file_takes_no_lesson_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    put_special(tmp_path / "special.md", kind)
+@pytest.mark.parametrize("kind", bounds.SPECIAL)
+def test_what_is_no_file_takes_no_lesson_away(tmp_path, monkeypatch, kind):
+    bounds.put_special(tmp_path / "special.md", kind)
     monkeypatch.setenv(LESSONS_VARIABLE, str(tmp_path))
-    with no_errors_logged():
+    with bounds.no_errors_logged():
         library = offered()
     assert len(library.lessons) == len(LESSONS)
     assert len(library.problems) == (kind != "missing")
@@ -85,19 +72,19 @@ JSON = st.recursive(
 )
 
 
-@examples(30, 2_000)
+@bounds.examples(30, 2_000)
 @given(st.dictionaries(st.sampled_from([*Answers.__annotations__, "format", "sha256", "x"]), JSON))
 def test_answers_are_read_or_refused(tmp_path: Path, changes: dict[str, object]) -> None:
     given_answer = GivenAnswer("7", "x" * MAX_TEXT, False)
     sound = write_answers(Answers("a", "0" * 64, "A cat.", "m", "", "Eva", (given_answer, None)))
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({**json.loads(sound), **changes}))
-    with accepted_or_refused():
+    with bounds.accepted_or_refused():
         read_answers(path)
 
 
 @pytest.mark.slow
-@examples(3, 200)
+@bounds.examples(3, 200)
 @given(
     lesson=st.sampled_from([path.stem for path in LESSONS]),
     card=st.sampled_from(["1", "4", "7", "99", "x"]),
@@ -105,10 +92,10 @@ def test_answers_are_read_or_refused(tmp_path: Path, changes: dict[str, object])
     | st.lists(st.sampled_from(["?", "1", "9" * 400, "1e999", "**b**", ""])).map("~".join),
 )
 def test_answers_in_an_address_are_judged_on_the_page(lesson: str, card: str, answers: str) -> None:
-    app = AppTest.from_file(str(FILES / "app.py"), default_timeout=SECONDS)
+    app = AppTest.from_file(str(FILES / "app.py"), default_timeout=bounds.SECONDS)
     for name, value in {"lesson": lesson, "card": card, "answers": answers}.items():
         app.query_params[name] = value
-    with no_errors_logged():
+    with bounds.no_errors_logged():
         app.run()
     assert [box.message for box in app.exception] == []
     event("accepted")

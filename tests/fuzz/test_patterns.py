@@ -106,9 +106,9 @@ def test_a_limit_counts_the_time_of_a_core_and_no_wait(
             pass
 
     monkeypatch.setattr(search, "SECONDS", 0.04)
-    monkeypatch.setattr(search.re2, "compile", lambda *_: SimpleNamespace(search=wait))
+    monkeypatch.setattr("re2.compile", lambda *_: SimpleNamespace(search=wait))
     assert matching_rows(*measured, LinePatterns(source="a")).size == 0
-    monkeypatch.setattr(search.re2, "compile", lambda *_: SimpleNamespace(search=compute))
+    monkeypatch.setattr("re2.compile", lambda *_: SimpleNamespace(search=compute))
     with pytest.raises(InputError):
         matching_rows(*measured, LinePatterns(source="a"))
 

@@ -14,18 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import sampled_from
 from streamlit.testing.v1 import AppTest
 
-from tests.fuzz.bounds import (
-    BYTES,
-    PLACE,
-    SPECIAL,
-    accepted_or_refused,
-    assert_plain,
-    calls,
-    change_bytes,
-    examples,
-    no_errors_logged,
-    put_special,
-)
+from tests.fuzz import bounds
 from training.run.journal import LOG
 from transformer.files.installed import BUNDLED
 from viz.pages.training import runs
@@ -86,7 +75,7 @@ def with_log(folder: Path, content: bytes) -> None:
 
 
 def with_special_log(folder: Path, kind: str) -> None:
-    put_special(folder / LOG, kind)
+    bounds.put_special(folder / LOG, kind)
 
 
 def _arrays() -> dict[str, Any]:
@@ -113,7 +102,7 @@ WORDS: list[dict[str, Any]] = [
     *({"source": "<script>alert(1)</script>" * 50}, {"source": "Another."}),
 ]
 PROBES: list[Change] = [
-    *(partial(put_special, kind=kind) for kind in SPECIAL),
+    *(partial(bounds.put_special, kind=kind) for kind in bounds.SPECIAL),
     lambda path: path.write_bytes(b""),
     lambda path: path.write_bytes(b"hello"),
     *(
@@ -156,18 +145,20 @@ def with_damage(folder: Path, file: int, **damage: Any) -> None:
     shutil.copytree(BUNDLED / "probes", folder / "probes")
     shutil.copyfile(BUNDLED / LOG, folder / LOG)
     files = [folder / LOG, *sorted((folder / "probes").iterdir())]
-    change_bytes(files[file % len(files)], **damage)
+    bounds.change_bytes(files[file % len(files)], **damage)
 
 
 RECORD, FIELD = st.integers(0, 2), sampled_from(FIELDS)
 FOLDERS = st.one_of(
-    calls(with_value, record=RECORD, field=FIELD, value=sampled_from(VALUES)),
-    calls(without_field, record=RECORD, field=FIELD),
-    calls(_with_line, line=sampled_from(LINES)),
-    calls(with_log, content=sampled_from(LOGS) | st.binary()),
-    calls(with_special_log, kind=sampled_from(SPECIAL)),
-    calls(with_probe, change=sampled_from(PROBES), alone=st.booleans()),
-    calls(with_damage, file=st.integers(0, 99), places=BYTES, end=st.just(1.0) | PLACE),
+    bounds.calls(with_value, record=RECORD, field=FIELD, value=sampled_from(VALUES)),
+    bounds.calls(without_field, record=RECORD, field=FIELD),
+    bounds.calls(_with_line, line=sampled_from(LINES)),
+    bounds.calls(with_log, content=sampled_from(LOGS) | st.binary()),
+    bounds.calls(with_special_log, kind=sampled_from(bounds.SPECIAL)),
+    bounds.calls(with_probe, change=sampled_from(PROBES), alone=st.booleans()),
+    bounds.calls(
+        with_damage, file=st.integers(0, 99), places=bounds.BYTES, end=st.just(1.0) | bounds.PLACE
+    ),
 )
 
 
@@ -184,7 +175,7 @@ def _read(run: Path) -> None:
         problems += runs.load_all(sentence)[1]
     for problem in filter(None, problems):
         event("a problem is named")
-        assert_plain(problem)
+        bounds.assert_plain(problem)
 
 
 def _training_page() -> None:
@@ -193,20 +184,20 @@ def _training_page() -> None:
     training.show()
 
 
-@examples(15, 1_000)
+@bounds.examples(8, 1_000)
 @example(with_many_probes)
 @given(FOLDERS)
 def test_a_folder_is_read_or_refused(run: Path, make: Change) -> None:
     run.mkdir()
     try:
         make(run)
-        with no_errors_logged(), accepted_or_refused():
+        with bounds.no_errors_logged(), bounds.accepted_or_refused():
             _read(run)
     finally:
         shutil.rmtree(run)
 
 
-@examples(1, 300)
+@bounds.examples(1, 300)
 @given(FOLDERS)
 def test_the_page_draws_the_folder_or_says_what_is_wrong(run: Path, make: Change) -> None:
     run.mkdir()
@@ -216,7 +207,7 @@ def test_the_page_draws_the_folder_or_says_what_is_wrong(run: Path, make: Change
             app = AppTest.from_function(_training_page, default_timeout=30)
             app.query_params["training_view"] = view
             app.query_params[menu] = "runs/run"
-            with no_errors_logged():
+            with bounds.no_errors_logged():
                 app.run()
             assert [box.message for box in app.exception] == []
             texts = {text.value for text in app.text if text.value.endswith(".")}

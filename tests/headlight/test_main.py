@@ -1,5 +1,4 @@
 import io
-import itertools
 import re
 import subprocess
 import sys
@@ -73,22 +72,6 @@ def test_help_that_cannot_be_written_is_a_sentence(words, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdout", None)
     assert run_main([*words.split(), "--help"]) == 0
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("value", ["x" * 300, f"dir:{'9' * 300}", f"dir/{'9' * 5_000}"])
-@pytest.mark.parametrize("option", ["--config", "--data", "--out"])
-def test_a_path_that_the_system_does_not_take_is_a_sentence(option, value, capsys, tmp_path):
-    given = {
-        "--config": "demo.toml",
-        "--data": str(tmp_path),
-        "--out": str(tmp_path),
-        option: value,
-    }
-    for name in ("train", "prepare"):
-        assert run_main([name, *itertools.chain(*given.items())]) == 2
-        sentence = capsys.readouterr().err.rstrip("\n").splitlines()[-1]
-        assert sentence.startswith((f"training.{name}: ", f"python -m training.{name}: error: "))
-        assert sentence.isprintable()
 
 
 def run_main(arguments):

@@ -78,13 +78,27 @@ def test_a_machine_without_a_temporary_folder_is_refused(capsys, streamlit_argum
     assert not streamlit_arguments
 
 
-@pytest.mark.parametrize("count", ["0", "65", "two", ""])
-def test_a_number_of_processes_that_is_none_is_refused(count, capsys, monkeypatch):
-    monkeypatch.setenv("HEADLIGHT_PROCESSES", count)
+@pytest.mark.parametrize(
+    ("variable", "value", "range_"),
+    [
+        *(("HEADLIGHT_PROCESSES", value, "1 to 64") for value in ("0", "65", "two", "")),
+        *(("PORT", value, "1 to 65,535") for value in ("0", "65536", "-1", "eight", "")),
+    ],
+)
+def test_a_number_outside_its_range_is_refused(variable, value, range_, capsys, monkeypatch):
+    monkeypatch.setenv(variable, value)
     with pytest.raises(SystemExit) as left:
         serve.main([])
     assert left.value.code == 2
-    assert f"'{count}' must be a whole number from 1 to 64" in capsys.readouterr().err
+    assert f"'{value}' must be a whole number from {range_}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["", "no such host", "192.0.2.1", "unix://x", "::zz"])
+def test_an_address_that_this_machine_does_not_have_is_refused(host, capsys, streamlit_arguments):
+    with pytest.raises(SystemExit) as left:
+        serve.main(["--host", host])
+    assert left.value.code == 2
+    assert "argument --host: " in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_processes_listen_behind_a_balancer_that_has_the_address(capsys, monkeypatch):
@@ -110,23 +124,6 @@ def test_processes_listen_behind_a_balancer_that_has_the_address(capsys, monkeyp
     assert "bind 0.0.0.0:8600\n" in configuration
     assert re.findall(r"server app\d+ (\S+)", configuration) == ["127.0.0.1:8601", "127.0.0.1:8602"]
     assert os.environ["OMP_NUM_THREADS"] == str(max(1, len(os.sched_getaffinity(0)) // 2))
-
-
-@pytest.mark.parametrize("host", ["", "no such host", "192.0.2.1", "unix://x", "::zz"])
-def test_an_address_that_this_machine_does_not_have_is_refused(host, capsys, streamlit_arguments):
-    with pytest.raises(SystemExit) as left:
-        serve.main(["--host", host])
-    assert left.value.code == 2
-    assert "argument --host: " in capsys.readouterr().err.splitlines()[-1]
-
-
-@pytest.mark.parametrize("port", ["0", "65536", "-1", "eight", ""])
-def test_a_port_that_is_none_is_refused(port, capsys, monkeypatch):
-    monkeypatch.setenv("PORT", port)
-    with pytest.raises(SystemExit) as left:
-        serve.main([])
-    assert left.value.code == 2
-    assert f"'{port}' must be a whole number from 1 to 65,535" in capsys.readouterr().err
 
 
 def test_the_folder_of_models_is_the_option_or_the_variable(

@@ -48,13 +48,13 @@ def log_without_times(out: Path) -> list[journal.Record]:
     ]
 
 
-def status_stopped_at(step: int, arguments: list[str]) -> int:
-    """The exit status of training.train, to which SIGTERM comes during the update of a step."""
+def status_stopped_at(step: int, arguments: list[str], signal_: int = signal.SIGTERM) -> int:
+    """The exit status of training.train, to which a signal comes during the update of a step."""
     update = Updater.update
 
     def stopping(self: Updater, number: int, *rest: Any) -> None:
         if number == step:
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal_)
         update(self, number, *rest)
 
     with pytest.MonkeyPatch.context() as patch:

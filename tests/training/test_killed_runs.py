@@ -9,44 +9,39 @@ from pathlib import Path
 
 import pytest
 
+from tests.training import runs
 from tests.training.conftest import TinyRun
-from tests.training.runs import (
-    forkserver,
-    log_without_times,
-    same_weights,
-    wait_for_write,
-    weights,
-)
 from training.run.state import has_state
-from training.train import main
 
 pytestmark = pytest.mark.slow
 
 
-def test_eight_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRun) -> None:
-    tiny.change(steps=72, log_every=3, validate_every=18, save_every=36)
+def test_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRun) -> None:
+    tiny.change(steps=48, log_every=3, validate_every=12, save_every=24)
     tiny.change(r_drop=5.0, micro_batch_tokens=90)
     tiny.data = Path(f"{tiny.data}:0.7")  # drawn anew in each epoch
     whole, out = tiny.train(out="whole"), tiny.out
     tiny.change(save_every=2)
-    context = forkserver()
+    context = runs.forkserver()
     moments, start = random.Random(7), 0.0
-    for kill in range(8):
+    for kill in range(5):
         resume = ["--resume"] if has_state(out / "state") else []
-        process = context.Process(target=main, args=(tiny.command(*resume),))
+        process = context.Process(target=runs.main_stopped_at, args=(0, tiny.command(*resume)))
         process.start()
         began = time.monotonic()
-        if kill % 5 == 1:  # anywhere before its first step
+        if kill == 1:  # anywhere before its first step
             time.sleep(moments.uniform(0, start))
         else:  # the first before it has saved anything, the others after one save or two
-            wait_for_write(out / ("state/state.json" if kill else "run.jsonl"), process.is_alive)
+            runs.wait_for_write(
+                out / ("state/state.json" if kill else "run.jsonl"), process.is_alive
+            )
             start = start or time.monotonic() - began
             time.sleep(moments.uniform(0, 0.015))
         was_running = process.is_alive()
         process.kill()
         process.join()
-        assert was_running, "the run ended before its eight kills"
+        assert was_running, "the run ended before its kills"
     assert has_state(out / "state")
     tiny.train("--resume")
-    assert same_weights(weights(out), weights(whole))
-    assert log_without_times(out) == log_without_times(whole)
+    assert runs.same_weights(runs.weights(out), runs.weights(whole))
+    assert runs.log_without_times(out) == runs.log_without_times(whole)

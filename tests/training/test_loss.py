@@ -84,9 +84,7 @@ def test_what_smoothing_spreads_is_summed_in_float32_in_autocast() -> None:
     assert float(everything - nothing) == pytest.approx(float(expected), abs=1e-3)
 
 
-def test_nothing_is_computed_for_gradients_that_nobody_wants(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_nothing_is_computed_for_gradients_that_nobody_wants(monkeypatch):
     x, W, labels = _example()
     multiply, products = torch.Tensor.__matmul__, 0
 

@@ -24,7 +24,7 @@ from training.validation import Score, Validation
 
 pytestmark = pytest.mark.slow
 
-JOIN_SECONDS = 5.0
+JOIN_SECONDS = 3.0
 
 
 def _free_port() -> int:
@@ -112,21 +112,17 @@ def test_a_process_that_waits_for_one_that_never_comes_ends(tiny: TinyRun, tmp_p
 
 
 @pytest.mark.parametrize("killed", [0, 1])
-def test_a_process_whose_fellow_is_killed_ends_and_the_run_goes_on_later(
-    killed: int, tiny: TinyRun, tmp_path: Path
-) -> None:
+def test_a_process_whose_fellow_is_killed_ends_and_the_run_goes_on_later(killed, tiny, tmp_path):
     arguments = tiny.command()
     status, sentences = _run_both(tmp_path, [arguments] * 2, {killed: _killed_in_an_update})
     assert status[killed] == -signal.SIGKILL
     assert status[1 - killed] == 2
     assert len(sentences) == 1
     assert "Another process of this run has ended" in sentences[0]
-    tiny.train("--resume")  # nothing locks the folder any more
+    tiny.train("--resume", "--steps", "4")  # nothing locks the folder any more
 
 
-def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(
-    tiny: TinyRun, tmp_path: Path
-) -> None:
+def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(tiny, tmp_path):
     other, text, out = tmp_path / "other.toml", tmp_path / "text", tiny.out
     other.write_text(tiny.recipe.read_text().replace("lr_factor = 1.0", "lr_factor = 0.5"))
     shutil.copytree(tiny.data, text)
@@ -154,9 +150,7 @@ def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(
             (tmp_path / f"{rank}.txt").unlink()
 
 
-def test_a_main_process_that_translates_for_long_is_waited_for(
-    tiny: TinyRun, tmp_path: Path
-) -> None:
+def test_a_main_process_that_translates_for_long_is_waited_for(tiny, tmp_path):
     arguments = tiny.command("--steps", "4")
     prepared = {0: _slow_to_translate, 1: _impatient}
     assert _run_both(tmp_path, [arguments] * 2, prepared) == ([0, 0], [])

@@ -2,18 +2,12 @@
 
 import hashlib
 import json
-import os
-import re
 import shutil
-import signal
-import sys
-import time
 from pathlib import Path
 
 import pytest
 import torch
 
-from tests.training.conftest import TinyRun
 from tests.training.runs import (
     forkserver,
     log_without_times,
@@ -22,7 +16,6 @@ from tests.training.runs import (
     weights,
 )
 from training.devices import ProcessInfo
-from training.train import main
 
 pytestmark = pytest.mark.slow
 
@@ -52,9 +45,7 @@ def written(out: Path) -> dict[str, object]:
 
 
 @pytest.mark.timeout(300)
-def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(
-    tiny: TinyRun,
-) -> None:
+def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(tiny):
     # all that draws random numbers; an epoch has about 11 updates
     tiny.change(steps=48, log_every=7, save_every=16, validate_every=20)
     tiny.change(r_drop=5.0, micro_batch_tokens=90)
@@ -72,9 +63,7 @@ def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(
     assert written(again) == expected
 
 
-def test_a_run_keeps_the_order_of_its_text_on_a_device_that_pads_otherwise(
-    tiny: TinyRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_keeps_the_order_of_its_text_on_a_device_that_pads_otherwise(tiny, monkeypatch):
     with monkeypatch.context() as on_gpu:
         on_gpu.setattr(ProcessInfo, "length_multiple", 8)
         whole = tiny.train("--steps", "8", out="whole")
@@ -83,48 +72,3 @@ def test_a_run_keeps_the_order_of_its_text_on_a_device_that_pads_otherwise(
     for steps in ("6", "8"):  # and is moved once more
         tiny.train("--resume", "--steps", steps, out="moved")
     assert same_weights(weights(moved), weights(whole))
-
-
-def _train(printed: Path, errors: Path, arguments: list[str]) -> None:
-    """training.train as the main function of a process of its own."""
-    for stream, path in ((1, printed), (2, errors)):
-        with path.open("wb") as file:
-            os.dup2(file.fileno(), stream)
-    status = main(arguments)
-    sys.stdout.flush()
-    sys.exit(status)
-
-
-@pytest.mark.timeout(300)
-def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(tiny: TinyRun) -> None:
-    started = {}
-    for number in (signal.SIGTERM, signal.SIGINT):
-        # no signal comes after the last step
-        arguments = tiny.command("--steps", "100000", out=number.name)
-        streams = tiny.folder / f"{number.name}.out", tiny.folder / f"{number.name}.err"
-        started[number] = forkserver().Process(target=_train, args=(*streams, arguments))
-        started[number].start()
-    trains = set(started)
-    while trains:  # the signal comes as soon as a run has begun: what it computes is computed twice
-        for number in tuple(trains):
-            begun = (tiny.folder / number.name / "run.jsonl").exists()
-            if begun or not started[number].is_alive():
-                os.kill(started[number].pid or 0, number)
-                trains.remove(number)
-        time.sleep(0.01)
-    steps = {}
-    for number, process in started.items():
-        process.join(timeout=200)
-        printed, errors = (
-            (tiny.folder / f"{number.name}.{end}").read_text("utf-8") for end in ("out", "err")
-        )
-        assert process.exitcode == 0, errors
-        assert "Traceback" not in errors
-        stopped = re.search(r"Stopped at step (\d+)\. .*--resume", printed)
-        assert stopped, printed
-        steps[number] = int(stopped[1])
-    last = ["--steps", str(max(steps.values()) + 4)]
-    whole = tiny.train(*last, out="whole")
-    for number in started:
-        out = tiny.train("--resume", *last, out=number.name)
-        assert same_weights(weights(out), weights(whole))

@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.training.conftest import TinyRun
-from tests.training.runs import (
-    in_two_processes,
-    losses,
-    same_weights,
-    status_stopped_at,
-    weights,
-)
+from tests.training import runs
 from training.data.batches import Batch
 from training.devices import ProcessInfo
 from training.run import journal
@@ -29,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 def _stopped_in_the_second(step: int, arguments: list[str]) -> int:
     """SIGTERM comes to one of the two processes alone."""
-    return status_stopped_at(step if os.environ["RANK"] == "1" else 0, arguments)
+    return runs.status_stopped_at(step if os.environ["RANK"] == "1" else 0, arguments)
 
 
 def _measured(out: Path, name: str) -> dict[int, float]:
@@ -38,17 +31,15 @@ def _measured(out: Path, name: str) -> dict[int, float]:
 
 
 @pytest.mark.timeout(300)
-def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(
-    tiny: TinyRun,
-) -> None:
+def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(tiny):
     # Adam's first steps follow the sign of a gradient: at the paper's rate they lift the rounding
-    tiny.change(P_drop=0.0, lr_factor=0.1, validate_every=10)
+    tiny.change(P_drop=0.0, lr_factor=0.1, validate_every=10, steps=20)
     out = tiny.out
-    status = in_two_processes(_stopped_in_the_second, 14, tiny.command())
+    status = runs.in_two_processes(_stopped_in_the_second, 14, tiny.command())
     assert status == {0: 0, 1: 0}
     state = json.loads((out / "state" / "state.json").read_text())
     assert state["place"]["step"] == 16  # they agree at a line of the log
-    both = losses(out)
+    both = runs.losses(out)
     assert list(both) == [4, 8, 12, 16]
     tiny.change(micro_batch_tokens=100)
     tiny.train("--resume")
@@ -62,7 +53,9 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(
     ]
     for name in ("step", "epoch", "batch", "without_gain"):
         assert places[0][name] == places[1][name], name
-    assert not same_weights(weights(single), weights(out))  # to within rounding alone
+    assert not runs.same_weights(
+        runs.weights(single), runs.weights(out)
+    )  # to within rounding alone
 
 
 def _with_a_bad_loss(bad: int, arguments: list[str]) -> tuple[int, str, list[str]]:
@@ -85,12 +78,10 @@ def _with_a_bad_loss(bad: int, arguments: list[str]) -> tuple[int, str, list[str
 
 
 @pytest.mark.timeout(300)
-def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(
-    tiny: TinyRun,
-) -> None:
+def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(tiny):
     # an update is a single pair, so that the second process has none
     tiny.change(batch_tokens=1, save_every=4)
-    results = in_two_processes(_with_a_bad_loss, 9, tiny.command())
+    results = runs.in_two_processes(_with_a_bad_loss, 9, tiny.command())
     assert [results[rank][0] for rank in (0, 1)] == [2, 2]
     message = "".join(results[rank][1] for rank in (0, 1))
     assert message.count("The loss or a gradient is not finite at step 9 (epoch 0") == 1

@@ -105,15 +105,6 @@ def test_micro_batches_equal_one_batch_whatever_their_sizes() -> None:
     _assert_same_weights(apart, together)
 
 
-def test_the_sum_of_the_losses_is_reported_once() -> None:
-    batches = _batches(2)
-    model = _model()
-    expected = float(SummedLoss(model)(*dataclasses.astuple(batches[0])).detach())
-    updater = _ours(model, batches[:1])
-    assert updater.take_summed_loss() == pytest.approx(expected, rel=1e-5)
-    assert updater.take_summed_loss() == 0
-
-
 def test_a_gradient_that_is_not_finite_leaves_weights_and_moments_alone() -> None:
     model = _model()
     updater = _ours(model, _batches(2))
@@ -160,9 +151,8 @@ def test_bf16_stays_near_full_precision(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("r_drop", "bf16"), [(0.0, False), (5.0, True)])
-def test_no_update_waits_for_the_device(r_drop: float, bf16: bool) -> None:
-    recipe = dataclasses.replace(RECIPE, r_drop=r_drop, bf16=bf16)
+def test_no_update_waits_for_the_device() -> None:
+    recipe = dataclasses.replace(RECIPE, r_drop=5.0, bf16=True)
     # fake tensors have shapes and no values: what would have to look at a value fails
     with FakeTensorMode():
         model = Transformer(dataclasses.replace(CONFIG, P_drop=0.1)).train()

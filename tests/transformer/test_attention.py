@@ -3,8 +3,6 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
@@ -64,14 +62,6 @@ def test_scores_are_the_papers_formula():
     np.testing.assert_allclose(attention_scores(q, k), expected, rtol=1e-12)
 
 
-def test_a_masked_score_is_minus_infinity_and_the_others_are_untouched():
-    q, k = torch.randn(1, 2, 4, 8), torch.randn(1, 2, 4, 8)
-    mask = causal_mask(4).expand(1, 2, 4, 4)
-    scores = attention_scores(q, k, mask)
-    assert (scores[~mask] == -math.inf).all()
-    assert torch.equal(scores[mask], attention_scores(q, k)[mask])
-
-
 @PATHS
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("padded", [False, True])
@@ -126,44 +116,3 @@ def test_with_gradients_on_a_cpu_the_fused_kernel_is_left_alone(attention, kerne
     x = torch.randn(BATCH, QUERIES, D_MODEL)
     attention(x, x, is_causal=True)
     assert not kernel_calls
-
-
-@PATHS
-@given(queries=st.integers(1, 6), earlier=st.integers(0, 6))
-def test_later_queries_see_what_they_see_in_the_whole(path, queries, earlier):
-    """The last rows of a longer sequence, as a cache asks for them."""
-    torch.manual_seed(queries)
-    attention = MultiHeadAttention(config())
-    x = torch.randn(1, earlier + queries, D_MODEL)
-    with path():
-        whole = attention(x, x, is_causal=True)
-        last = attention(x[:, earlier:], x, is_causal=True)
-    torch.testing.assert_close(last, whole[:, earlier:], atol=1e-6, rtol=1e-5)
-
-
-def test_a_pattern_is_the_papers_softmax(attention):
-    seen: dict[str, torch.Tensor] = {}
-    x = torch.randn(BATCH, QUERIES, D_MODEL)
-    with watching(attention, seen):
-        attention(x, x, PADDING, is_causal=True)
-    mask = (PADDING & causal_mask(QUERIES)).numpy()
-    q, k = (seen[name].double().detach().numpy() for name in ("hook_q", "hook_k"))
-    expected = reference.attention_weights(q, k, mask)
-    np.testing.assert_allclose(seen["hook_pattern"].detach(), expected, atol=1e-6)
-
-
-def watching(attention, seen):
-    """Keep every value of one module by the last part of its point's name."""
-    from transformer.hooks import Hooked
-
-    class Alone(Hooked):
-        def __init__(self):
-            super().__init__()
-            self.attention = attention
-            self.name_hook_points()
-
-    def keep(value, name):
-        seen[name.removeprefix("attention.")] = value
-
-    alone = Alone()
-    return alone.hooks(dict.fromkeys(alone.hook_points(), keep))

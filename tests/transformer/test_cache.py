@@ -34,32 +34,3 @@ def test_logits_with_a_cache_are_the_logits_without_one(model, path, steps):
         whole = model(SOURCE, TARGET)
     torch.testing.assert_close(torch.cat(parts, dim=1), whole, atol=1e-5, rtol=1e-5)
     assert cache.length == 6
-
-
-@pytest.mark.parametrize("rows", [[2, 2, 0], [3], [0, 1, 2, 3, 3, 3]], ids=str)
-@torch.no_grad()
-def test_rows_of_a_cache_can_be_chosen_and_repeated(model, rows):
-    """As a beam search does when one beginning replaces another."""
-    mask = padding_mask(SOURCE)
-    memory, cache = model.encode(SOURCE, mask), Cache(model.config.N)
-    model.decode(TARGET[:, :3], memory, mask, cache)
-    cache.select(torch.tensor(rows))
-    last = model.logits(model.decode(TARGET[rows, 3:], memory[rows], mask[rows], cache))
-    whole = model(SOURCE[rows], TARGET[rows])
-    torch.testing.assert_close(last, whole[:, 3:], atol=1e-5, rtol=1e-5)
-
-
-@torch.no_grad()
-def test_the_source_is_projected_once(model):
-    """Each step projects its own position and nothing else."""
-    mask = padding_mask(SOURCE)
-    memory, cache = model.encode(SOURCE, mask), Cache(model.config.N)
-    seen = []
-    names = [n for n in model.hook_points() if n.startswith("decoder") and n.endswith("hook_k")]
-    with model.hooks({name: lambda k, name: seen.append((name, k.size(2))) for name in names}):
-        for step in range(3):
-            model.decode(TARGET[:, step : step + 1], memory, mask, cache)
-    cross = [length for name, length in seen if "cross" in name]
-    own = [length for name, length in seen if "self" in name]
-    assert cross == [5] * 2  # both layers, at the first step
-    assert own == [1] * 2 * 3

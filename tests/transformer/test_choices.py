@@ -117,9 +117,7 @@ def trace(translator: Translator) -> AttentionTrace:
 
 
 @pytest.mark.parametrize("choice", EVERY, ids=lambda choice: f"{choice.name}-{choice.parameter}")
-def test_nonsense_is_refused_with_the_choices(
-    choice: Choice, trace: AttentionTrace, translator: Translator
-) -> None:
+def test_nonsense_is_refused_with_the_choices(choice, trace, translator):
     outputs = {"attentions": (torch.full((1, 1, 2, 2), 0.5),)}
     given = {"trace": trace, "self": trace, "translator": translator, "outputs": outputs}
     given["model"] = translator.model

@@ -1,56 +1,32 @@
 import dataclasses
 import math
+import re
+from typing import Any
 
 import pytest
-import torch
 
-from tests.transformer.reference import is_one_sentence
-from transformer import ConfigError, Transformer, TransformerConfig
+from transformer import ConfigError, TransformerConfig
 from transformer.config import LATER
 
-
-@pytest.mark.parametrize("value", [0, -1, 2.0, "8", True, None])
-@pytest.mark.parametrize("name", ["vocab_size", "N", "d_model", "d_ff", "h", "max_length"])
-def test_a_size_that_is_no_positive_whole_number_is_refused(name, value):
-    with pytest.raises(ConfigError) as caught:
-        TransformerConfig(**{"vocab_size": 100, name: value})
-    assert str(caught.value).startswith(f"{name} = {value!r} ")
-    assert is_one_sentence(str(caught.value))
-
-
-def test_a_vocabulary_without_room_for_the_special_pieces_is_refused():
-    with pytest.raises(ConfigError, match="vocab_size = 3 must be above 3"):
-        TransformerConfig(vocab_size=3)
-
-
-@pytest.mark.parametrize("value", [0, -1, 2.0, "8", True])
-@pytest.mark.parametrize("name", ["d_k", "d_v"])
-def test_a_head_width_that_is_no_positive_whole_number_is_refused(name, value):
-    with pytest.raises(ConfigError, match=name) as caught:
-        TransformerConfig(**{"vocab_size": 100, name: value})
-    assert is_one_sentence(str(caught.value))
+SIZES = ("vocab_size", "N", "d_model", "d_ff", "h", "max_length", "d_k", "d_v")
+REFUSED: dict[str, list[Any]] = {
+    **{name: [0, -1, 2.0, "8", True] for name in SIZES},
+    **{name: [-0.1, 1, math.nan, math.inf, "0.1", None, True] for name in ("P_drop", "epsilon_ls")},
+    "positions": ["Sinusoidal", "rotary", "", None, 1, []],
+    "decoder_h": [3],
+    "decoder_N": [0],
+    "decoder_d_ff": [1.5],
+    "scale_embedding": [None],
+}
+REFUSED["vocab_size"].append(3)
+REFUSED["h"] += [7, None]
 
 
-@pytest.mark.parametrize("value", [-0.1, 1, 1.5, math.nan, math.inf, "0.1", None, True])
-@pytest.mark.parametrize("name", ["P_drop", "epsilon_ls"])
-def test_a_rate_outside_zero_to_one_is_refused(name, value):
-    with pytest.raises(ConfigError, match=name) as caught:
-        TransformerConfig(**{"vocab_size": 100, name: value})
-    assert is_one_sentence(str(caught.value))
-
-
-@pytest.mark.parametrize("value", ["Sinusoidal", "rotary", "", None, 1, []])
-def test_unknown_positions_are_refused(value):
-    with pytest.raises(ConfigError, match="positions") as caught:
-        TransformerConfig(vocab_size=100, positions=value)
-    assert "sinusoidal, learned" in str(caught.value)
-    assert is_one_sentence(str(caught.value))
-
-
-def test_heads_that_do_not_divide_the_width_are_refused():
-    with pytest.raises(ConfigError, match=r"d_model = 64 .* h = 5") as caught:
-        TransformerConfig(vocab_size=100, d_model=64, h=5)
-    assert is_one_sentence(str(caught.value))
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_value_that_no_model_has_is_refused_by_its_name(name):
+    for value in REFUSED[name]:
+        with pytest.raises(ConfigError, match=rf"{name} = {re.escape(repr(value))}"):
+            TransformerConfig(**{"vocab_size": 100, name: value})
 
 
 @pytest.mark.parametrize("given", [{"d_k": 13}, {"d_v": 13}])
@@ -65,9 +41,8 @@ def test_heads_need_not_divide_the_width_once_both_widths_are_given():
 
 
 def test_an_odd_width_has_no_cosine_for_its_last_sine():
-    with pytest.raises(ConfigError, match="even") as caught:
+    with pytest.raises(ConfigError, match="even"):
         TransformerConfig(vocab_size=100, d_model=15, h=3)
-    assert is_one_sentence(str(caught.value))
     assert TransformerConfig(vocab_size=100, d_model=15, h=3, positions="learned").d_k == 5
 
 
@@ -108,44 +83,8 @@ def test_a_decoder_of_its_own_sizes_survives_and_nothing_is_written_where_it_has
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"decoder_h": 3}, {"decoder_N": 0}, {"decoder_d_ff": 1.5}, {"scale_embedding": None}],
-)
-def test_sizes_that_no_decoder_has_are_refused(change):
-    with pytest.raises(ConfigError, match=next(iter(change))) as caught:
-        TransformerConfig.demo(123, **change)
-    assert is_one_sentence(str(caught.value))
-
-
-@pytest.mark.parametrize(
     ("values", "named"), [({"vocab_size": 9, "n_layers": 6}, "n_layers"), ({"N": 6}, "vocab_size")]
 )
 def test_an_unknown_or_missing_field_is_named(values, named):
-    with pytest.raises(ConfigError, match=f"'{named}'") as caught:
+    with pytest.raises(ConfigError, match=f"'{named}'"):
         TransformerConfig.from_dict(values)
-    assert is_one_sentence(str(caught.value))
-
-
-# rows (A) to (E) of Table 3, with the base model an eighth as wide
-@pytest.mark.parametrize(
-    "change",
-    [
-        *({"h": h} for h in (1, 4, 16, 32)),
-        *({"d_k": d_k} for d_k in (2, 4, 16, 32)),
-        *({"d_v": d_v} for d_v in (3, 16)),
-        *({"N": N} for N in (2, 4, 8)),
-        *({"d_model": d_model} for d_model in (32, 128)),
-        *({"d_ff": d_ff} for d_ff in (128, 512)),
-        *({"P_drop": P_drop} for P_drop in (0.0, 0.2)),
-        {"positions": "learned"},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("mode", [torch.enable_grad, torch.no_grad])
-def test_every_row_of_table_3_can_be_built_and_run(change, mode):
-    shape = {"N": 1, "d_model": 64, "d_ff": 256, "h": 8, "max_length": 16}
-    config = TransformerConfig(vocab_size=30, **(shape | change))
-    with mode():
-        logits = Transformer(config)(torch.randint(4, 30, (2, 7)), torch.randint(4, 30, (2, 5)))
-    assert logits.shape == (2, 5, 30)
-    assert logits.isfinite().all()

@@ -2,8 +2,6 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from transformer.dropout import Dropout
 
@@ -23,11 +21,6 @@ def dropped(rate, *shape):
 
 def five_sigma(rate, draws):
     return 5 * math.sqrt(rate * (1 - rate) / draws)
-
-
-@RATES
-def test_as_many_elements_are_dropped_as_the_rate_says(rate):
-    assert dropped(rate, MANY).mean().item() == pytest.approx(rate, abs=five_sigma(rate, MANY))
 
 
 def test_a_rate_that_rounds_to_1_drops_nearly_all():
@@ -58,12 +51,6 @@ def test_neighbours_are_dropped_independently(apart):
     assert together == pytest.approx(rate**2, abs=five_sigma(rate**2, MANY))
 
 
-def test_two_calls_drop_independently():
-    rate = 0.3
-    together = (dropped(rate, MANY) * dropped(rate, MANY)).mean().item()
-    assert together == pytest.approx(rate**2, abs=five_sigma(rate**2, MANY))
-
-
 def test_a_seed_brings_the_same_mask_back():
     x, dropout = torch.randn(100), Dropout(0.5)
     torch.manual_seed(1)
@@ -71,13 +58,6 @@ def test_a_seed_brings_the_same_mask_back():
     torch.manual_seed(1)
     assert torch.equal(dropout(x), first)
     assert not torch.equal(dropout(x), first)
-
-
-@given(st.lists(st.integers(0, 7), max_size=4))
-def test_any_shape_comes_back_in_its_shape(shape):
-    y = Dropout(0.5)(torch.ones(shape))
-    assert y.shape == torch.Size(shape)
-    assert set(y.flatten().tolist()) <= {0.0, 2.0}
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])

@@ -68,14 +68,14 @@ def other_shape(request, tokenizer, tmp_path_factory):
 
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_the_bundled_model_writes_the_same_text(bundled, bundled_engine, beam_size):
-    texts = [*(ASSETS / "examples.txt").read_text("utf-8").splitlines()[::20], UNSEEN, "dog " * 30]
+    texts = [*(ASSETS / "examples.txt").read_text("utf-8").splitlines()[::50], UNSEEN, "dog " * 30]
     expected = bundled.translate_lines(texts, beam_size=beam_size)
     assert bundled_engine.translate_lines(texts, beam_size=beam_size) == expected
     assert len(set(expected)) > 0.9 * len(texts)
 
 
 def test_translate_gives_the_same_candidates_figures_and_notices(bundled, bundled_engine):
-    texts = ("Two boys build a tower.", UNSEEN, "dog " * 30)
+    texts = ("Two boys build a tower.", UNSEEN)
     compared = 0
     for text in texts:
         ours, theirs = bundled.translate(text), bundled_engine.translate(text)
@@ -94,8 +94,7 @@ def test_translate_gives_the_same_candidates_figures_and_notices(bundled, bundle
     assert compared > 2 * len(texts)  # of four each
 
 
-@pytest.mark.parametrize("alpha", [0, 0.6, 3])
-@pytest.mark.parametrize("max_length", [None, 4])
+@pytest.mark.parametrize(("alpha", "max_length"), [(0, None), (0.6, 4), (3, None)])
 def test_alpha_limit_and_n_best_are_ours(bundled, bundled_engine, alpha, max_length):
     settings = SearchSettings(alpha=alpha, max_length=max_length)
     rows = [
@@ -112,7 +111,7 @@ def test_alpha_limit_and_n_best_are_ours(bundled, bundled_engine, alpha, max_len
 
 def test_every_shape_of_ours_is_exact(other_shape, pairs):
     ours, theirs = Translator.load(other_shape), CTranslate2Translator.load(other_shape)
-    texts = [pair.english for pair in pairs[::17]]
+    texts = [pair.english for pair in pairs[::40]]
     translations = [theirs.translate(text) for text in texts]
     for text, translation in zip(texts, translations, strict=True):
         expected = ours.translate(text)
@@ -120,7 +119,7 @@ def test_every_shape_of_ours_is_exact(other_shape, pairs):
             expected.best.hypothesis.log_probs, abs=1e-4
         )
         assert translation.text == expected.text
-    assert len({translation.text for translation in translations}) > 5
+    assert len({translation.text for translation in translations}) > 2
 
 
 @pytest.mark.parametrize("K", [1, 3])
@@ -144,8 +143,7 @@ def test_each_line_of_a_batch_ends_at_its_own_limit(tokenizer, tmp_path, K):
     ]
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.6])
-@pytest.mark.parametrize("K", [1, 3])
+@pytest.mark.parametrize(("K", "alpha"), [(1, 0.0), (3, 0.6)])
 def test_the_plain_search_is_the_search_of_decoding(model, tokenizer, pairs, K, alpha):
     row = [*tokenizer.encode(pairs[3].english), EOS]
 

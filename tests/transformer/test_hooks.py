@@ -1,16 +1,13 @@
-import asyncio
 import copy
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import torch
 
-from tests.transformer.reference import is_one_sentence
 from transformer import HookError, Transformer, TransformerConfig, silence
-from transformer.hooks import HookPoint, Silence
+from transformer.hooks import Silence
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 3], [9, 10, 3, 0, 0]])
 TARGET = torch.tensor([[2, 12, 13], [2, 15, 16]])
@@ -68,12 +65,6 @@ def test_an_edit_at_any_point_reaches_the_output(model, name, path):
         assert torch.equal(model(SOURCE, TARGET), plain)
 
 
-def test_a_hook_that_returns_nothing_changes_nothing(model):
-    plain = model(SOURCE, TARGET)
-    with model.hooks({name: lambda value, name: None for name in model.hook_points()}):
-        torch.testing.assert_close(model(SOURCE, TARGET), plain)
-
-
 def test_blocks_nest_and_the_outer_hook_runs_first(model):
     seen = []
     outer, inner = {TOKENS: lambda v, name: v + 1}, {TOKENS: lambda v, name: v * 3}
@@ -84,19 +75,12 @@ def test_blocks_nest_and_the_outer_hook_runs_first(model):
     assert seen == [2]
 
 
-def test_a_reader_inside_an_editors_block_sees_the_edit(model):
-    with model.hooks({CROSS + "hook_z": silence(2)}):
-        _, cache = model.run_with_cache(SOURCE, TARGET)
-    assert not cache[CROSS + "hook_z"][:, 2].any()
-
-
 def test_an_unknown_name_is_refused_with_an_example(model):
     with (
-        pytest.raises(HookError, match=r"'encoder\.hook_patern'.*looks like 'encoder") as caught,
+        pytest.raises(HookError, match=r"'encoder\.hook_patern'.*looks like 'encoder"),
         model.hooks({TOKENS: add_one, "encoder.hook_patern": add_one}),
     ):
         pass
-    assert is_one_sentence(str(caught.value))
     assert not watched(model)
 
 
@@ -121,17 +105,15 @@ def test_an_unknown_name_is_refused_with_an_example(model):
 )
 @torch.no_grad()
 def test_a_hook_that_cannot_be_one_is_refused(model, name, hook, message):
-    with pytest.raises(HookError, match=message) as caught, model.hooks({name: hook}):
+    with pytest.raises(HookError, match=message), model.hooks({name: hook}):
         model(SOURCE, TARGET)
-    assert is_one_sentence(str(caught.value))
     assert not watched(model)
 
 
 @pytest.mark.parametrize("head", ["3", 1.0, True, None])
 def test_a_head_is_a_number(head):
-    with pytest.raises(HookError, match="is a whole number, counted from 0") as caught:
+    with pytest.raises(HookError, match="is a whole number, counted from 0"):
         silence(head)
-    assert is_one_sentence(str(caught.value))
 
 
 def test_one_head_and_a_list_of_hooks_are_refused(model):
@@ -172,14 +154,6 @@ def watched(model):
     return [name for name, point in model.hook_points().items() if point.watched]
 
 
-def test_the_modules_are_walked_once(model, monkeypatch):
-    monkeypatch.setattr(model, "named_modules", fail)
-    with model.hooks({TOKENS: add_one}):
-        assert watched(model) == [TOKENS]
-        model(SOURCE, TARGET)
-    assert watched(model) == []
-
-
 def test_a_copy_has_points_of_its_own(model):
     other = copy.deepcopy(model)
     assert list(other.hook_points()) == list(model.hook_points())
@@ -187,16 +161,6 @@ def test_a_copy_has_points_of_its_own(model):
         assert watched(other) == [TOKENS]
         assert watched(model) == []
         assert not torch.equal(other(SOURCE, TARGET), model(SOURCE, TARGET))
-
-
-def test_a_layer_that_comes_later_has_points_once_they_are_named_again(model):
-    model.decoder.layers.append(copy.deepcopy(model.decoder.layers[0]))
-    model.name_hook_points()
-    z = "decoder.layers.2.cross_attention.hook_z"
-    seen = []
-    with model.hooks({z: lambda value, name: seen.append(name)}):
-        model(SOURCE, TARGET)
-    assert seen == [z]
 
 
 def test_hooks_do_not_outlive_an_exception(model):
@@ -263,33 +227,6 @@ def run_threads(threads):
         sys.setswitchinterval(interval)
 
 
-def test_a_thread_that_is_started_inside_a_block_is_not_watched(model):
-    inside = []
-    with model.hooks({TOKENS: fail}):
-        run_threads([threading.Thread(target=lambda: inside.append(watched(model)))])
-    assert inside == [[]]
-
-
-def test_two_tasks_on_one_event_loop_never_see_each_others_values(model):
-    seen: dict[int, list[int]] = {3: [], 5: []}
-
-    async def person(length):
-        keep = {TOKENS: lambda value, name: seen[length].append(value.size(1))}
-        for _ in range(10):
-            with model.hooks(keep):
-                await asyncio.sleep(0)  # the other one enters its block here
-                model.encode(torch.randint(4, 20, (1, length)))
-                await asyncio.sleep(0)
-
-    async def both():
-        await asyncio.gather(person(3), person(5))
-
-    # in a thread: playwright keeps an event loop running in the one that it shares with us
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, both()).result()
-    assert seen == {3: [3] * 10, 5: [5] * 10}
-
-
 def test_a_compiled_graph_holds_no_hooks(model):
     """It is traced once and serves everybody; `fullgraph` fails if the points break it."""
     compiled = torch.compile(model.encoder, backend="eager", fullgraph=True)
@@ -298,41 +235,6 @@ def test_a_compiled_graph_holds_no_hooks(model):
         encoded = compiled(SOURCE, mask)
     with torch.no_grad():
         torch.testing.assert_close(encoded, model.encoder(SOURCE, mask))
-
-
-def test_no_point_is_watched_while_compiling(model, monkeypatch):
-    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
-    with model.hooks({TOKENS: fail}):
-        assert watched(model) == []
-
-
-def test_a_point_by_itself_is_the_identity():
-    value = torch.randn(3)
-    assert HookPoint()(value) is value
-
-
-def test_the_points_bear_the_names_that_researchers_know(model):
-    attentions = [f"encoder.layers.{n}.self_attention" for n in range(2)]
-    attentions += [
-        f"decoder.layers.{n}.{kind}_attention" for n in range(2) for kind in ("self", "cross")
-    ]
-    inside = ("mask", "q", "k", "v", "attn_scores", "pattern", "z", "result")
-    expected = {f"{attention}.hook_{point}" for attention in attentions for point in inside}
-    expected |= {
-        f"{stack}.embedding.hook_{p}"
-        for stack in ("encoder", "decoder")
-        for p in ("tokens", "positions", "sum")
-    }
-    layers = [f"{stack}.layers.{n}" for stack in ("encoder", "decoder") for n in range(2)]
-    sublayers = [*attentions, *(f"{layer}.feed_forward" for layer in layers)]
-    expected |= {
-        f"{sublayer}_norm.hook_{p}"
-        for sublayer in sublayers
-        for p in ("sublayer", "sum", "normalised")
-    }
-    expected |= {f"{layer}.feed_forward.hook_hidden" for layer in layers}
-    assert set(model.hook_points()) == expected
-    assert all(point.name == name for name, point in model.hook_points().items())
 
 
 def test_every_value_has_the_shape_that_is_promised(model):
@@ -355,41 +257,3 @@ def test_every_value_has_the_shape_that_is_promised(model):
     assert cache["encoder.embedding.hook_sum"].shape == (2, 5, 16)
     assert cache[TOKENS].shape == (2, 5, 16)
     assert cache[POSITIONS].shape == (1, 5, 16)
-
-
-def test_the_values_of_one_head_are_what_the_names_say(model):
-    _, cache = model.run_with_cache(SOURCE, TARGET)
-    scores, pattern, v, z = (
-        cache[CROSS + f"hook_{n}"] for n in ("attn_scores", "pattern", "v", "z")
-    )
-    torch.testing.assert_close(scores.softmax(-1), pattern)
-    torch.testing.assert_close(pattern @ v, z)
-
-
-def test_a_result_is_its_heads_z_times_its_slice_of_the_output_matrix(model):
-    """§3.2.2: Concat(head_1, ..., head_h) W^O is a sum over heads."""
-    _, cache = model.run_with_cache(SOURCE, TARGET)
-    W_O = model.decoder.layers[1].cross_attention.W_O.weight  # [d_model, head * d_v]
-    for head in range(4):
-        expected = cache[CROSS + "hook_z"][:, head] @ W_O[:, 5 * head : 5 * head + 5].T
-        torch.testing.assert_close(cache[CROSS + "hook_result"][:, head], expected)
-
-
-def test_the_stream_between_the_layers_is_what_the_names_say(model):
-    """§3.1: LayerNorm(x + Sublayer(x)); FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (§3.3)."""
-    _, cache = model.run_with_cache(SOURCE, TARGET)
-    layer = model.encoder.layers[0]
-    x = cache["encoder.embedding.hook_sum"]
-    torch.testing.assert_close(
-        x, cache["encoder.embedding.hook_tokens"] + cache["encoder.embedding.hook_positions"]
-    )
-    for name in ("self_attention", "feed_forward"):
-        prefix = f"encoder.layers.0.{name}_norm.hook_"
-        torch.testing.assert_close(cache[prefix + "sum"], x + cache[prefix + "sublayer"])
-        norm = getattr(layer, f"{name}_norm").norm
-        torch.testing.assert_close(cache[prefix + "normalised"], norm(cache[prefix + "sum"]))
-        x_before, x = x, cache[prefix + "normalised"]
-    ffn = layer.feed_forward
-    hidden = cache["encoder.layers.0.feed_forward.hook_hidden"]
-    torch.testing.assert_close(hidden, ffn.W_1(x_before).relu())
-    torch.testing.assert_close(ffn.W_2(hidden), cache[prefix + "sublayer"])

@@ -5,7 +5,7 @@ import torch
 from tests.transformer import reference
 from transformer import Transformer, TransformerConfig
 from transformer.dropout import Dropout
-from transformer.layers import AddAndNorm, EncoderLayer, FeedForward
+from transformer.layers import AddAndNorm, EncoderLayer
 
 
 def config(**changes):
@@ -28,15 +28,6 @@ def shaken(module):
 
 def arrays(*tensors):
     return [tensor.detach().numpy() for tensor in tensors]
-
-
-def test_the_feed_forward_network_is_the_papers_formula():
-    """§3.3, equation 2."""
-    ffn = shaken(FeedForward(config()))
-    x = torch.randn(2, 5, 16).double()
-    W_1, b_1, W_2, b_2 = arrays(ffn.W_1.weight.T, ffn.W_1.bias, ffn.W_2.weight.T, ffn.W_2.bias)
-    expected = reference.feed_forward(x.numpy(), W_1, b_1, W_2, b_2)
-    np.testing.assert_allclose(ffn(x).detach(), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_the_sum_is_normalised_after_the_sub_layer():

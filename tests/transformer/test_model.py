@@ -80,50 +80,6 @@ def copy_rest(ours, their, *norms):
         getattr(their, f"norm{number}").load_state_dict(getattr(ours, name).norm.state_dict())
 
 
-def closed_form(c):
-    """Add up §3: the shared matrix, attention without biases, FFN and norms with."""
-    attention = 2 * c.d_model * c.h * (c.d_k + c.d_v)
-    ffn = 2 * c.d_model * c.d_ff + c.d_ff + c.d_model
-    norm = 2 * c.d_model
-    return c.vocab_size * c.d_model + c.N * (3 * attention + 2 * ffn + 5 * norm)
-
-
-# Table 3, column "params", in millions. The paper says neither the exact vocabulary ("about
-# 37,000") nor what it counts, so its rounded figures are met within 4 % for the two models that
-# it publishes and within 7 % for its variations.
-@pytest.mark.parametrize(
-    ("c", "millions", "within"),
-    [
-        (TransformerConfig.base(), 65, 0.04),
-        (TransformerConfig.big(), 213, 0.04),
-        (TransformerConfig.base(d_k=16), 58, 0.07),
-        (TransformerConfig.base(d_k=32), 60, 0.07),
-        (TransformerConfig.base(N=2), 36, 0.07),
-        (TransformerConfig.base(N=4), 50, 0.07),
-        (TransformerConfig.base(N=8), 80, 0.07),
-        (TransformerConfig.base(d_model=256), 28, 0.07),
-        (TransformerConfig.base(d_model=1024), 168, 0.07),
-        (TransformerConfig.base(d_ff=1024), 53, 0.07),
-        (TransformerConfig.base(d_ff=4096), 90, 0.07),
-    ],
-)
-def test_the_number_of_parameters_is_the_papers(c, millions, within):
-    with torch.device("meta"):  # shapes alone, no memory
-        number = Transformer(c).number_of_parameters()
-    assert number == closed_form(c)
-    assert number / 1e6 == pytest.approx(millions, rel=within)
-
-
-def test_the_counts_of_base_and_big_are_exact():
-    assert closed_form(TransformerConfig.base()) == 63_045_632
-    assert closed_form(TransformerConfig.big()) == 214_171_648
-
-
-def test_learned_positions_add_one_table_for_each_stack():
-    learned = Transformer(config(positions="learned")).number_of_parameters()
-    assert learned == Transformer(config()).number_of_parameters() + 2 * 64 * 16
-
-
 def test_every_matrix_begins_as_glorot_wants_it():
     """Uniform in ±√(6 / (fan in + fan out)), for each d×d matrix by itself."""
     torch.manual_seed(0)
@@ -134,14 +90,6 @@ def test_every_matrix_begins_as_glorot_wants_it():
             assert bound * 0.99 < module.weight.abs().max() <= bound, name
             assert module.weight.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.05)
             assert not any(p.any() for n, p in module.named_parameters() if n == "bias")
-
-
-def test_the_fast_path_and_the_watched_path_agree(model):
-    with torch.no_grad():
-        fast = model(SOURCE, TARGET)
-        watched, cache = model.run_with_cache(SOURCE, TARGET)
-    assert len(cache) == len(model.hook_points())
-    torch.testing.assert_close(watched, fast, atol=1e-5, rtol=1e-5)
 
 
 @PATHS

@@ -44,9 +44,7 @@ def _settings(values: dict[str, Any]) -> BothSettings:
     return BothSettings(forward, reverse, values["rule"])
 
 
-def test_the_odd_lines_choose_and_the_even_ones_report(
-    files: Path, translator: Translator, reverse: Translator, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_odd_lines_choose_and_the_even_ones_report(files, translator, reverse, capsys):
     assert main(_command(files, "--json", "--reverse", str(reverse.folder))) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["odd"], result["even"]) == (2, 1)
@@ -74,9 +72,7 @@ def test_the_odd_lines_choose_and_the_even_ones_report(
     assert result["measured"][result["best"]["rule"]]["odd"]["aer"] == least
 
 
-def test_maps_are_those_that_are_best_on_the_odd_lines(
-    files: Path, translator: Translator, reverse: Translator, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_maps_are_those_that_are_best_on_the_odd_lines(files, translator, reverse, capsys):
     assert main(_command(files, "--json", "--reverse", str(reverse.folder))) == 0
     measured = json.loads(capsys.readouterr().out)["measured"]
     odd, turned = [], []
@@ -101,9 +97,7 @@ def test_maps_are_those_that_are_best_on_the_odd_lines(
         assert measured[rule]["odd"]["aer"] == pytest.approx(min(rates)), rule
 
 
-def test_the_choice_is_stored_and_then_the_default(
-    files: Path, reverse: Translator, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_choice_is_stored_and_then_the_default(files, reverse, capsys):
     written = ["--write", "three sentences", "--reverse", str(reverse.folder)]
     assert main(_command(files, "--json", *written)) == 0
     printed = capsys.readouterr()
@@ -123,9 +117,7 @@ def test_the_choice_is_stored_and_then_the_default(
     assert main(_command(files, *written)) == 2
 
 
-def test_what_cannot_be_measured_is_one_sentence(
-    files: Path, reverse: Translator, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_measured_is_one_sentence(files, reverse, capsys):
     assert main(_command(files, "--reverse", str(files / "model"))) == 2
     assert "translates English to German" in capsys.readouterr().err
     (files / "src").write_text("a b\nc d\n" + "dog " * 300 + "\n", "utf-8")

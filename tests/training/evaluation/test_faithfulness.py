@@ -75,7 +75,6 @@ def test_what_is_wrong_is_one_sentence(measured, tmp_path, capsys) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"format": 1', '"format": null', "is no report that this version wrote"),
         ('"comprehensiveness": [', '"comprehensiveness": [[0, 0, 0],', "is no report"),
         ('"weights": "', '"weights": "0', "was measured on other weights"),
     ],

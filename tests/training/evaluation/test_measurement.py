@@ -56,9 +56,7 @@ def test_nothing_is_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("is_marian", [False, True])
-def test_a_file_of_a_person_is_not_replaced(
-    checkpoint_folder: Path, tmp_path: Path, is_marian: bool
-) -> None:
+def test_a_file_of_a_person_is_not_replaced(checkpoint_folder, tmp_path, is_marian):
     folder = tmp_path / "copy"
     if is_marian:
         marian.write(checkpoint.load(checkpoint_folder), folder)
@@ -78,9 +76,7 @@ def test_a_file_of_a_person_is_not_replaced(
         assert fingerprint(folder) == before
 
 
-def test_beside_a_pipe_no_other_file_is_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_beside_a_pipe_no_other_file_is_written(tmp_path, capsys, monkeypatch):
     reader, writer = os.pipe()
     out = Path(f"/dev/fd/{writer}")
     monkeypatch.setattr("os.access", lambda *_: False)  # as /dev is, but for root
@@ -90,11 +86,3 @@ def test_beside_a_pipe_no_other_file_is_written(
     assert "means is not written" in capsys.readouterr().err
     for opened in (reader, writer):
         os.close(opened)
-
-
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="cannot be written: No such file"):
-        measurement.store_or_write(tmp_path, tmp_path / "none" / "out", {"heads.json": b"{}"})
-    with pytest.raises(CheckpointError, match=r"Nothing can be written in .*none"):
-        measurement.require_place(tmp_path, tmp_path / "none" / "heads.json")
-    measurement.require_place(tmp_path, tmp_path / "heads.json")

@@ -1,6 +1,5 @@
 """Models in float64 with a sentence pair each, as the tests of the lenses need them."""
 
-import copy
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -9,9 +8,9 @@ import pytest
 import torch
 
 from tests.transformer.analysis.plain_model import PlainModel
-from transformer import AttentionTrace, Piece, Transformer, TransformerConfig, Translator
+from transformer import AttentionTrace, Piece, Transformer, TransformerConfig
 from transformer.analysis.lenses import lens
-from transformer.config import BOS, EOS
+from transformer.config import BOS
 from transformer.traces.capture import capture
 
 VOCABULARY = 30
@@ -83,16 +82,9 @@ def random_case(name: str) -> Case:
     return case_of(random_model(config), first, ids[source:])
 
 
-def bundled_case() -> Case:
-    """The bundled weights, in float64."""
-    translator = Translator.load()
-    encoded = [translator.tokenizer.encode(text) for text in ("Two dogs.", "Zwei Hunde.")]
-    return case_of(copy.deepcopy(translator.model).double(), *([*ids, EOS] for ids in encoded))
-
-
-@pytest.fixture(scope="session", params=[*SHAPES, "bundled"])
+@pytest.fixture(scope="session", params=SHAPES)
 def case(request) -> Case:
-    return bundled_case() if request.param == "bundled" else random_case(request.param)
+    return random_case(request.param)
 
 
 @pytest.fixture(scope="session")

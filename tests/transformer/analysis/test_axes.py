@@ -95,15 +95,6 @@ def test_a_word_is_the_sum_of_its_keys_and_the_mean_of_its_queries(made):
     np.testing.assert_allclose(cross[:, :, 0, 1], expected, rtol=1e-6)
 
 
-def test_rows_of_words_sum_to_one_and_the_decoder_still_looks_back_alone(made):
-    for kind in KINDS:
-        axes = by_words(made, kind)
-        assert axes.weights.dtype == np.float32
-        assert axes.weights.shape[2:] == (len(axes.labels.queries), len(axes.labels.keys))
-        np.testing.assert_allclose(axes.weights.sum(-1), 1, atol=1e-6)
-    assert not np.triu(by_words(made, "decoder_self").weights, 1).any()
-
-
 def test_a_piece_that_is_a_space_alone_keeps_a_label(made):
     space = Piece(4, "▁", 0)
     trace = AttentionTrace(**{**vars(made), "source_pieces": (space, *SOURCE[1:])})

@@ -9,7 +9,6 @@ import pytest
 from transformer import KINDS, AttentionTrace, Kind, Piece
 from transformer.analysis.axes import by_pieces, by_words
 from transformer.analysis.heads.measures import measure, summarise
-from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.analysis.sinks import share_on_sinks, sink_tokens, without_sinks
 from transformer.text.tokenizer import with_end
 
@@ -94,9 +93,7 @@ def test_a_row_of_sinks_alone_stays_empty(made: AttentionTrace) -> None:
 @pytest.mark.parametrize(
     ("kind", "first"), [("encoder_self", 0), ("decoder_self", 1), ("cross", 0)]
 )
-def test_the_share_left_out_is_the_mean_over_the_rows_that_count(
-    made: AttentionTrace, kind: Kind, first: int
-) -> None:
+def test_the_share_left_out_is_the_mean_over_the_rows_that_count(made, kind, first):
     shares = share_on_sinks(made, kind)
     assert shares.dtype == np.float64
     for layer, head in np.ndindex(2, 3):
@@ -163,20 +160,6 @@ def test_heads_that_are_not_there_have_no_share_and_stay_empty() -> None:
     ]  # fmt: skip
     assert not without_sinks(trace).encoder_self[1, 1:].any()
     assert (without_sinks(trace).encoder_self[1, 0, :, 0] == 1).all()
-
-
-def test_measures_and_roles_count_only_the_keys_that_are_left() -> None:
-    tokens = ["▁a", "▁b", "▁c", ",", ".", "!", "</s>"]
-    left, size = 3, len(tokens)
-    weights = np.full((1, 1, size, size), 1 / size, np.float32)
-    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=tokens)
-    axes = by_pieces(without_sinks(trace), "encoder_self")._replace(sinks=False)
-    assert role_scores(axes, "encoder_self")["spread"] == pytest.approx(1)
-    assert head_roles(axes, "encoder_self") == [["spread"]]
-    assert measure(axes, "encoder_self", "entropy") == pytest.approx(math.log2(left))
-    sinks = np.array([False] * left + [True] * (size - left))
-    summary = summarise(axes.weights[0, 0], sinks=sinks)
-    assert [summary.entropy, summary.max_entropy] == pytest.approx([math.log2(left)] * 2)
 
 
 def test_a_row_with_one_key_left_does_not_count() -> None:

@@ -10,7 +10,7 @@ from transformer.analysis.corpus.faithfulness import permuted_changes, uniform_c
 from transformer.analysis.heads.head import Head, all_heads, require_heads
 from transformer.analysis.heads.importance import gradient_importance
 from transformer.analysis.heads.removal import Removal, removed
-from transformer.analysis.lenses import HAS_HEADS, NAMES, LensName, alti, lens
+from transformer.analysis.lenses import HAS_HEADS, NAMES, alti, lens
 from transformer.analysis.logits.contrast import contrast, erase
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import layer_predictions
@@ -43,18 +43,14 @@ def shape(translator: Translator, kind: Kind) -> tuple[int, int]:
     return (config.N, 2) if kind == "encoder_self" else (config.decoder.N, 4)
 
 
-def test_the_weights_of_each_kind_have_its_stack_s_shape(
-    translator: Translator, trace: AttentionTrace
-) -> None:
+def test_the_weights_of_each_kind_have_its_stack_s_shape(translator, trace):
     assert translator.model.config.N != translator.model.config.decoder.N
     for kind in KINDS:
         assert trace.weights(kind).shape[:2] == shape(translator, kind)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_lens_sees_every_layer(
-    name: LensName, translator: Translator, trace: AttentionTrace
-) -> None:
+def test_every_lens_sees_every_layer(name, translator, trace):
     for kind in KINDS:
         values = lens(name, translator, trace, kind)
         layers, heads = shape(translator, kind)
@@ -88,9 +84,7 @@ def test_all_heads_are_there_and_no_other(translator: Translator, trace: Attenti
             assert translator.translate(text, beam_size=1, max_length=6).log_prob != whole
 
 
-def test_logits_are_taken_apart_by_the_projection_of_its_own(
-    translator: Translator, trace: AttentionTrace
-) -> None:
+def test_logits_are_taken_apart_by_the_projection_of_its_own(translator, trace):
     parts = direct_logits(translator.model, trace)
     total = parts.tokens + parts.positions + parts.biases + parts.feed_forward.sum(0)
     total += sum(heads.sum((0, 1)) for heads in parts.heads.values())
@@ -102,9 +96,7 @@ def test_logits_are_taken_apart_by_the_projection_of_its_own(
     assert erase(translator.model, trace, 1, other).shape == (len(trace.source_pieces),)
 
 
-def test_what_is_measured_of_a_corpus_has_each_stack_s_shape(
-    translator: Translator, trace: AttentionTrace
-) -> None:
+def test_what_is_measured_of_a_corpus_has_each_stack_s_shape(translator, trace):
     model, batch = translator.model, batch_traces([trace, trace])
     gradients = gradient_importance(model, batch.source, batch.target, batch.written)
     for kind in KINDS:

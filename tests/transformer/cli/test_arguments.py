@@ -33,9 +33,7 @@ def test_a_number_outside_its_range_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["--beam=--", "-b--"])
-def test_an_option_whose_value_argparse_takes_away_is_refused(
-    word: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_option_whose_value_argparse_takes_away_is_refused(word, capsys):
     parser = Parser(prog="command")
     parser.add_argument("-b", "--beam", type=whole_number(1, 64))
     parser.add_argument("text", nargs="?")

@@ -11,9 +11,8 @@ from tests.transformer.decoding.tiny import (
     build,
     next_log_probs,
     plain_beam_search,
-    plain_greedy,
 )
-from transformer.config import BOS, EOS, PAD, UNK
+from transformer.config import EOS
 from transformer.decoding import BeamSearch, beam_search, greedy, length_penalty
 
 
@@ -26,13 +25,6 @@ def test_the_length_penalty_is_the_papers(length, alpha):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_greedy_search_is_what_the_whole_model_would_write(seed):
-    model = build(seed=seed)
-    for source, hypothesis in zip(SOURCES, greedy(model, batch(SOURCES), max_extra=5), strict=True):
-        assert hypothesis.tokens == plain_greedy(model, source, len(source) + 5)
-
-
-@pytest.mark.parametrize("seed", range(6))
 def test_beam_search_is_its_plain_description(seed):
     model = build(seed=seed, ending=seed / 2)
     for K, alpha in itertools.product((1, 2, 4), (0, 0.6, 2)):
@@ -44,7 +36,7 @@ def test_beam_search_is_its_plain_description(seed):
             assert [h.score for h in hypotheses] == pytest.approx(scores, abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_beam_that_is_wide_enough_finds_everything(seed):
     """Brute force: with three words and four places there are 121 translations."""
     model = build(vocab_size=7, seed=seed)
@@ -61,14 +53,6 @@ def test_a_beam_that_is_wide_enough_finds_everything(seed):
         assert hypotheses[0].tokens == max(whole, key=lambda tokens: whole[tokens])
 
 
-def test_a_beam_wider_than_the_vocabulary_writes_nothing_twice():
-    for vocab_size, K in itertools.product((5, 6, 8), (4, 16, 64)):
-        model = build(vocab_size=vocab_size)
-        (hypotheses,) = beam_search(model, torch.tensor([[4, EOS]]), beam_size=K, max_extra=3)
-        assert len({h.tokens for h in hypotheses}) == len(hypotheses)
-        assert all(math.isfinite(h.score) for h in hypotheses)
-
-
 def test_a_batch_is_translated_as_its_sentences_are_one_by_one():
     """Sentences end at different steps, and others wait for them."""
     model = build(vocab_size=40, ending=3)
@@ -81,26 +65,6 @@ def test_a_batch_is_translated_as_its_sentences_are_one_by_one():
         assert [h.tokens for h in many] == [h.tokens for h in alone]
         assert [h.score for h in many] == pytest.approx([h.score for h in alone], abs=1e-4)
         assert single.tokens == greedy(model, torch.tensor([source]), max_extra=12)[0].tokens
-
-
-def test_padding_of_the_source_changes_nothing():
-    model = build()
-    narrow, wide = torch.tensor([SOURCES[0]]), torch.tensor([SOURCES[0] + [PAD] * 9])
-    expected, padded = (beam_search(model, source, max_extra=9)[0] for source in (narrow, wide))
-    assert [h.tokens for h in padded] == [h.tokens for h in expected]
-
-
-def test_what_the_limit_cut_short_stands_behind_what_the_model_ended():
-    mixed = 0
-    for seed, ending in itertools.product(range(6), (0, 1, 2)):
-        model = build(ending=ending, seed=seed)
-        for hypotheses in beam_search(model, batch(SOURCES), alpha=2, max_extra=2):
-            ended = [h.complete for h in hypotheses]
-            assert ended == sorted(ended, reverse=True)
-            cut = [h.score for h in hypotheses if not h.complete]
-            whole = [h.score for h in hypotheses if h.complete]
-            mixed += bool(cut and whole and max(cut) > min(whole))
-    assert mixed  # by score alone, some would stand the other way round
 
 
 def never_ending():
@@ -145,35 +109,13 @@ def test_a_search_stops_with_its_last_sentence_or_at_the_longest_limit(ending, s
     assert len(taken) == steps
 
 
-def test_padding_unknown_and_start_are_never_written():
-    model = build(vocab_size=5)  # most of what the model likes is forbidden
-    with torch.no_grad():
-        model.shared_embedding[[PAD, UNK, BOS]] *= 5
-    hypotheses = greedy(model, batch([[4, EOS]])) + beam_search(model, batch([[4, EOS]]))[0]
-    assert {token for h in hypotheses for token in h.tokens} <= {EOS, 4}
-
-
-def test_hooks_reach_into_the_search():
-    """The search runs on the fast path; whoever edits a head there changes the translation."""
-    model, source = build(ending=0), batch(SOURCES)
-
-    def nothing(z, name):
-        return torch.zeros_like(z)
-
-    plain = [h.tokens for h in greedy(model, source)]
-    with model.hooks({f"decoder.layers.{n}.cross_attention.hook_z": nothing for n in range(2)}):
-        edited = [h.tokens for h in greedy(model, source)]
-    assert edited != plain
-    assert len({tokens[:40] for tokens in edited}) == 1  # blind to the source, all write the same
-
-
 def stop_after(steps):
     """Says so when it is asked for that many times."""
     asked = iter(range(1, 1000))
     return lambda: next(asked) >= steps
 
 
-@pytest.mark.parametrize("K", [1, 3, 20])
+@pytest.mark.parametrize("K", [1, 3])
 def test_a_search_that_is_stopped_gives_the_best_that_it_has(K):
     model = build(ending=-3)
     whole = beam_search(model, batch(SOURCES), beam_size=K)
@@ -207,7 +149,7 @@ def test_a_search_that_ends_by_itself_is_not_asked_again_and_keeps_what_it_found
     assert len(asked) < max(len(h.tokens) for row in whole for h in row)
 
 
-MODELS = [(seed, ending) for seed in range(3) for ending in (0, 1, 3)]
+MODELS = [(seed, ending) for seed in range(2) for ending in (0, 1, 3)]
 
 
 def steps_and_hypotheses(model, **options):

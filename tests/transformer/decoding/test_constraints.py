@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -42,7 +41,7 @@ def test_a_forced_prefix_is_kept_and_scored_as_teacher_forcing_scores_it(K):
             assert h.score == pytest.approx(sum(log_p) / length_penalty(len(h.tokens)), abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_to_force_what_would_be_written_changes_nothing(seed):
     model = build(ending=2, seed=seed)
     for source, single in zip(SOURCES, greedy(model, batch(SOURCES), max_extra=4), strict=True):
@@ -102,30 +101,9 @@ def test_exactly_the_texts_without_a_forbidden_word_can_be_written(texts, words)
     assert {h.tokens: h.score for h in hypotheses} == pytest.approx(allowed, abs=1e-4)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("K", [1, 5])
-def test_no_forbidden_word_is_written_and_a_greedy_search_changes_nothing_else(K):
-    texts = LETTERS
-    changed = 0
-    for seed in range(6):
-        model = build(vocab_size=12, ending=1, seed=seed)
-        free = beam_search(model, batch(SOURCES), beam_size=K, max_extra=6)
-        for word in ("a", "ab", "c", "d", "ce"):
-            results = beam_search(
-                model, batch(SOURCES), beam_size=K, max_extra=6, constraints=forbid([word], texts)
-            )
-            for steered, other in zip(results, free, strict=True):
-                assert all(word not in words_of(h.tokens, texts) for h in steered)
-                if K == 1 and word not in words_of(other[0].tokens, texts):
-                    assert steered[0].tokens == other[0].tokens
-                    assert steered[0].log_probs == pytest.approx(other[0].log_probs, abs=1e-5)
-                changed += [h.tokens for h in steered] != [h.tokens for h in other]
-    assert changed
-
-
 def test_a_search_that_is_stopped_writes_no_forbidden_word_either():
     texts = [" a", "b", " c", "."]
-    for seed, word in itertools.product(range(8), ("a", "b", "c")):
+    for seed, word in itertools.product(range(2), ("a", "b", "c")):
         model = build(ending=-3, seed=seed)
         for hypotheses in beam_search(
             model,
@@ -136,23 +114,6 @@ def test_a_search_that_is_stopped_writes_no_forbidden_word_either():
         ):
             assert hypotheses
             assert all(word not in words_of(h.tokens, texts) for h in hypotheses)
-
-
-@pytest.mark.parametrize("prefix", [(4, 5), (6, 7), (8, 9)])
-def test_at_the_length_limit_another_piece_is_written_than_a_forbidden_word(prefix):
-    texts = [f" {letter}" for letter in "abcdefgh"]
-    model, source = build(vocab_size=12, ending=-30), batch(SOURCES[:1])
-
-    def last(words):
-        wish = forbid(words, texts, prefix)
-        ((h,),) = beam_search(model, source, beam_size=1, max_length=3, constraints=wish)
-        assert h.tokens[:2] == prefix
-        return texts[h.tokens[2] - 4].strip()
-
-    unused = [text.strip() for n, text in enumerate(texts, start=4) if n not in prefix]
-    if last([]) in unused:
-        assert last([last([])]) != last([])
-    assert last(unused[:-1]) in {texts[n - 4].strip() for n in prefix} | {unused[-1]}
 
 
 @pytest.mark.parametrize("K", [1, 4])
@@ -207,25 +168,6 @@ def test_a_piece_is_refused_where_the_model_would_end_a_forbidden_word_there(
     assert bans.likely_ends_forbidden((4,), EMPTY, left) == ends
 
 
-@pytest.mark.slow
-def test_people_with_different_constraints_do_not_meet():
-    model = build(vocab_size=12, ending=1)
-    texts = LETTERS
-    wishes = [Constraints(prefix=(4 + n % 8, 5)) for n in range(8)]
-    wishes += [forbid([word], texts) for word in ("a", "c", "d", "ab")]
-
-    def search(wish):
-        return beam_search(model, batch(SOURCES), constraints=wish, max_extra=5)
-
-    alone = [search(wish) for wish in wishes]
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(search, wishes * 3))
-    for results, expected in zip(together, alone * 3, strict=True):
-        assert [[h.tokens for h in hypotheses] for hypotheses in results] == [
-            [h.tokens for h in hypotheses] for hypotheses in expected
-        ]
-
-
 def test_it_is_what_the_model_finds_probable_after_the_prefix():
     model = build(vocab_size=12)
     look_ahead = ForcedLookAhead(model, SOURCES[0])
@@ -236,8 +178,7 @@ def test_it_is_what_the_model_finds_probable_after_the_prefix():
         assert set(range(12)) - set(expected) == set(NEVER_WRITTEN)
 
 
-@pytest.mark.parametrize("K", [1, 3])
-def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_would(K):
+def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_would():
     pushed = longer = 0
     for seed, word in itertools.product(range(4), ("a", "d", ".")):
         model = build(vocab_size=12, ending=-1, seed=seed)
@@ -246,7 +187,7 @@ def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_
             def search(looks_ahead, model=model, source=source, word=word):
                 wish = forbid([word], LETTERS, looks_ahead=looks_ahead)
                 (hypotheses,) = beam_search(
-                    model, torch.tensor([source]), beam_size=K, max_extra=2, constraints=wish
+                    model, torch.tensor([source]), beam_size=1, max_extra=2, constraints=wish
                 )
                 return hypotheses[0]
 
@@ -270,20 +211,18 @@ def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_
             assert not wrong
             longer += right
             pushed += forced(search(False))[1]
-    assert pushed or K > 1  # without it
+    assert pushed  # without it
     assert longer
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("K", [1, 3])
-def test_each_sentence_of_a_batch_looks_ahead_in_its_own(K, monkeypatch):
+def test_each_sentence_of_a_batch_looks_ahead_in_its_own(monkeypatch):
     differ = 0
     for seed, word in itertools.product(range(3), ("a", "d", ".")):
         model = build(vocab_size=12, ending=-1, seed=seed)
         wish = forbid([word], LETTERS, looks_ahead=True)
 
         def search(sources, model=model, wish=wish):
-            results = beam_search(model, batch(sources), beam_size=K, max_extra=3, constraints=wish)
+            results = beam_search(model, batch(sources), beam_size=1, max_extra=3, constraints=wish)
             return [[h.tokens for h in hypotheses] for hypotheses in results]
 
         alone = [search([source])[0] for source in SOURCES]

@@ -1,6 +1,5 @@
 """The best continuations of all prefixes, and the bound of what a prefix can become."""
 
-import itertools
 import math
 
 import pytest
@@ -21,28 +20,6 @@ def test_the_largest_of_blocks_are_the_largest_of_all(columns, count):
     expected = values.topk(min(count, columns))
     assert torch.equal(top, expected.values)
     assert torch.equal(values.gather(1, indices), expected.values)
-
-
-def test_candidates_are_ranked_over_all_rows_of_their_sentence():
-    torch.manual_seed(0)
-    logits, totals = torch.randn(2, 3, 700), torch.tensor([[-1.0, -0.5, -3], [-2, -math.inf, -1]])
-    log_p = logits.log_softmax(-1)
-    expected = [
-        sorted(
-            (
-                (float(totals[s, row] + log_p[s, row, piece]), row, piece)
-                for row, piece in itertools.product(range(3), range(700))
-            ),
-            reverse=True,
-        )
-        for s in range(2)
-    ]
-    ranked = rank(log_p, totals, 6)
-    for candidates, best in zip(ranked, expected, strict=True):
-        assert [(row, piece) for row, piece, *_ in candidates] == [b[1:] for b in best[:6]]
-        assert [total for *_, total in candidates] == pytest.approx(
-            [b[0] for b in best[:6]], abs=1e-5
-        )
 
 
 def test_what_is_impossible_is_no_candidate():

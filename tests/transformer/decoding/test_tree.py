@@ -94,19 +94,6 @@ def test_why_a_prefix_was_dropped():
     assert ("dropped", "bound") in early
 
 
-def test_a_forced_prefix_is_a_chain_with_its_own_probabilities():
-    model = build(ending=1)
-    for source, sentence in zip(
-        SOURCES, recorded(model, constraints=Constraints(prefix=(7, 5, 4))), strict=True
-    ):
-        tree = sentence.tree()
-        assert tree.path(2) == (0, 1, 2)
-        assert tree.prefix(2) == (7, 5, 4)
-        expected = [next_log_probs(model, source, (7, 5, 4)[:n])[(7, 5, 4)[n]] for n in range(3)]
-        assert [n.log_prob for n in tree.nodes[:3]] == pytest.approx(expected, abs=1e-4)
-        assert [n.parent for n in tree.nodes if n.step == 4] == [2] * 5  # </s> and four words
-
-
 def test_a_search_that_records_nothing_has_no_tree():
     search = BeamSearch(build(), torch.tensor([SOURCES[0]]))
     with pytest.raises(ValueError, match="record"):

@@ -30,20 +30,15 @@ def everything(folder):
 
 
 def test_a_folder_appears_when_its_block_ends(tmp_path):
-    with atomic.replace_folder(tmp_path / "deep" / "model", ONE_FILE) as new:
+    folder = tmp_path / "deep" / "model"
+    with atomic.replace_folder(folder, ONE_FILE) as new:
         (new / "file").write_text("first")
-        assert not (tmp_path / "deep" / "model").exists()
-    assert (tmp_path / "deep" / "model" / "file").read_text() == "first"
-    assert everything(tmp_path) == {"deep/model/file"}
-
-
-def test_what_stood_there_is_whole_until_then_and_gone_after(tmp_path):
-    fill(tmp_path / "model", "first")
-    with atomic.replace_folder(tmp_path / "model", ONE_FILE) as new:
+        assert not folder.exists()
+    with atomic.replace_folder(folder, ONE_FILE) as new:
         (new / "file").write_text("second")
-        assert (tmp_path / "model" / "file").read_text() == "first"
-    assert (tmp_path / "model" / "file").read_text() == "second"
-    assert everything(tmp_path) == {"model/file"}
+        assert (folder / "file").read_text() == "first"
+    assert (folder / "file").read_text() == "second"
+    assert everything(tmp_path) == {"deep/model/file"}
 
 
 def test_what_stood_there_can_be_kept(tmp_path):

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import pytest
-
 from transformer.files.installed import BUNDLED, REVERSE, checkpoint_folder
 
 
 def test_a_bundled_name_stands_for_its_folder_unless_a_folder_here_has_the_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     assert checkpoint_folder(None) == checkpoint_folder("bundled") == BUNDLED
     assert checkpoint_folder("bundled-de-en") == checkpoint_folder(Path("bundled-de-en")) == REVERSE

@@ -30,9 +30,7 @@ def test_one_thing_of_a_language_has_its_article(languages: Languages, phrase: s
         (Languages("English", "", ("fra", "*x*")), ">>*x*<< A dog.", "target"),  # no markup
     ],
 )
-def test_a_text_chooses_the_language_that_is_written(
-    languages: Languages, text: str, target: str
-) -> None:
+def test_a_text_chooses_the_language_that_is_written(languages, text, target):
     chosen = languages.for_text(text)
     assert (chosen.name("target"), chosen.source) == (target, "English")
 

@@ -6,7 +6,6 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.transformer.reference import is_one_sentence
 from transformer import CheckpointError, ConfigError, Tokenizer
 from transformer.config import BOS, EOS, PAD, UNK
 
@@ -44,10 +43,6 @@ def test_the_special_pieces_have_the_ids_that_the_model_counts_on(tokenizer):
     assert tokenizer.vocab_size == processor.GetPieceSize() == 160
 
 
-def test_a_sentence_is_encoded_without_start_and_end(tokenizer, pairs):
-    assert not {PAD, UNK, BOS, EOS} & set(tokenizer.encode(pairs[0].english))
-
-
 def test_special_pieces_are_left_out_of_a_text(tokenizer):
     ids = tokenizer.encode("The dog")
     assert tokenizer.decode([BOS, *ids, EOS, PAD, PAD]) == "The dog"
@@ -59,29 +54,10 @@ def test_a_special_piece_cannot_be_typed(tokenizer, typed):
     assert not {PAD, BOS, EOS} & set(tokenizer.encode(f"The dog {typed} sleeps"))
 
 
-def test_pieces_are_what_the_model_reads(tokenizer, pairs):
-    for pair in pairs[::17]:
-        assert [piece.id for piece in tokenizer.pieces(pair.german)] == tokenizer.encode(
-            pair.german
-        )
-
-
 def test_ids_become_the_pieces_they_came_from(tokenizer, pairs):
     for pair in pairs[::17]:
         pieces = tokenizer.pieces(pair.german)
         assert tokenizer.pieces_of([piece.id for piece in pieces]) == pieces
-
-
-def test_pieces_put_together_are_the_text(tokenizer, pairs):
-    for pair in pairs:
-        joined = "".join(texts_of(tokenizer.pieces(pair.german)))
-        assert joined.replace(SPACE, " ").lstrip() == pair.german
-
-
-def test_a_sentence_falls_into_its_words(tokenizer):
-    pieces = tokenizer.pieces("The tired teacher sleeps under the table.")
-    assert len(pieces) > 8  # some words have several pieces
-    assert " ".join(words_of(pieces)) == "The tired teacher sleeps under the table ."
 
 
 def test_a_compound_and_a_number_are_one_word_each(tokenizer):
@@ -156,17 +132,6 @@ def test_nothing_has_no_pieces(tokenizer):
     assert tokenizer.decode([]) == ""
 
 
-def test_training_again_gives_the_same_tokenizer(pairs, tokenizer):
-    again = Tokenizer.train((text for pair in pairs for text in pair), vocab_size=160)
-    assert again.model == tokenizer.model
-
-
-def test_a_vocabulary_that_the_text_cannot_fill_is_refused():
-    with pytest.raises(ConfigError, match="vocabulary of 5000 pieces") as caught:
-        Tokenizer.train(["The dog sleeps.", "Der Hund schläft."], vocab_size=5000)
-    assert is_one_sentence(str(caught.value))
-
-
 CHINESE = ["".join(chr(0x4E00 + (7 * i + j) % 700) for j in range(20)) for i in range(400)]
 
 
@@ -213,9 +178,8 @@ def test_what_interrupts_the_reading_of_the_text_is_not_called_a_small_text(erro
 
 @pytest.mark.parametrize("model", [b"", b"not a model", b"\x00" * 64, b"\x80\x04K\x01."], ids=str)
 def test_what_is_no_sentencepiece_model_is_refused(model):
-    with pytest.raises(CheckpointError, match=r"tokenizer\.model") as caught:
+    with pytest.raises(CheckpointError, match=r"tokenizer\.model"):
         Tokenizer(model)
-    assert is_one_sentence(str(caught.value))
 
 
 def test_a_foreign_model_with_other_special_ids_is_refused(pairs):
@@ -227,15 +191,13 @@ def test_a_foreign_model_with_other_special_ids_is_refused(pairs):
         model_type="bpe",
         minloglevel=2,
     )
-    with pytest.raises(CheckpointError, match="special pieces") as caught:
+    with pytest.raises(CheckpointError, match="special pieces"):
         Tokenizer(written.getvalue())
-    assert is_one_sentence(str(caught.value))
 
 
 def test_a_file_is_loaded_and_a_missing_one_is_named(tokenizer, tmp_path):
     path = tmp_path / "tokenizer.model"
-    with pytest.raises(CheckpointError, match=r"tokenizer\.model cannot be read") as caught:
+    with pytest.raises(CheckpointError, match=r"tokenizer\.model cannot be read"):
         Tokenizer.load(path)
-    assert is_one_sentence(str(caught.value))
     path.write_bytes(tokenizer.model)
     assert Tokenizer.load(path).encode("The dog") == tokenizer.encode("The dog")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.reference import is_one_sentence
 from tests.transformer.traces.from_huggingface.made_outputs import HOT, plant, rows
 from transformer import KINDS, AttentionTrace, InputError, Languages
 from transformer.analysis.axes import by_pieces
@@ -161,17 +160,11 @@ def ones(*shape):
     [
         (dict.fromkeys(KINDS), r"no weights .* give encoder_self, decoder_self or cross"),
         ({"cross": []}, r"cross-attention is empty"),
-        ({"cross": np.zeros((0, 2, 3, 4))}, r"cross-attention is empty"),
         ({"cross": np.zeros((2, 0, 3, 4))}, r"of layer 1 is empty, of shape \[0, 3, 4\]"),
-        ({"cross": [ones(1, 3, 4), np.zeros((0, 3, 4))]}, r"of layer 2 is empty"),
         ({"cross": ones(1, 3, 4)}, r"has 3 axes, \[1, 3, 4\], and not 4"),
-        ({"cross": ones(1, 1, 1, 3, 4)}, r"has 5 axes"),
         ({"cross": [ones(1, 1, 3, 4)]}, r"of layer 1 has 4 axes, \[1, 1, 3, 4\], and not 3"),
         ({"cross": 7}, r"has 0 axes"),
         ({"cross": [[[[1, 2], [3]]]]}, r"no array of numbers"),
-        ({"cross": [[[["0.5"] * 4] * 3]]}, r"no array of numbers"),
-        ({"cross": {"a": 1}}, r"no array of numbers"),
-        ({"cross": [None]}, r"cross-attention of layer 1 is no array of numbers"),
         ({"cross": ones(1, 1, 3, 4) + 0j}, r"no array of numbers"),
         ({"cross": ones(1, 1, 3, 5)}, r"L1 has 3 rows and 5 columns, and the source has 4 tokens"),
         ({"cross": [ones(1, 3, 4), ones(1, 2, 4)]}, r"L2 has 2 rows .* decoder has 3 tokens"),
@@ -185,20 +178,15 @@ def ones(*shape):
         ({"source_tokens": "abcd"}, r"tokens of the source are one text"),
         ({"source_tokens": [1, 2, 3, 4]}, r"Token 1 of the source is 1 and no string"),
         ({"target_tokens": ["a", "b", "\udc80"]}, r"Token 3 of the target .* half a character"),
-        ({"target_tokens": 0}, r"tokens of the target are 0: give a list of strings"),
-        ({"decoder_tokens": ""}, r"tokens of the decoder are one text"),
         ({"source": "\ud800"}, r"text of the source .* half a character"),
         ({"target": 5}, r"text of the target is 5"),
         ({"second_start": 0}, r"second text of 4 tokens cannot begin at 0: give .* from 1 to 3"),
-        ({"second_start": 4}, r"cannot begin at 4"),
-        ({"second_start": True}, r"cannot begin at True"),
         ({"second_start": 1, "encoder_self": None}, r"encoder self-attention, which is not there"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said_in_one_sentence(given, message) -> None:
-    with pytest.raises(InputError, match=message) as caught:
+    with pytest.raises(InputError, match=message):
         every(**given)
-    assert is_one_sentence(str(caught.value))
 
 
 def test_values_whose_sum_is_too_large_are_numbers() -> None:
@@ -219,9 +207,8 @@ def test_values_whose_sum_is_too_large_are_numbers() -> None:
 def test_what_no_softmax_gives_is_refused_unless_it_is_asked_for(weights, place) -> None:
     good, tokens = rows(1, 2, 8, 8, seed=2)[0], [*"abcdefgh"]
     given: dict[str, Any] = {"encoder_self": [good, weights], "source_tokens": tokens}
-    with pytest.raises(InputError, match=rf"L2 H\d {place}.* normalized=False") as caught:
+    with pytest.raises(InputError, match=rf"L2 H\d {place}.* normalized=False"):
         AttentionTrace.from_arrays(**given)
-    assert is_one_sentence(str(caught.value))
     trace = AttentionTrace.from_arrays(**given, normalized=False)
     np.testing.assert_array_equal(trace.encoder_self[1, : len(weights)], weights.astype(np.float32))
     assert trace.notes
@@ -259,9 +246,8 @@ def test_a_role_counts_what_a_row_gives_elsewhere(share, role) -> None:
 def test_what_is_no_number_is_named_by_its_place(value) -> None:
     cross = rows(3, 4, 3, 4, seed=3).astype(np.float64)
     cross[1, 2, 2, 0] = value
-    with pytest.raises(InputError, match=r"cross-attention L2 H3 .* in row 3, column 1:") as caught:
+    with pytest.raises(InputError, match=r"cross-attention L2 H3 .* in row 3, column 1:"):
         every(cross=cross)
-    assert is_one_sentence(str(caught.value))
 
 
 def within(depth: int, value: object, length: int = 2**10) -> object:
@@ -278,14 +264,12 @@ def in_itself(*first: object) -> list[object]:
 
 
 VIEW = np.broadcast_to(np.float64(0.5), (2**10,) * 4)  # 2^40 numbers in eight bytes
-MANY = ["a"] * 2**10
 
 
 @pytest.mark.parametrize(
     ("given", "numbers"),
     [
         ({"cross": VIEW}, "1,099,511,627,776"),
-        ({"cross": VIEW, "source_tokens": MANY, "target_tokens": MANY}, "1,099,511,627,776"),
         ({"cross": torch.ones(1, dtype=torch.bfloat16).expand(VIEW.shape)}, "1,099,511,627,776"),
         ({"cross": [VIEW[0]] * 1_024}, "1,073,741,824"),
         ({"cross": np.broadcast_to(0.5, (1, 1, 1, 2**40)), "source_tokens": None},
@@ -298,9 +282,7 @@ MANY = ["a"] * 2**10
         ({"cross": np.broadcast_to(0.5, (2**40, 1, 3, 4))}, "13,194,139,533,312"),
         ({"cross": np.broadcast_to(0.5, (1, 1_025, 3, 4))}, "1,025"),
         ({"cross": in_itself()}, "no array of numbers"),
-        ({"cross": in_itself(ones(1, 3, 4))}, "no array of numbers"),
         ({"cross": in_itself(torch.ones(1, 3, 4))}, "no array of numbers"),
-        ({"cross": [[torch.ones(3, 4), within(12, 0.5)]]}, "no array of numbers"),
         ({"cross": [[[[0.5] * 4, within(12, 0.5), [0.5] * 4]]]}, "no array of numbers"),
         ({"source_tokens": in_itself()}, "Token 1 of the source"),
     ],
@@ -308,12 +290,5 @@ MANY = ["a"] * 2**10
 def test_shapes_are_looked_at_before_a_number_is(given, numbers, monkeypatch) -> None:
     for name in ("asarray", "stack", "isfinite"):
         monkeypatch.setattr(np, name, lambda *_: pytest.fail("numbers were looked at"))
-    with pytest.raises(InputError, match=numbers) as caught:
+    with pytest.raises(InputError, match=numbers):
         every(**given)
-    assert is_one_sentence(str(caught.value))
-
-
-def test_tokens_that_do_not_fit_are_refused_before_a_number_is_looked_at(monkeypatch) -> None:
-    monkeypatch.setattr(np, "asarray", lambda _: pytest.fail("numbers were looked at"))
-    with pytest.raises(InputError, match=r"L1 has 3 rows and 5 columns"):
-        every(cross=ones(1, 1, 3, 5))

@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -74,27 +73,20 @@ def test_what_is_saved_is_what_is_loaded(tmp_path, make) -> None:
     "change",
     [
         {"head_counts": {"encoder_self": [2, 4]}},
-        {"head_counts": {"encoder_self": [2]}},
         {"head_counts": {"encoder_self": [1, 3]}},
         {"head_counts": {"encoder_self": [3, 3], "cross": [0]}},
         {"head_counts": [2, 3]},
         {"languages": ["French"]},
         {"languages": ["French", "\ud800", []]},
-        {"languages": ["French", 3, []]},
         {"special": [["[CLS]", 5], []]},
-        {"special": "[CLS]"},
         {"notes": [7]},
         {"second_start": 3},
-        {"second_start": "1"},
-        {"read_pieces": [[-1, "a", 0]]},
         {"read_pieces": [[-1, "a", 1], [-1, "b", 0]]},
         {"read_pieces": None},
         {"causal": []},
         {"cross": np.zeros((1_025, 1, 2, 3), np.float32)},
-        {"cross": np.zeros((1, 1_025, 2, 3), np.float32)},
         {"target_pieces": []},
         {"log_probs": np.zeros(1, np.float32)},
-        {"log_probs": np.zeros(2)},
         {"decoder_self": np.zeros((1, 1, 3, 3), np.float32)},
         {"decoder_self": np.full((1, 1, 2, 2), 0.5, np.float32)},  # its rows have no tokens
         {"cross": np.zeros((1, 2, 2, 3))},
@@ -125,12 +117,10 @@ def test_what_unpacks_to_more_than_it_may_is_not_unpacked(tmp_path: Path) -> Non
     "header",
     [
         "{'descr': '<f4', 'fortran_order': False, 'shape': (10000000000,), }",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }",
         "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }",
         "{'descr': '<f4', 'shape': (2,), }",
         "(" * 5000,
-        "'",
         "-" * 9000 + "1",
     ],
 )
@@ -143,9 +133,3 @@ def test_a_header_that_asks_for_other_than_what_follows_is_refused(tmp_path, hea
         archive.writestr("a.npy", content.getvalue())
     with pytest.raises(ValueError, match=r"\w"):
         read_arrays(path, ("a",), max_bytes=2**20)
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.npz")
-    with pytest.raises(OSError, match="no regular file"):
-        read_arrays(tmp_path / "pipe.npz", ("a",), max_bytes=2**20)

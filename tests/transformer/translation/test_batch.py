@@ -28,20 +28,19 @@ def flat(search, texts, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threads", [1, 3])
-def test_the_text_is_that_of_one_by_one_whatever_the_threads(translator, pairs, threads):
-    texts = [pairs[7 * n].english[: 9 + 5 * (n % 9)] if n % 7 else " " for n in range(28)]
-    translated = flat(LineSearch(translator, SETTINGS, text_of(translator), threads), texts)
+def test_the_text_is_that_of_one_by_one_in_several_threads(translator, pairs):
+    texts = [pairs[7 * n].english[: 9 + 5 * (n % 9)] if n % 7 else " " for n in range(20)]
+    translated = flat(LineSearch(translator, SETTINGS, text_of(translator), threads=3), texts)
     one_by_one = [
         translator.translate(text, beam_size=3).text if text.strip() else None for text in texts
     ]
     assert translated == one_by_one
-    assert len(set(translated)) > 12
+    assert len(set(translated)) > 8
 
 
 @pytest.mark.slow
 def test_hooks_of_the_caller_hold_in_every_thread(translator, pairs):
-    texts = [pair.english for pair in pairs[:90:9]]
+    texts = [pair.english for pair in pairs[:90:18]]
     names = [f"decoder.layers.{layer}.cross_attention.hook_z" for layer in (0, 1)]
     hooks = {name: silence(0) for name in names}
     search = LineSearch(translator, SETTINGS, text_of(translator), threads=3)

@@ -45,12 +45,6 @@ def test_each_part_begins_the_next_and_the_last_is_the_translation(translator, p
     assert grew
 
 
-def test_greedy_search_settles_each_piece_as_it_is_written(translator):
-    parts = list(translator.stream(TEXT, beam_size=1))
-    lengths = [len(part.pieces) for part in parts]
-    assert lengths == list(range(1, len(parts) + 1))
-
-
 def test_a_search_keeps_the_hooks_of_where_it_was_asked_for(translator):
     with translator.model.hooks({POINT: silence(head=1)}):
         edited = translator.translate(TEXT)

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from transformer.analysis.heads import importance
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import (
-    gradient_importance,
-    losses_without,
-    normalised_by_layer,
-    sentence_losses,
-)
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.config import BOS, EOS, PAD
 from transformer.kinds import KINDS, attention_name
@@ -35,11 +30,11 @@ def test_the_gradient_is_that_of_a_gate_on_the_head(model, place) -> None:
 
         name = f"{attention_name(place.kind, place.layer)}.hook_z"
         with torch.no_grad(), model.hooks({name: hook}):
-            nats = sentence_losses(model, SOURCE, TARGET, LABELS)
+            nats = importance.sentence_losses(model, SOURCE, TARGET, LABELS)
         return (nats / torch.tensor([4, 2])).double().numpy()
 
     slope = np.abs(loss(1 + step) - loss(1 - step)) / (2 * step)
-    gradient = gradient_importance(model, SOURCE, TARGET, LABELS)[place.kind]
+    gradient = importance.gradient_importance(model, SOURCE, TARGET, LABELS)[place.kind]
     assert gradient.shape == (2, 2, 4)
     np.testing.assert_allclose(gradient[:, place.layer, place.head], slope, rtol=1e-5, atol=1e-8)
     assert not any(parameter.grad is not None for parameter in model.parameters())
@@ -47,7 +42,7 @@ def test_the_gradient_is_that_of_a_gate_on_the_head(model, place) -> None:
 
 def test_a_model_in_bfloat16_has_gradients_too(model) -> None:
     model = copy.deepcopy(model).bfloat16()
-    gradients = gradient_importance(model, SOURCE, TARGET, LABELS)
+    gradients = importance.gradient_importance(model, SOURCE, TARGET, LABELS)
     for kind in KINDS:
         assert np.isfinite(gradients[kind]).all()
         assert (gradients[kind] > 0).any()
@@ -56,22 +51,22 @@ def test_a_model_in_bfloat16_has_gradients_too(model) -> None:
 def test_the_loss_of_each_head_taken_away(model) -> None:
     heads = all_heads(model.config)
     with torch.no_grad():
-        whole = sentence_losses(model, SOURCE, TARGET, LABELS)
+        whole = importance.sentence_losses(model, SOURCE, TARGET, LABELS)
     all_losses = []
-    for losses in losses_without(model, SOURCE, TARGET, LABELS, heads):
+    for losses in importance.losses_without(model, SOURCE, TARGET, LABELS, heads):
         all_losses.append(losses)
         with torch.no_grad():  # the head is there again for who takes its loss
-            assert torch.equal(sentence_losses(model, SOURCE, TARGET, LABELS), whole)
+            assert torch.equal(importance.sentence_losses(model, SOURCE, TARGET, LABELS), whole)
     for place in (heads[0], heads[9], heads[-1]):
         with torch.no_grad(), removed(model, [Removal(*place)]):
-            expected = sentence_losses(model, SOURCE, TARGET, LABELS)
+            expected = importance.sentence_losses(model, SOURCE, TARGET, LABELS)
         torch.testing.assert_close(all_losses[heads.index(place)], expected)
     with torch.no_grad():
         # a sentence by itself, without padding
-        alone = sentence_losses(model, SOURCE[1:, :3], TARGET[1:, :2], LABELS[1:, :2])
+        alone = importance.sentence_losses(model, SOURCE[1:, :3], TARGET[1:, :2], LABELS[1:, :2])
         torch.testing.assert_close(alone, whole[1:], rtol=1e-4, atol=1e-4)
 
 
 def test_importance_is_scaled_within_each_layer() -> None:
-    scaled = normalised_by_layer(np.array([[3.0, 4.0], [0.0, 0.0], [1.0, 0.0]]))
+    scaled = importance.normalised_by_layer(np.array([[3.0, 4.0], [0.0, 0.0], [1.0, 0.0]]))
     np.testing.assert_allclose(scaled, np.array([[0.6, 0.8], [0, 0], [1, 0]]))

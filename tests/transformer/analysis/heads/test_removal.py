@@ -1,6 +1,5 @@
 """Heads taken away by hooks of the context: in a search, in a trace, by one person at a time."""
 
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -171,37 +170,6 @@ def test_weights_of_a_second_sentence_stand_where_the_first_had_its_own(translat
     np.testing.assert_allclose(after.cross[1, 2], first.cross[1, 2], atol=1e-5)
 
 
-def test_two_threads_that_take_away_different_heads_never_meet(translator, trace) -> None:
-    model = translator.model
-    lists = [
-        [],
-        [Removal("cross", 1, 0)],
-        [Removal("encoder_self", 0, 2, "uniform")],
-        [pattern_removal(Head("cross", 0, 1), rows_of(trace, "cross"))],
-        [pattern_removal(Head("decoder_self", 1, 1), rows_of(trace, "decoder_self"))],
-    ]
-
-    def result(removals):
-        outcome = effect(translator, trace, removals, beam_size=2)
-        return outcome.after.log_probs.tobytes(), outcome.translation.best
-
-    alone = [result(removals) for removals in lists]
-    assert len({log_p for log_p, _ in alone}) == len(lists)
-    wrong: list[int] = []
-
-    def work(number: int) -> None:
-        wrong.extend(number for _ in range(4) if result(lists[number]) != alone[number])
-
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(len(lists))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-    assert result([]) == alone[0]
-    assert model.training is False
-
-
 def test_the_mean_of_a_head_stands_at_every_position(translator, trace) -> None:
     config = translator.model.config
     draw = torch.Generator().manual_seed(0)
@@ -233,39 +201,6 @@ def test_the_mean_of_a_head_stands_at_every_position(translator, trace) -> None:
 
 
 # a copying head
-
-COPIED = [40, 55, 63, 71, 48, 90, 77]
-
-
-def test_a_planted_copying_head_taken_away_breaks_copying(model) -> None:
-    """The plant is a painted diagonal, and values that write what is looked at."""
-    config = model.config
-    torch.manual_seed(3)
-    planted = Transformer(config).eval()
-    with torch.no_grad():
-        for name, parameter in planted.named_parameters():
-            if "W_O" in name or "W_2" in name or name.endswith("bias"):
-                parameter.zero_()
-        # rows of mean 0 and length 1: each is nearest to itself
-        table = planted.shared_embedding
-        table.sub_(table.mean(-1, keepdim=True))
-        table.div_(table.norm(dim=-1, keepdim=True))
-        # h = 4 heads of 8: four heads together copy all 32 dimensions
-        planted.get_parameter(f"{attention_name('cross', 1)}.W_V.weight").copy_(
-            torch.eye(config.d_model)
-        )
-        planted.get_parameter(f"{attention_name('cross', 1)}.W_O.weight").copy_(
-            50 * torch.eye(config.d_model)
-        )
-    source = torch.tensor([[*COPIED, EOS]])
-    diagonal = np.eye(len(COPIED) + 1, dtype=np.float32)
-    heads = [pattern_removal(Head("cross", 1, head), diagonal) for head in range(config.h)]
-    with removed(planted, heads):
-        assert greedy(planted, source)[0].tokens == (*COPIED, EOS)
-    for how in ("zero", "uniform"):
-        broken = [Removal("cross", 1, head, how) for head in range(config.h)]
-        with removed(planted, broken):
-            assert greedy(planted, source)[0].tokens != (*COPIED, EOS)
 
 
 def test_heads_that_the_model_has_not_and_patterns_of_other_sentences(translator, trace) -> None:

@@ -25,9 +25,7 @@ def log_p(model: Transformer, trace: AttentionTrace, heads: list[Head]) -> float
     return float(logits[torch.arange(len(pair.written)), pair.written].sum())
 
 
-def test_each_head_is_the_one_that_costs_most_after_those_before_it(
-    translator: Translator, trace: AttentionTrace
-) -> None:
+def test_each_head_is_the_one_that_costs_most_after_those_before_it(translator, trace):
     model = translator.model
     heads = all_heads(model.config)
     reports: list[tuple[int, int]] = []
@@ -48,9 +46,7 @@ def test_each_head_is_the_one_that_costs_most_after_those_before_it(
     assert log_p(model, trace, []) == pytest.approx(float(trace.log_probs.sum()), abs=1e-3)
 
 
-def test_the_rest_follows_by_the_gradient_of_its_gates(
-    translator: Translator, trace: AttentionTrace
-) -> None:
+def test_the_rest_follows_by_the_gradient_of_its_gates(translator, trace):
     model = translator.model
     heads = all_heads(model.config)
     order = removal_order(model, trace, length=999, greedy=1)

@@ -3,19 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.transformer.analysis.planted import (
-    BACK,
-    COUNT,
-    LABELS,
-    ON,
-    ROWS,
-    UNIFORM,
-    axes_of,
-    looking_at,
-)
+from tests.transformer.analysis import planted
 from transformer import AttentionTrace
 from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
-from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.roles import (
     head_roles,
     one_to_one_keys,
@@ -28,23 +18,23 @@ from transformer.trace import Labels
 
 
 def role_of(kind, head):
-    return head_roles(axes_of(kind, head), kind)[0][0]
+    return head_roles(planted.axes_of(kind, head), kind)[0][0]
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self"])
 def test_a_head_is_named_by_what_it_does_most(kind):
-    assert role_of(kind, looking_at(*BACK)) == "previous"
-    assert role_of(kind, looking_at(*ROWS)) == "itself"
-    assert role_of(kind, looking_at(*np.zeros(COUNT, int))) == "first"
-    assert role_of(kind, UNIFORM) == "spread"
+    assert role_of(kind, planted.looking_at(*planted.BACK)) == "previous"
+    assert role_of(kind, planted.looking_at(*planted.ROWS)) == "itself"
+    assert role_of(kind, planted.looking_at(*np.zeros(planted.COUNT, int))) == "first"
+    assert role_of(kind, planted.UNIFORM) == "spread"
 
 
 def test_names_that_only_the_encoder_can_have():
-    assert role_of("encoder_self", looking_at(*ON)) == "next"
-    assert role_of("encoder_self", looking_at(*np.full(COUNT, 7))) == "end token"
-    assert role_of("encoder_self", looking_at(*np.full(COUNT, 3))) == "punctuation"
+    assert role_of("encoder_self", planted.looking_at(*planted.ON)) == "next"
+    assert role_of("encoder_self", planted.looking_at(*np.full(planted.COUNT, 7))) == "end token"
+    assert role_of("encoder_self", planted.looking_at(*np.full(planted.COUNT, 3))) == "punctuation"
     # the other piece of the word, or the word again: ▁The ↔ ▁the, ▁fris ↔ bee
-    assert role_of("encoder_self", looking_at(4, 2, 1, 5, 0, 3, 3, 3)) == "same word"
+    assert role_of("encoder_self", planted.looking_at(4, 2, 1, 5, 0, 3, 3, 3)) == "same word"
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "cross"])
@@ -62,37 +52,31 @@ def test_pieces_of_two_words_are_not_the_same_word_though_they_are_written_alike
     np.testing.assert_array_equal(pattern_cells(axes, kind)["same word"], expected)
 
 
-def test_combining_marks_are_letters_of_their_word():
-    tokens = ("▁यह", "▁ह", "ि", "न", "्", "दी", "▁है", "।", "</s>")
-    axes = LabelledWeights(np.ones((1, 1, 9, 9), dtype=np.float32), Labels(tokens, tokens))
-    cells = pattern_cells(axes, "encoder_self")
-    assert cells["punctuation"][0].tolist() == [token == "।" for token in tokens]
-    words = [0, 1, 1, 1, 1, 1, 2, -1, -2]
-    expected = np.equal.outer(words, words) & (np.array(words) >= 0) & ~np.eye(9, dtype=bool)
-    np.testing.assert_array_equal(cells["same word"], expected)
-
-
 def test_a_cross_attention_that_is_one_to_one_and_keeps_the_order_is_called_so():
-    assert role_of("cross", looking_at(*ROWS)) == "one-to-one"
-    assert role_of("cross", looking_at(0, 2, 1, 3, 4, 5, 6, 7)) == "one-to-one"
-    assert role_of("cross", looking_at(*ROWS[::-1])) == ""  # one to one, but all links cross
-    assert role_of("cross", looking_at(2, 2, 2, 2, 5, 5, 5, 5)) == ""  # in order, but four to one
-    assert role_of("cross", looking_at(*np.full(COUNT, 7))) == "end token"
-    assert role_of("cross", UNIFORM) == "spread"
+    assert role_of("cross", planted.looking_at(*planted.ROWS)) == "one-to-one"
+    assert role_of("cross", planted.looking_at(0, 2, 1, 3, 4, 5, 6, 7)) == "one-to-one"
+    assert (
+        role_of("cross", planted.looking_at(*planted.ROWS[::-1])) == ""
+    )  # one to one, but all links cross
+    assert (
+        role_of("cross", planted.looking_at(2, 2, 2, 2, 5, 5, 5, 5)) == ""
+    )  # in order, but four to one
+    assert role_of("cross", planted.looking_at(*np.full(planted.COUNT, 7))) == "end token"
+    assert role_of("cross", planted.UNIFORM) == "spread"
 
 
 def test_a_single_row_names_nothing():
     counts: dict[Kind, int] = {"encoder_self": 1, "cross": 1, "decoder_self": 2}
     for kind, rows in counts.items():
-        queries, keys = LABELS[kind]
-        columns = rows if kind == "decoder_self" else COUNT
-        weights = looking_at(*BACK)[:rows, :columns][None, None].astype(np.float32)
+        queries, keys = planted.LABELS[kind]
+        columns = rows if kind == "decoder_self" else planted.COUNT
+        weights = planted.looking_at(*planted.BACK)[:rows, :columns][None, None].astype(np.float32)
         labels = Labels(queries[:rows], keys[:columns])
         assert head_roles(LabelledWeights(weights, labels), kind) == [[""]]
 
 
 def test_the_share_of_links_in_order_is_that_of_their_pairs():
-    keys = one_to_one_keys(looking_at(0, 2, 1, 3, 4, 5, 5, 7))
+    keys = one_to_one_keys(planted.looking_at(0, 2, 1, 3, 4, 5, 5, 7))
     assert keys.tolist() == [0, 2, 1, 3, 4, 5, 7]
     assert share_in_order(keys) == pytest.approx(20 / 21)
     assert share_in_order(keys[::-1]) == pytest.approx(1 / 21)
@@ -100,36 +84,30 @@ def test_the_share_of_links_in_order_is_that_of_their_pairs():
 
 
 def test_no_name_where_nothing_dominates():
-    half = looking_at(3, 6, 0, 5, 1, 2, 4, 3, amount=0.6)
-    for kind in LABELS:
+    half = planted.looking_at(3, 6, 0, 5, 1, 2, 4, 3, amount=0.6)
+    for kind in planted.LABELS:
         assert role_of(kind, half) == ""
-        assert role_of(kind, 0.4 * looking_at(*BACK, amount=0.5) + 0.6 * half) == ""
+        assert role_of(kind, 0.4 * planted.looking_at(*planted.BACK, amount=0.5) + 0.6 * half) == ""
 
 
 def test_every_head_gets_its_own_name():
-    heads = [looking_at(*BACK), looking_at(*ROWS), UNIFORM]
+    heads = [planted.looking_at(*planted.BACK), planted.looking_at(*planted.ROWS), planted.UNIFORM]
     weights = np.stack([heads, heads[::-1]]).astype(np.float32)
-    roles = head_roles(LabelledWeights(weights, LABELS["encoder_self"], None), "encoder_self")
+    roles = head_roles(
+        LabelledWeights(weights, planted.LABELS["encoder_self"], None), "encoder_self"
+    )
     assert roles == [["previous", "itself", "spread"], ["spread", "itself", "previous"]]
 
 
 def test_a_head_that_gives_its_weight_to_dropped_tokens_is_not_named_by_the_rest():
-    head = np.zeros((COUNT, COUNT))
-    head[:, -1], head[ROWS, BACK] = 0.8, 0.2
-    axes, _ = without_special(axes_of("encoder_self", head))
+    head = np.zeros((planted.COUNT, planted.COUNT))
+    head[:, -1], head[planted.ROWS, planted.BACK] = 0.8, 0.2
+    axes, _ = without_special(planted.axes_of("encoder_self", head))
     assert head_roles(axes, "encoder_self") == [[""]]
-    even = np.full((COUNT, COUNT), 0.2 / (COUNT - 1))
+    even = np.full((planted.COUNT, planted.COUNT), 0.2 / (planted.COUNT - 1))
     even[:, -1] = 0.8
-    axes, _ = without_special(axes_of("encoder_self", even))
+    axes, _ = without_special(planted.axes_of("encoder_self", even))
     assert head_roles(axes, "encoder_self") == [[""]]
-
-
-def test_one_token_alone_has_measures_and_no_name():
-    for kind in LABELS:
-        single = LabelledWeights(np.ones((1, 2, 1, 1), np.float32), Labels(("▁A",), ("▁A",)), None)
-        assert head_roles(single, kind) == [["", ""]]
-        for name in ("entropy", "offset", "diagonal"):
-            assert measure(single, kind, name).tolist() == [[0, 0]]
 
 
 def roles_of(kind, heads, tokens):
@@ -156,5 +134,5 @@ def test_even_weight_on_what_is_shown_is_spread_as_far_as_it_goes():
     weights = np.tile([0.25, 0.25, 0.5], (1, 1, 3, 1)).astype(np.float32)
     axes, _ = without_special(LabelledWeights(weights, Labels(tokens, tokens)))
     assert role_scores(axes, "encoder_self")["spread"] == pytest.approx(0.5)
-    whole = role_scores(axes_of("encoder_self", UNIFORM), "encoder_self")
+    whole = role_scores(planted.axes_of("encoder_self", planted.UNIFORM), "encoder_self")
     assert whole["spread"] == pytest.approx(1)

@@ -1,6 +1,5 @@
 """One entrance to all lenses: names, shapes, signs, refusals, and rows for drawing."""
 
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,9 +8,8 @@ import pytest
 import torch
 
 from tests.transformer.analysis.lens_cases import SHAPES, Case, random_model
-from tests.transformer.reference import is_one_sentence
 from tests.transformer.traces.from_huggingface.made_outputs import rows
-from transformer import KINDS, AttentionTrace, CheckpointError, InputError, silence
+from transformer import KINDS, AttentionTrace, CheckpointError, InputError
 from transformer.analysis import lenses
 from transformer.analysis.lenses import (
     HAS_HEADS,
@@ -54,9 +52,8 @@ def test_rows_keep_the_order_of_absolute_values_and_rows_of_zeros() -> None:
 
 @pytest.mark.parametrize(("name", "kind"), [("weight", "cross"), ("norm", "cross_self")])
 def test_a_lens_or_kind_that_is_not_there_is_refused(uneven: Case, name, kind) -> None:
-    with pytest.raises(InputError, match="choose one of") as refused:
+    with pytest.raises(InputError, match="choose one of"):
         lenses.lens(name, uneven.translator, uneven.trace, kind)
-    assert is_one_sentence(str(refused.value))
     if kind != "cross":
         for many in ("weights", "gradient"):
             with pytest.raises(InputError, match=r"cross_self.*choose one of encoder"):
@@ -69,26 +66,8 @@ def test_numbers_that_are_not_finite_are_refused(uneven: Case, name) -> None:
     with torch.no_grad():
         model.get_parameter("encoder.layers.1.self_attention.W_V.weight").fill_(1e300)
     translator: Any = SimpleNamespace(model=model, folder="here")
-    with pytest.raises(CheckpointError, match="not finite") as refused:
+    with pytest.raises(CheckpointError, match="not finite"):
         lenses.lens(name, translator, uneven.trace, "cross")
-    assert is_one_sentence(str(refused.value))
-
-
-def test_many_at_once_with_other_hooks_see_their_own(uneven: Case) -> None:
-    """Eight threads on one model: a lens sees the hooks of its own context alone, to the bit."""
-
-    def see(job):
-        name, head = job
-        edits = {"decoder.layers.0.cross_attention.hook_z": silence(head)} if head < 4 else {}
-        with uneven.model.hooks(edits):
-            return lenses.lens(name, uneven.translator, uneven.trace, "cross")
-
-    jobs = [(name, head) for name in lenses.NAMES for head in range(5)]
-    alone = [see(job) for job in jobs]
-    with ThreadPoolExecutor(8) as pool:
-        for values, single in zip(pool.map(see, jobs * 2), alone * 2, strict=True):
-            np.testing.assert_array_equal(values, single)
-    assert not np.array_equal(alone[5], alone[9])  # norm, head 0 off and none off
 
 
 @pytest.fixture(scope="module")
@@ -135,9 +114,8 @@ def test_weights_alone_are_enough_for_rollout() -> None:
 
 @pytest.mark.parametrize("name", sorted({*NAMES, *VARIANTS} - NEEDS_NO_MODEL))
 def test_a_lens_that_needs_a_model_says_so(name) -> None:
-    with pytest.raises(InputError, match=f"lens {name} needs the model that made") as caught:
+    with pytest.raises(InputError, match=f"lens {name} needs the model that made"):
         lens_trace(name, None, anybodys())
-    assert is_one_sentence(str(caught.value))
 
 
 def test_a_kind_that_is_not_there_has_no_lens(translator) -> None:

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from tests.transformer.analysis.lens_cases import Case
-from tests.transformer.reference import is_one_sentence
 from transformer import KINDS, InputError
 from transformer.analysis.logits.contrast import contrast, erase
 from transformer.analysis.logits.direct_logits import direct_logits
@@ -102,9 +101,8 @@ def test_a_step_or_piece_that_is_not_there_is_refused(uneven: Case, step, other)
     if other is None:  # the piece that was written
         other = uneven.trace.target_pieces[step].id
     for function in (contrast, erase):
-        with pytest.raises(InputError) as refused:
+        with pytest.raises(InputError):
             function(uneven.model, uneven.trace, step, other)
-        assert is_one_sentence(str(refused.value))
 
 
 def test_a_sentence_of_one_piece_cannot_be_erased(uneven: Case) -> None:

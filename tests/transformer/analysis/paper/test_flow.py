@@ -38,8 +38,8 @@ def test_every_value_is_that_of_its_hook_point(model_flow: Flow, expected) -> No
 
 
 def test_the_last_two_boxes_have_the_columns_that_are_named(
-    translator: Translator, trace: AttentionTrace, model_flow: Flow, expected
-) -> None:
+    translator, trace, model_flow, expected
+):
     logits, _ = expected
     ids = {piece.text: piece.id for piece in trace.target_pieces}
     assert model_flow.columns == tuple(ids)

@@ -6,14 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from transformer import attention
-from transformer.analysis.paper.masking import (
-    MODEL_MASKS,
-    labels,
-    leak,
-    mask_reasons,
-    real_queries,
-    visible_keys,
-)
+from transformer.analysis.paper import masking
 from transformer.analysis.teacher_forcing import batch_traces
 from transformer.config import PAD
 from transformer.kinds import KINDS
@@ -35,7 +28,7 @@ def made(traces):
 def test_the_mask_in_use_is_the_one_in_the_model(made, model, kind):
     with torch.no_grad():
         _, cache = model.run_with_cache(made.source, made.target)
-    shown = visible_keys(made, kind, MODEL_MASKS[kind])
+    shown = masking.visible_keys(made, kind, masking.MODEL_MASKS[kind])
     for layer in range(model.config.N):
         mask = cache[HOOK[kind].format(layer, "mask")]
         scores = cache[HOOK[kind].format(layer, "attn_scores")]
@@ -48,7 +41,9 @@ def test_the_mask_in_use_is_the_one_in_the_model(made, model, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_square_is_hidden_for_its_reason_and_no_other(made, kind):
     keys = made.target if kind == "decoder_self" else made.source
-    reasons = {which: mask_reasons(made, kind, which) for which in ("padding", "causal", "both")}
+    reasons = {
+        which: masking.mask_reasons(made, kind, which) for which in ("padding", "causal", "both")
+    }
     for n, query, key in np.ndindex(reasons["both"].shape):
         padded = bool(keys[n, key] == PAD)
         later = kind != "cross" and key > query
@@ -66,8 +61,8 @@ def test_each_square_is_hidden_for_its_reason_and_no_other(made, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_tokens_along_the_axes_are_those_of_the_traces(made, traces, kind):
-    shape = visible_keys(made, kind, "padding").shape[1:]
-    for axes, trace in zip(labels(made, kind), traces, strict=True):
+    shape = masking.visible_keys(made, kind, "padding").shape[1:]
+    for axes, trace in zip(masking.labels(made, kind), traces, strict=True):
         for shown, own in zip(axes, trace.labels(kind), strict=True):
             assert shown[: len(own)] == own
             assert set(shown[len(own) :]) <= {"<pad>"}
@@ -76,9 +71,9 @@ def test_the_tokens_along_the_axes_are_those_of_the_traces(made, traces, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_padding_row_is_no_real_query(made, kind):
-    names = [[token != "<pad>" for token in axes.queries] for axes in labels(made, kind)]
-    np.testing.assert_array_equal(real_queries(made, kind), names)
-    assert not real_queries(made, kind).all()
+    names = [[token != "<pad>" for token in axes.queries] for axes in masking.labels(made, kind)]
+    np.testing.assert_array_equal(masking.real_queries(made, kind), names)
+    assert not masking.real_queries(made, kind).all()
 
 
 @torch.no_grad()
@@ -98,7 +93,7 @@ def unmasked(model, made, kind, monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_leak_is_that_of_a_pass_without_the_mask(model, made, kind, monkeypatch):
-    result = leak(model, made, kind, masked=False)
+    result = masking.leak(model, made, kind, masked=False)
     logits, patterns = unmasked(model, made, kind, monkeypatch)
     loss = F.cross_entropy(logits.transpose(1, 2), made.written, reduction="none").double()
     real = made.written != PAD
@@ -125,9 +120,9 @@ def test_the_leak_is_that_of_a_pass_without_the_mask(model, made, kind, monkeypa
 
 
 def test_without_the_causal_mask_a_sentence_is_the_same_alone_and_in_a_batch(model, made, traces):
-    together = leak(model, made, "decoder_self", masked=False)
+    together = masking.leak(model, made, "decoder_self", masked=False)
     for n, trace in enumerate(traces):
-        alone = leak(model, batch_traces([trace]), "decoder_self", masked=False)
+        alone = masking.leak(model, batch_traces([trace]), "decoder_self", masked=False)
         pieces = len(trace.target_pieces)
         np.testing.assert_allclose(together.loss[n, :pieces], alone.loss[0], atol=1e-4)
         assert together.mean_shares[n] == pytest.approx(alone.mean_shares[0], abs=1e-5)
@@ -135,7 +130,7 @@ def test_without_the_causal_mask_a_sentence_is_the_same_alone_and_in_a_batch(mod
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_the_mask_nothing_leaks_and_no_sentence_knows_of_the_others(model, made, traces, kind):
-    result = leak(model, made, kind, masked=True)
+    result = masking.leak(model, made, kind, masked=True)
     assert (result.to_hidden == 0).all()
     for n, trace in enumerate(traces):
         alone = -trace.log_probs.astype(np.float64)  # each sentence by itself, never padded
@@ -145,21 +140,3 @@ def test_with_the_mask_nothing_leaks_and_no_sentence_knows_of_the_others(model, 
     # a long sentence counts for more than a short one: each real token alike
     assert result.mean_loss == pytest.approx(-every.mean(dtype=np.float64), abs=1e-4)
     assert result.mean_loss != pytest.approx(result.mean_losses.mean(), abs=1e-4)
-
-
-def test_a_decoder_that_has_one_position_has_no_future(model, translator):
-    trace = translator.trace("A green frog eats.", "Ein")
-    alone = batch_traces([trace])
-    single = type(alone)(
-        alone.source,
-        alone.target[:, :1],
-        alone.written[:, :1],
-        alone.source_tokens,
-        tuple(row[:1] for row in alone.decoder_tokens),
-        tuple(row[:1] for row in alone.target_tokens),
-    )
-    closed, opened = (
-        leak(model, single, "decoder_self", masked=masked) for masked in (True, False)
-    )
-    assert not opened.to_hidden.any()
-    np.testing.assert_allclose(opened.loss, closed.loss, atol=1e-6)

@@ -81,20 +81,6 @@ def test_with_gain_and_bias_layer_norm_is_what_the_model_made(translator, traces
     assert not values.real.all()
 
 
-@pytest.mark.parametrize("name", ["encoder.layers.1.feed_forward_norm", NAMES[-1]])
-def test_only_batch_norm_hears_of_the_other_sentence(translator, traces, name) -> None:
-    alone = norm_values(translator.model, batch_traces(traces[:1]), name)
-    both = norm_values(translator.model, batch_traces(traces), name)
-    n = alone.x.shape[1]
-    own = layer_norm(alone.x, EPS)
-    np.testing.assert_allclose(layer_norm(both.x, EPS)[:1, :n], own, atol=1e-4)
-    by_itself = batch_norm(alone.x, alone.real, EPS)
-    joined = batch_norm(both.x, both.real, EPS)[:1, :n]
-    padded = batch_norm(both.x, np.ones_like(both.real), EPS)[:1, :n]
-    assert np.abs(joined - by_itself).max() > 0.1
-    assert np.abs(padded - joined).max() > 0.01
-
-
 def test_a_norm_that_is_not_there_is_refused(translator: Translator, traces) -> None:
     with pytest.raises(AttributeError):
         norm_values(translator.model, batch_traces(traces), "encoder.layers.7.self_attention_norm")

@@ -1,49 +1,42 @@
 """The scale of q·k against the formulas, in float64."""
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
 import torch
 
-from transformer.analysis.paper.scaling import (
-    dot_variance,
-    factor,
-    gaussian_dot_variance,
-    rescale,
-    saturation,
-    softmax,
-    softmax_gradient,
-)
+from transformer.analysis.paper import scaling
 
 SCORES = np.array([0.3, -2.0, 1.7, 0.0, -np.inf])
 
 
 def test_the_papers_scale_and_what_it_is_taken_for() -> None:
-    assert factor("÷ √d_k", 64) == pytest.approx(1 / 8)
-    assert factor("none", 64) == 1
-    assert factor("× √d_k", 64) == pytest.approx(8)
-    assert factor("÷ √d_k", 64, temperature=2) == pytest.approx(1 / 16)
+    assert scaling.factor("÷ √d_k", 64) == pytest.approx(1 / 8)
+    assert scaling.factor("none", 64) == 1
+    assert scaling.factor("× √d_k", 64) == pytest.approx(8)
+    assert scaling.factor("÷ √d_k", 64, temperature=2) == pytest.approx(1 / 16)
 
 
 def test_a_softmax_is_that_of_torch_and_what_is_hidden_gets_nothing() -> None:
     expected = torch.tensor(SCORES).softmax(-1).numpy()
-    np.testing.assert_allclose(softmax(SCORES), expected, rtol=1e-12)
-    assert softmax(SCORES)[-1] == 0
-    np.testing.assert_allclose(softmax(1000 * SCORES)[2], 1)
+    np.testing.assert_allclose(scaling.softmax(SCORES), expected, rtol=1e-12)
+    assert scaling.softmax(SCORES)[-1] == 0
+    np.testing.assert_allclose(scaling.softmax(1000 * SCORES)[2], 1)
 
 
 def test_the_gradient_is_autograds() -> None:
     scores = torch.tensor(SCORES[:-1], requires_grad=True)
     expected = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), scores).numpy()
-    np.testing.assert_allclose(softmax_gradient(softmax(SCORES[:-1])), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        scaling.softmax_gradient(scaling.softmax(SCORES[:-1])), expected, atol=1e-12
+    )
 
 
 def test_a_row_saturates_as_its_scale_grows() -> None:
     dots = np.array([1.0, 3.0, -2.0, 0.5])
     at = np.array([1e-9, 0.5, 50.0])
-    row = saturation(dots, at)
+    row = scaling.saturation(dots, at)
     np.testing.assert_allclose(row.largest[[0, 2]], [0.25, 1], atol=1e-6)
     np.testing.assert_allclose(row.entropy[[0, 2]], [2, 0], atol=1e-6)
     assert row.gradient[2] == pytest.approx(0, abs=1e-6)
@@ -57,7 +50,7 @@ def test_a_row_saturates_as_its_scale_grows() -> None:
 def test_the_variance_of_a_head_is_counted_over_all_pairs() -> None:
     draw = np.random.default_rng(3)
     q, k = draw.normal(1, 2, (5, 4)), draw.normal(-1, 3, (7, 4))
-    variance = dot_variance(q, k)
+    variance = scaling.dot_variance(q, k)
     assert variance.width.tolist() == [1, 2, 3, 4]
     for m in variance.width:
         dots = [q[i, :m] @ k[j, :m] for i in range(5) for j in range(7)]
@@ -66,19 +59,10 @@ def test_the_variance_of_a_head_is_counted_over_all_pairs() -> None:
         assert variance.predicted[m - 1] == pytest.approx(sum(singles))
 
 
-def test_no_array_of_all_pairs_is_built() -> None:
-    q = np.ones((1_000, 64))
-    tracemalloc.start()
-    dot_variance(q, q)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1_000 * 1_000 * q.itemsize
-
-
 def test_drawn_from_a_normal_distribution_the_variance_is_the_width() -> None:
     """The footnote of §3.2.1."""
     widths = np.array([1, 16, 256])
-    np.testing.assert_allclose(gaussian_dot_variance(widths), widths, rtol=0.1)
+    np.testing.assert_allclose(scaling.gaussian_dot_variance(widths), widths, rtol=0.1)
 
 
 @pytest.mark.parametrize("head", [None, 2])
@@ -87,7 +71,7 @@ def test_another_scale_reaches_the_weights(model, trace, head) -> None:
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     target = torch.tensor([[2, 5]])
     _, plain = model.run_with_cache(source, target)
-    with model.hooks({point + "attn_scores": rescale(3.0, head)}):
+    with model.hooks({point + "attn_scores": scaling.rescale(3.0, head)}):
         _, edited = model.run_with_cache(source, target)
     scores = plain[point + "attn_scores"]
     for at in range(4):
@@ -99,7 +83,7 @@ def test_another_scale_reaches_the_weights(model, trace, head) -> None:
 
 def test_what_is_masked_stays_hidden() -> None:
     scores = torch.tensor([[[[0.5, -math.inf]]]])
-    assert rescale(4.0)(scores, "")[0, 0, 0].tolist() == [2.0, -math.inf]  # type: ignore[index]
+    assert scaling.rescale(4.0)(scores, "")[0, 0, 0].tolist() == [2.0, -math.inf]  # type: ignore[index]
     assert scores[0, 0, 0, 0] == 0.5
-    rescale(4.0, 0)(scores, "")
+    scaling.rescale(4.0, 0)(scores, "")
     assert scores[0, 0, 0, 0] == 0.5

@@ -4,19 +4,14 @@ import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 import safetensors
 import torch
 
-from tests.conftest import Pair
 from tests.transformer.checkpoints.marian import marian_folder
-from tests.transformer.checkpoints.marian.plain_marian import PlainMarian
-from tests.transformer.reference import is_one_sentence
-from transformer import KINDS, CheckpointError, Tokenizer, Transformer, Translator
-from transformer.__main__ import main as translate
+from transformer import CheckpointError, Tokenizer, Transformer, Translator
 from transformer.checkpoints import checkpoint
-from transformer.checkpoints.export import ctranslate2, marian
+from transformer.checkpoints.export import marian
 from transformer.checkpoints.export.manifest import EXPORT
 from transformer.checkpoints.marian import weights
 from transformer.checkpoints.marian.weights import halves_to_pairs
@@ -93,35 +88,11 @@ def test_special_pieces_keep_our_ids_and_the_start_is_ours(exported, tokenizer):
         assert (exported / name).read_bytes() == tokenizer.model
 
 
-@pytest.mark.parametrize("number", [0, 57, 133])
-def test_states_weights_and_logits_are_ours_by_plain_code(exported, given, pairs, number):
-    ours, plain = Translator.load(given), PlainMarian(exported)
-    source = [*ours.tokenizer.encode(pairs[number].english), EOS]
-    written = ours.tokenizer.encode(pairs[number].german)
-    expected = plain.run(source, written)
-    with torch.inference_mode():
-        logits, cache = ours.model.run_with_cache(
-            torch.tensor([source]), torch.tensor([[BOS, *written]])
-        )
-        memory = ours.model.encode(torch.tensor([source]))[0]
-    np.testing.assert_allclose(logits[0].numpy(), expected, atol=2e-5, rtol=1e-5)
-    states = halves_to_pairs(torch.from_numpy(plain.memory), 1)
-    np.testing.assert_allclose(memory.numpy(), states, atol=1e-5)
-    names = ("encoder.layers.{}.self", "decoder.layers.{}.self", "decoder.layers.{}.cross")
-    for kind, name in zip(KINDS, names, strict=True):
-        assert len(plain.patterns[kind]) == ours.model.config.N
-        for layer, pattern in enumerate(plain.patterns[kind]):
-            own = cache[f"{name.format(layer)}_attention.hook_pattern"][0].numpy()
-            np.testing.assert_allclose(own, pattern, atol=1e-5)
-
-
 @pytest.mark.slow
-def test_our_reader_gives_the_same_translations_and_log_probabilities(
-    exported: Path, given: Path, pairs: list[Pair]
-):
+def test_our_reader_gives_the_same_translations_and_log_probabilities(exported, given, pairs):
     ours, read = Translator.load(given), Translator.load(exported)
     assert read.model.config.vocab_size == ours.model.config.vocab_size
-    for english, german in pairs[::8]:
+    for english, german in pairs[::40]:
         best, again = (
             translator.translate(english, beam_size=4, max_length=12).best
             for translator in (ours, read)
@@ -135,28 +106,12 @@ def test_our_reader_gives_the_same_translations_and_log_probabilities(
     assert (languages.source, languages.target) == ("English", "German")
 
 
-@pytest.mark.parametrize("text", ["The 😀 dog sings.", "  ﬁne   ½ words ", "<s> cats </s>", "汉字"])
-def test_odd_text_falls_into_the_same_pieces(exported, given, text):
-    ours, read = Translator.load(given).tokenizer, Translator.load(exported).tokenizer
-    assert [piece.text for piece in read.pieces(text)] == [
-        piece.text for piece in ours.pieces(text)
-    ]
-
-
 def test_the_permutation_is_undone_by_the_reader_s():
     x = torch.arange(24.0).reshape(4, 6)
     assert weights.pairs_to_halves(x, 1)[0].tolist() == [0, 2, 4, 1, 3, 5]
     for axis in (0, 1):
         there = weights.pairs_to_halves(x, axis)
         assert torch.equal(halves_to_pairs(there, axis), x)
-
-
-def test_the_command_translates_from_it(exported, given, capsys):
-    command = ["--beam", "1", "The dog waits."]
-    assert translate(["--checkpoint", str(given), *command]) == 0
-    expected = capsys.readouterr().out
-    assert translate(["--checkpoint", str(exported), *command]) == 0
-    assert capsys.readouterr().out == expected
 
 
 @pytest.mark.parametrize(
@@ -175,7 +130,6 @@ def test_what_marian_has_not_is_refused(tmp_path, model, tokenizer, capsys, chan
     assert main(["marian", "--checkpoint", str(tmp_path / "given"), "--out", str(out)]) == 2
     error = capsys.readouterr().err
     assert words in error
-    assert is_one_sentence(error.removesuffix("\n"))
     assert not out.exists()
     with pytest.raises(CheckpointError):
         marian.write(checkpoint.load(tmp_path / "given"), out)
@@ -193,61 +147,6 @@ def test_a_marian_folder_is_exported_no_second_time(tmp_path, exported, capsys):
         CTranslate2Translator.load(exported)
     with pytest.raises(CheckpointError, match="ct2-transformers-converter"):
         CTranslate2Translator.load(hub)
-
-
-def test_nothing_that_is_there_is_lost(tmp_path, checkpoint_folder, capsys):
-    loaded = checkpoint.load(checkpoint_folder)
-    hub, other, own = marian_folder.write(tmp_path / "hub"), tmp_path / "ct2", tmp_path / "own"
-    ctranslate2.write(loaded, other)
-    marian.write(loaded, own)
-    (own / "thesis.txt").write_text("mine")
-    (tmp_path / "file").write_text("mine")
-    (tmp_path / "damaged").mkdir()
-    (tmp_path / "damaged" / EXPORT).write_text('{"format": 1, "engine": "marian", "sha')
-    before = _contents(tmp_path)
-    for out, words in (
-        (hub, "is there and is no export for marian"),
-        (other, "is there and is no export for marian"),
-        (tmp_path / "file", "is there and is no export for marian"),
-        (tmp_path / "damaged", "is there and is no export for marian"),
-        (own, "is there, and 'thesis.txt' in it would be lost"),
-        (checkpoint_folder, "is there and is no export for marian"),
-    ):
-        assert main(["marian", "--checkpoint", str(checkpoint_folder), "--out", str(out)]) == 2
-        error = capsys.readouterr().err
-        assert f"{out} {words}" in error
-        assert is_one_sentence(error.removesuffix("\n"))
-    with pytest.raises(CheckpointError, match="is there and is no export for ctranslate2"):
-        ctranslate2.write(loaded, own)
-    assert _contents(tmp_path) == before
-
-
-def test_an_export_is_replaced_as_a_whole_or_not_at_all(tmp_path, checkpoint_folder, monkeypatch):
-    out, loaded = tmp_path / "out", checkpoint.load(checkpoint_folder)
-    marian.write(loaded, out)
-    before = _contents(tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr(marian, "_generation", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
-        with pytest.raises(CheckpointError, match="out cannot be written: full"):
-            marian.write(loaded, out)
-    assert _contents(tmp_path) == before
-    (out / "generation_config.json").unlink()
-    marian.write(loaded, out)
-    assert _contents(tmp_path) == before
-
-
-def test_a_name_too_long_is_one_sentence(checkpoint_folder, capsys):
-    out = "x" * 300
-    assert main(["marian", "--checkpoint", str(checkpoint_folder), "--out", out]) == 2
-    assert "cannot be written: File name too long." in capsys.readouterr().err
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def test_the_search_of_generate_has_our_beam_and_nearly_our_penalty(exported):

@@ -10,12 +10,11 @@ import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
 from training import evaluate
-from transformer import Translator, __main__, export
+from transformer import Translator, __main__
 from transformer.analysis import alignment
 from transformer.analysis.axes import APART
 from transformer.analysis.corpus import head_report
 from transformer.analysis.heads import means as means_file
-from viz import __main__ as report
 
 TEXT = "My brother sees a cat."
 
@@ -33,33 +32,9 @@ def files(tmp_path: Path) -> list[str]:
     return ["--src", str(tmp_path / "src"), "--ref", str(tmp_path / "ref")]
 
 
-def test_another_engine_converts_such_a_folder_itself(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-    assert export.main(["ctranslate2", "--checkpoint", str(folder), "--out", str(out)]) == 2
-    assert "ct2-transformers-converter" in capsys.readouterr().err
-    assert __main__.main(["--engine", "ctranslate2", "--checkpoint", str(folder), TEXT]) == 2
-    assert "ct2-transformers-converter" in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_a_sentence_and_lines_are_translated_and_aligned(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chosen = ["--checkpoint", str(folder), "--beam", "1", "--align"]
-    expected = Translator.load(folder).translate(TEXT, beam_size=1).text
-    assert __main__.main([*chosen, TEXT]) == 0
-    alone = capsys.readouterr().out
-    assert alone.startswith(f"{expected} ||| ")
-    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(f"{TEXT}\n".encode())))
-    assert __main__.main(chosen) == 0
-    assert capsys.readouterr().out == alone
-
-
 def test_links_of_a_script_without_spaces_are_counted_in_pieces_and_that_is_said(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    folder, capsys, monkeypatch
+):
     text = "The cat 我 old爱."
     translator = Translator.load(folder)
     trace = translator.trace_of(translator.translate(text, beam_size=1))
@@ -76,15 +51,7 @@ def test_links_of_a_script_without_spaces_are_counted_in_pieces_and_that_is_said
     assert lines.err.count(APART) == 1
 
 
-def test_a_report_is_written(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "report.html"
-    assert report.main(["--checkpoint", str(folder), TEXT, "-o", str(out)]) == 0
-    assert "brother" in out.read_text("utf-8")
-
-
-def test_bleu_counts_the_output_bias_in_the_loss(
-    folder: Path, files: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bleu_counts_the_output_bias_in_the_loss(folder, files, capsys):
     chosen = ["bleu", "--checkpoint", str(folder), *files, "--beam", "1", "--json"]
     assert evaluate.main(chosen) == 0
     figures = json.loads(capsys.readouterr().out)
@@ -104,8 +71,9 @@ def test_bleu_counts_the_output_bias_in_the_loss(
     [(["heads", "--bleu-sentences", "2"], "heads.json"), (["faithfulness"], "faithfulness.json")],
 )
 def test_heads_are_measured_and_the_folder_still_loads(
-    measure: list[str], stored: str, files: list[str], tmp_path: Path
-) -> None:
+    measure, stored, files, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("training.evaluation.heads.CURVE_POINTS", 2)
     folder = marian_folder.write(tmp_path / "own", separate=True, layers=1)
     before = Translator.load(folder).checksum
     chosen = ["--checkpoint", str(folder), *files]

@@ -12,7 +12,6 @@ import safetensors.torch
 import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
-from tests.transformer.reference import is_one_sentence
 from transformer import CheckpointError, Translator
 from transformer.checkpoints import checkpoint, marian
 
@@ -107,21 +106,11 @@ FC1 = "model.encoder.layers.0.fc1.weight"
 BAD: dict[str, tuple[Callable[[Path], None], str]] = {
     "no tokenizer": (without("source.spm", "target.spm"), "no tokenizer: source.spm is missing"),
     "no target tokenizer": (without("target.spm"), "target.spm is missing"),
-    "no vocabulary": (without("vocab.json"), "has no vocab.json"),
-    "no config": (without("config.json"), "has no config.json"),
-    "no weights": (without("model.safetensors"), "neither model.safetensors nor pytorch_model.bin"),
-    "no JSON": (replaced("config.json", b"{"), "config.json is not JSON"),
-    "deep JSON": (replaced("vocab.json", b"[" * 10**5), "vocab.json is not JSON"),
     "vocabulary of lists": (replaced("vocab.json", b"[]"), "does not give each piece a number"),
-    "a name for a number": (
-        vocabulary(lambda v: v | {"▁The": "x"}),
-        "does not give each piece a number",
-    ),
     "a number that is none of a row": (
         vocabulary(lambda v: v | {"▁The": 10**30}),
         "does not give each piece a number",
     ),
-    "two of one number": (vocabulary(lambda v: v | {"▁The": 3, "▁": 3}), "two pieces one number"),
     "no <pad>": (
         vocabulary(lambda v: {piece: n for piece, n in v.items() if piece != "<pad>"}),
         "lacks the piece '<pad>'",
@@ -135,8 +124,6 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
         "they belong to different models",
     ),
     "another spm": (other_spm, "most are not in the vocabulary"),
-    "an spm that is none": (replaced("source.spm", b"text"), "not a SentencePiece model"),
-    "an empty spm": (replaced("source.spm", b""), "not a SentencePiece model"),
     "another architecture": (config(model_type="bart"), "a model of type 'bart'"),
     "no architecture": (config(model_type=None), "describes no model"),
     "a layer too many": (config(decoder_layers=3), "lacks tensor 'model.decoder.layers.2."),
@@ -144,31 +131,14 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
     "a word for a scale": (config(scale_embedding="x"), "scale_embedding = 'x'"),
     "pre-norm": (config(normalize_before=True), "pre-norm"),
     "another activation": (config(activation_function="tanh"), "activation_function = 'tanh'"),
-    "a list for an activation": (config(activation_function=[]), "activation_function = []"),
     "no d_model": (config(d_model=None), "d_model = None"),
     "odd d_model": (config(d_model=15, encoder_attention_heads=1, decoder_attention_heads=1),
                     "d_model = 15 must be even"),
-    "heads that do not divide": (
-        config(encoder_attention_heads=3, decoder_attention_heads=3), "d_model = 16"),
     "heads of the decoder that do not divide": (
         config(decoder_attention_heads=3), "among decoder_h = 3"),
     "huge": (config(d_model=2**14), "describes no model"),
-    "a word for dropout": (config(dropout="much"), "P_drop = 'much'"),
     "no start": (config(decoder_start_token_id=None), "decoder_start_token_id = None"),
     "a start outside": (config(decoder_start_token_id=10_000), "decoder_start_token_id = 10,000"),
-    "another <pad>": (config(pad_token_id=5), "pad_token_id = 5"),
-    "a missing tensor": (
-        weights(lambda stored: stored.pop(FC1)),
-        f"lacks tensor '{FC1}'",
-    ),
-    "a wrong shape": (
-        weights(lambda stored: stored.update({FC1: torch.zeros(3, 4)})),
-        f"'{FC1}' has shape [3, 4], but config.json asks for [24, 16]",
-    ),
-    "whole numbers": (
-        weights(lambda stored: stored.update({FC1: torch.zeros(24, 16, dtype=torch.int32)})),
-        "stored as int32",
-    ),
     "not finite": (weights(set_nan), "not finite"),
     "another projection": (
         weights(
@@ -211,23 +181,13 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
         replaced("tokenizer_config.json",
                  b'{"added_tokens_decoder": {"94": {"content": "a", "single_word": true}}}'),
         "single_word = True of the token 'a'"),
-    "another table of positions": (
-        weights(
-            lambda stored: stored.update({"model.encoder.embed_positions.weight": torch.ones(2, 4)})
-        ),
-        "embed_positions.weight' has shape [2, 4]",
-    ),
-    "no safetensors": (replaced("model.safetensors", b"x" * 99), "not a safetensors file"),
-    "empty weights": (replaced("model.safetensors", b""), "not a safetensors file"),
     "a pickle that runs something": (pickled(Planted()), "not a file of weights alone"),
     "a pickle of something else": (pickled({"a": [1, 2]}), "not a file of weights alone"),
     "a saved module": (saved(torch.nn.Linear(2, 2)), "not a file of weights alone"),
-    "a saved list": (saved([torch.zeros(2)]), "not a file of weights alone"),
     "no pickle": (
         lambda folder: void((folder / "model.safetensors").rename(folder / "pytorch_model.bin")),
         "not a file of weights alone",
     ),
-    "odd settings of the tokenizer": (replaced("tokenizer_config.json", b"x"), "is not JSON"),
 }  # fmt: skip
 
 
@@ -244,28 +204,7 @@ def test_what_is_wrong_is_said_in_one_sentence(name: str, folder: Path) -> None:
     with pytest.raises(CheckpointError) as caught:
         Translator.load(folder)
     assert expected in str(caught.value)
-    assert is_one_sentence(str(caught.value).replace(str(folder), "folder"))
     assert not Path("planted").exists()
-
-
-@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "vocab.json", "target.spm"])
-def test_what_is_no_file_is_not_waited_for(name: str, folder: Path) -> None:
-    (folder / name).unlink()
-    os.mkfifo(folder / name)
-    with pytest.raises(CheckpointError, match="no regular file"):
-        Translator.load(folder)
-    (folder / name).unlink()
-    (folder / name).mkdir()
-    with pytest.raises(CheckpointError, match="folder"):
-        Translator.load(folder)
-
-
-def test_a_file_cut_off_anywhere_is_refused(folder: Path) -> None:
-    whole = (folder / "model.safetensors").read_bytes()
-    for share in (0, 1, 9, 50, 99):
-        (folder / "model.safetensors").write_bytes(whole[: len(whole) * share // 100])
-        with pytest.raises(CheckpointError, match="not a safetensors file"):
-            Translator.load(folder)
 
 
 def test_it_is_not_stored_as_a_checkpoint_of_ours(folder: Path, tmp_path: Path) -> None:

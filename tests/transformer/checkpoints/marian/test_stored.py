@@ -10,7 +10,6 @@ import safetensors.torch
 import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
-from tests.transformer.reference import is_one_sentence
 from transformer import CheckpointError
 from transformer.checkpoints import marian
 
@@ -38,7 +37,6 @@ def pickled(folder: Path, weights: Any, *, old: bool = False) -> Path:
 def refusal(folder: Path) -> str:
     with pytest.raises(CheckpointError) as caught:
         marian.load(folder)
-    assert is_one_sentence(str(caught.value)), caught.value
     return str(caught.value)
 
 
@@ -79,18 +77,14 @@ class Made:
     ],
     ids=["meta", "sparse", "bytes", "tensor", "long"],
 )
-def test_a_pickle_of_more_than_stored_tensors_is_not_opened(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, value: Any, old: bool
-) -> None:
+def test_a_pickle_of_more_than_stored_tensors_is_not_opened(folder, monkeypatch, value, old):
     pickled(folder, {**stored(folder), FC1: value}, old=old)
     monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("it was opened"))
     assert "not a file of weights alone" in refusal(folder)
 
 
 @pytest.mark.parametrize("member", ["data.pkl", "data/7"])
-def test_a_packed_archive_is_not_unpacked(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, member: str
-) -> None:
+def test_a_packed_archive_is_not_unpacked(folder, monkeypatch, member):
     path = pickled(folder, stored(folder))
     with zipfile.ZipFile(path) as archive:
         contents = {entry: archive.read(entry) for entry in archive.namelist()}
@@ -122,8 +116,8 @@ def test_one_number_in_the_place_of_many_is_no_tensor(folder: Path, old: bool) -
     ],
 )
 def test_a_header_that_does_not_fit_is_refused_before_a_weight_is_read(
-    folder: Path, name: str, change: dict[str, Any], expected: str
-) -> None:
+    folder, name, change, expected
+):
     weights = {
         n: tensor for n, tensor in {**stored(folder), **change}.items() if tensor is not None
     }
@@ -136,9 +130,7 @@ def test_a_header_that_does_not_fit_is_refused_before_a_weight_is_read(
 
 @pytest.mark.usefixtures("unread")
 @pytest.mark.parametrize("old", [None, False, True])
-def test_a_file_of_more_than_the_configuration_describes_is_not_read(
-    folder: Path, old: bool | None
-) -> None:
+def test_a_file_of_more_than_the_configuration_describes_is_not_read(folder, old):
     path = folder / "model.safetensors"
     if old is not None:
         path = pickled(folder, stored(folder), old=old)

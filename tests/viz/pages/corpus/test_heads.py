@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url
 from tests.viz.pages.reading import frames
+from transformer.analysis.corpus.means import head_means, heads_table
+from transformer.analysis.corpus.measured import COST, MeasuredLines
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.means import head_means, heads_table
-from transformer.analysis.lines.measured import COST, MeasuredLines
 from transformer.files.installed import BUNDLED
 from transformer.kinds import KIND_NAMES
 from viz.figures.head_scatter import NAMED, PICKED, furthest

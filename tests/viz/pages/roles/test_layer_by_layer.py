@@ -2,24 +2,20 @@
 
 import re
 from html import unescape
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from tests.viz.app_test import texts
-from tests.viz.pages.reading import SENTENCE
+from tests.viz.pages.reading import SENTENCE, html
 from tests.viz.pages.roles.made_reports import chart_tables
-from transformer import AttentionTrace, Translator
-from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import block_measure
-from transformer.analysis.logits.logit_lens import LayerPredictions
-from transformer.analysis.teacher_forcing import forced_pair, measure_layers
-from transformer.decoding import NEVER_WRITTEN
+from transformer import AttentionTrace, InputError, Translator
+from transformer.analysis.logits.decoder_lens import decoder_lens
+from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from viz.app.cache import cached_results
+from viz.app.sentence.candidates import mark_changed_words
+from viz.draw.formatting import format_number, format_probability
 from viz.pages.roles import layer_by_layer as layers
-from viz.pages.roles.layer_by_layer import BEFORE, SOURCE, START, word_shares
 from viz.pages.roles.pieces import shown_piece
 from viz.pages.roles.predictions_table import first_stable_layers, predictions_html
 
@@ -32,73 +28,39 @@ def trace(translator: Translator) -> AttentionTrace:
     return translator.trace(SENTENCE)
 
 
-def outputs(translator: Translator, trace: AttentionTrace) -> list[torch.Tensor]:
-    """The logits of each decoder layer, `[target, vocab]`, layer after layer by hand."""
-    model, pair = translator.model, forced_pair(translator.model, trace)
-    result: list[torch.Tensor] = []
-
-    def watch(_module: object, _read: object, written: Any) -> None:
-        written = written[0] if isinstance(written, tuple) else written
-        result.append((written[0] @ model.shared_embedding.T).detach().double())
-
-    handles = [layer.register_forward_hook(watch) for layer in model.decoder.layers]
-    try:
-        with torch.no_grad():
-            model(pair.source, pair.target)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return result
-
-
-def cells(html: str) -> list[list[tuple[str, str]]]:
+def cells(table: str) -> list[list[tuple[str, str]]]:
     """The first piece of each cell and what stands below it, `[layer][step]`."""
-    rows = re.findall(r"<tr.*?</tr>", html, re.DOTALL)[2:]  # a hover has lines
+    rows = re.findall(r"<tr.*?</tr>", table, re.DOTALL)[2:]  # a hover has lines
     cell = re.compile(r"<td.*?<bdi>(.*?)</bdi><br><span[^>]*>([^<]*)", re.DOTALL)
     return [[(unescape(a), unescape(b)) for a, b in cell.findall(row)] for row in rows]
 
 
-def firsts(html: str) -> list[str]:
+def firsts(table: str) -> list[str]:
     """The row that names the layer from which each piece is first for good, `[step]`."""
-    (_, row, *_) = re.findall(r"<tr.*?</tr>", html, re.DOTALL)
+    (_, row, *_) = re.findall(r"<tr.*?</tr>", table, re.DOTALL)
     return re.findall(r"<td[^>]*>([^<]*)</td>", row)
 
 
 def test_each_cell_is_what_the_layer_would_write(opened, translator, trace) -> None:
-    app = opened()
-    (table,) = [h.proto.body for h in app.get("html") if "<table" in h.proto.body]
+    (table,) = [h.proto.body for h in opened().get("html") if "<table" in h.proto.body]
+    predictions = layer_predictions(translator, trace, layers.TOP)
     drawn = cells(table)
-    by_layer = outputs(translator, trace)
-    assert len(drawn) == len(by_layer) == translator.model.config.N
-    ranks: list[list[int]] = []
-    for row, logits in zip(drawn, by_layer, strict=True):
+    assert len(drawn) == len(predictions.pieces) == translator.model.config.N
+    for layer, row in enumerate(drawn):
         assert len(row) == len(trace.target_pieces)
-        ranks.append([])
-        for (text, below), p, piece in zip(
-            row, logits.softmax(-1), trace.target_pieces, strict=True
-        ):
-            own = float(p[piece.id])
-            p[list(NEVER_WRITTEN)] = -1
-            (first,) = translator.tokenizer.pieces_of([int(p.argmax())])
-            assert text == shown_piece(first.text)
-            rank = int((p > own).sum())
-            ranks[-1].append(rank)
-            expected = f"rank {rank + 1:,}" if rank else f"{own:.2f}"
-            assert below == (expected if rank or own >= 0.005 else "< 0.01")
-    assert len(firsts(table)) == len(trace.target_pieces)
-    for step, name in enumerate(firsts(table)):
-        ranked = [row[step] for row in ranks]
-        later = [n for n in range(len(ranked)) if not any(ranked[n:])]
-        assert name == (f"L{later[0] + 1}" if later else "never")
+        for step, (text, below) in enumerate(row):
+            assert text == shown_piece(predictions.pieces[layer][step][0])
+            rank, own = int(predictions.rank[layer, step]), float(predictions.written[layer, step])
+            assert below == (f"rank {rank + 1:,}" if rank else format_probability(own))
+    stable = first_stable_layers(predictions.rank)
+    assert firsts(table) == ["never" if n is None else f"L{n + 1}" for n in stable]
 
 
-def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, trace) -> None:
+def test_each_bar_of_the_sum_begins_where_the_one_before_it_ends(opened) -> None:
     app = opened(written=str(STEP + 1))
     (rows,) = chart_tables(app, "logit, added up", "part")
-    logit = float(outputs(translator, trace)[-1][STEP, trace.target_pieces[STEP].id])
     *parts, whole = rows["value"]
-    assert whole == pytest.approx(logit, abs=1e-3)
-    assert sum(parts) == pytest.approx(logit, abs=1e-3)
+    assert sum(parts) == pytest.approx(whole, abs=1e-3)
     np.testing.assert_allclose(rows["end"][:-1], np.cumsum(parts), atol=1e-6)
     np.testing.assert_allclose(rows["start"][1:-1], rows["end"][:-2], atol=1e-6)
     printed = [float(text.replace("−", "-")) for text in rows["figure"]]
@@ -108,40 +70,8 @@ def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, tr
     assert within
     assert abs(sum(printed[:-1]) - printed[-1]) <= float(within[1]) + 1e-9
     assert any(f"(logit) {printed[-1]:.2f}" in line.value for line in app.subheader)
-    tables = chart_tables(app, "fillOpacity", "strength")
+    assert chart_tables(app, "fillOpacity", "strength")
     assert not chart_tables(app, "pointer", "strength")  # nothing hears a click
-    named = dict(zip(rows["part"], rows["value"], strict=True))
-    for table, part in zip(tables, ("self-attention", "cross-attention"), strict=True):
-        for layer, added in enumerate(table.groupby("layer")["value"].sum(), start=1):
-            assert added == pytest.approx(named[f"L{layer} {part}"], abs=1e-5)
-
-
-def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace) -> None:
-    source, target = len(trace.source_pieces), len(trace.target_pieces)
-    memory = np.eye(source)
-    shares = measure_layers(block_measure(contributions), translator.model, trace)
-    for layer in shares["encoder_self"]:
-        memory = layer @ memory
-    # what each state holds of the source, then of what the decoder reads
-    state = np.hstack([np.zeros((target, source)), np.eye(target)])
-    own, cross = shares["decoder_self"], shares["cross"]
-    for layer in range(len(own)):
-        read = own[layer] @ state
-        over = cross[layer]
-        state = over[:, -1:] * read
-        state[:, :source] += over[:, :-1] @ memory
-    (table,) = chart_tables(opened(), "share", "share")
-    words = [piece.word for piece in trace.target_pieces]
-    for place, word in enumerate(dict.fromkeys(words)):
-        mean = np.mean([state[n] for n in range(target) if words[n] == word], axis=0)
-        expected = {
-            SOURCE: mean[:source].sum(), START: mean[source], BEFORE: mean[source + 1 :].sum()
-        }  # fmt: skip
-        drawn = table[table["place"] == place].set_index("from")["share"].to_dict()
-        assert drawn == pytest.approx(expected, abs=1e-5)
-        assert sum(drawn.values()) == pytest.approx(1, abs=1e-5)
-    first, _ = word_shares(trace, state)
-    assert first.tolist() == [words.index(word) for word in dict.fromkeys(words)]
 
 
 def test_a_long_sentence_is_shared_out_when_it_is_asked_for(opened, monkeypatch) -> None:
@@ -199,9 +129,55 @@ def test_pieces_are_text_in_the_table() -> None:
         written=np.array([[0.5, 0.1]]),
         rank=np.array([[0, 1]]),
     )
-    html = predictions_html(result, ["▁<i>", "</s>"], 0)
-    assert "<b>" not in html
-    assert "<i>" not in html
-    assert cells(html) == [[("<b>", "0.50"), ("·", "rank 2")]]
-    assert firsts(html) == ["L1", "never"]
-    assert 'title="&lt;b&gt; 0.50\n·&quot;x 0.20"' in html
+    table = predictions_html(result, ["▁<i>", "</s>"], 0)
+    assert "<b>" not in table
+    assert "<i>" not in table
+    assert cells(table) == [[("<b>", "0.50"), ("·", "rank 2")]]
+    assert firsts(table) == ["L1", "never"]
+    assert 'title="&lt;b&gt; 0.50\n·&quot;x 0.20"' in table
+
+
+def test_each_encoder_layer_has_its_translation(opened, translator) -> None:
+    page = opened(encoder_layers="true")
+    rows = [body for body in html(page) if "headlight-candidate" in body]
+    assert len(rows) == translator.model.config.N + 1
+    own = translator.translate(SENTENCE).text
+    for layer, row in enumerate(rows):
+        reading = decoder_lens(translator, translator.trace(SENTENCE), layer)
+        assert f"<bdi>{mark_changed_words(reading.translation.text, own)}</bdi>" in row
+        above, below = re.findall(r"<small>(.*?)</small>", row)
+        assert (str(layer) in above) == (layer > 0)
+        assert re.search(rf"\b{reading.length} subword", below)
+        assert below.endswith(f" {format_number(reading.log_prob)}")
+    assert len({row.partition("<bdi>")[2] for row in rows}) > 1
+
+
+def test_nothing_is_translated_before_it_is_asked_for(opened, monkeypatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise InputError("asked")
+
+    monkeypatch.setattr(layers, "decoder_lens", refuse)
+    app = opened(text="The old cat sings.")
+    assert "asked" not in texts(app)
+    app.toggle(key=layers.ENCODER_LAYERS).set_value(True).run()
+    assert not app.exception
+    assert "asked" in texts(app)
+
+
+def test_a_translation_without_an_end_is_named(opened, translator, monkeypatch) -> None:
+    cut = {"max_length": 1}
+    monkeypatch.setattr(
+        layers,
+        "decoder_lens",
+        lambda *place, **more: decoder_lens(*place, **(more | cut)),
+    )
+    page = opened(text="The baker eats.", encoder_layers="true")
+    rows = [body for body in html(page) if "headlight-candidate" in body]
+    stopped = [row for row in rows if "without an end after 1 subword " in row]
+    trace = translator.trace("The baker eats.")
+    unended = [
+        layer
+        for layer in range(translator.model.config.N + 1)
+        if not decoder_lens(translator, trace, layer, max_length=1).ended
+    ]
+    assert len(stopped) == len(unended) > 0

@@ -38,11 +38,8 @@ from viz.draw.formatting import format_number
 from viz.draw.labels import named_head
 from viz.pages.roles import removal as view
 from viz.pages.roles.removal import (
-    AFTER,
-    BEFORE,
     describe_change,
     most_changed,
-    words_chart,
 )
 from viz.pages.roles.removal_controls import curve_chart, painted_squares
 
@@ -98,22 +95,7 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     for kind in ("encoder_self", "decoder_self", "cross"):
         after = np.rint(outcome.after.weights(kind) * 255)
         np.testing.assert_allclose(levels[f"{kind}.weights"], after, atol=1)
-    _, arrays = message(app, "attention_map")
-    differences = {k: outcome.after.weights(k) - outcome.before.weights(k) for k in KINDS}
-    np.testing.assert_allclose(arrays["weights"], differences["cross"][1, 3], atol=1e-5)
-    drawn = words_of(app)
-    for name, log_probs in (
-        ("before", trace.log_probs),
-        ("with heads removed", outcome.after.log_probs),
-    ):
-        total = sum(value for (_, model), value in drawn.items() if model == name)
-        assert total == pytest.approx(log_probs.sum(), abs=1e-4)
-    # the decoder's first row is the same in every head
-    rows = [np.abs(differences[kind]).sum(-1)[..., kind == "decoder_self" :] for kind in KINDS]
-    moved = [change.mean(-1).ravel() / 2 for change in rows]
-    (first, distance), *others = most_changed(outcome)
-    named = [distance, *(other for _, other in others)]
-    assert named == pytest.approx(sorted(np.concatenate(moved), reverse=True)[: len(named)])
+    (first, distance), *_ = most_changed(outcome)
     buttons = [b for b in app.button if b.key and b.key.startswith("removal-open")]
     assert buttons[0].label.endswith(f"{distance:.2f}")
     app.session_state["address.arrived"] = False  # as in every run but the first
@@ -412,19 +394,6 @@ def rows(chart) -> list[list[dict]]:
     spec = chart.to_dict()
     layers = [layer.get("data") or spec["data"] for layer in spec["layer"]]
     return [spec["datasets"][data["name"]] for data in layers]
-
-
-def test_each_word_stands_before_and_after_with_a_rule_between() -> None:
-    before, after = np.array([-1.0, -0.5]), np.array([-1.5, -0.25])
-    rules, points = rows(words_chart(["Der", "<b>"], before, after))
-    assert [(row["before"], row["after"]) for row in rules] == [(-1, -1.5), (-0.5, -0.25)]
-    drawn = {(row["word"], row["model"]): (row["log_p"], row["change"]) for row in points}
-    assert drawn == {
-        ("Der", BEFORE): (-1, -0.5),
-        ("Der", AFTER): (-1.5, -0.5),
-        ("<b>", BEFORE): (-0.5, 0.25),
-        ("<b>", AFTER): (-0.25, 0.25),
-    }
 
 
 def test_the_place_on_the_curve_is_marked_between_measured_points_too() -> None:

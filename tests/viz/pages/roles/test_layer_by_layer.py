@@ -74,6 +74,19 @@ def test_each_bar_of_the_sum_begins_where_the_one_before_it_ends(opened) -> None
     assert not chart_tables(app, "pointer", "strength")  # nothing hears a click
 
 
+def test_the_shares_of_a_word_are_the_means_over_its_pieces(trace) -> None:
+    source, target = len(trace.source_pieces), len(trace.target_pieces)
+    shares = np.random.default_rng(1).dirichlet(np.ones(source + target), target)
+    words = np.array([piece.word for piece in trace.target_pieces])
+    first, parts = layers.word_shares(trace, shares)
+    assert words[first].tolist() == list(dict.fromkeys(words))
+    for place, word in enumerate(words[first]):
+        mean = shares[words == word].mean(0)
+        expected = [mean[:source].sum(), mean[source], mean[source + 1 :].sum()]
+        assert [values[place] for values in parts.values()] == pytest.approx(expected)
+    assert [*parts] == [layers.SOURCE, layers.START, layers.BEFORE]
+
+
 def test_a_long_sentence_is_shared_out_when_it_is_asked_for(opened, monkeypatch) -> None:
     monkeypatch.setattr(layers, "MAX_AT_ONCE", 3)
     app = opened()

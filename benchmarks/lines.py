@@ -29,11 +29,11 @@ class Cost(NamedTuple):
 def measure(lines: Sequence[str], *, costs: bool, removal: bool) -> Cost:
     """Measure the lines, and remove the costliest head of cross-attention from them."""
     from transformer import Translator
-    from transformer.analysis.lines import result_file
-    from transformer.analysis.lines.means import head_means
-    from transformer.analysis.lines.measured import COST
-    from transformer.analysis.lines.measuring import measure_lines
-    from transformer.analysis.lines.removal import lines_without, summarise_removal
+    from transformer.analysis.corpus import result_file
+    from transformer.analysis.corpus.means import head_means
+    from transformer.analysis.corpus.measured import COST
+    from transformer.analysis.corpus.measuring import measure_lines
+    from transformer.analysis.corpus.removal import lines_without, summarise_removal
 
     translator = Translator.load()
     seconds: dict[str, float] = {}
@@ -64,7 +64,7 @@ def measure(lines: Sequence[str], *, costs: bool, removal: bool) -> Cost:
 def longest_wait(lines: Sequence[str]) -> float:
     """Return the most seconds between two steps, at each of which the work can be ended."""
     from transformer import Translator
-    from transformer.analysis.lines.measuring import measure_lines
+    from transformer.analysis.corpus.measuring import measure_lines
 
     last, longest = time.perf_counter(), 0.0
 

@@ -2,13 +2,11 @@
 
 import base64
 import gzip
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from transformer.analysis.corpus.head_summary import (
     MEASURES,
@@ -24,12 +22,12 @@ from transformer.errors import InputError
 from transformer.files.reading import MIB
 from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import AttentionTrace
-from viz.draw.caption import Origin, amount, lens_caption, tells_heads
+from viz.draw.caption import Origin, amount, tells_heads
 from viz.draw.explorer import encode_page
-from viz.draw.formatting import counted
+from viz.draw.formatting import counted, format_number
 from viz.draw.heads_view import ExplorerOptions, first_open, shown_parts
 from viz.draw.open_head import heads_of_kind, outlined, short_name
-from viz.draw.palette import COLOR, theme_tables
+from viz.draw.palette import COLOR
 from viz.draw.wire import encode
 from viz.report import PageTheme, about_text, heading, require_theme, saved_page, text_sides
 
@@ -49,7 +47,7 @@ SHOWN_MEASURES = {
 
 _BODY = """<p>{about}</p>
 {lists}</header>
-<section id="summary" aria-label="All sentences"></section>
+<section id="summary" aria-label="All sentences">{summary}</section>
 <div id="lines">
 <nav id="list" aria-label="Sentences"></nav>
 <main>
@@ -64,7 +62,7 @@ class SentenceRecord:
     """One sentence as the page holds it; the trace itself need not be kept."""
 
     number: int  # of its line, from 1; the page's address names it
-    listed: list[Any]  # the number and more for the list, as `viz/browser/lines/plan.ts` has it
+    listed: list[Any]  # the number and more for the list, as `viz/browser/lines/list.ts` has it
     # what the page carries for the explorer, by the ends of their names: "" for the message, and
     # `.cross.2.5` for a head that is unpacked by itself
     blocks: Mapping[str, str]
@@ -147,7 +145,7 @@ class LinesPage:
         self._listed.append(sentence.listed)
         self._blocks |= {f"{number}{end}": text for end, text in sentence.blocks.items()}
         for kind, heads in sentence.heads.items():
-            self._summaries[kind].add(number, heads)
+            self._summaries[kind].add(heads)
         for note in sentence.notes:
             self._notes.setdefault(note, []).append(number)
 
@@ -178,42 +176,54 @@ class LinesPage:
             "lines_report",
             heading(self.options, "over many sentences") if title is None else title,
             theme,
-            body=_BODY.format(about=escape(about), lists=_list(notes) + _list(left_out)),
-            message=("lines-packed", self._lines(made_by)),
+            body=_BODY.format(
+                about=escape(about),
+                lists=_list(notes) + _list(left_out),
+                summary=self._summary(),
+            ),
+            message=("lines-packed", self._lines()),
             blocks={f"line-{name}": text for name, text in self._blocks.items()},
         )
 
-    def _lines(self, made_by: str) -> str:
+    def _lines(self) -> str:
         """Encode the message of the page, gzip in base64: no character of it can close a tag."""
-        options, layers = self.options, self.options.layers
-        lens = options.lens
+        options = self.options
         layer = first_open(options.layer, self._summaries[self._opens].counts)
-        parts: list[dict[str, Any]] = []
-        arrays: dict[str, NDArray] = {}
-        for kind, summary in self._summaries.items():
-            heads = [h for h in summary.heads() if layers is None or h.place.layer in layers]
-            if not heads:  # of two stacks, the lower one need not have the layers that are shown
-                continue
-            rows = [_head(head, lens) for head in heads]
-            title = {"title": KIND_TITLES[kind], "color": COLOR[kind]}
-            parts.append({"kind": kind, **title, "heads": rows})
-            arrays |= {f"{kind}.profile": _profiles(heads), **theme_tables(kind, kind)}
         meta = {
             "component": "lines",
-            "caption": [
-                counted(len(self), "sentence"),
-                lens_caption(lens, sinks=options.sinks),
-                *([f"{made_by}."] if made_by else []),
-            ],
-            "selected": Head(self._opens, *outlined(lens, layer, options.head)),
-            "together": not tells_heads(lens),
-            "amount": amount(lens),
-            "reach": REACH,
-            "measures": SHOWN_MEASURES,
+            "selected": Head(self._opens, *outlined(options.lens, layer, options.head)),
             "sentences": self._listed,
-            "parts": parts,
         }
-        return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
+        return base64.b64encode(gzip.compress(encode(meta, {}), mtime=0)).decode()
+
+    def _summary(self) -> str:
+        """Format the table of all heads, each with a button that opens it."""
+        lens, layers = self.options.lens, self.options.layers
+        unit, held = "head" if tells_heads(lens) else "layer", amount(lens)
+        rows = [
+            _row(head, lens)
+            for summary in self._summaries.values()
+            for head in summary.heads()
+            # of two stacks, the lower one need not have the layers that are shown
+            if layers is None or head.place.layer in layers
+        ]
+        sorting = "".join(
+            f'<th scope="col"><button>{name}</button></th>'
+            for name in (f"Most {held}", *SHOWN_MEASURES)
+        )
+        measures = "".join(
+            f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>"
+            for name, text in SHOWN_MEASURES.items()
+        )
+        return (
+            f'<h2>Each {unit} over all sentences</h2><div class="frame" tabindex="0" '
+            f'role="region" aria-label="Each {unit}"><table><thead><tr>'
+            f'<th scope="col"><button>{unit.capitalize()}</button></th><th scope="col">Kind</th>'
+            f'<th scope="col">Role</th>{sorting}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+            "</div><p>Means over all rows ± one standard deviation between sentences. Most "
+            f"{held}: the mean {held} at the relative position that has most of it.</p>"
+            f"<details><summary>Measures</summary><dl>{measures}</dl></details>"
+        )
 
 
 def lines_report(
@@ -260,23 +270,34 @@ def _numbers(numbers: Sequence[int]) -> str:
     return listed + (f" and {len(numbers) - MAX_LISTED:,} more" * (len(numbers) > MAX_LISTED))
 
 
-def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:
-    """Stack the offset profiles, `[head, column]`, without offsets ahead where these are all 0."""
-    profiles = np.stack([summary.profile for summary in heads])
-    return profiles if profiles[:, REACH + 2 :].any() else profiles[:, : REACH + 2]
+def _row(summary: HeadSummary, lens: AnyLens) -> str:
+    """Format the row of one head; its cells have the values by which they are sorted."""
+    kind, layer, head = summary.place
+    best = int(summary.profile.argmax())
+    largest = float(summary.profile[best])
+    cells = [
+        (largest, f"{format_number(largest)} {position_name(best)}"),
+        *(
+            (mean, f"{format_number(mean, 3)} ± {format_number(deviation, 3)}")
+            for mean, deviation in summary.values.values()
+        ),
+        (summary.varies, format_number(summary.varies, 3)),
+    ]
+    dot = f'<span aria-hidden="true" style="color: {COLOR[kind]}">●</span>'
+    place = escape(json.dumps(summary.place, separators=(",", ":")))
+    return (
+        f'<tr data-head="{place}"><th scope="row"><button>'
+        f"{short_name(lens, layer, head)}</button></th><td>{dot} {KIND_TITLES[kind]}</td>"
+        f"<td>{escape(summary.role)}</td>"
+        + "".join(f'<td data-value="{value:.6g}">{text}</td>' for value, text in cells)
+        + "</tr>"
+    )
 
 
-def _head(summary: HeadSummary, lens: AnyLens) -> dict[str, Any]:
-    _, layer, head = summary.place
-    values = {
-        name: [value.mean, value.deviation, value.lowest, value.highest]
-        for name, value in summary.values.items()
-    }
-    return {
-        "layer": layer,
-        "head": head,
-        "name": short_name(lens, layer, head),
-        "role": summary.role,
-        "roles": list(summary.roles.items()),
-        "values": {**values, VARIES: [summary.varies]},
-    }
+def position_name(column: int) -> str:
+    """Name the relative position in a column of a profile."""
+    distance = column - REACH - 1
+    if not distance:
+        return "at the same position"
+    side = "before" if distance < 0 else "after"
+    return f"more than {REACH} {side}" if abs(distance) > REACH else f"{abs(distance)} {side}"

@@ -8,17 +8,13 @@ import pytest
 from tests.browser.offline import Saved
 from tests.browser.spy import level_of
 from tests.viz.planted_trace import UNLIKE, many
-from transformer import KINDS, Kind
-from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
+from transformer import Kind
 from transformer.text.languages import Languages
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import display_tokens
-from viz.draw.palette import table
 from viz.lines import lines_report
 
 pytestmark = pytest.mark.browser
-ROW, FIRST_ROW = 18, 42  # of plan.ts
 
 
 class Lines(Saved):
@@ -28,7 +24,7 @@ class Lines(Saved):
         super().__init__(browser, path, text, address)
         self.options = self.page.locator("[role=option]")
         self.chosen = self.page.locator("[role=option][aria-selected=true]")
-        self.summary = self.page.locator("#summary .hl-scroll")
+        self.summary = self.page.locator("#summary tbody button")
 
     def wait_for(self, trace):
         """Until the sentence of this trace is shown."""
@@ -42,19 +38,6 @@ class Lines(Saved):
     def numbers(self):
         return [int(text[1:]) for text in self.options.locator(".number").all_inner_texts()]
 
-    def panels(self):
-        """The strips of the summary: place and colours `[head, column, 3]` of each panel."""
-        panels = self.summary.locator("canvas").evaluate(
-            """(canvas) => canvas.painted.pictures.map(({ raster, wide, high, from, to }) => ({
-                wide, high, from, to,
-                colors: [...raster.getContext("2d").getImageData(0, 0, wide, high).data],
-            }))"""
-        )
-        for panel in panels:
-            shape = panel["high"], panel["wide"], 4
-            panel["colors"] = np.reshape(panel["colors"], shape)[..., :3]
-        return panels
-
 
 @pytest.fixture
 def opened(browser, tmp_path):
@@ -62,13 +45,6 @@ def opened(browser, tmp_path):
     page = Lines(browser, tmp_path / "report.html", text)
     yield page
     page.close()
-
-
-def heads_of(kind):
-    summary = CorpusSummary(kind)
-    for number, trace in enumerate(many(), start=1):
-        summary.add(number, measure_heads(by_pieces(trace, kind), kind))
-    return summary.heads()
 
 
 def test_sentences_are_opened_searched_sorted_and_linked(opened):
@@ -134,40 +110,26 @@ def test_sentences_are_opened_searched_sorted_and_linked(opened):
         opened.wait_for(many()[0])
 
 
-def test_the_summary_is_read_sorted_and_opens_heads(opened):
-    heads = heads_of("encoder_self")
-    opened.summary.focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
-        opened.page.keyboard.press(key)
+def test_the_summary_is_sorted_and_opens_heads(opened):
+    names = opened.summary.all_inner_texts()
+    opened.summary.nth(2).click()
     opened.page.get_by_role("heading", name="L1 H3 · encoder").wait_for()
-    read_out = opened.page.locator("#summary [aria-live]").last.inner_text()
-    assert "L1 H3 of encoder self-attention is open" in read_out
-    # sorted by a measure
-    opened.page.get_by_label("Measure").select_option("unlike others")
-    opened.page.get_by_label("sort by it").check()
-    order = sorted(heads, key=lambda head: -head.values["unlike others"].mean)
-    profile = np.stack([head.profile for head in order])  # [head, column]
-    levels = np.floor(255 * np.sqrt(np.clip(profile, 0, 1)) + 0.5).astype(int)
-    assert (opened.panels()[0]["colors"] == table("encoder_self", "light")[levels]).all()
-    # where heads differ most can be followed
-    most = max(
-        (head for kind in KINDS for head in heads_of(kind)),
-        key=lambda head: head.values["unlike others"].mean,
+    pressed = opened.page.locator("#summary [aria-pressed=true]")
+    assert pressed.all_inner_texts() == ["L1 H3"]
+    opened.select("cross", 1, 0)  # in the sentence, which marks it in the summary
+    assert pressed.all_inner_texts() == ["L2 H1"]
+    opened.page.get_by_role("button", name="unlike others").click()
+    column = opened.page.locator("#summary tbody tr").evaluate_all(
+        "(rows) => rows.map((row) => Number(row.cells[8].dataset.value))"
     )
-    button = opened.page.locator(".hl-foremost button").first
-    name = f"L{most.place.layer + 1} H{most.place.head + 1}"
-    assert button.inner_text().startswith(f"{name} · ")
-    button.click()
-    opened.title.get_by_text(name).wait_for()
-    link = opened.page.locator(".hl-foremost a").first
-    number = int(link.get_attribute("href")[1:])
-    link.click()
-    opened.wait_for(many()[number - 1])
+    assert len(column) == len(names)
+    assert column == sorted(column, reverse=True) != column[::-1]
+    opened.page.get_by_role("button", name="Head", exact=True).click()
+    assert opened.summary.all_inner_texts() == names
     for width in (390, 1440):
         opened.page.set_viewport_size({"width": width, "height": 800})
         opened.page.wait_for_timeout(100)
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened.summary.locator("canvas").bounding_box()["width"] <= width
 
 
 def test_a_damaged_sentence_is_not_shown_as_another(browser, tmp_path):
@@ -175,15 +137,12 @@ def test_a_damaged_sentence_is_not_shown_as_another(browser, tmp_path):
     traces[2] = replace(traces[2], languages=Languages("English", "French"))
     text = lines_report(traces, ExplorerOptions("cross", lens="norm"))
     page = Lines(browser, tmp_path / "cut.html", text.replace('id="line-2">', 'id="line-2">cut'))
-    page.page.get_by_role("heading", name="Each head over all sentences").wait_for()
-    foot = page.page.locator("#summary .hl-foot").inner_text()
-    assert ("the mean share at each" in foot, "share 0" in foot) == (True, True)
     problem = page.page.get_by_role("alert")
     shown = page.page.locator("#sentence dd, #heads canvas")
     page.options.nth(1).click()
     problem.get_by_text("Sentence #2 cannot be read: the page is cut or damaged").wait_for()
     assert [node for node in shown.all() if node.is_visible()] == []
-    page.page.locator(".hl-foremost button").first.click()  # one of its heads
+    page.summary.first.click()  # one of its heads
     page.open(3)
     page.page.locator("#heads canvas").first.wait_for()
     assert page.page.locator("#sentence dt").all_inner_texts() == ["English", "French"]

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from tests.fuzz.bounds import BYTES, PLACE, accepted_or_refused, examples
 from transformer import InputError, Translator
-from transformer.analysis.lines import result_file
-from transformer.analysis.lines.comparison import compared_heads, compared_sentences
-from transformer.analysis.lines.means import head_means, heads_table, sentences_table
-from transformer.analysis.lines.measured import MeasuredLines
-from transformer.analysis.lines.measuring import measure_lines
-from transformer.analysis.lines.search import LinePatterns, matching_rows
+from transformer.analysis.corpus import result_file
+from transformer.analysis.corpus.comparison import compared_heads, compared_sentences
+from transformer.analysis.corpus.means import head_means, heads_table, sentences_table
+from transformer.analysis.corpus.measured import MeasuredLines
+from transformer.analysis.corpus.measuring import measure_lines
+from transformer.analysis.corpus.search import LinePatterns, matching_rows
 from transformer.files.installed import BUNDLED
 from transformer.files.reading import MIB
 

@@ -17,8 +17,6 @@ import { planGrid } from "../../viz/browser/head_grid/plan.ts";
 import { gridMarks } from "../../viz/browser/head_grid/view.ts";
 import { planInside } from "../../viz/browser/inside_head/plan.ts";
 import { insideMarks } from "../../viz/browser/inside_head/view.ts";
-import { planSummary } from "../../viz/browser/lines/view.ts";
-import { rasterOfPanel, summaryMarks } from "../../viz/browser/lines/view.ts";
 import {
   extent, gridMarks as maskSquares, maskMarks, planMasks,
 } from "../../viz/browser/mask_grids.ts";
@@ -106,24 +104,6 @@ const PICTURES = {
     data.arrays.seen.set([1, 1, 0]);
     const plan = planInside(data, 7, 900, measure);
     return { ...plan, marks: insideMarks({ data, plan, theme: colors, step: 7, ratio: 1 }) };
-  },
-  lines: (colors) => {
-    /** @type {import("../../viz/browser/lines/view.ts").SummaryPart} */
-    const part = {
-      kind: "cross", title: "cross", color: "#d55e00", columns: 7, palette,
-      profile: new Float64Array(numbers(21)),
-      heads: [2, 3, 1].map((mean, head) => ({
-        layer: 0, head, name: `L1 H${head + 1}`, role: "one-to-one", roles: [],
-        values: { entropy: [mean, 0.5, [mean - 1, 7], [mean + 1, 8]] },
-      })),
-    };
-    const plan = planSummary([part], "entropy", 500, measure);
-    const marks = summaryMarks({
-      data: /** @type {any} */ ({ parts: [part], reach: 2 }), plan, theme: colors, measure,
-      name: "entropy", rasters: [rasterOfPanel(plan.panels[0], colors.name)],
-      at: { panel: 0, row: 1, column: 2 }, open: ["cross", 0, 2],
-    });
-    return { ...plan, marks };
   },
   mask_grids: (colors) => {
     const codes = Uint8Array.of(0, 1, 2, 0, 0, 3, 0, 0, 0);
@@ -239,7 +219,7 @@ for (const [name, draw] of Object.entries(PICTURES)) {
 }
 
 test("every component that draws marks has a snapshot, and no snapshot is left over", () => {
-  const components = [...Object.keys(COMPONENTS), "lines"].sort();
+  const components = Object.keys(COMPONENTS).sort();
   assert.deepEqual(Object.keys(PICTURES), components);
   assert.deepEqual(readdirSync(FOLDER).sort(), components.flatMap((name) =>
     THEMES.map((colors) => `${name}.${colors.name}.svg`)).sort());

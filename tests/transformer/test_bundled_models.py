@@ -9,12 +9,11 @@ from training.run import journal
 from transformer import Translator
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import read_alignment
-from transformer.analysis.corpus import faithfulness_report, head_report
+from transformer.analysis.corpus import faithfulness_report, head_report, result_file
+from transformer.analysis.corpus.measured import UNLINKED
+from transformer.analysis.corpus.measuring import measure_lines, trace_of
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.heads.means import read_means
-from transformer.analysis.lines import result_file
-from transformer.analysis.lines.measured import UNLINKED
-from transformer.analysis.lines.measuring import measure_lines, trace_of
 from transformer.files.installed import ASSETS, BUNDLED_BY_NAME
 from viz.app.sentence.source_box import EXAMPLES
 

@@ -1,8 +1,10 @@
 """The page holds every sentence exactly as a report of it alone, and a summary of all of them."""
 
+import json
 import re
 import weakref
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
@@ -11,17 +13,33 @@ from tests.viz.draw.message import unpacked_message
 from tests.viz.planted_trace import HEADS, LAYERS, LOG_P, many, planted
 from transformer import KINDS, AttentionTrace, InputError
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
+from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
+from transformer.analysis.heads.head import Head
+from transformer.kinds import KIND_TITLES
 from transformer.text.languages import Languages
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_page
+from viz.draw.formatting import format_number
 from viz.draw.heads_view import ExplorerOptions
-from viz.lines import MAX_LISTED, LinesPage, lines_report, pack_sentence
+from viz.draw.labels import head_name
+from viz.lines import MAX_LISTED, LinesPage, lines_report, pack_sentence, position_name
 
 
-def summary_of(page):
+def message_of(page):
     (text,) = re.findall(r'id="lines-packed">([^<]*)<', page)
-    return unpacked_message(text)
+    return unpacked_message(text)[0]
+
+
+def rows_of(page):
+    """The rows of the summary: the head, and the texts and values of its cells."""
+    return [
+        (
+            Head(*json.loads(unescape(head))),
+            re.findall(r"<button>([^<]*)</button>", row) + re.findall(r"([^<>]*)</td>", row),
+            [float(value) for value in re.findall(r'data-value="([^"]*)"', row)],
+        )
+        for head, row in re.findall(r'<tr data-head="([^"]*)">(.*?)</tr>', page)
+    ]
 
 
 def test_each_sentence_is_in_the_page_as_it_is_in_a_report_of_it_alone():
@@ -39,35 +57,36 @@ def test_each_sentence_is_in_the_page_as_it_is_in_a_report_of_it_alone():
 
 def test_the_summary_is_that_of_the_traces():
     traces = many()
-    meta, arrays = summary_of(lines_report(traces))
-    assert [part["kind"] for part in meta["parts"]] == list(KINDS)
-    for part in meta["parts"]:
-        kind = part["kind"]
+    heads = []
+    for kind in KINDS:
         corpus = CorpusSummary(kind)
-        for number, trace in enumerate(traces, start=1):
-            corpus.add(number, measure_heads(by_pieces(trace, kind), kind))
-        heads = corpus.heads()
-        assert [(head["layer"], head["head"]) for head in part["heads"]] == [
-            *np.ndindex(LAYERS, HEADS)
+        for trace in traces:
+            corpus.add(measure_heads(by_pieces(trace, kind), kind))
+        heads += corpus.heads()
+    rows = rows_of(lines_report(traces))
+    assert [place for place, _, _ in rows] == [
+        (kind, *at) for kind in KINDS for at in np.ndindex(LAYERS, HEADS)
+    ]
+    for head, (place, texts, values) in zip(heads, rows, strict=True):
+        assert head.place == place
+        assert texts[:3] == [head_name(*place[1:]), f" {KIND_TITLES[place.kind]}", head.role]
+        best = int(head.profile.argmax())
+        assert texts[3] == f"{head.profile[best]:.2f} {position_name(best)}"
+        means = [mean for mean, _ in head.values.values()]
+        assert values == pytest.approx([head.profile[best], *means, head.varies], rel=1e-5)
+        assert texts[4:-1] == [
+            f"{format_number(mean, 3)} ± {deviation:.3f}"
+            for mean, deviation in head.values.values()
         ]
-        profile = arrays[f"{kind}.profile"]
-        # nothing lies ahead in the decoder
-        assert profile.shape == (LAYERS * HEADS, 10 if kind == "decoder_self" else 19)
-        for head, entry, row in zip(heads, part["heads"], profile, strict=True):
-            assert (row == head.profile[: len(row)]).all()
-            assert head.profile[len(row) :].sum() == 0
-            assert entry["role"] == head.role
-            assert dict(entry["roles"]) == head.roles
-            assert entry["values"]["changes"] == [head.varies]
-            for name, spread in head.values.items():
-                expected = [spread.mean, spread.deviation, [*spread.lowest], [*spread.highest]]
-                assert entry["values"][name] == expected
+    assert [position_name(REACH + 1 + distance) for distance in (-9, -8, 0, 1, 9)] == [
+        "more than 8 before", "8 before", "at the same position", "1 after", "more than 8 after",
+    ]  # fmt: skip
 
 
 def test_the_list_has_text_log_p_and_length_of_each():
     traces = many()
     traces[1] = replace(traces[1], languages=Languages("English", "French"))  # >>fra<<, say
-    meta, _ = summary_of(lines_report(traces))
+    meta = message_of(lines_report(traces))
     numbers, sources, targets, log_p, lengths, unlike, sides = zip(*meta["sentences"], strict=True)
     english, german, french = ["English", "en"], ["German", "de"], ["French", "fr"]
     assert sides[:2] == ([english, german], [english, french])
@@ -87,15 +106,9 @@ def from_arrays(tokens):
 
 
 def test_traces_of_any_model_are_summed_up_by_the_kinds_and_heads_that_they_have():
-    meta, arrays = summary_of(
-        lines_report([from_arrays(["[CLS]", "a", "b"]), from_arrays(["[CLS]", "c"])])
-    )
-    (part,) = meta["parts"]
-    places = [(0, 0), (0, 1), (0, 2), (1, 0)]
-    assert part["kind"] == "encoder_self"
-    assert [(head["layer"], head["head"]) for head in part["heads"]] == places
-    assert arrays["encoder_self.profile"].shape == (4, 19)
-    assert arrays["encoder_self.profile"].sum(-1) == pytest.approx(1)
+    page = lines_report([from_arrays(["[CLS]", "a", "b"]), from_arrays(["[CLS]", "c"])])
+    meta, places = message_of(page), [(0, 0), (0, 1), (0, 2), (1, 0)]
+    assert [head for head, _, _ in rows_of(page)] == [("encoder_self", *at) for at in places]
     assert meta["selected"] == ["encoder_self", 0, 0]
     assert [row[6] for row in meta["sentences"]] == [[["Text", ""]] * 2] * 2
     assert [row[2:5] for row in meta["sentences"]] == [["", None, 3], ["", None, 2]]
@@ -106,25 +119,24 @@ def test_a_lens_that_tells_no_heads_apart_is_named_and_its_rows_are_layers():
     for number, trace in enumerate(traces):
         encoder, decoder, cross = (trace.weights(kind)[:, :1] for kind in KINDS)
         traces[number] = replace(trace, encoder_self=encoder, decoder_self=decoder, cross=cross)
-    meta, _ = summary_of(lines_report(traces, ExplorerOptions(lens="alti")))
-    assert (meta["together"], meta["amount"]) == (True, "share")
-    assert meta["caption"] == ["2 sentences", "lens: ALTI."]
-    assert [head["name"] for head in meta["parts"][0]["heads"]] == [
+    page = lines_report(traces, ExplorerOptions(lens="alti"))
+    assert "Each layer over all sentences" in page
+    assert ">Most share<" in page
+    assert [texts[0] for _, texts, _ in rows_of(page)] == [
         f"L{n + 1}" for n in range(LAYERS)
-    ]
-    meta, _ = summary_of(lines_report(many(2)))
-    assert (meta["together"], meta["amount"]) == (False, "weight")
+    ] * len(KINDS)
+    page = lines_report(many(2))
+    assert ("Each head over all sentences" in page, ">Most weight<" in page) == (True, True)
 
 
 def test_only_the_kinds_and_layers_of_the_options_are_in_the_summary():
     options = ExplorerOptions("cross", 1, kinds=("cross",), layers=(1,))
-    (part,) = summary_of(lines_report(many(2), options))[0]["parts"]
-    assert {(part["kind"], head["layer"]) for head in part["heads"]} == {("cross", 1)}
+    rows = rows_of(lines_report(many(2), options))
+    assert {head[:2] for head, _, _ in rows} == {("cross", 1)}
     # one stack is lower than the layer
     traces = [replace(trace, decoder_self=trace.decoder_self[:1]) for trace in many(2)]
-    meta, arrays = summary_of(lines_report(traces, ExplorerOptions("cross", 1, layers=(1,))))
-    assert [part["kind"] for part in meta["parts"]] == ["encoder_self", "cross"]
-    assert "decoder_self.profile" not in arrays
+    rows = rows_of(lines_report(traces, ExplorerOptions("cross", 1, layers=(1,))))
+    assert {head.kind for head, _, _ in rows} == {"encoder_self", "cross"}
 
 
 def test_the_heads_of_large_sentences_lie_apart(monkeypatch):
@@ -191,3 +203,14 @@ def test_a_page_too_large_for_a_browser_is_refused_at_the_sentence_that_makes_it
     page.add(sentences[1])
     with pytest.raises(InputError, match="With sentence 3 the report has more than"):
         page.add(sentences[2])
+
+
+def test_layers_of_a_hybrid_model_keep_their_numbers():
+    weights = np.tril(np.full((2, 3, 3), 1 / 3, np.float32))
+    trace = AttentionTrace.from_arrays(
+        decoder_self=[None, weights, None, weights], decoder_tokens=["a", "b", "c"]
+    )
+    page = lines_report([trace, trace])
+    names = [texts[0] for _, texts, _ in rows_of(page)]
+    assert names == ["L2 H1", "L2 H2", "L4 H1", "L4 H2"]
+    assert message_of(page)["selected"] == ["decoder_self", 1, 0]

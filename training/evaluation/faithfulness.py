@@ -35,12 +35,8 @@ from transformer.analysis.corpus.faithfulness_report import (
     FaithfulnessReport,
     LensFigures,
 )
-from transformer.analysis.corpus.stored import (
-    Figure,
-    checksum_of_weights,
-    mean_interval,
-    resampled_weights,
-)
+from transformer.analysis.corpus.resampling import mean_interval, resampled_weights
+from transformer.analysis.corpus.stored import Figure, checksum_of_weights
 from transformer.analysis.lenses import NAMES
 from transformer.cli import command
 from transformer.kinds import KINDS

@@ -37,22 +37,21 @@ from transformer.analysis.corpus.head_report import (
     HeadFigures,
     HeadReport,
 )
-from transformer.analysis.corpus.stored import (
-    Figure,
+from transformer.analysis.corpus.means import head_means
+from transformer.analysis.corpus.measured import COST, GRADIENT, LOG_P, LinePair, MeasuredLines
+from transformer.analysis.corpus.measuring import key_counts, measure_pairs
+from transformer.analysis.corpus.passes import batches_of
+from transformer.analysis.corpus.resampling import (
     Interval,
-    checksum_of_weights,
     interval,
     mean_interval,
     resampled_weights,
 )
+from transformer.analysis.corpus.stored import Figure, checksum_of_weights
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import normalised_by_layer
 from transformer.analysis.heads.removal import Removal, removed
-from transformer.analysis.lines.means import head_means
-from transformer.analysis.lines.measured import COST, GRADIENT, LOG_P, LinePair, MeasuredLines
-from transformer.analysis.lines.measuring import key_counts, measure_pairs
-from transformer.analysis.lines.passes import batches_of
 from transformer.cli import command
 from transformer.cli.arguments import whole_number
 from transformer.config import EOS, PAD

@@ -5,8 +5,8 @@ import { make } from "./core/dom.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
 import { Explorer } from "./explorer.ts";
-import { SentenceList } from "./lines/list.ts";
-import { HeadSummary } from "./lines/view.ts";
+import { type Sentence, SentenceList, sentenceOf } from "./lines/list.ts";
+import { HeadTable } from "./lines/table.ts";
 import type { Head } from "./head_grid/plan.ts";
 
 const byId = (id: string) => document.getElementById(id) as HTMLElement;
@@ -18,32 +18,30 @@ const heads = byId("heads");
 const problem = make("p", { role: "alert", hidden: "" });
 heads.before(problem);
 
-const data = await unpacked("lines-packed").then(HeadSummary.read).catch((error) => {
+const { meta } = await unpacked("lines-packed").catch((error) => {
   fail("The list of sentences");
   throw error;
 });
 
+const sentences: Sentence[] = meta.sentences.map(sentenceOf);
 let open: Head | null = null; // what was opened last stays open from sentence to sentence
 let shown = 0; // number of the sentence
 
-const summary = mount(byId("summary"), HeadSummary, data, {
-  onSelect: (head) => {
-    open = head;
-    show(shown, true);
-    byId("sentence").scrollIntoView({ block: "nearest" });
-  },
+const summary = new HeadTable(byId("summary"), (head) => {
+  open = head;
+  show(shown, true);
+  byId("sentence").scrollIntoView({ block: "nearest" });
 });
-const list = new SentenceList(byId("list"), data.sentences, (number) =>
+summary.mark(meta.selected);
+const list = new SentenceList(byId("list"), sentences, (number) =>
   location.replace(`#${number}`)); // walking over the list fills no history
-const dark = matchMedia("(prefers-color-scheme: dark)");
-dark.addEventListener("change", () => summary.layOut());
 addEventListener("hashchange", () => show(asked()));
 show(asked());
 
 function asked() {
   const number = Number(location.hash.slice(1));
-  const exists = data.sentences.some((known) => known.number === number);
-  return exists ? number : data.sentences[0].number;
+  const exists = sentences.some((known) => known.number === number);
+  return exists ? number : sentences[0].number;
 }
 
 async function show(number: number, again = false) {
@@ -85,7 +83,7 @@ function fail(part: string) {
 }
 
 function writeSentence(number: number) {
-  const chosen = data.sentences.find((known) => known.number === number);
+  const chosen = sentences.find((known) => known.number === number);
   if (!chosen) return;
   const texts = [chosen.source, chosen.target];
   byId("sentence").replaceChildren(...chosen.sides.flatMap(([name, lang], side) => (texts[side]

@@ -1,6 +1,5 @@
 """Summary of each head over many sentences: one pass, in memory that does not grow with them."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +8,6 @@ import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.corpus_roles import (
-    MAX_OFFSET,
     SentenceMeasures,
     corpus_role,
     measure_sentence,
@@ -18,7 +16,6 @@ from transformer.analysis.corpus.corpus_roles import (
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import Floats, in_shares, measure, total_variation
-from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.sinks import first_row
 from transformer.choices import check_choices
 from transformer.kinds import Kind
@@ -43,7 +40,6 @@ class SentenceHeads:
     measures: SentenceMeasures  # the measures of all heads, for their roles
     values: Mapping[str, Floats]  # means over these rows by `MEASURES`, `[layer, head]`
     profile: Floats  # `[layer, head, 2 · REACH + 3]`, as `offset_profile` gives it
-    roles: list[list[str]]  # `[layer][head]`, the role on this sentence alone
 
     @property
     def unlike(self) -> float:
@@ -52,24 +48,15 @@ class SentenceHeads:
         return float(np.mean([values[layer, head] for layer, head in _places(self.counts)]))
 
 
-@dataclass(frozen=True)
-class OverSentences:
-    """One measure of one head over the sentences."""
-
-    mean: float  # the mean over all rows
-    deviation: float  # standard deviation of the sentences' means, weighted by their rows
-    lowest: tuple[float, int]  # smallest of the sentences' means, and the first sentence with it
-    highest: tuple[float, int]  # largest, likewise
-
-
 @dataclass(frozen=True, eq=False)
 class HeadSummary:
     """One head over all sentences."""
 
     place: Head
     role: str  # by its means over all rows, without rare words: which these are is known too late
-    roles: Mapping[str, int]  # sentences with each role; "" where nothing dominates
-    values: Mapping[str, OverSentences]  # by the names of `MEASURES`
+    # by the names of `MEASURES`, the mean over all rows, and the standard deviation of the
+    # sentences' means, weighted by their rows
+    values: Mapping[str, tuple[float, float]]
     profile: Floats  # `[2 · REACH + 3]`, mean over all rows of what `offset_profile` gives
     varies: float  # √E‖p − p̄‖² of a sentence's profile: 0 where all are the same, below 1 always
 
@@ -93,7 +80,6 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
         measures=measures,
         values=values,
         profile=offset_profile(axes, kind),
-        roles=head_roles(in_shares(given, fill=False), kind),
     )
 
 
@@ -135,114 +121,59 @@ def _unlike_others(axes: LabelledWeights, counts: Sequence[int], first: int) -> 
 
 @check_choices
 class CorpusSummary:
-    """Running sums (West 1979) of the heads of one kind over all sentences that were added."""
+    """Running sums of the heads of one kind over all sentences that were added."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
-        self.sentences = 0
         self.counts: tuple[int, ...] = ()
-        self._means: dict[str, _WeightedMean] = {}
-        self._profile = _WeightedMean()
-        self._offsets: npt.NDArray[np.int64] = np.zeros(0, np.int64)
-        self._offset_rows = 0
-        self._roles: dict[tuple[int, int], Counter[str]] = {}
-        self._extremes: dict[str, _Extremes] = {name: _Extremes() for name in MEASURES}
+        self._rows = 0
+        # sums over the rows of each measure, and of its square: `[2, layer, head]`
+        self._sums: dict[str, Floats] = {}
+        self._profile: Floats = np.zeros(())  # likewise, `[2, layer, head, 2 · REACH + 3]`
+        self._offsets: npt.NDArray[np.int64] = np.zeros((), np.int64)
 
-    def add(self, number: int, heads: SentenceHeads) -> None:
-        """Count one sentence, whose number is for the lowest and the highest.
-
-        Raises:
-            ValueError: if there are other heads.
-        """
-        if not self.sentences:
-            self.counts = heads.counts
-            self._offsets = np.zeros(heads.measures.offset_counts.shape, np.int64)
-            self._roles = {place: Counter() for place in _places(heads.counts)}
-        if heads.counts != self.counts:
+    def add(self, heads: SentenceHeads) -> None:
+        """Count one sentence; other heads than before raise ValueError."""
+        if heads.counts != (self.counts or heads.counts):
             raise ValueError(f"heads {heads.counts} after {self.counts}")
-        self.sentences += 1
+        self.counts = heads.counts
+        self._rows += heads.rows
         for name, value in {**heads.measures.values, **heads.values}.items():
-            self._means.setdefault(name, _WeightedMean()).add(value, heads.rows)
-        self._profile.add(heads.profile, heads.rows)
-        self._offsets += heads.measures.offset_counts
-        self._offset_rows += heads.measures.rows
-        for name, extremes in self._extremes.items():
-            extremes.add(number, heads.values[name])
-        for (layer, head), roles in self._roles.items():
-            roles[heads.roles[layer][head]] += 1
+            self._sums[name] = self._sums.get(name, 0) + heads.rows * np.stack([value, value**2])
+        profile = np.stack([heads.profile, heads.profile**2])
+        self._profile = self._profile + heads.rows * profile
+        self._offsets = self._offsets + heads.measures.offset_counts
 
     def heads(self) -> list[HeadSummary]:
         """Summarise each head, by layer and number; none before the first sentence."""
-        return [self._head(*place) for place in _places(self.counts)]
-
-    def _head(self, layer: int, head: int) -> HeadSummary:
-        at = (layer, head)
-        return HeadSummary(
-            place=Head(self.kind, layer, head),
-            role=self._role(at),
-            roles=dict(self._roles[at].most_common()),
-            values={
-                name: OverSentences(
-                    float(self._means[name].mean[at]),
-                    float(self._means[name].variance[at]) ** 0.5,
-                    *extremes.head(at),
+        if not self.counts:
+            return []
+        moments = {name: self._moments(sums) for name, sums in self._sums.items()}
+        profile, variance = self._moments(self._profile)
+        varies = variance.sum(-1) ** 0.5
+        offsets = most_frequent_offsets(self._offsets)
+        at_best = self._offsets.max(-1) / self._rows
+        summaries = []
+        for at in _places(self.counts):
+            means = {name: float(mean[at]) for name, (mean, _) in moments.items()}
+            means |= {"positional": float(at_best[at]), "rare word": 0.0}
+            summaries.append(
+                HeadSummary(
+                    place=Head(self.kind, *at),
+                    role=corpus_role(means, self.kind, int(offsets[at])),
+                    values={
+                        name: (means[name], float(moments[name][1][at]) ** 0.5) for name in MEASURES
+                    },
+                    profile=profile[at],
+                    varies=float(varies[at]),
                 )
-                for name, extremes in self._extremes.items()
-            },
-            profile=self._profile.mean[at],
-            varies=float(self._profile.variance[at].sum()) ** 0.5,
-        )
-
-    def _role(self, at: tuple[int, int]) -> str:
-        means = {name: float(mean.mean[at]) for name, mean in self._means.items()}
-        offset = int(most_frequent_offsets(self._offsets)[at])
-        at_best = self._offsets[at][offset + MAX_OFFSET]
-        means |= {"positional": at_best / self._offset_rows, "rare word": 0.0}
-        return corpus_role(means, self.kind, offset)
-
-
-class _WeightedMean:
-    """Mean and variance of arrays that come one after another, with their weights."""
-
-    def __init__(self) -> None:
-        self.weight = 0.0
-        self.mean: Floats = np.zeros(())
-        self._squares: Floats = np.zeros(())
-
-    def add(self, value: Floats, weight: float) -> None:
-        self.weight += weight
-        apart = value - self.mean
-        self.mean = self.mean + apart * (weight / self.weight)
-        self._squares = self._squares + weight * apart * (value - self.mean)
-
-    @property
-    def variance(self) -> Floats:
-        return np.asarray(self._squares / self.weight)
-
-
-class _Extremes:
-    """The smallest and the largest value of each head, and the sentences that have them."""
-
-    def __init__(self) -> None:
-        self._extremes: list[tuple[Floats, npt.NDArray[np.int64]]] = []
-
-    def add(self, number: int, value: Floats) -> None:
-        here = np.full(value.shape, number)
-        if not self._extremes:
-            self._extremes = [(value, here), (value, here)]
-            return
-        self._extremes = [
-            (np.where(better, value, end), np.where(better, here, numbers))
-            for (end, numbers), better in zip(
-                self._extremes,
-                (value < self._extremes[0][0], value > self._extremes[1][0]),
-                strict=True,
             )
-        ]
+        return summaries
 
-    def head(self, at: tuple[int, int]) -> tuple[tuple[float, int], tuple[float, int]]:
-        (low, lowest), (high, highest) = self._extremes
-        return (float(low[at]), int(lowest[at])), (float(high[at]), int(highest[at]))
+    def _moments(self, sums: Floats) -> Floats:
+        """Return mean and variance, `[2, ...]`."""
+        mean, square = sums / self._rows
+        return np.stack([mean, np.maximum(square - mean**2, 0)])
 
 
 def _places(counts: Sequence[int]) -> Iterator[tuple[int, int]]:

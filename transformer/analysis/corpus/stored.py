@@ -1,12 +1,9 @@
-"""Figures of a checkpoint with bootstrap intervals (Efron 1979), stored beside it as JSON."""
+"""Figures of a checkpoint with their intervals, stored beside it as JSON."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
-
-import numpy as np
-import numpy.typing as npt
 
 from transformer.checkpoints.checkpoint import MANIFEST, MAX_JSON_BYTES, WEIGHTS
 from transformer.checkpoints.marian import is_marian
@@ -79,42 +76,3 @@ def checksum_of_weights(folder: Path) -> str:
         raise CheckpointError(
             f"{folder} has no manifest of ours: copy the folder again."
         ) from error
-
-
-Floats = npt.NDArray[np.float64]
-
-RESAMPLES, CONFIDENCE = 1_000, 0.95
-
-
-class Interval(NamedTuple):
-    """Figures with the bounds between which 95 % of the resamples lie; all of one shape."""
-
-    value: Floats
-    low: Floats
-    high: Floats
-
-
-def resampled_weights(sentences: int, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Count the draws, by a seed, of each sentence in each resample; rows sum to `sentences`."""
-    draw = np.random.default_rng(seed)
-    share = np.full(sentences, 1 / sentences)
-    return draw.multinomial(sentences, share, size=resamples).astype(np.float64)
-
-
-def mean_interval(values: Floats, weights: Floats, counts: Floats) -> Interval:
-    """Average over sentences, each counted `counts` times, such as its rows or pieces.
-
-    `values` are `[sentence, ...]`, `counts` `[sentence]` and `weights` `[resample, sentence]`, from
-    `resampled_weights`.
-    """
-    flat = values.reshape(len(values), -1).astype(np.float64) * counts[:, None]
-    value = flat.sum(0) / counts.sum()
-    means = weights @ flat / (weights @ counts)[:, None]  # [resample, value]
-    return interval(value.reshape(values.shape[1:]), means.reshape(-1, *values.shape[1:]))
-
-
-def interval(value: Floats, resampled: Floats) -> Interval:
-    """Compute the interval of a figure from its resamples, `[...]` and `[resample, ...]`."""
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)
-    return Interval(np.asarray(value, dtype=np.float64), low, high)

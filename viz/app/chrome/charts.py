@@ -1,13 +1,15 @@
 """Charts in Streamlit: Altair's, quicker than `st.altair_chart`, and Plotly's with a file name."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair
 import streamlit as st
 
+from transformer.analysis.heads.head import Head
 from viz.app import presentation
+from viz.app.chrome.head_picker import open_head
 from viz.figures.axes import vega_json
 from viz.figures.colors import INK
 from viz.figures.head_scatter import PICKED
@@ -91,6 +93,36 @@ def picked_point(state: object) -> Mapping[str, object]:
     if isinstance(points, list) and points and isinstance(points[0], dict):
         return points[0]
     return {}
+
+
+def draw_clickable(
+    chart: altair.Chart | altair.LayerChart, key: str, heads: Collection[Head], alt: str
+) -> None:
+    """Draw a chart with the selection `PICKED`, whose clicks open one of the heads.
+
+    A second click on the same head would only clear its selection: with a new key for each open
+    head, the chart starts without one.
+    """
+
+    def clicked() -> None:
+        # a click outside the cells selects nothing
+        if (head := clicked_head(st.session_state.get(key), heads)) is not None:
+            open_head(head)
+
+    altair_chart(chart, key=key, on_select=clicked, alt=alt)
+
+
+def clicked_head(state: object, heads: Collection[Head]) -> Head | None:
+    """Return which of the heads a click has selected, or None for anything else.
+
+    The state is the value that Streamlit holds under the key of the chart. A grid has heads of one
+    kind, and its selection no field for it.
+    """
+    point = picked_point(state)
+    place = point.get("layer"), point.get("head")
+    if {*map(type, place)} != {int}:
+        return None
+    return next((head for head in heads if (point.get("kind", head.kind), *place) == head), None)
 
 
 @altair.theme.register("headlight", enable=True)

@@ -3,7 +3,21 @@
 
 import { boxAt, isShortcut, make, reveal } from "../core/dom.ts";
 import { logText, within } from "../core/text.ts";
-import type { Sentence } from "./view.ts";
+
+export interface Sentence {
+  number: number; // of its line, from 1
+  source: string;
+  target: string;
+  logP: number | null;
+  length: number; // pieces of both sides
+  unlike: number; // how far heads of a kind differ from each other
+  sides: [name: string, code: string][]; // source and target, with their languages' codes
+}
+
+/** Read a sentence of the message of viz/lines.py. */
+export const sentenceOf =
+  ([number, source, target, logP, length, unlike, sides]: any[]): Sentence =>
+    ({ number, source, target, logP, length, unlike, sides });
 
 const PAGE = 10; // sentences for each Page Up and Page Down
 

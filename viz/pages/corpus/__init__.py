@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from transformer import HeadlightError, Translator
-from transformer.analysis.lines.measuring import measure_lines
+from transformer.analysis.corpus.measuring import measure_lines
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row
 from viz.app.links.navigation import ALL_HEADS, COMPARE, CORPUS_VIEW, ONE_HEAD, REMOVE_HEADS, SEARCH

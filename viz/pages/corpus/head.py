@@ -4,11 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
+from transformer.analysis.corpus.head_tokens import HeadTokens, head_tokens
+from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
+from transformer.analysis.corpus.measuring import measure_lines, trace_of
+from transformer.analysis.corpus.search import deciles
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.head_tokens import HeadTokens, head_tokens
-from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLines
-from transformer.analysis.lines.measuring import measure_lines, trace_of
-from transformer.analysis.lines.search import deciles
 from viz.app.cache.memory import memo
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart

@@ -6,15 +6,14 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
-from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.means import head_means, heads_table
-from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLines
-from transformer.analysis.lines.significance import holm, permutation_p
+from transformer.analysis.corpus.means import head_means, heads_table
+from transformer.analysis.corpus.measured import COST, HEAD_MEASURES
+from transformer.analysis.corpus.resampling import holm, permutation_p
 from transformer.kinds import KIND_NAMES
-from viz.app.chrome.charts import altair_chart, picked_point
+from viz.app.chrome.charts import draw_clickable
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
-from viz.app.chrome.head_picker import head_heading, link_parameters, open_head, pick_head
+from viz.app.chrome.head_picker import head_heading, link_parameters, pick_head
 from viz.app.chrome.table_downloads import table_downloads
 from viz.app.links.navigation import CORPUS_VIEW, ONE_HEAD
 from viz.draw.formatting import counted
@@ -41,7 +40,13 @@ def show(translator: Translator, measured: Measured) -> str:
         with st.popover("Choose a head", key="corpus-choose-head"):
             opened = pick_head(translator, link_parameters(*first))
     with st.container(key="corpus-scatter"):
-        _scatter(table, x, y, color, opened, lines)
+        draw_clickable(
+            head_scatter(table, x, y, color, opened),
+            f"corpus-scatter-{opened.kind}-{opened.layer}-{opened.head}",
+            lines.heads,
+            f"{measure_name(y)} of every head against its {measure_name(x)}: the table below has "
+            f"the same numbers, and the menus above open a head.",
+        )
     drawn = int(table[[x, y]].notna().all(axis=1).sum())
     notes = [f"{measure_name(name)}: {HEAD_MEASURES[name]}." for name in dict.fromkeys((x, y))]
     if drawn < len(table):
@@ -52,7 +57,11 @@ def show(translator: Translator, measured: Measured) -> str:
     with st.container(key="corpus-opened", horizontal=True, vertical_alignment="center"):
         role = role_name(table["role"][row], opened.kind) or MIXED
         head_heading(opened, f"over {counted(len(lines), 'line')}: {role}")
-        st.button("See its sentences", key="corpus-open", on_click=_open_view)
+        st.button(
+            "See its sentences",
+            key="corpus-open",
+            on_click=lambda: st.session_state.update({CORPUS_VIEW: ONE_HEAD}),
+        )
         st.button("Remove this head", key="corpus-remove", on_click=open_removal, args=(opened,))
     _table(table, [x, y])
     table_downloads(table, "heads")
@@ -70,36 +79,6 @@ def show(translator: Translator, measured: Measured) -> str:
         # Every measure of every head
         result = table
     """
-
-
-def _scatter(
-    table: pd.DataFrame, x: str, y: str, color: str, opened: Head, lines: MeasuredLines
-) -> None:
-    # a new key for each open head starts the chart without a selection, as on “What heads do”
-    key = f"corpus-scatter-{opened.kind}-{opened.layer}-{opened.head}"
-
-    def clicked() -> None:
-        if (head := clicked_head(st.session_state.get(key), lines)) is not None:
-            open_head(head)
-
-    altair_chart(
-        head_scatter(table, x, y, color, opened),
-        key=key,
-        on_select=clicked,
-        alt=f"{measure_name(y)} of every head against its {measure_name(x)}: the table below has "
-        f"the same numbers, and the menus above open a head.",
-    )
-
-
-def clicked_head(state: object, lines: MeasuredLines) -> Head | None:
-    """Return the head of a click on the scatter, or None for anything else."""
-    point = picked_point(state)
-    place = tuple(point.get(name) for name in ("kind", "layer", "head"))
-    return next((head for head in lines.heads if head == place), None)
-
-
-def _open_view() -> None:
-    st.session_state[CORPUS_VIEW] = ONE_HEAD
 
 
 def _table(table: pd.DataFrame, axes: list[str]) -> None:

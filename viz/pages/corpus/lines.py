@@ -9,11 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from transformer import HeadlightError, InputError, Translator
+from transformer.analysis.corpus import result_file
+from transformer.analysis.corpus.measured import COST, LOG_P, LeftOut, MeasuredLines
+from transformer.analysis.corpus.measuring import measure_lines
+from transformer.analysis.corpus.passes import PIECES, Part, Progress, seconds
 from transformer.analysis.heads.head import all_heads
-from transformer.analysis.lines import result_file
-from transformer.analysis.lines.measured import COST, LOG_P, LeftOut, MeasuredLines
-from transformer.analysis.lines.measuring import measure_lines
-from transformer.analysis.lines.passes import PIECES, Part, Progress, seconds
 from transformer.config import UNK
 from transformer.errors import unreadable
 from transformer.files.lines import decode_lines

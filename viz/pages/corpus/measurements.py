@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from transformer.analysis.corpus.means import HeadMeans, head_means
+from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.means import HeadMeans, head_means
-from transformer.analysis.lines.measured import COST, HEAD_MEASURES, MeasuredLines
 from transformer.errors import InputError
 from viz.app.cache.memory import memo, recall, shared_cache
 

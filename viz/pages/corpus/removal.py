@@ -8,12 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
-from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal import Removal
-from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
-from transformer.analysis.lines.measured import COST, MeasuredLines
-from transformer.analysis.lines.quality import quality_changes
-from transformer.analysis.lines.removal import (
+from transformer.analysis.corpus.comparison import quality_changes
+from transformer.analysis.corpus.measured import COST, MeasuredLines
+from transformer.analysis.corpus.removal import (
     CHANGE,
     LinesWithout,
     RemovalSummary,
@@ -21,7 +18,10 @@ from transformer.analysis.lines.removal import (
     lines_without,
     summarise_removal,
 )
-from transformer.analysis.lines.significance import holm, permutation_p
+from transformer.analysis.corpus.resampling import holm, permutation_p
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources

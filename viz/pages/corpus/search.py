@@ -8,9 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from transformer import InputError, Translator
-from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.means import sentences_table
-from transformer.analysis.lines.measured import (
+from transformer.analysis.corpus.means import sentences_table
+from transformer.analysis.corpus.measured import (
     COST,
     DIAGONAL,
     HEAD_MEASURES,
@@ -22,8 +21,9 @@ from transformer.analysis.lines.measured import (
     Floats,
     MeasuredLines,
 )
-from transformer.analysis.lines.measuring import sentence_measures
-from transformer.analysis.lines.search import LinePatterns, matching_rows
+from transformer.analysis.corpus.measuring import sentence_measures
+from transformer.analysis.corpus.search import LinePatterns, matching_rows
+from transformer.analysis.heads.head import Head
 from viz.app.cache.memory import memo
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import (

@@ -215,7 +215,10 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
             "name": [cell.head.title for cell in cells],
             "text": [cell.text for cell in cells],
             "description": [cell.description for cell in cells],
-            "opacity": [_opacity(cell.value) for cell in cells],
+            "opacity": [
+                0.0 if value is None else PALEST + (DEEPEST - PALEST) * min(abs(value), 1.0)
+                for value in (cell.value for cell in cells)
+            ],
             "color": [colors[(cell.value or 0) < 0] for cell in cells],
             "size": [min(12.0, 88 / max(len(cell.text), 1)) for cell in cells],  # px, as it fits
             "opened": [cell.head == opened for cell in cells],
@@ -270,12 +273,6 @@ def spoken_table(cells: Sequence[Cell], kind: Kind, quantity: str) -> str:
     )
 
 
-def _opacity(value: float | None) -> float:
-    if value is None:
-        return 0.0
-    return float(PALEST + (DEEPEST - PALEST) * np.clip(abs(value), 0, 1))
-
-
 ROLE = "role"
 QUANTITIES: dict[str, str] = {
     ROLE: "",
@@ -327,8 +324,11 @@ def report_cells(report: HeadReport, quantity: str) -> dict[Kind, list[Cell]]:
     if quantity == ROLE:
         cells = [_role_cell(figures) for figures in report.heads]
     else:
-        maximum = _largest_value(report, QUANTITIES[quantity])
-        cells = [_measure_cell(figures, QUANTITIES[quantity], maximum) for figures in report.heads]
+        measure, maximum = QUANTITIES[quantity], 1.0
+        if measure not in SHARES:  # the value with the deepest colour: one scale for all kinds
+            figures = [head.measures[measure] for head in report.heads if measure in head.measures]
+            maximum = max(abs(figure.value) for figure in figures) or 1.0
+        cells = [_measure_cell(head, measure, maximum) for head in report.heads]
     return {kind: [cell for cell in cells if cell.head.kind == kind] for kind in KINDS}
 
 
@@ -374,12 +374,7 @@ def _role_cell(figures: HeadFigures) -> Cell:
     kind = figures.place.kind
     value = figure.value if figures.role else 0.0
     description = f"{_role_name(figures.role, measure, kind)} {with_interval(measure, figure)}"
-    return Cell(
-        figures.place,
-        value,
-        role_name(figures.role, kind),
-        description,
-    )
+    return Cell(figures.place, value, role_name(figures.role, kind), description)
 
 
 def _role_name(role: str, nearest: str, kind: Kind) -> str:
@@ -400,14 +395,6 @@ def _measure_cell(figures: HeadFigures, measure: str, maximum: float) -> Cell:
     else:
         text = as_text(measure, figure.value).split(" ")[0]
     return Cell(figures.place, figure.value / maximum, text, description)
-
-
-def _largest_value(report: HeadReport, measure: str) -> float:
-    """Return the value with the deepest colour: one scale for the three kinds."""
-    if measure in SHARES:
-        return 1.0
-    figures = [head.measures[measure] for head in report.heads if measure in head.measures]
-    return max(abs(figure.value) for figure in figures) or 1.0
 
 
 def stored_report(translator: Translator) -> HeadReport | None:

@@ -25,6 +25,7 @@ from transformer.analysis.lenses.names import HAS_HEADS, LensName
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
+from viz.app.chrome.charts import draw_clickable
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
@@ -54,7 +55,7 @@ from viz.pages.roles.corpus_map import (
     stored_report,
     with_interval,
 )
-from viz.pages.roles.head_charts import draw_clickable, kind_title
+from viz.pages.roles.head_charts import grid_key, kind_title
 from viz.pages.roles.removal_controls import open_removal
 
 _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside each other
@@ -156,13 +157,10 @@ def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> No
     """Draw the heads of one kind; a click opens a head."""
     # in one element with the title: the table for screen readers then takes no room
     st.html(kind_title(kind, KIND_TITLES[kind]) + spoken_table(cells, kind, quantity))
-    shape = 1 + max(cell.head.layer for cell in cells), 1 + max(cell.head.head for cell in cells)
     draw_clickable(
         kind_chart(cells, kind, opened, signed=is_signed(quantity)),
-        "measured",
-        kind,
-        opened,
-        shape,
+        grid_key("measured", kind, opened),
+        [cell.head for cell in cells],
         f"{quantity} of each {SCREEN_NAMES[kind]} head: the table before this chart has the same "
         f"numbers, and the menus above open a head.",
     )

@@ -7,12 +7,9 @@ import altair as alt
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import streamlit as st
 
 from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
-from viz.app.chrome.charts import altair_chart, picked_point
-from viz.app.chrome.head_picker import open_head
 from viz.draw.labels import head_title
 from viz.draw.palette import COLOR
 from viz.figures.axes import bare_axis
@@ -27,37 +24,9 @@ def kind_title(kind: Kind, text: str) -> str:
     return f'<div><span aria-hidden="true" style="color: {COLOR[kind]}">●</span> {text}</div>'
 
 
-def draw_clickable(
-    chart: alt.Chart | alt.LayerChart,
-    name: str,
-    kind: Kind,
-    opened: Head,
-    shape: tuple[int, int],
-    alt_text: str,
-) -> None:
-    """Draw a chart with the selection `PICKED`, whose clicks open a head of this kind."""
-    # a second click on the same head would only clear its selection: a new key for each open head
-    # starts the chart without a selection
-    key = f"{name}-{kind}-{f'{opened.layer}.{opened.head}' if opened.kind == kind else ''}"
-
-    def clicked() -> None:
-        place = clicked_head(st.session_state.get(key), shape)
-        if place is not None:  # a click outside the cells selects nothing
-            open_head(Head(kind, *place))
-
-    altair_chart(chart, key=key, on_select=clicked, alt=alt_text)
-
-
-def clicked_head(state: object, shape: tuple[int, int]) -> tuple[int, int] | None:
-    """Return layer and head of a click within a shape, or None for anything else.
-
-    The state is the value that Streamlit holds under the key of the chart.
-    """
-    point = picked_point(state)
-    layer, head = point.get("layer"), point.get("head")
-    if type(layer) is not int or type(head) is not int:
-        return None
-    return (layer, head) if 0 <= layer < shape[0] and 0 <= head < shape[1] else None
+def grid_key(name: str, kind: Kind, opened: Head) -> str:
+    """Return the key of the grid of a kind, another one for each of its heads that is open."""
+    return f"{name}-{kind}-{f'{opened.layer}.{opened.head}' if opened.kind == kind else ''}"
 
 
 _CELL = 26  # CSS pixels

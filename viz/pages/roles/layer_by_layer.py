@@ -277,12 +277,13 @@ def _encoder_layers(
     except HeadlightError as error:
         say(error)
         return
+    names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
     for reading in readings:
         show_candidate(
             reading.translation.text,
             translation.text,
             _reading_caption(reading),
-            title=_reading_title(reading, N),
+            title=names.get(reading.layer, f"Layer {reading.layer}"),
         )
     st.caption(
         f"{MARKS} The decoder learned to read only the last layer (DecoderLens, Langedijk et al. "
@@ -300,12 +301,6 @@ def _reading(translator: Translator, trace: AttentionTrace, layer: int) -> Layer
             translator, trace, layer, should_stop=SearchBudget(), **settings.arguments
         ),
     )
-
-
-def _reading_title(reading: LayerReading, N: int) -> str:
-    """Name the layer of a reading, one of 0 to N."""
-    names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
-    return names.get(reading.layer, f"Layer {reading.layer}")
 
 
 def _reading_caption(reading: LayerReading) -> str:

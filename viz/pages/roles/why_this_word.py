@@ -18,7 +18,7 @@ from transformer.analysis.teacher_forcing import Array
 from transformer.kinds import KINDS, Kind
 from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
-from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.charts import altair_chart, draw_clickable
 from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.chrome.fields import choose_one, controls_row
 from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
@@ -33,7 +33,7 @@ from viz.figures.colors import GREY, INK
 from viz.pages.roles.head_charts import (
     SIGN_COLOR,
     TINY,
-    draw_clickable,
+    grid_key,
     heads_by_value,
     heads_chart,
     kind_title,
@@ -206,10 +206,8 @@ def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, o
             st.html(kind_title(kind, f"{SCREEN_NAMES[kind]} {total}"))
             draw_clickable(
                 heads_chart(kind, heads, maximum, measure, opened=head),
-                "why-heads",
-                kind,
-                head,
-                heads.shape,
+                grid_key("why-heads", kind, head),
+                [Head(kind, *at) for at in np.ndindex(heads.shape)],
                 f"What each {SCREEN_NAMES[kind]} head adds: layers down, heads across.",
             )
     st.caption(

@@ -21,7 +21,7 @@ from transformer.analysis.corpus.faithfulness import (
     uniform_changes,
     word_scores,
 )
-from transformer.analysis.corpus.stored import mean_interval, resampled_weights
+from transformer.analysis.corpus.resampling import mean_interval, resampled_weights
 from transformer.config import BOS
 from transformer.kinds import KINDS, attention_name
 

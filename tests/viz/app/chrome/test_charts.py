@@ -1,17 +1,24 @@
 """Charts that are drawn from a remembered specification."""
 
 import json
+from collections.abc import Sequence
 from copy import deepcopy
+from typing import Any
 from xml.etree import ElementTree
 
 import altair as alt
 import pandas as pd
+import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from vl_convert import vegalite_to_svg
 
+from transformer.analysis.heads.head import Head
 from viz.app.chrome import charts
-from viz.app.chrome.charts import spec_of
+from viz.app.chrome.charts import clicked_head, spec_of
 from viz.figures.axes import named_color, word_axis
+from viz.figures.head_scatter import PICKED
+from viz.pages.roles.head_charts import grid_key
 
 COLORS = {"if": "teal", "as": "gray"}
 
@@ -78,3 +85,38 @@ def test_the_word_if_is_text_on_every_chart() -> None:
     for spec in (words.to_dict(), spec_of(words), spec_of(named)):
         drawn = ElementTree.fromstring(vegalite_to_svg(spec)).itertext()
         assert {"as", "if"} <= {text.strip("\u2060") for text in drawn}
+
+
+GRID = [Head("cross", layer, head) for layer in range(2) for head in range(4)]
+
+
+def test_a_click_is_a_head_of_the_chart_and_nothing_else_that_a_browser_sends() -> None:
+    def clicked(value: object, heads: Sequence[Head] = GRID) -> Head | None:
+        return clicked_head({"selection": {PICKED: value}}, heads)
+
+    assert clicked([{"layer": 1, "head": 3}]) == ("cross", 1, 3)
+    both = [*GRID, Head("decoder_self", 1, 3)]
+    for kind in ("cross", "decoder_self"):
+        point = {"kind": kind, "layer": 1, "head": 3}
+        assert clicked([point], both) == (kind, 1, 3)
+    wrong: list[object] = ["x", None, [], [3], [{}], [{"kind": "x", "layer": 0, "head": 0}]]
+    layers: tuple[object, ...] = (2, -1, "1", True, [])
+    wrong += [[{"layer": layer, "head": 0}] for layer in layers]
+    assert [clicked(value) for value in wrong] == [None] * len(wrong)
+    assert clicked_head(None, GRID) is clicked_head({"selection": 3}, GRID) is None
+
+
+def test_a_click_opens_its_head_and_one_beside_the_cells_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: dict[str, Any] = {}
+    opened: list[Head] = []
+    monkeypatch.setattr(charts, "altair_chart", lambda _, **settings: drawn.update(settings))
+    monkeypatch.setattr(charts, "open_head", opened.append)
+    keys = [grid_key("heads", "cross", head) for head in (*GRID[:2], Head("encoder_self", 0, 1))]
+    assert len(set(keys)) == 3  # a second click on an open head is a new selection
+    charts.draw_clickable(alt.Chart(pd.DataFrame()), keys[0], GRID, "")
+    for points in ([{"layer": 1, "head": 2}], []):
+        monkeypatch.setattr(st, "session_state", {keys[0]: {"selection": {PICKED: points}}})
+        drawn["on_select"]()
+    assert opened == [Head("cross", 1, 2)]

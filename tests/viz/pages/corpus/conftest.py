@@ -3,8 +3,8 @@
 import pytest
 
 from transformer import Translator
-from transformer.analysis.lines import result_file
-from transformer.analysis.lines.measured import MeasuredLines
+from transformer.analysis.corpus import result_file
+from transformer.analysis.corpus.measured import MeasuredLines
 from transformer.files.installed import BUNDLED
 
 

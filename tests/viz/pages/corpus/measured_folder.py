@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from training.evaluation.measurement import store
 from transformer import Translator
-from transformer.analysis.lines import result_file
-from transformer.analysis.lines.measured import MeasuredLines
-from transformer.analysis.lines.measuring import measure_lines
+from transformer.analysis.corpus import result_file
+from transformer.analysis.corpus.measured import MeasuredLines
+from transformer.analysis.corpus.measuring import measure_lines
 
 TEXTS = (
     "The dog sleeps in the garden.",

@@ -12,10 +12,10 @@ from tests.viz.app_test import texts
 from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, press, view
 from tests.viz.pages.reading import blocks, computed
 from transformer import InputError, Translator
-from transformer.analysis.lines import result_file
-from transformer.analysis.lines.comparison import compared_heads, compared_sentences
-from transformer.analysis.lines.measured import LOG_P, MeasuredLines
-from transformer.analysis.lines.measuring import measure_lines
+from transformer.analysis.corpus import result_file
+from transformer.analysis.corpus.comparison import compared_heads, compared_sentences
+from transformer.analysis.corpus.measured import LOG_P, MeasuredLines
+from transformer.analysis.corpus.measuring import measure_lines
 from transformer.checkpoints import checkpoint
 from viz.app.models.menu import MODELS_VARIABLE
 from viz.pages.corpus.compare import FILE, JOB

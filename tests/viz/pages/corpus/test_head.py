@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.reading import frames
 from transformer import Translator
+from transformer.analysis.corpus.head_tokens import head_tokens
+from transformer.analysis.corpus.measured import MeasuredLines
+from transformer.analysis.corpus.measuring import trace_of
+from transformer.analysis.corpus.search import deciles
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.head_tokens import head_tokens
-from transformer.analysis.lines.measured import MeasuredLines
-from transformer.analysis.lines.measuring import trace_of
-from transformer.analysis.lines.search import deciles
 from transformer.files.installed import BUNDLED
 from viz.pages.corpus import head as module
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 from io import BytesIO
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,14 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url
 from tests.viz.pages.reading import frames
+from transformer.analysis.corpus.means import head_means, heads_table
+from transformer.analysis.corpus.measured import COST, MeasuredLines
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lines.means import head_means, heads_table
-from transformer.analysis.lines.measured import COST, MeasuredLines
 from transformer.files.installed import BUNDLED
 from transformer.kinds import KIND_NAMES
-from viz.figures.head_scatter import NAMED, PICKED, furthest
+from viz.figures.head_scatter import NAMED, furthest
 from viz.pages.corpus import heads as module
-from viz.pages.corpus.heads import clicked_head
 from viz.trace_files import csv_bytes, parquet_bytes
 
 pytestmark = pytest.mark.slow
@@ -88,25 +85,3 @@ def test_a_measure_that_a_kind_has_not_leaves_its_heads_out(
     assert len(drawn) == (table["kind"] == "cross").sum()
     for name, value in (("corpus_x", "one-to-one"), ("corpus_y", "entropy")):
         assert in_url(app, name) == value
-
-
-def test_a_click_opens_its_head_and_nothing_else_that_a_browser_sends(
-    opened: Callable[..., AppTest], lines: MeasuredLines, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def clicked(point: Any) -> Head | None:
-        return clicked_head({"selection": {PICKED: [point]}}, lines)
-
-    assert clicked({"kind": "decoder_self", "layer": 1, "head": 3}) == ("decoder_self", 1, 3)
-    for layer, kind in ((6, "cross"), (-1, "cross"), ("1", "cross"), ([], "cross"), (1, "x")):
-        assert clicked({"kind": kind, "layer": layer, "head": 0}) is None
-    assert clicked_head(None, lines) is clicked_head({"selection": 3}, lines) is None
-    drawn: dict[str, Any] = {}
-    heads: list[Head] = []
-    monkeypatch.setattr(module, "altair_chart", lambda _, **settings: drawn.update(settings))
-    monkeypatch.setattr(module, "open_head", heads.append)
-    opened(checkpoint=BUNDLED)
-    point = {"kind": "encoder_self", "layer": 2, "head": 4}
-    state = {drawn["key"]: {"selection": {PICKED: [point]}}}
-    monkeypatch.setattr(module, "st", SimpleNamespace(session_state=state))
-    drawn["on_select"]()
-    assert heads == [("encoder_self", 2, 4)]

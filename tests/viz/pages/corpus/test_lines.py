@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
 from transformer import Translator
-from transformer.analysis.lines import result_file
-from transformer.analysis.lines.measured import LOG_P, MeasuredLines
-from transformer.analysis.lines.measuring import measure_lines
+from transformer.analysis.corpus import result_file
+from transformer.analysis.corpus.measured import LOG_P, MeasuredLines
+from transformer.analysis.corpus.measuring import measure_lines
 from transformer.checkpoints import domain
 from transformer.checkpoints.domain import Domain
 from viz.app.cache.memory import ByteCache, forget_server_wide

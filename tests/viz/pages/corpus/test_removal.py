@@ -19,14 +19,14 @@ from tests.viz.pages.corpus.measured_folder import (
 )
 from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
+from transformer.analysis.corpus.comparison import quality_changes
+from transformer.analysis.corpus.means import head_means
+from transformer.analysis.corpus.measured import COST, MeasuredLines
+from transformer.analysis.corpus.removal import CHANGE, lines_without, summarise_removal
+from transformer.analysis.corpus.resampling import holm
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
-from transformer.analysis.lines.means import head_means
-from transformer.analysis.lines.measured import COST, MeasuredLines
-from transformer.analysis.lines.quality import quality_changes
-from transformer.analysis.lines.removal import CHANGE, lines_without, summarise_removal
-from transformer.analysis.lines.significance import holm
 from viz.app.sentence.python_code import TITLE
 from viz.draw.formatting import format_number, format_p
 from viz.pages.corpus.removal import JOB, TriedSet, tried_table

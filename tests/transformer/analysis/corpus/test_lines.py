@@ -14,31 +14,38 @@ import sacrebleu
 from transformer import InputError, Translator
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import read_alignment
-from transformer.analysis.corpus.stored import mean_interval, resampled_weights
-from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import gradient_importance
-from transformer.analysis.heads.removal import Removal, removed
-from transformer.analysis.lines import result_file
-from transformer.analysis.lines.comparison import compared_heads, compared_sentences
-from transformer.analysis.lines.head_tokens import head_tokens
-from transformer.analysis.lines.means import head_means, heads_table
-from transformer.analysis.lines.measured import (
+from transformer.analysis.corpus import result_file
+from transformer.analysis.corpus.comparison import (
+    compared_heads,
+    compared_sentences,
+    quality_changes,
+)
+from transformer.analysis.corpus.head_tokens import head_tokens
+from transformer.analysis.corpus.means import head_means, heads_table
+from transformer.analysis.corpus.measured import (
     ALIGNMENT_ERROR,
     COST,
     GRADIENT,
     LOG_P,
 )
-from transformer.analysis.lines.measuring import measure_lines, trace_of
-from transformer.analysis.lines.passes import batches_of, steps
-from transformer.analysis.lines.quality import quality_changes
-from transformer.analysis.lines.removal import (
+from transformer.analysis.corpus.measuring import measure_lines, trace_of
+from transformer.analysis.corpus.passes import batches_of, steps
+from transformer.analysis.corpus.removal import (
     lines_without,
     random_sets,
     summarise_removal,
     word_changes,
 )
-from transformer.analysis.lines.search import LinePatterns, deciles, matching_rows
-from transformer.analysis.lines.significance import holm, permutation_p
+from transformer.analysis.corpus.resampling import (
+    holm,
+    mean_interval,
+    permutation_p,
+    resampled_weights,
+)
+from transformer.analysis.corpus.search import LinePatterns, deciles, matching_rows
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.importance import gradient_importance
+from transformer.analysis.heads.removal import Removal, removed
 from transformer.checkpoints import checkpoint
 from transformer.kinds import KINDS
 

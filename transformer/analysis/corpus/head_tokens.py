@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import torch
 
+from transformer.analysis.corpus.measured import Floats, LinePair, MeasuredLines
+from transformer.analysis.corpus.passes import batches_of
 from transformer.analysis.heads.head import Head, require_heads
-from transformer.analysis.lines.measured import Floats, LinePair, MeasuredLines
-from transformer.analysis.lines.passes import batches_of
 from transformer.analysis.teacher_forcing import ForcedPair
 from transformer.config import BOS
 from transformer.kinds import attention_name

@@ -1,11 +1,16 @@
-"""Two models on the same lines: head by head and sentence by sentence, what differs most."""
+"""Two systems on the same lines: head by head, sentence by sentence, and by BLEU and chrF2."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sacrebleu import CHRF
+from sacrebleu import BLEU, CHRF
+from sacrebleu.significance import PairedTest
 
-from transformer.analysis.corpus.stored import mean_interval, resampled_weights
-from transformer.analysis.lines.measured import MeasuredLines
+from transformer.analysis.corpus.measured import MeasuredLines
+from transformer.analysis.corpus.resampling import RESAMPLES, mean_interval, resampled_weights
+from transformer.analysis.corpus.stored import Figure
 from transformer.errors import InputError
 
 
@@ -76,3 +81,31 @@ def compared_sentences(first: MeasuredLines, second: MeasuredLines) -> pd.DataFr
         )
     frame = pd.DataFrame(table).dropna(axis="columns", how="all")
     return frame.sort_values("alike", kind="stable").reset_index(drop=True)
+
+
+class QualityChange(NamedTuple):
+    """A score of two systems on the same lines."""
+
+    before: Figure  # of the first system, with its interval
+    after: Figure  # of the second one
+    p: float  # of the hypothesis that both are as good, by paired bootstrap
+
+
+def quality_changes(
+    before: Sequence[str], after: Sequence[str], references: Sequence[str]
+) -> Mapping[str, QualityChange]:
+    """Compute BLEU and chrF2 of both, by their names, with paired bootstrap (Koehn 2004)."""
+    texts = [list(references)]
+    systems: list[tuple[str, Sequence[str]]] = [("before", before), ("after", after)]
+    metrics = {"BLEU": BLEU(references=texts), "chrF2": CHRF(references=texts)}
+    _, scores = PairedTest(systems, metrics, texts, test_type="bs", n_samples=RESAMPLES)()
+    return {name: _change(*scores[name]) for name in metrics}
+
+
+def _change(first: Any, second: Any) -> QualityChange:
+    """Convert the results of both systems, each with the half width of its interval."""
+    before, after = (
+        Figure(result.score, result.mean - result.ci, result.mean + result.ci)
+        for result in (first, second)
+    )
+    return QualityChange(before, after, float(second.p_value))

@@ -10,9 +10,7 @@ import safetensors.numpy
 from safetensors import SafetensorError
 
 from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measures_of
-from transformer.analysis.corpus.stored import checksum_of_weights
-from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.lines.measured import (
+from transformer.analysis.corpus.measured import (
     HEAD_MEASURES,
     LOG_P,
     ON_DEMAND,
@@ -21,7 +19,9 @@ from transformer.analysis.lines.measured import (
     LinePair,
     MeasuredLines,
 )
-from transformer.analysis.lines.measuring import trace_of
+from transformer.analysis.corpus.measuring import trace_of
+from transformer.analysis.corpus.stored import checksum_of_weights
+from transformer.analysis.heads.head import Head, all_heads
 from transformer.config import BOS, PAD
 from transformer.errors import InputError, quoted
 from transformer.files.documents import from_json

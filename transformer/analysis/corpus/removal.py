@@ -10,11 +10,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from transformer.analysis.corpus.stored import Interval, mean_interval, resampled_weights
-from transformer.analysis.heads.head import Head, require_heads
-from transformer.analysis.heads.removal import Removal, removed
-from transformer.analysis.lines.measured import Floats, MeasuredLines
-from transformer.analysis.lines.passes import (
+from transformer.analysis.corpus.measured import Floats, MeasuredLines
+from transformer.analysis.corpus.passes import (
     Part,
     Progress,
     Step,
@@ -23,7 +20,14 @@ from transformer.analysis.lines.passes import (
     steps,
     translations,
 )
-from transformer.analysis.lines.significance import permutation_p
+from transformer.analysis.corpus.resampling import (
+    Interval,
+    mean_interval,
+    permutation_p,
+    resampled_weights,
+)
+from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.heads.removal import Removal, removed
 from transformer.errors import InputError
 from transformer.translator import Translator
 

@@ -13,12 +13,7 @@ from transformer.analysis.alignment import align, strongest, word_numbers, word_
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measure_sentence
-from transformer.analysis.corpus.stored import checksum_of_weights
-from transformer.analysis.gold_links import GoldLinks, Notation, alignment_error, read_links
-from transformer.analysis.heads.head import all_heads
-from transformer.analysis.heads.importance import gradient_importance, losses_without
-from transformer.analysis.heads.measures import measure
-from transformer.analysis.lines.measured import (
+from transformer.analysis.corpus.measured import (
     ALIGNMENT_ERROR,
     COST,
     DIAGONAL,
@@ -40,7 +35,7 @@ from transformer.analysis.lines.measured import (
     MeasuredLines,
     Singles,
 )
-from transformer.analysis.lines.passes import (
+from transformer.analysis.corpus.passes import (
     Part,
     Progress,
     Step,
@@ -49,6 +44,11 @@ from transformer.analysis.lines.passes import (
     searched,
     steps,
 )
+from transformer.analysis.corpus.stored import checksum_of_weights
+from transformer.analysis.gold_links import GoldLinks, Notation, alignment_error, read_links
+from transformer.analysis.heads.head import all_heads
+from transformer.analysis.heads.importance import gradient_importance, losses_without
+from transformer.analysis.heads.measures import measure
 from transformer.analysis.sinks import are_sinks
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
 from transformer.choices import check_choices

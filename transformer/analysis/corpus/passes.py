@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from transformer.analysis.corpus.measured import Floats, LinePair
 from transformer.analysis.heads.importance import sentence_losses
-from transformer.analysis.lines.measured import Floats, LinePair
 from transformer.analysis.teacher_forcing import ForcedPair
 from transformer.config import BOS
 from transformer.decoding.settings import SearchSettings

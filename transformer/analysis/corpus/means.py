@@ -7,9 +7,14 @@ import numpy as np
 import pandas as pd
 
 from transformer.analysis.corpus.corpus_roles import corpus_role
-from transformer.analysis.corpus.stored import Interval, mean_interval, resampled_weights
-from transformer.analysis.lines.measured import COST, Floats, MeasuredLines
-from transformer.analysis.lines.significance import holm, permutation_p
+from transformer.analysis.corpus.measured import COST, Floats, MeasuredLines
+from transformer.analysis.corpus.resampling import (
+    Interval,
+    holm,
+    mean_interval,
+    permutation_p,
+    resampled_weights,
+)
 from transformer.kinds import KINDS
 
 SEED = 0

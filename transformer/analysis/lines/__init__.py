@@ -1,1 +1,0 @@
-"""Many sentences: measured once, then compared, searched, and measured without some heads."""

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from headlight import __version__
-from viz.app import log, presentation, served
-from viz.app.cache.clients import turn
+from viz.app import log, served
 from viz.app.cache.metrics import metrics, timed_run
-from viz.app.lessons import menu as lessons_menu
+from viz.app.cache.search_queue import turn
+from viz.app.lessons import library as lessons_menu
 from viz.app.lessons import panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
@@ -61,7 +61,7 @@ def main() -> None:
     address.prepare(path)
     heading = st.container(key="page-name")
     share = st.container(key="share", horizontal=True, gap="small")
-    presentation.mark()
+    address.mark()
     with turn(), timed_run(path), menu.models_for_run():
         try:
             panel.begin()

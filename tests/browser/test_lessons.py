@@ -24,7 +24,7 @@ from viz.app.lessons.library import BUNDLED_LESSONS, LESSONS_VARIABLE
 from viz.app.links.address import CARRIED
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.lessons import read_lesson
-from viz.lessons.answer_key import answer_key
+from viz.lessons.grading import answer_key
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 

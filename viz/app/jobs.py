@@ -16,10 +16,10 @@ import streamlit as st
 import torch
 
 from transformer.errors import HeadlightError
-from viz.app.cache.clients import current_client
+from viz.app.cache.cached_results import Report
 from viz.app.cache.memory import server_wide
 from viz.app.cache.metrics import count_refusal, metrics
-from viz.app.cache.progress import Report
+from viz.app.cache.search_queue import current_client
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.problems import without_paths
 from viz.app.streamlit_internals import is_connected, session_name
@@ -70,7 +70,7 @@ class Job(Generic[T]):
     name: str  # name in its session
     title: str  # what it does, on the screen
     session: str  # the session that owns it
-    client: str  # where it comes from; see `viz.app.cache.clients`
+    client: str  # where it comes from; see `viz.app.cache.search_queue`
     queue: "JobQueue"  # where it waits
     # what computes the result; None once it is over, so that nothing is held by it
     work: Work[T] | None

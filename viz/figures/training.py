@@ -10,8 +10,7 @@ import pandas as pd
 
 from training.run.journal import Record
 from training.schedule import cooldown_left, learning_rate
-from viz.figures.axes import legend_below, log_ticks, step_axis, tick_label
-from viz.figures.colors import CURVE_COLORS, GREY
+from viz.figures.axes import CURVE_COLORS, GREY, legend_below, log_ticks, step_axis, tick_label
 
 COLORS = CURVE_COLORS[:4]
 """Colours of the runs; a single run has the first for training, the second for validation."""

@@ -15,13 +15,13 @@ from transformer.cli.arguments import Parser, whole_number
 from transformer.files.installed import ASSETS, BUNDLED
 from viz.draw.caption import Origin
 from viz.draw.formatting import counted
-from viz.lessons.answer_key import answer_key
 from viz.lessons.answers import Answers, Table, read_answers
+from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
-from viz.lessons.puzzle_file import puzzle_file
 from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
 from viz.lessons.reading import LessonError, read_lesson
+from viz.lessons.writing import puzzle_file
 
 NAME = "viz.lessons"
 MAX_LINES = 10_000

@@ -10,10 +10,10 @@ from transformer import silence
 from transformer.files.installed import ASSETS
 from transformer.kinds import attention_name
 from viz.lessons import read_lesson
-from viz.lessons.answer_key import parameters
-from viz.lessons.puzzle_file import puzzle_file
+from viz.lessons.grading import parameters
 from viz.lessons.puzzles import find_puzzles
 from viz.lessons.reading import parse_lesson
+from viz.lessons.writing import puzzle_file
 
 KINDS = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
 FILE = ASSETS / "lessons" / "puzzles.en.md"

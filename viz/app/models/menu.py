@@ -25,8 +25,8 @@ from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED_BY_NAME
 from transformer.files.reading import MIB, opened
 from transformer.text.languages import OURS, Languages
+from viz.app.cache.cached_results import progress_bar
 from viz.app.cache.memory import server_wide
-from viz.app.cache.progress import progress_bar
 from viz.app.links import address
 from viz.app.models.model_cache import ModelCache, state_of_folder
 from viz.draw.labels import quoted

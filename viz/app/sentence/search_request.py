@@ -1,25 +1,75 @@
-"""The request to the search: one state, which stands in the address and can be undone.
+"""The request to the search: one state, which stands in the address and can be undone and made.
 
 It has the text, beam size and α of the length penalty (§6.1), a forced prefix, forbidden words, and
 a translation edited by hand.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from transformer import InputError, Translation, Translator
 from transformer.decoding import ALPHA as PAPERS_ALPHA
 from transformer.decoding import BEAM_SIZE
+from transformer.decoding.settings import SearchSettings
 from transformer.text.tokenizer import WORD_START
+from viz.app.cache import cached_results
+from viz.app.cache.search_queue import Watcher
 from viz.app.chrome.fields import text_input
 from viz.app.links import address
 from viz.app.links.address import MAX_TYPED
-from viz.app.links.undo import PAUSE, History
 from viz.app.models.menu import MODEL
 from viz.draw.labels import quoted
+
+T = TypeVar("T")
+
+MAX_STEPS = 200
+PAUSE = 2.0
+"""Seconds without a letter after which further letters are another step."""
+
+
+@dataclass
+class History(Generic[T]):
+    """The states of one user."""
+
+    now: T | None = None  # the last that was seen; None before the first
+    before: list[T] = field(default_factory=list)  # the oldest first
+    undone: list[T] = field(default_factory=list)  # the one to be redone next last
+    _typed: str = ""
+    _at: float = 0.0
+
+    def see(self, state: T, at: float, typed: str = "") -> None:
+        """Record a hashable state at a time in seconds; the same state again is no step.
+
+        Letters typed one after another in the field `typed` are one step.
+        """
+        if state == self.now:
+            return
+        goes_on = bool(typed) and typed == self._typed and at - self._at < PAUSE
+        if self.now is not None and not goes_on:
+            self.before = [*self.before, self.now][-MAX_STEPS:]
+        self.undone = []
+        self.now, self._typed, self._at = state, typed, at
+
+    def undo(self) -> T | None:
+        """Return the previous state; the current one can be redone."""
+        return self._move(self.before, self.undone)
+
+    def redo(self) -> T | None:
+        """Return the state that was undone last."""
+        return self._move(self.undone, self.before)
+
+    def _move(self, source: list[T], target: list[T]) -> T | None:
+        # a second click can come before the button is out
+        if source and self.now is not None:
+            target.append(self.now)
+            self.now, self._typed = source.pop(), ""
+        return self.now
+
 
 TEXT, BEAM, ALPHA, PREFIX, FORBID = "text", "beam", "alpha", "prefix", "forbid"
 EDITED = "edited"
@@ -328,3 +378,76 @@ def draw_hidden(in_link: bool) -> tuple[str, str]:
             "Translation edited by hand", key=EDITED, most=MAX_TYPED, in_link=in_link
         )
     return prefix, edited
+
+
+def translate_request(
+    translator: Translator, request: SearchRequest, watcher: Watcher | None = None
+) -> tuple[Translation, SearchRequest, str]:
+    """Translate as much of a request as possible.
+
+    The second value is the request that was used; the third describes what was left out, or is "".
+    """
+    errors: list[InputError] = []
+    for attempt in _relaxed_requests(request):
+        try:
+            translation = _translate(translator, attempt, watcher)
+        except InputError as refused:
+            errors.append(refused)
+        else:
+            if not errors:
+                return translation, attempt, ""
+            # the same is found wrong again where something else was left out first
+            wrong = " ".join(dict.fromkeys(map(str, errors)))
+            return translation, attempt, f"{wrong} {_instead(request, attempt)}"
+    raise errors[-1]  # there is at least one attempt
+
+
+def _instead(request: SearchRequest, used: SearchRequest) -> str:
+    """Return the sentence shown where not all that was requested could be done."""
+    gone = (request.prefix != used.prefix, request.forbid != used.forbid)
+    if not any(gone):
+        return "Shown is what the model writes."
+    went_on = ("without the prefix", "with all words allowed")
+    changes = " and ".join(how for how, is_gone in zip(went_on, gone, strict=True) if is_gone)
+    return f"The search went on {changes}."
+
+
+def settings_of(request: SearchRequest) -> SearchSettings:
+    """Return the settings of the search."""
+    return SearchSettings(
+        beam_size=request.beam_size,
+        alpha=request.alpha,
+        prefix=request.pieces,
+        forbidden=request.forbidden,
+    )
+
+
+def _translate(
+    translator: Translator, request: SearchRequest, watcher: Watcher | None
+) -> Translation:
+    if request.edited:
+        return _given(translator, request)
+    return cached_results.search(translator, request.text, settings_of(request), watcher)
+
+
+def _given(translator: Translator, request: SearchRequest) -> Translation:
+    """Score a translation written by hand; the editor shows where the model is unsure."""
+    given = cached_results.score(
+        translator, request.text, request.edited, request.alpha
+    ).translation
+    unsure = translator.domain and translator.domain.notice(given.best.hypothesis)
+    return replace(given, notices=tuple(notice for notice in given.notices if notice != unsure))
+
+
+def _relaxed_requests(request: SearchRequest) -> Iterator[SearchRequest]:
+    """Yield the request, then requests without its parts that may be wrong, the text alone last."""
+    yield request
+    if request.edited:
+        request = request._replace(edited="")
+        yield request
+    if request.prefix:
+        yield request._replace(prefix="")
+    if request.forbid:
+        yield request._replace(forbid="")
+    if request.prefix and request.forbid:
+        yield request._replace(prefix="", forbid="")

@@ -18,7 +18,7 @@ from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
-from viz.app.sentence import request_translation, search_request, source_box
+from viz.app.sentence import search_request, source_box
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw.caption import Origin
@@ -195,7 +195,7 @@ def show_notices_of(other: Translation) -> None:
 def settings() -> SearchSettings:
     """Return the settings of this run's search, for comparison with another one."""
     bar = current()
-    return SearchSettings() if bar is None else request_translation.settings_of(bar.used)
+    return SearchSettings() if bar is None else search_request.settings_of(bar.used)
 
 
 def _load(folder: Path, container: DeltaGenerator) -> _Loaded:
@@ -250,7 +250,7 @@ def _answer(
         return
     try:
         # what stood here stays until something comes (by style/)
-        translation, used, problem = request_translation.translate_request(
+        translation, used, problem = search_request.translate_request(
             loaded.translator, request, line
         )
     except HeadlightError as error:

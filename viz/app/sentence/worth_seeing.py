@@ -8,8 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Translator
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo
-from viz.app.chrome.explanations import as_markdown
-from viz.app.chrome.terms import help_on
+from viz.app.chrome.explanations import as_markdown, help_on
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import BarTranslation

@@ -17,8 +17,8 @@ from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.chrome.mounts import mount, mount_choice, mount_map
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.player import scored, search_steps
 from viz.app.sentence.python_code import show_code
-from viz.app.sentence.search_steps import scored, search_steps
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode_strip
 from viz.draw.attention_map import encode_map
@@ -28,8 +28,13 @@ from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.player import SearchStep
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, model_boxes
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
-from viz.pages.architecture.scene import OVER_VOCABULARY, Scene, times
-from viz.pages.architecture.step_sentences import last_sentence, step_sentences
+from viz.pages.architecture.step_sentences import (
+    OVER_VOCABULARY,
+    Scene,
+    last_sentence,
+    step_sentences,
+    times,
+)
 
 BOX = "arch_box"
 """Name in the URL of the open box."""

@@ -32,8 +32,7 @@ from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.architecture import encode_strip
 from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens
-from viz.figures.axes import named_color
-from viz.figures.colors import OCHRE, VIOLET
+from viz.figures.axes import OCHRE, VIOLET, named_color
 from viz.pages.architecture.boxes import BOXES, Box
 
 

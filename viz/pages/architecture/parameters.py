@@ -27,8 +27,7 @@ from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import listing
 from viz.draw.palette import COLOR
-from viz.figures.axes import named_color, tick_label
-from viz.figures.colors import INK, OCHRE, PINK, SLATE, VIOLET
+from viz.figures.axes import INK, OCHRE, PINK, SLATE, VIOLET, named_color, tick_label
 
 PREFIX = "arch_"
 """Prefix of the names in the URL, before the field of the configuration."""

@@ -28,8 +28,7 @@ from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import show_code
-from viz.figures.axes import curve_color
-from viz.figures.colors import OCHRE, PINK, SLATE, VIOLET
+from viz.figures.axes import OCHRE, PINK, SLATE, VIOLET, curve_color
 
 MEASURED = ASSETS / "layers.json"
 """Measurements written by `python -m benchmarks layers`."""

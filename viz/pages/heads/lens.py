@@ -16,9 +16,8 @@ from transformer.analysis.lenses.gradient import gradient_times_attention
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
 from transformer.attention import MultiHeadAttention, attention_scores
-from viz.app.cache.cached_results import identity, trace_identity
+from viz.app.cache.cached_results import identity, progress_bar, trace_identity
 from viz.app.cache.memory import memo
-from viz.app.cache.progress import progress_bar
 from viz.app.chrome.explanations import sources
 from viz.app.chrome.fields import choose_first_of_link
 from viz.app.sentence import sentence_bar

@@ -38,15 +38,14 @@ from viz.app.chrome.problems import say
 from viz.app.links import navigation
 from viz.app.links.address import choose, choose_by_number
 from viz.app.sentence import sentence_bar, worth_seeing
-from viz.app.sentence.candidates import show_candidate
 from viz.app.sentence.python_code import search_code, show_code
 from viz.app.sentence.sentence_bar import origin_of
+from viz.app.sentence.translation_line import show_candidate
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.inside_head import encode_inside, step_of
 from viz.draw.labels import display_tokens, quoted, row_names
-from viz.figures.axes import curve_color
-from viz.figures.colors import GREY, INK
+from viz.figures.axes import GREY, INK, curve_color
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 STEP, WORD = "at", "word"

@@ -30,12 +30,11 @@ from viz.app.chrome.charts import altair_chart, plotly_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, whole_number
 from viz.app.sentence import search_request, sentence_bar
-from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.python_code import search_code, show_code
+from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted
-from viz.figures.axes import curve_color, word_axis
-from viz.figures.colors import CURVE_COLORS, GREY
+from viz.figures.axes import CURVE_COLORS, GREY, curve_color, word_axis
 from viz.figures.signed_maps import (
     axis_place,
     dimension_axis,

@@ -25,11 +25,11 @@ from transformer.analysis.lenses.names import HAS_HEADS, LensName
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
+from viz.app.chrome.charts import draw_small_map
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
 from viz.app.chrome.problems import say, without_paths
-from viz.app.chrome.small_maps import draw_small_map
 from viz.app.links import navigation
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.app.sentence.python_code import show_code

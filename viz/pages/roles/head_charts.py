@@ -15,8 +15,7 @@ from viz.app.chrome.charts import altair_chart, picked_point
 from viz.app.chrome.head_picker import open_head
 from viz.draw.labels import head_title
 from viz.draw.palette import COLOR
-from viz.figures.axes import bare_axis
-from viz.figures.colors import GREY, INK, OLIVE, PURPLE
+from viz.figures.axes import GREY, INK, OLIVE, PURPLE, bare_axis
 from viz.figures.head_scatter import PICKED
 
 Floats = npt.NDArray[np.floating]

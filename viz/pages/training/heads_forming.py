@@ -35,8 +35,7 @@ from viz.draw.formatting import format_number
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title, role_name
 from viz.draw.palette import COLOR
 from viz.draw.player import TrainingStep, encode_learning, learning_choice
-from viz.figures.axes import step_axis
-from viz.figures.colors import GREY
+from viz.figures.axes import GREY, step_axis
 from viz.findings.training import heads_form
 from viz.pages.training.runs import (
     RUNS_HELP,

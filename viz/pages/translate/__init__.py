@@ -17,9 +17,15 @@ from viz.draw.word_links import TITLE
 from viz.pages.translate import both_links
 from viz.pages.translate.both_links import BothLinks, both_explanation
 from viz.pages.translate.forcing import show_alternatives, show_editor, show_others, show_tree
-from viz.pages.translate.maps import MapChoice, draw_map, link_norms, pick_map, show_words
+from viz.pages.translate.maps import (
+    WHERE_FROM,
+    MapChoice,
+    draw_map,
+    link_norms,
+    pick_map,
+    show_words,
+)
 from viz.pages.translate.versus import MAPS, OtherDecoding, show_both_maps, show_versus
-from viz.pages.translate.where_from import WHERE_FROM
 
 
 def show() -> None:

@@ -11,14 +11,14 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import random_order, removal_order
 from transformer.analysis.heads.removal_text import format_removals
-from viz.app.cache.removal_effects import effect_of, needed_heads
+from viz.app.cache.cached_results import effect_of, needed_heads
 from viz.app.chrome.explanations import code_line
 from viz.app.chrome.problems import say
 from viz.app.links import navigation
 from viz.app.links.address import choose
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import counted, format_number, listing
 
 BROKEN = "break"

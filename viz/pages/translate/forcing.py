@@ -18,11 +18,10 @@ from viz.app.chrome.mounts import mount, queue_outdated_notice
 from viz.app.chrome.problems import say
 from viz.app.links.address import choose
 from viz.app.sentence import search_request
-from viz.app.sentence.candidates import MARKS, show_candidate
-from viz.app.sentence.request_translation import settings_of
-from viz.app.sentence.search_request import SearchRequest, is_asked
-from viz.app.sentence.search_steps import scored
+from viz.app.sentence.player import scored
+from viz.app.sentence.search_request import SearchRequest, is_asked, settings_of
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.alternatives import (
     Edited,
     EditorPiece,

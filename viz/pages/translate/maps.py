@@ -1,4 +1,4 @@
-"""Links between words, and one map of cross-attention piece by piece."""
+"""Links between words, shares of the source, and one map of cross-attention piece by piece."""
 
 from dataclasses import replace
 from functools import partial
@@ -12,10 +12,12 @@ from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import without_sinks
+from transformer.analysis.source_share import SourceShares, by_words, source_shares
 from transformer.kinds import Row
 from transformer.text.languages import Languages
+from viz.app.cache.cached_results import progress_bar
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.explanations import as_markdown
+from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
 from viz.app.chrome.head_picker import (
     HEAD,
     KIND,
@@ -28,13 +30,12 @@ from viz.app.chrome.head_picker import (
     pick_sinks,
 )
 from viz.app.chrome.mounts import mount, mount_map
-from viz.app.chrome.terms import help_on
 from viz.app.links import navigation
 from viz.app.sentence.player import show_player
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
-from viz.draw.formatting import counted
+from viz.draw.formatting import counted, per_cent
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import ROW_VERBS, head_title, named_head
 from viz.draw.left_out import left_out
@@ -43,7 +44,40 @@ from viz.pages.translate import both_links
 from viz.pages.translate.both_links import BothLinks, pick_both
 from viz.pages.translate.break_it import show_break
 from viz.pages.translate.numbers import open_numbers, show_numbers
-from viz.pages.translate.where_from import explain_shares, pick_shares
+
+WHERE_FROM = "where_from"
+"""Name of the switch in the URL."""
+
+
+def pick_shares(translator: Translator, trace: AttentionTrace) -> SourceShares | None:
+    """Draw the switch “Where it comes from”; return the shares of the words where it is on."""
+    if not st.toggle("Where it comes from", key=WHERE_FROM, bind="query-params"):
+        return None
+
+    def compute() -> SourceShares:
+        with progress_bar("Sharing out each layer's output") as report:
+            return by_words(source_shares(translator, trace, progress=report), trace)
+
+    return memo_per_trace(trace, "shares of words", compute)
+
+
+def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> None:
+    """Draw what the bars show, with means over the first so many written words, and the limits."""
+    source, target = (trace.languages.name(side) for side in ("source", "target"))
+    share, on_sinks = (
+        per_cent(float(values[:words].mean())) for values in (shares.from_source, shares.on_sinks)
+    )
+    st.caption(
+        as_markdown(
+            f"Bars, 0 to 1. Under each {target} word: its share that comes from the {source} "
+            f"sentence, the rest from what was written before ({share} on average). Under each "
+            f"{source} word: its largest share in any {target} word. Of cross-attention, "
+            f"{on_sinks} goes to sinks: special tokens and punctuation. Subwords are summed in the "
+            f"{source} line and averaged in the {target} one."
+        )
+    )
+    st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {code_line(source_shares)}")
+
 
 NOTHING = "There is no word to link: the sentence or its translation has none."
 

@@ -15,11 +15,10 @@ from viz.app.chrome.mounts import queue_outdated_notice
 from viz.app.chrome.problems import say
 from viz.app.models.menu import load, offered_models, reverse_of
 from viz.app.sentence import search_request
-from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.other_model import pick_other
-from viz.app.sentence.request_translation import settings_of
-from viz.app.sentence.search_request import SearchRequest
+from viz.app.sentence.search_request import SearchRequest, settings_of
 from viz.app.sentence.sentence_bar import BarTranslation, show_notices_of
+from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.labels import quoted
 from viz.pages.translate.forcing import figures
 from viz.pages.translate.maps import MapChoice, draw_map

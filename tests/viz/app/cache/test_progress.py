@@ -3,14 +3,14 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.app.cache import progress
+from viz.app.cache import cached_results
 
 
 def work() -> None:
     import streamlit as st
 
     from transformer import InputError
-    from viz.app.cache.progress import progress_bar
+    from viz.app.cache.cached_results import progress_bar
 
     seen = st.session_state
     try:
@@ -31,7 +31,7 @@ def work() -> None:
 def test_the_bar_goes_with_the_work(
     monkeypatch: pytest.MonkeyPatch, end: str, bars: int, sentences: list[str]
 ) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(cached_results, "PATIENCE", -1.0)
     app = AppTest.from_function(work)
     for now in ((), ("the second part",)):
         app.session_state["end"], app.session_state["now"] = end, now

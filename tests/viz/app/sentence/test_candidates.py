@@ -2,7 +2,7 @@
 
 import re
 
-from viz.app.sentence.candidates import mark_changed_words
+from viz.app.sentence.translation_line import mark_changed_words
 
 
 def marked(text: str, other: str) -> str:

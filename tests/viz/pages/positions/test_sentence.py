@@ -22,7 +22,7 @@ from transformer.analysis.paper.positions import Edit
 from transformer.files.installed import BUNDLED
 from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results
-from viz.app.sentence.candidates import mark_changed_words
+from viz.app.sentence.translation_line import mark_changed_words
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens
 from viz.pages.positions.sentence import PAIR, STEPS, input_figure, moved_chart, pieces_chart

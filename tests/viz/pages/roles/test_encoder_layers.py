@@ -12,7 +12,7 @@ from transformer.analysis.logits.decoder_lens import decoder_lens
 from transformer.attention import MultiHeadAttention
 from transformer.config import BOS
 from transformer.hooks import Hook
-from viz.app.sentence.candidates import mark_changed_words
+from viz.app.sentence.translation_line import mark_changed_words
 from viz.draw.formatting import format_number
 from viz.pages.roles import layer_by_layer
 

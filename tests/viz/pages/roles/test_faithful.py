@@ -25,7 +25,7 @@ from transformer.analysis.corpus.faithfulness import (
 from transformer.analysis.corpus.faithfulness_report import COMMAND
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES
-from viz.app.cache import progress
+from viz.app.cache import cached_results
 from viz.draw.formatting import format_number
 from viz.pages.roles import faithful_results as faithful_sentence
 from viz.pages.roles.faithful import ERASE, PERMUTED, RANDOM, UNIFORM, erasing_chart, upper_end
@@ -172,7 +172,7 @@ def test_an_error_takes_the_bar_with_it(opened, monkeypatch: pytest.MonkeyPatch)
     def fails(*_, **__):
         raise InputError("It cannot be done.")
 
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(cached_results, "PATIENCE", -1.0)
     monkeypatch.setattr(faithful_sentence, "lens_faithfulness", fails)
     app = opened(ERASE, text="The dog waits under the table.")
     app.button(key="faithful-erase").click().run()

@@ -1,4 +1,4 @@
-"""Charts in Streamlit: Altair's, quicker than `st.altair_chart`, Plotly's with a file name, and tables."""
+"""Charts in Streamlit: Altair's, quicker than `st.altair_chart`, Plotly's, maps and tables."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Place and answers of a student in a lesson: all in the URL, so that a link resumes it; its view."""
+"""Place and answers of a student in a lesson, in the URL so that a link resumes it; its view."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The player: a translation as it is written, with what every head looks at and what was probable."""
+"""The player: a translation as it is written, what heads look at and what was probable."""
 
 import math
 from collections import defaultdict

@@ -6,9 +6,8 @@ from functools import cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from transformer import AttentionTrace, HeadlightError, Translator
+from transformer import AttentionTrace, HeadlightError, Translator, kinds
 from transformer.analysis.heads.head import Head
-from transformer.kinds import Kind
 from transformer.text.words import has_letter
 from viz.draw.labels import KINDS_BY_NAME
 from viz.lessons.lesson import Card, Language, Lesson
@@ -129,7 +128,7 @@ def parameters(card: Card) -> dict[str, str]:
     return dict(parse_qsl(urlsplit(card.view.url).query)) if card.view else {}
 
 
-def head_in_link(card: Card) -> tuple[Kind, int | None, int | None] | None:
+def head_in_link(card: Card) -> tuple[kinds.Kind, int | None, int | None] | None:
     """Return kind, layer and head, from 0, that a link opens, None for a mean; None if it has none.
 
     Cross-attention is what the pages open by themselves.

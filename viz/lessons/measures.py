@@ -14,15 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from training.run import journal
-from training.run.journal import LOG
 from transformer import AttentionTrace, InputError, Kind, Translator
+from transformer.analysis.heads import measures, removal_text
 from transformer.analysis.heads.head import Head, require_heads
-from transformer.analysis.heads.measures import summarise
 from transformer.analysis.heads.removal import Removal, removed
-from transformer.analysis.heads.removal_text import parse_removals
 from transformer.analysis.lenses import lens
-from transformer.analysis.paper.arithmetic import SublayerValues, sublayer_values
-from transformer.analysis.paper.costs import parameters_of_model
+from transformer.analysis.paper import arithmetic, costs
 from transformer.analysis.paper.positions import NO_EDIT, Edit, exact_encoding, log_probs
 from transformer.errors import quoted
 from transformer.files.installed import BUNDLED
@@ -59,10 +56,10 @@ class Sentence:
         _require_heads(self.translator, [head])
         return self.trace.weights(head.kind)[head.layer, head.head]
 
-    def values(self, head: Head) -> SublayerValues:
+    def values(self, head: Head) -> arithmetic.SublayerValues:
         """Compute the values of the sub-layer of a head."""
         _require_heads(self.translator, [head])
-        return sublayer_values(self.translator.model, self.trace, head.kind, head.layer)
+        return arithmetic.sublayer_values(self.translator.model, self.trace, head.kind, head.layer)
 
     def row(self, kind: Kind, wanted: int | str) -> int:
         """Return the number of a row, from 0."""
@@ -134,7 +131,7 @@ def measured(sentence: Sentence, name: str, /, **arguments: object) -> str:
 
 
 def _heads(value: object) -> list[Removal]:
-    removals, problem = parse_removals(str(value), None)
+    removals, problem = removal_text.parse_removals(str(value), None)
     if problem or not removals:
         raise ValueError(
             f"{quoted(value)} is no head: write L4 H5 cross, or encoder or decoder at the end."
@@ -220,7 +217,7 @@ def _entropy(sentence: Sentence, arguments: Arguments) -> float:
 
 def _summary(sentence: Sentence, head: Head) -> Any:
     causal = head.kind == "decoder_self" and sentence.trace.causal
-    return summarise(sentence.map(head), causal=causal)
+    return measures.summarise(sentence.map(head), causal=causal)
 
 
 def _visible(sentence: Sentence, arguments: Arguments) -> float:
@@ -237,7 +234,7 @@ def _subwords(sentence: Sentence, arguments: Arguments) -> float:
 def _size(sentence: Sentence, arguments: Arguments) -> float:
     model, name = sentence.translator.model, arguments["name"]
     if name == "parameters":
-        return float(sum(parameters_of_model(model).values()))
+        return float(sum(costs.parameters_of_model(model).values()))
     return float(getattr(model.config, name))
 
 
@@ -286,7 +283,7 @@ def _learning_rate(_sentence: Sentence, arguments: Arguments) -> float:
 
 def _loss(_sentence: Sentence, arguments: Arguments) -> float:
     step = arguments["step"]
-    for record in journal.read(BUNDLED / LOG):
+    for record in journal.read(BUNDLED / journal.LOG):
         if record["step"] == step and "loss" in record:
             return float(record["loss"])
     raise InputError(f"The bundled run logged no loss at step {step:,}.")

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 import streamlit as st
 
-from transformer import AttentionTrace, InputError, Translation, Translator
+from transformer import AttentionTrace, InputError, Translation, Translator, hooks
 from transformer.analysis.heads.effect import Effect, effect
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.means import FILE as MEANS_FILE
@@ -17,11 +17,9 @@ from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import LENGTH, removal_order
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.decoding.settings import SearchSettings
-from transformer.hooks import Hook
 from transformer.translation.score import Scored
 from viz.app.cache import search_queue
 from viz.app.cache.memory import memo, state_of_file
-from viz.app.cache.search_queue import Watcher
 from viz.app.streamlit_internals import end_if_unwanted
 
 MAX_PIECES = 512
@@ -67,7 +65,7 @@ def search(
     translator: Translator,
     text: str,
     settings: SearchSettings,
-    watcher: Watcher | None = None,
+    watcher: search_queue.Watcher | None = None,
 ) -> Translation:
     """Search for a translation, cached; stop at its budget, or when nobody waits for it.
 
@@ -99,7 +97,7 @@ def translate_edited(
     translator: Translator,
     text: str,
     settings: SearchSettings,
-    edits: Mapping[str, Hook],
+    edits: Mapping[str, hooks.Hook],
     name: str,
 ) -> Translation:
     """Translate while hooks change the model, for this call alone; cached by the edits' name."""

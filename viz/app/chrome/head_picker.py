@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from transformer import Kind, Translator
+from transformer import Kind, Translator, kinds
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_text import format_removals, parse_removals
-from transformer.kinds import Row
 from viz.app.chrome.fields import choose_first_of_link, choose_one, text_input
 from viz.app.links.address import has_arrived, restate
 from viz.app.links.navigation import REMOVED
@@ -46,7 +45,7 @@ def pick_kind(*, default: str = SCREEN_NAMES["cross"], disabled: bool = False) -
     return KINDS_BY_NAME[name]
 
 
-def pick_row(translator: Translator, *, disabled: bool = False) -> Row:
+def pick_row(translator: Translator, *, disabled: bool = False) -> kinds.Row:
     """Draw the switch between the two words of a decoder's row, at first as links are measured."""
     rows = {name: row for row, name in ROW_NAMES.items()}
     first = ROW_NAMES[read_alignment(translator).row]

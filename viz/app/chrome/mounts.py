@@ -20,7 +20,6 @@ from transformer.analysis.heads.head import Head
 from transformer.files.installed import PACKAGES
 from transformer.trace import Labels
 from viz.app.links import address
-from viz.app.links.address import MAX_TYPED
 from viz.draw.attention_map import pin_of
 from viz.draw.head_grid import GridPart, click_of, encode_selection
 
@@ -47,7 +46,7 @@ def _sent(key: str) -> object:
     """Return what the browser sent for a component; None if it is too long or malformed."""
     state = st.session_state.get(key)
     value = state.get("picked") if isinstance(state, Mapping) else None
-    return value if len(json.dumps(value, ensure_ascii=False)) <= MAX_TYPED else None
+    return value if len(json.dumps(value, ensure_ascii=False)) <= address.MAX_TYPED else None
 
 
 def _register() -> None:

@@ -12,8 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import HeadlightError
 from transformer.files.installed import BUNDLED
-from viz.app.cache import cached_results
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache import cached_results, memory
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.fields import text_input, typed
 from viz.app.chrome.problems import say
@@ -21,7 +20,6 @@ from viz.app.lessons import library, progress
 from viz.app.lessons.progress import SHOWN, Progress, card_view, draw_link, is_open
 from viz.app.links.address import UNLOCKED
 from viz.app.sentence import search_request, sentence_bar
-from viz.app.sentence.search_request import TEXT
 from viz.draw.caption import Origin
 from viz.lessons import Card, Lesson, LessonError
 from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, write_answers
@@ -132,7 +130,7 @@ def begin() -> None:
         return
     card = lesson.cards[min(place.card, len(lesson.cards) - 1)]
     st.session_state[UNLOCKED] = card.own_sentence
-    if TEXT not in st.query_params and TEXT not in st.session_state:
+    if search_request.TEXT not in st.query_params and search_request.TEXT not in st.session_state:
         sentence = lesson.sentence_of(card) or lesson.sentence
         if sentence:
             search_request.put_text(sentence)
@@ -293,7 +291,7 @@ def _sentence() -> Sentence | None:
 def _right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
     if card.answer is None or sentence is None:
         return right_answer(card, sentence)
-    return memo_per_trace(
+    return memory.memo_per_trace(
         sentence.trace,
         ("lesson answer", cached_results.identity(sentence.translator), repr(card.answer)),
         lambda: right_answer(card, sentence),
@@ -366,7 +364,7 @@ def _way(lesson: Lesson, number: int, page: str, name: str, disabled: bool) -> N
 def _open_card(number: int, sentence: str) -> None:
     """Open a card and its sentence, on the page that is open."""
     progress.open_card(number)
-    if sentence and sentence != typed(TEXT):
+    if sentence and sentence != typed(search_request.TEXT):
         search_request.put_text(sentence)
 
 
@@ -395,7 +393,7 @@ def marked_answers(lesson: Lesson, place: Progress, sentence: Sentence, reader: 
     translator, trace = sentence.translator, sentence.trace
     origin = Origin.from_translator(translator, trace.source, "")
     marked: list[GivenAnswer | None] = []
-    key = memo_per_trace(
+    key = memory.memo_per_trace(
         trace,
         ("lesson key", lesson.name, lesson.checksum, cached_results.identity(translator)),
         lambda: [e._replace(sentence=None) for e in answer_key(lesson, translator, trace)],

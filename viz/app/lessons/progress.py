@@ -6,10 +6,8 @@ import streamlit as st
 
 from transformer.analysis.heads.head import Head
 from viz.app.links import address, navigation
-from viz.app.links.address import IN_CLASS, longest
 from viz.app.models.menu import MODEL
-from viz.app.sentence import sentence_bar
-from viz.app.sentence.search_request import TEXT
+from viz.app.sentence import search_request, sentence_bar
 from viz.draw.labels import SCREEN_NAMES
 from viz.lessons import Card, Lesson, View
 
@@ -58,12 +56,12 @@ def give(card: int, answer: str) -> None:
     answers[card] = " ".join(answer.replace(SEPARATOR, " ").split())
     text = SEPARATOR.join(answers).rstrip(SEPARATOR)
     # a link holds no more
-    address.choose(ANSWERS, text[: longest(ANSWERS)] or None)
+    address.choose(ANSWERS, text[: address.longest(ANSWERS)] or None)
 
 
 def leave() -> None:
     """Close the lesson."""
-    for name in (LESSON, CARD, ANSWERS, IN_CLASS):
+    for name in (LESSON, CARD, ANSWERS, address.IN_CLASS):
         address.choose(name, None)
 
 
@@ -82,7 +80,7 @@ def card_view(lesson: Lesson, card: Card, page: str) -> View:
     if card.view and _HEAD & choices.keys():  # what a page opens by itself is in no address
         choices = {"kind": [SCREEN_NAMES["cross"]]} | choices
     if sentence := lesson.sentence_of(card):
-        choices[TEXT] = [sentence]
+        choices[search_request.TEXT] = [sentence]
     return View(linked.page, choices)
 
 
@@ -92,7 +90,7 @@ def draw_link(lesson: Lesson, number: int, view: View, label: str) -> None:
     The sentence of a card has the model's own translation; the student's has the requested one.
     """
     bar = sentence_bar.url_choices()
-    if TEXT in view.choices:
+    if search_request.TEXT in view.choices:
         bar = {MODEL: bar[MODEL]} if MODEL in bar else {}
     choices = {**bar, **view.choices, LESSON: lesson.name, CARD: str(number + 1)}
     navigation.plain_link(view.page, label, choices)

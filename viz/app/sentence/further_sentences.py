@@ -4,8 +4,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
 from viz.app.cache import cached_results
-from viz.app.chrome.fields import text_area
-from viz.app.chrome.problems import without_paths
+from viz.app.chrome import fields, problems
 from viz.app.sentence import sentence_bar, source_box
 
 MORE = "more"
@@ -28,7 +27,7 @@ def traces() -> list[AttentionTrace]:
     named on the page and left out.
     """
     languages = sentence_bar.languages()
-    typed = text_area(
+    typed = fields.text_area(
         "Further sentences of the batch, one per line",
         source_box.follow_language(MORE, languages, _FIRST),
         key=MORE,
@@ -54,5 +53,5 @@ def traces() -> list[AttentionTrace]:
             )
             all_traces.append(cached_results.trace(bar.translator, translation))
         except HeadlightError as error:
-            st.text(f"Line {number}: {without_paths(error)}")
+            st.text(f"Line {number}: {problems.without_paths(error)}")
     return all_traces

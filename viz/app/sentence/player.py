@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from transformer import AttentionTrace
+from transformer import AttentionTrace, kinds
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import are_sinks
 from transformer.decoding.hypothesis import SearchTree
-from transformer.kinds import Kind
 from transformer.text.tokenizer import Piece
 from transformer.translation.score import Choice, Scored
-from viz.app.cache import cached_results
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache import cached_results, memory
 from viz.app.chrome.mounts import mount, mount_choice
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.player import PieceLink, SearchStep, encode_player, head_of
@@ -79,7 +77,7 @@ def show_player(
     steps = search_steps(bar, scored(bar), None if edited else bar.translation.tree)
     if len(steps) != len(trace.target_pieces):
         return  # a trace of other pieces: nothing is better than something else
-    heads = memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
+    heads = memory.memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
     data = encode_player(
         trace,
         steps,
@@ -115,13 +113,13 @@ def _first_pieces(pieces: Sequence[Piece]) -> list[int]:
     return [n for n, word in enumerate(numbers) if n == 0 or word != numbers[n - 1]]
 
 
-def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[Kind, Head]:
+def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[kinds.Kind, Head]:
     """Choose the head of each kind that is open first.
 
     In cross-attention it gives most weight to the linked source word while its translation is
     written. Elsewhere it gives most to a single token, neither a sink nor the token that looks.
     """
-    heads: dict[Kind, Head] = {}
+    heads: dict[kinds.Kind, Head] = {}
     for kind in trace.kinds:
         weights = trace.weights(kind)  # [layer, head, query, key]
         if kind == "cross" and links:

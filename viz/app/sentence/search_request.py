@@ -14,14 +14,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import InputError, Translation, Translator
 from transformer.decoding import ALPHA as PAPERS_ALPHA
-from transformer.decoding import BEAM_SIZE
-from transformer.decoding.settings import SearchSettings
+from transformer.decoding import BEAM_SIZE, settings
 from transformer.text.tokenizer import WORD_START
-from viz.app.cache import cached_results
-from viz.app.cache.search_queue import Watcher
+from viz.app.cache import cached_results, search_queue
 from viz.app.chrome.fields import text_input
 from viz.app.links import address
-from viz.app.links.address import MAX_TYPED
 from viz.app.models.menu import MODEL
 from viz.draw.labels import quoted
 
@@ -375,13 +372,13 @@ def draw_hidden(in_link: bool) -> tuple[str, str]:
     with st.container(key="steering-fields"):  # which the style sheet takes away
         prefix = text_input("Forced prefix, in pieces", key=PREFIX)
         edited = text_input(
-            "Translation edited by hand", key=EDITED, most=MAX_TYPED, in_link=in_link
+            "Translation edited by hand", key=EDITED, most=address.MAX_TYPED, in_link=in_link
         )
     return prefix, edited
 
 
 def translate_request(
-    translator: Translator, request: SearchRequest, watcher: Watcher | None = None
+    translator: Translator, request: SearchRequest, watcher: search_queue.Watcher | None = None
 ) -> tuple[Translation, SearchRequest, str]:
     """Translate as much of a request as possible.
 
@@ -412,9 +409,9 @@ def _instead(request: SearchRequest, used: SearchRequest) -> str:
     return f"The search went on {changes}."
 
 
-def settings_of(request: SearchRequest) -> SearchSettings:
+def settings_of(request: SearchRequest) -> settings.SearchSettings:
     """Return the settings of the search."""
-    return SearchSettings(
+    return settings.SearchSettings(
         beam_size=request.beam_size,
         alpha=request.alpha,
         prefix=request.pieces,
@@ -423,7 +420,7 @@ def settings_of(request: SearchRequest) -> SearchSettings:
 
 
 def _translate(
-    translator: Translator, request: SearchRequest, watcher: Watcher | None
+    translator: Translator, request: SearchRequest, watcher: search_queue.Watcher | None
 ) -> Translation:
     if request.edited:
         return _given(translator, request)

@@ -11,7 +11,6 @@ from transformer.text.languages import code_of_name
 from transformer.translation.result import Partial
 from viz.app.chrome.explanations import help_on
 from viz.app.sentence import search_request
-from viz.app.sentence.search_request import SearchRequest
 from viz.draw.formatting import counted, format_number
 
 
@@ -43,7 +42,7 @@ class TranslationLine:
         pale = f'<span class="headlight-outdated">{escape(self._before)}</span>'
         self._write(pale, f"Your sentence is number {place:,} in the queue.", is_html=True)
 
-    def write(self, translation: Translation, used: SearchRequest) -> None:
+    def write(self, translation: Translation, used: search_request.SearchRequest) -> None:
         """Write the translation, with its figures."""
         subwords = counted(len(translation.best.pieces), "subword")
         figures = [

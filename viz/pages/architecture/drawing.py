@@ -11,20 +11,15 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.paper.costs import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, flow
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import menu
+from viz.app.chrome import explanations, fields, mounts
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
-from viz.app.chrome.mounts import mount, mount_choice, mount_map
 from viz.app.links import navigation
-from viz.app.sentence import sentence_bar
+from viz.app.sentence import python_code, sentence_bar
 from viz.app.sentence.player import scored, search_steps
-from viz.app.sentence.python_code import show_code
 from viz.app.sentence.sentence_bar import origin_of
+from viz.draw import attention_map, formatting, labels
 from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode_strip
-from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
-from viz.draw.formatting import counted
-from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.player import SearchStep
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, model_boxes
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
@@ -60,7 +55,7 @@ def show(row: DeltaGenerator) -> None:
         # a stack of fewer layers is drawn at its last one
         layer = pick_layer(LAYER, max(counts.values()))
         first = headings.index(BY_NAME[FIRST].heading)
-        opened = BY_HEADING[menu("Open box", headings, BOX, width=380, index=first)].name
+        opened = BY_HEADING[fields.menu("Open box", headings, BOX, width=380, index=first)].name
     layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
     scene = Scene(model, trace, tensors, layers)
     steps = _steps()
@@ -90,21 +85,21 @@ def show(row: DeltaGenerator) -> None:
             else None,
             caption=origin_of(trace).caption(f"layers {shown}."),
         )
-        mount_choice("arch-drawing", data, box_name, open_box)
+        mounts.mount_choice("arch-drawing", data, box_name, open_box)
     with details:
         _open_box(scene, boxes[opened])
-    explain(
+    explanations.explain(
         "*Play* lights the boxes in order, for one subword after the other. Click a box to open "
         "it, with the numbers of your sentence and its translation. A line that bypasses a box is "
         "a residual connection: it adds the input to the output. The line between the stacks "
         "carries the encoder's output to each decoder layer. Dots: layers that are not drawn."
-        + sources("§3.1, Figure 1", Transformer.forward)
+        + explanations.sources("§3.1, Figure 1", Transformer.forward)
     )
     box = boxes[opened]
     output = f"flow(translator.model, trace).values[{box.value.format(scene.layer(box))!r}]"
     if scene.values(box) is None:
         output = f"trace.{box.stack.replace('encoder', 'source')}_tokens"
-    show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
+    python_code.show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
 
 
 def _steps() -> list[SearchStep]:
@@ -141,7 +136,7 @@ def _open_box(scene: Scene, box: Box) -> None:
     with st.container(key="arch-facts"):
         st.markdown(f"| | |\n|---|---:|\n{rows}")
     with st.container(key="arch-code"):
-        st.markdown(sources(box.paper, *box.code).strip())
+        st.markdown(explanations.sources(box.paper, *box.code).strip())
     _links(box, scene.layer(box))
     _picture(scene, box)
 
@@ -152,21 +147,21 @@ def _picture(scene: Scene, box: Box) -> None:
         verb = "predicts" if box.kind == "cross" or box.value in OVER_VOCABULARY else "reads"
         st.caption(f"Each row is one step of the decoder, named by the token it {verb}.")
     if values is None:
-        st.text(" ".join(display_tokens(scene.rows(box))))
+        st.text(" ".join(labels.display_tokens(scene.rows(box))))
     elif box.kind:
-        axes, heads = by_pieces(trace, box.kind), counted(len(values), "head")
+        axes, heads = by_pieces(trace, box.kind), formatting.counted(len(values), "head")
         encode = partial(
-            encode_map,
+            attention_map.encode_map,
             values.mean(0),
             axes.labels,
             box.kind,
             languages=trace.languages,
             reads=axes.reads,
             writes=axes.writes,
-            title=f"L{scene.layer(box) + 1}, mean of {heads} · {SCREEN_NAMES[box.kind]}",
+            title=f"L{scene.layer(box) + 1}, mean of {heads} · {labels.SCREEN_NAMES[box.kind]}",
             caption=origin_of(trace).caption(head_caption(box.kind, scene.layer(box), None)),
         )
-        mount_map("arch-map", axes.labels, encode)
+        mounts.mount_map("arch-map", axes.labels, encode)
     else:
         data = encode_strip(
             values,
@@ -175,7 +170,7 @@ def _picture(scene: Scene, box: Box) -> None:
             columns=scene.tensors.columns if box.value in OVER_VOCABULARY else None,
             caption=origin_of(trace).caption(f"{scene.named(box.heading, box)}."),
         )
-        mount("arch-tensor", data)
+        mounts.mount("arch-tensor", data)
 
 
 def _shapes(scene: Scene, box: Box) -> dict[str, str]:
@@ -213,7 +208,7 @@ def _links(box: Box, layer: int) -> None:
 
         label = "Compare layer norm with batch norm"
         st.button(label, type="tertiary", on_click=to_norms)
-    choices = {HEAD.layer: str(layer + 1), KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
+    choices = {HEAD.layer: str(layer + 1), KIND: labels.SCREEN_NAMES[box.kind]} if box.kind else {}
     with st.container(gap=None):
         for path in box.pages:
             navigation.link(path, _LINK_ACTIONS[path], choices)

@@ -26,8 +26,7 @@ from transformer.files.installed import ASSETS
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
-from viz.app.sentence import sentence_bar
-from viz.app.sentence.python_code import show_code
+from viz.app.sentence import python_code, sentence_bar
 from viz.figures.axes import OCHRE, PINK, SLATE, VIOLET, curve_color
 
 MEASURED = ASSETS / "layers.json"
@@ -83,7 +82,7 @@ def show() -> None:
         # Table 1
         result = {{layer: costs.work(layer, {tokens}, sizes) for layer in costs.LAYERS}}
     """
-    show_code(
+    python_code.show_code(
         f"""
         sizes = costs.{sizes}
         # By formula

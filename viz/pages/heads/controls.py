@@ -19,11 +19,9 @@ from viz.app.chrome.head_picker import (
     pick_sinks,
 )
 from viz.app.sentence import worth_seeing
+from viz.draw import head_grid, heads_view, labels
 from viz.draw.attention_map import Scale
 from viz.draw.caption import ALL_HEADS, tells_heads
-from viz.draw.head_grid import SORTS
-from viz.draw.heads_view import ExplorerOptions
-from viz.draw.labels import KINDS_BY_NAME
 from viz.pages.heads.lens import LENS, pick_lens
 
 Mode = Literal["one head", "step by step", "compare"]
@@ -34,7 +32,7 @@ _BARE: dict[str, Any] = {"bind": "query-params", "label_visibility": "collapsed"
 _SEVERAL: dict[str, Any] = {"bind": "query-params", "selection_mode": "multi"}
 
 
-def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, Mode]:
+def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.ExplorerOptions, Mode]:
     """Draw the controls; return the options of the view, and its mode."""
     with row:
         kind = pick_kind()
@@ -52,16 +50,16 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
             )
             sort = st.selectbox(
                 "Sort by",
-                SORTS,
+                head_grid.SORTS,
                 key="sort",
                 bind="query-params",
                 help="  \n".join(f"**{measure}**: {text}" for measure, text in MEASURES.items())
                 + "  \nConfidence falls from the first map to the last, the others rise.",
             )
-            every = list(KINDS_BY_NAME)
+            every = list(labels.KINDS_BY_NAME)
             kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
             # with none selected, all are shown: an empty grid would be of no use
-            shown = [KINDS_BY_NAME[name] for name in kinds or every]
+            shown = [labels.KINDS_BY_NAME[name] for name in kinds or every]
             most = max(len(trace.weights(other)) for other in (kind, *shown))
             names = [str(n + 1) for n in range(most)]
             if st.session_state.get(_LAYERS, most) != most:  # of the previous model or kinds
@@ -91,12 +89,12 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[ExplorerOptions, M
         layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
         mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=132, **_BARE)
     shown_layers = tuple(n for n, name in enumerate(names) if name in selected)
-    options = ExplorerOptions(
+    options = heads_view.ExplorerOptions(
         kind,
         layer,
         head,
         words=words,
-        kinds=tuple(other for other in KINDS_BY_NAME.values() if other in shown),
+        kinds=tuple(other for other in labels.KINDS_BY_NAME.values() if other in shown),
         layers=shown_layers or tuple(range(most)),
         sort=sort,
         scale=scale,

@@ -14,7 +14,6 @@ from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
 from transformer.files.atomic import temporary_folder
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import tells_heads, title_end
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.open_head import OpenMap
@@ -26,7 +25,7 @@ _BINARY = "application/octet-stream"
 
 def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
     """Draw the menu of downloads; each file is made when it is requested."""
-    origin, link, lens, sinks = origin_of(trace), _link(), options.lens, options.sinks
+    origin, link, lens, sinks = sentence_bar.origin_of(trace), _link(), options.lens, options.sinks
     notices = sentence_bar.drawn_from().translation.notices
 
     def page() -> bytes:

@@ -4,18 +4,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from transformer import AttentionTrace, Translator
-from transformer.analysis.lenses import AnyLens, lens_trace
-from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import (
-    norms_of_heads,
-    norms_of_heads_after_layer_norm,
-    norms_of_layer_with_residual,
-)
-from transformer.analysis.lenses.gradient import gradient_times_attention
+from transformer import AttentionTrace, Translator, attention
+from transformer.analysis.lenses import AnyLens, alti, decomposition, gradient, lens_trace
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
-from transformer.attention import MultiHeadAttention, attention_scores
 from viz.app.cache.cached_results import identity, progress_bar, trace_identity
 from viz.app.cache.memory import memo
 from viz.app.chrome.explanations import sources
@@ -45,13 +37,13 @@ _DEFINITIONS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
     "norm": (
         r"$\lVert \alpha_{ij}\, f(x_j) \rVert_2$ with $f(x) = (x W^V + b^V) W^O$, the length of "
         r"what head and key bring to the residual stream (Kobayashi et al. 2020, §3.2)",
-        norms_of_heads,
+        decomposition.norms_of_heads,
     ),
     "norm_layer_norm": (
         r"$\lVert \alpha_{ij}\, \mathrm{LN}(f(x_j)) \rVert_2$ with $f(x) = (x W^V + b^V) W^O$, "
         r"the length of what head and key bring to the output of Add & norm, whose mean and "
         r"deviation are held fixed (Kobayashi et al. 2021, §3)",
-        norms_of_heads_after_layer_norm,
+        decomposition.norms_of_heads_after_layer_norm,
     ),
     "norm_residual": (
         r"$\lVert \mathrm{LN}(\textstyle\sum_h \alpha_{ij}\, f(x_j) + [i = j]\, x_i) \rVert_2$ "
@@ -59,14 +51,14 @@ _DEFINITIONS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
         r"the output of Add & norm, whose mean and deviation are held fixed, with the residual on "
         r"the diagonal of self-attention; in cross-attention it is not drawn (Kobayashi et al. "
         r"2021, §3)",
-        norms_of_layer_with_residual,
+        decomposition.norms_of_layer_with_residual,
     ),
     "alti": (
         r"$\max(0, \lVert y_i \rVert_1 - \lVert y_i - T_{ij} \rVert_1)$: how much nearer to the "
         r"output $y_i$ comes what key $j$ brings through all heads of a layer, $T_{ij}$ (ALTI, "
         r"Ferrando et al. 2022, §3). The residual counts on the diagonal of self-attention; its "
         r"share in cross-attention is not drawn",
-        contributions,
+        alti.contributions,
     ),
     "rollout": (
         r"$R_l = (\tfrac{1}{2} A_l + \tfrac{1}{2} I)\, R_{l-1}$, where $A_l$ is the mean of the "
@@ -82,7 +74,7 @@ _DEFINITIONS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
         r"whole translation, later words included, would lose without this weight, to first "
         r"order, without its sign; Hao et al. (2021) integrate it over weights scaled from 0 to "
         r"1, here it is taken at the weights themselves",
-        gradient_times_attention,
+        gradient.gradient_times_attention,
     ),
     "value_zeroing": (
         r"$1 - \cos(y_i,\, y_i^{\,v_j = 0})$: how much the output $y_i$ of the whole layer turns "
@@ -140,7 +132,7 @@ def explanation(name: AnyLens) -> str:
     """Describe a square of the map under a lens, with source and line of code, in Markdown."""
     if name == "weights":
         return r"A row is $\mathrm{softmax}(QK^\top/\sqrt{d_k})$ of equation 1." + sources(
-            "§3.2.1, §3.2.2", attention_scores, MultiHeadAttention.attend
+            "§3.2.1, §3.2.2", attention.attention_scores, attention.MultiHeadAttention.attend
         )
     definition, function = _DEFINITIONS[name]
     return (

@@ -14,15 +14,10 @@ from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.analysis.sinks import first_row, left_out_keys
 from viz.app.cache import cached_results
-from viz.app.chrome.fields import controls_row, text_field
-from viz.app.chrome.head_picker import UrlNames, link_parameters, pick_row
-from viz.app.chrome.mounts import mount, mount_map
-from viz.app.chrome.problems import say
+from viz.app.chrome import fields, head_picker, mounts, problems
 from viz.app.links import navigation
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
-from viz.app.sentence import sentence_bar, source_box
-from viz.app.sentence.other_model import pick_other
-from viz.app.sentence.sentence_bar import origin_of
+from viz.app.sentence import other_model, sentence_bar, source_box
 from viz.draw.attention_map import MAX_HEADS
 from viz.draw.caption import Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number
@@ -36,20 +31,20 @@ from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens
 def show_open(view: HeadsView) -> ExplorerOptions:
     """Draw the open map and its ribbons; return the options that show the same ribbons."""
     options = view.options
-    mount_map("heads-map", view.opened.labels, view.open_map)
+    mounts.mount_map("heads-map", view.opened.labels, view.open_map)
     show_numbers(view)
     if options.layer is not None and options.head is not None:
         head = Head(view.kind, options.layer, options.head)
-        url = link_parameters(*head)
+        url = head_picker.link_parameters(*head)
         navigation.link("inside", "See how this head computes its weights", url)
         removal_url = {**url, VIEW: REMOVE_HEADS, REMOVED: format_removals([Removal(*head)])}
         navigation.link("roles", "Remove this head and see what changes", removal_url)
         navigation.link("roles", "See what this head does", {**url, VIEW: ROLES})
     st.subheader("Ribbons", anchor=False)
     translator = sentence_bar.drawn_from().translator
-    rows = pick_row(translator, disabled=view.kind == "encoder_self")
+    rows = head_picker.pick_row(translator, disabled=view.kind == "encoder_self")
     options = replace(options, rows=rows, over=tuple(_overlaid(view)))
-    mount("heads-ribbons", view.with_options(options).ribbons(options.over))
+    mounts.mount("heads-ribbons", view.with_options(options).ribbons(options.over))
     return options
 
 
@@ -83,12 +78,12 @@ def show_compared(trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
     columns = st.columns(3, gap="medium")
     first = view.opened.labels
     with columns[0]:
-        mount_map("heads-first", first, partial(view.open_map, beside_difference=True))
+        mounts.mount_map("heads-first", first, partial(view.open_map, beside_difference=True))
     with columns[1]:
         encode = partial(view.second_map, second, beside_difference=True)
-        mount_map("heads-second", second.map.labels, encode)
+        mounts.mount_map("heads-second", second.map.labels, encode)
     with columns[2]:
-        if not mount_map("heads-difference", first, partial(view.difference, second)):
+        if not mounts.mount_map("heads-difference", first, partial(view.difference, second)):
             st.text("The two maps have different tokens, so there is no difference to draw.")
             return other
     if view.options.lens != other.options.lens:
@@ -102,7 +97,7 @@ def second_map(view: HeadsView) -> SecondMap:
 
 
 ComparedWith = Literal["another head", "another lens", "another sentence", "another model"]
-SECOND = UrlNames("layer2", "head2")
+SECOND = head_picker.UrlNames("layer2", "head2")
 OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 _OTHER_TEXTS = {language: texts[1:2] for language, texts in source_box.EXAMPLES.items()}
 """Names in the URL."""
@@ -113,22 +108,22 @@ SHOWN = 5
 
 def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | None:
     """Draw the controls of the second map, and build its view; None after showing why not."""
-    with controls_row("compare-controls"):
+    with fields.controls_row("compare-controls"):
         subject = st.selectbox(
             "Compare with", list(get_args(ComparedWith)), key="with", bind="query-params", width=290
         )
         try:
             if subject == "another head":
                 options = _another_head(options, *trace.weights(options.kind or "cross").shape[:2])
-                return _second(options, trace, origin_of(trace))
+                return _second(options, trace, sentence_bar.origin_of(trace))
             if subject == "another lens":
                 lens = pick_lens(SECOND_LENS, "Second lens", lens="norm")
-                return _second(replace(options, lens=lens), trace, origin_of(trace))
+                return _second(replace(options, lens=lens), trace, sentence_bar.origin_of(trace))
             if subject == "another sentence":
                 return _another_sentence(options)
             return _another_model(options, trace.target)
         except HeadlightError as error:
-            say(error)
+            problems.say(error)
             return None
 
 
@@ -142,7 +137,7 @@ def _another_head(
 def _another_sentence(options: ExplorerOptions) -> HeadsView:
     translator = sentence_bar.drawn_from().translator
     languages = translator.languages
-    text = text_field(
+    text = fields.text_field(
         f"Second {languages.source} sentence" if languages.source else "Second sentence",
         source_box.follow_language(OTHER_TEXT, languages, _OTHER_TEXTS),
         key=OTHER_TEXT,
@@ -152,12 +147,12 @@ def _another_sentence(options: ExplorerOptions) -> HeadsView:
     for notice in translation.notices:
         st.text(notice)
     other = cached_results.trace(translator, translation)
-    return _second(options, other, origin_of(other), translator)
+    return _second(options, other, sentence_bar.origin_of(other), translator)
 
 
 def _another_model(options: ExplorerOptions, target: str) -> HeadsView | None:
     bar = sentence_bar.drawn_from()
-    if (choice := pick_other(bar, OTHER_MODEL, reverse=True)) is None:
+    if (choice := other_model.pick_other(bar, OTHER_MODEL, reverse=True)) is None:
         return None
     translator = choice.translator
     stack = translator.model.config.stack(options.kind or "cross")

@@ -6,32 +6,20 @@ from functools import partial
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
-from transformer.analysis.axes import apart_note
+from transformer.analysis import axes, lenses, sinks
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lenses import AnyLens
-from transformer.analysis.sinks import sink_tokens, without_sinks
 from transformer.kinds import KIND_TITLES
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.explanations import as_markdown, explain, sources
-from viz.app.chrome.fields import controls_row
-from viz.app.chrome.head_picker import KIND, WITHOUT_SINKS
-from viz.app.chrome.mounts import mount_grid
-from viz.app.chrome.problems import say
-from viz.app.sentence import sentence_bar, worth_seeing
-from viz.app.sentence.player import show_player
-from viz.app.sentence.python_code import show_code
-from viz.app.sentence.sentence_bar import origin_of
+from viz.app.chrome import explanations, fields, head_picker, mounts, problems
+from viz.app.sentence import player, python_code, sentence_bar, worth_seeing
 from viz.draw.caption import LENS_NAMES, tells_heads
 from viz.draw.formatting import listing, per_cent
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.left_out import left_out, shares_left_out
+from viz.pages.heads import code_blocks, controls, downloads, open_maps
 from viz.pages.heads import controls as menus
-from viz.pages.heads.code_blocks import code_parts
-from viz.pages.heads.controls import Mode
-from viz.pages.heads.downloads import download_menu
 from viz.pages.heads.lens import LENS, explanation, through_lens
-from viz.pages.heads.open_maps import second_map, show_compared, show_open
 
 
 def show() -> None:
@@ -42,14 +30,14 @@ def show() -> None:
 
 def show_trace(trace: AttentionTrace) -> None:
     """Draw the page for a trace."""
-    row = controls_row("heads-controls")
+    row = fields.controls_row("heads-controls")
     options, mode = menus.draw(row, trace)
-    if options.words and (note := apart_note(trace)):
+    if options.words and (note := axes.apart_note(trace)):
         st.caption(note)
     try:
         lens_trace = through_lens(options.lens, trace)
         remember = partial(memo_per_trace, lens_trace)
-        view = HeadsView(lens_trace, options, origin_of(trace), remember)
+        view = HeadsView(lens_trace, options, sentence_bar.origin_of(trace), remember)
         # beside the grid and the map, so that neither is mounted anew
         line = st.container(horizontal=True, gap="small", vertical_alignment="center")
         _show(trace, view, mode)
@@ -57,7 +45,7 @@ def show_trace(trace: AttentionTrace) -> None:
             with line:
                 _show_left_out(trace, view, options)
     except HeadlightError as error:
-        say(error)
+        problems.say(error)
 
 
 def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
@@ -81,12 +69,12 @@ def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
 def _show_left_out(trace: AttentionTrace, view: HeadsView, options: ExplorerOptions) -> None:
     """Draw how much the maps leave out, and how much that is by norms, which a button shows."""
     text = left_out(view.trace, view.kind, options)
-    weighed = options.lens == "weights" and sink_tokens(trace, view.kind)
+    weighed = options.lens == "weights" and sinks.sink_tokens(trace, view.kind)
     longest = max(len(trace.source_pieces), len(trace.target_pieces))
     if weighed and longest <= worth_seeing.LONGEST:  # else norms take seconds, unasked
         shares = shares_left_out(through_lens("norm", trace), view.kind, options)
         text += f" By the length of their vectors: {listing([*map(per_cent, shares)])}."
-    st.caption(as_markdown(text), width="content")
+    st.caption(explanations.as_markdown(text), width="content")
     if weighed:
         st.button("See the lens norms", key="see-norms", on_click=_see_norms, type="tertiary")
 
@@ -94,47 +82,47 @@ def _show_left_out(trace: AttentionTrace, view: HeadsView, options: ExplorerOpti
 def _see_norms() -> None:
     """Set the lens to norms, and show the columns of the sinks again."""
     st.session_state[LENS] = LENS_NAMES["norm"]
-    st.session_state[WITHOUT_SINKS] = False
+    st.session_state[head_picker.WITHOUT_SINKS] = False
 
 
-def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> None:
+def _show(trace: AttentionTrace, view: HeadsView, mode: controls.Mode) -> None:
     lens_trace = view.trace
     if mode == "compare":
         st.caption(_lead(view.options, trace))
-        second = show_compared(trace, view)
+        second = open_maps.show_compared(trace, view)
         _grid(view, "heads-first")
-        compared = None if second is None else second_map(second)
-        download_menu(lens_trace, view.opened, replace(view.options, compared=compared))
+        compared = None if second is None else open_maps.second_map(second)
+        downloads.download_menu(lens_trace, view.opened, replace(view.options, compared=compared))
         _explain(view, second)
-        show_code(*code_parts(view, view.options, second))
+        python_code.show_code(*code_blocks.code_parts(view, view.options, second))
         return
     if mode == "step by step":
-        show_player(sentence_bar.drawn_from(), view.trace, opened=view.selected)
-        download_menu(lens_trace, view.opened, view.options)
+        player.show_player(sentence_bar.drawn_from(), view.trace, opened=view.selected)
+        downloads.download_menu(lens_trace, view.opened, view.options)
         _explain(view, None)
-        show_code(*code_parts(view, view.options, None))
+        python_code.show_code(*code_blocks.code_parts(view, view.options, None))
         return
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
         _grid(view, "heads-map")
     with picture:
         st.caption(_lead(view.options, trace))
-        options = show_open(view)
-        download_menu(lens_trace, view.opened, options)
+        options = open_maps.show_open(view)
+        downloads.download_menu(lens_trace, view.opened, options)
     _explain(view, None)
-    show_code(*code_parts(view, options, None))
+    python_code.show_code(*code_blocks.code_parts(view, options, None))
 
 
 def _grid(view: HeadsView, opens: str) -> None:
     data = view.grid(key="grid", opens=opens)
     on_pick = partial(_open, view.options.lens)
-    mount_grid("grid", data, view.parts, selected=view.selected, on_pick=on_pick)
+    mounts.mount_grid("grid", data, view.parts, selected=view.selected, on_pick=on_pick)
 
 
-def _open(lens: AnyLens, clicked: Head) -> None:
+def _open(lens: lenses.AnyLens, clicked: Head) -> None:
     """Set the menus to the head that was clicked in the grid."""
     kind, layer, head = clicked
-    st.session_state[KIND] = SCREEN_NAMES[kind]
+    st.session_state[head_picker.KIND] = SCREEN_NAMES[kind]
     menus.choose_head(lens, layer, head)
 
 
@@ -160,5 +148,5 @@ def _explain(view: HeadsView, second: HeadsView | None) -> None:
         text += f"\n\nThe second lens: {explanation(second.options.lens)}"
     if not view.options.sinks:
         text += "\n\nWithout sinks, each row is divided by what is left of it."
-        text += sources("", without_sinks)
-    explain(text)
+        text += explanations.sources("", sinks.without_sinks)
+    explanations.explain(text)

@@ -6,17 +6,15 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from transformer import AttentionTrace, Translator
+from transformer import AttentionTrace, Translator, kinds
 from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import without_sinks
 from transformer.analysis.source_share import SourceShares, by_words, source_shares
-from transformer.kinds import Row
 from transformer.text.languages import Languages
-from viz.app.cache.cached_results import progress_bar
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache import cached_results, memory
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
 from viz.app.chrome.head_picker import (
     HEAD,
@@ -40,10 +38,7 @@ from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import ROW_VERBS, head_title, named_head
 from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
-from viz.pages.translate import both_links
-from viz.pages.translate.both_links import BothLinks, pick_both
-from viz.pages.translate.break_it import show_break
-from viz.pages.translate.numbers import open_numbers, show_numbers
+from viz.pages.translate import both_links, break_it, numbers
 
 WHERE_FROM = "where_from"
 """Name of the switch in the URL."""
@@ -55,10 +50,10 @@ def pick_shares(translator: Translator, trace: AttentionTrace) -> SourceShares |
         return None
 
     def compute() -> SourceShares:
-        with progress_bar("Sharing out each layer's output") as report:
+        with cached_results.progress_bar("Sharing out each layer's output") as report:
             return by_words(source_shares(translator, trace, progress=report), trace)
 
-    return memo_per_trace(trace, "shares of words", compute)
+    return memory.memo_per_trace(trace, "shares of words", compute)
 
 
 def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> None:
@@ -84,28 +79,28 @@ NOTHING = "There is no word to link: the sentence or its translation has none."
 
 def show_words(
     bar: BarTranslation, trace: AttentionTrace, settings: AlignmentSettings
-) -> AlignmentSettings | BothLinks | None:
+) -> AlignmentSettings | both_links.BothLinks | None:
     """Draw the player, whose last state is the links between words; return what made the links."""
     translator, languages = bar.translator, trace.languages
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     picture = st.container()
     actions = st.container(key="player-actions", horizontal=True, gap="small")
-    show_numbers(translator, trace)
+    numbers.show_numbers(translator, trace)
     with st.container(key="break-it"):
-        show_break(bar, trace, actions)
+        break_it.show_break(bar, trace, actions)
     if not source or not target:
         with picture:
-            show_player(bar, trace, on_pick=open_numbers)
+            show_player(bar, trace, on_pick=numbers.open_numbers)
         st.caption(NOTHING)
         return None
     problems = st.container(key="second-model")
     with actions, st.popover("Options", key="translate-words-controls"):
-        both = pick_both(translator, trace, problems)
+        both = both_links.pick_both(translator, trace, problems)
         drawn = replace(settings, row=pick_row(translator)) if both is None else settings
         from_source = pick_shares(translator, trace)
     if both is None:
         title, dashed, made_by = TITLE, DASHED, map_text(settings)
-        shares = memo_per_trace(
+        shares = memory.memo_per_trace(
             trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
         )
         pairs, solid = strongest(shares, "each"), strongest(shares, "mutual")
@@ -118,7 +113,7 @@ def show_words(
         method = both_links.both_method(both, languages)
         about = [method]
     with picture:
-        show_player(bar, trace, mutual=solid, every=pairs, on_pick=open_numbers)
+        show_player(bar, trace, mutual=solid, every=pairs, on_pick=numbers.open_numbers)
     if from_source is not None:
         st.subheader(title, anchor=False, help=help_on("translate"))
         data = encode_links(
@@ -146,7 +141,7 @@ def show_words(
     return both or drawn
 
 
-def link_method(settings: AlignmentSettings, languages: Languages, row: Row) -> str:
+def link_method(settings: AlignmentSettings, languages: Languages, row: kinds.Row) -> str:
     """Describe a link, the map and the row that it is read from, and its measured error."""
     text = (
         f"A solid link joins two words that are each other’s strongest match in "

@@ -10,18 +10,14 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
 from transformer.attention import MultiHeadAttention, attention_scores
-from viz.app.cache.cached_results import identity
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import as_markdown, code_line
-from viz.app.chrome.head_picker import link_parameters
-from viz.app.chrome.mounts import mount
 from viz.app.links import address, navigation
 from viz.app.sentence.sentence_bar import origin_of
-from viz.draw.attention_map import encode_map
-from viz.draw.caption import head_caption
+from viz.draw import attention_map, caption, player
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import display_tokens, named_head
-from viz.draw.player import head_of
 
 NUMBERS = "numbers"
 """Name in the URL of the open ribbon: kind, layer, head, row and column, from 1."""
@@ -40,7 +36,7 @@ def opened_numbers(trace: AttentionTrace) -> dict[str, Any] | None:
         return None
     names = ("layer", "head", "query", "key")
     given = {name: int(n[:6]) - 1 for name, n in zip(names, numbers, strict=True)}
-    return head_of({"kind": kind, **given}, trace)
+    return player.head_of({"kind": kind, **given}, trace)
 
 
 def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
@@ -48,9 +44,9 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
     if (place := opened_numbers(trace)) is None:
         return
     kind, layer, head, query, key = place.values()
-    values = memo_per_trace(
+    values = memory.memo_per_trace(
         trace,
-        ("sublayer", identity(translator), kind, layer),
+        ("sublayer", cached_results.identity(translator), kind, layer),
         lambda: sublayer_values(translator.model, trace, kind, layer),
     )
     d_k = values.q.shape[-1]
@@ -75,7 +71,7 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
         )
         picture, table = st.columns([5, 4], gap="large")
         with picture:
-            data = encode_map(
+            data = attention_map.encode_map(
                 trace.weights(kind)[layer, head],
                 labels,
                 kind,
@@ -83,9 +79,9 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
                 languages=trace.languages,
                 reads=trace.decoder_tokens if kind == "cross" else None,
                 pinned=query,
-                caption=origin_of(trace).caption(head_caption(kind, layer, head)),
+                caption=origin_of(trace).caption(caption.head_caption(kind, layer, head)),
             )
-            mount("numbers-map", data)
+            mounts.mount("numbers-map", data)
         with table:
             frame = pd.DataFrame(
                 {
@@ -104,9 +100,9 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
                 hide_index=True,
                 height=min(38 * (len(frame) + 1), 420),
             )
-            choices = {**link_parameters(kind, layer, head), "word": str(query + 1)}
+            choices = {**head_picker.link_parameters(kind, layer, head), "word": str(query + 1)}
             navigation.plain_link("inside", "See every step of this row", choices)
             navigation.plain_link(
-                "heads", "Compare with all heads", link_parameters(kind, layer, head)
+                "heads", "Compare with all heads", head_picker.link_parameters(kind, layer, head)
             )
             st.caption(f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}")

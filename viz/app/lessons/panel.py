@@ -283,7 +283,7 @@ def _sentence() -> Sentence | None:
     if (bar := sentence_bar.current()) is None:
         return None
     try:
-        return Sentence(bar.translator, cached_results.trace(bar.translator, bar.translation))
+        return Sentence(bar.translator, bar.trace)
     except HeadlightError:  # the page says so
         return None
 

@@ -4,7 +4,8 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
 from viz.app.cache import cached_results
-from viz.app.chrome import fields, problems
+from viz.app.chrome import problems
+from viz.app.chrome.fields import text_area
 from viz.app.sentence import sentence_bar, source_box
 
 MORE = "more"
@@ -27,7 +28,7 @@ def traces() -> list[AttentionTrace]:
     named on the page and left out.
     """
     languages = sentence_bar.languages()
-    typed = fields.text_area(
+    typed = text_area(
         "Further sentences of the batch, one per line",
         source_box.follow_language(MORE, languages, _FIRST),
         key=MORE,

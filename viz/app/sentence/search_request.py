@@ -324,17 +324,12 @@ def _is_alpha(value: str) -> bool:
         return False
 
 
-class SearchMenu(NamedTuple):
-    """Choices of the menu of the search, and the place of its figures there."""
+def draw(text: str, model: str, *, in_link: bool) -> tuple[SearchRequest, DeltaGenerator]:
+    """Draw the menu and the hidden fields; return the request, and a place for its figures.
 
-    beam_size: int
-    alpha: float
-    forbid: str
-    figures: DeltaGenerator
-
-
-def draw_settings() -> SearchMenu:
-    """Draw the menu: beam size, α, the forbidden words, and a place for the figures."""
+    The menu has beam size, α and forbidden words. The hidden fields, which the style sheet takes
+    away, have the prefix and the translation edited by hand.
+    """
     with st.popover("Search", key="search-settings"):
         beam_size = st.selectbox(
             "Beam size",
@@ -364,17 +359,12 @@ def draw_settings() -> SearchMenu:
             "A longer word that begins with one is another word.",
         )
         figures = st.container(key="figures")
-    return SearchMenu(beam_size, alpha, forbid, figures)
-
-
-def draw_hidden(in_link: bool) -> tuple[str, str]:
-    """Draw the hidden fields of the prefix and of the translation edited by hand."""
-    with st.container(key="steering-fields"):  # which the style sheet takes away
+    with st.container(key="steering-fields"):
         prefix = text_input("Forced prefix, in pieces", key=PREFIX)
         edited = text_input(
             "Translation edited by hand", key=EDITED, most=address.MAX_TYPED, in_link=in_link
         )
-    return prefix, edited
+    return SearchRequest(text, beam_size, alpha, prefix, forbid, edited, model), figures
 
 
 def translate_request(
@@ -387,7 +377,11 @@ def translate_request(
     errors: list[InputError] = []
     for attempt in _relaxed_requests(request):
         try:
-            translation = _translate(translator, attempt, watcher)
+            if attempt.edited:
+                translation = _given(translator, attempt)
+            else:
+                settings = settings_of(attempt)
+                translation = cached_results.search(translator, attempt.text, settings, watcher)
         except InputError as refused:
             errors.append(refused)
         else:
@@ -417,14 +411,6 @@ def settings_of(request: SearchRequest) -> settings.SearchSettings:
         prefix=request.pieces,
         forbidden=request.forbidden,
     )
-
-
-def _translate(
-    translator: Translator, request: SearchRequest, watcher: search_queue.Watcher | None
-) -> Translation:
-    if request.edited:
-        return _given(translator, request)
-    return cached_results.search(translator, request.text, settings_of(request), watcher)
 
 
 def _given(translator: Translator, request: SearchRequest) -> Translation:

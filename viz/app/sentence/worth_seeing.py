@@ -94,7 +94,7 @@ def _findings(page: str, bar: sentence_bar.BarTranslation) -> list[Finding]:
     if page not in PAGES:
         return []
     try:
-        trace = cached_results.trace(bar.translator, bar.translation)
+        trace = bar.trace
         return _remembered(page, bar.translator, trace)
     except HeadlightError:
         return []

@@ -18,6 +18,7 @@ from transformer.kinds import KIND_TITLES
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import explanations, fields, head_picker, mounts, problems
+from viz.app.chrome.fields import text_field
 from viz.app.links import navigation
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
 from viz.app.sentence import (
@@ -296,7 +297,7 @@ def _another_head(
 def _another_sentence(translator: Translator) -> AttentionTrace:
     languages, name = translator.languages, controls.OTHER_TEXT
     first = {language: texts[1:2] for language, texts in source_box.EXAMPLES.items()}
-    text = fields.text_field(
+    text = text_field(
         f"Second {languages.source} sentence" if languages.source else "Second sentence",
         source_box.follow_language(name, languages, first),
         key=name,

@@ -84,7 +84,7 @@ def show() -> None:
     """Draw the page for the sentence in the bar."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation, trace = bar
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     row = st.container(key="inside-controls", horizontal=True, gap="small")
     below = st.container(key="inside-translation", gap=None)
     choices = _choices(trace, row)

@@ -50,7 +50,7 @@ def embeddings() -> None:
     stack = pick_stack()
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, _, trace = bar
+    translator, trace = bar.translator, bar.trace
     parts = memory.memo_per_trace(
         trace, ("foot", stack), lambda: embedding_parts(translator.model, trace, stack)
     )
@@ -101,7 +101,7 @@ def beyond() -> None:
         )
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation, trace = bar
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     config = translator.model.config
     if config.positions != "sinusoidal":
         st.text(
@@ -151,7 +151,7 @@ def without() -> None:
         seed = whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0, width=290)
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation, trace = bar
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     edits = {
         "no encoder positions": Edit("removed", ("encoder",)),
         "shuffled encoder positions": Edit("shuffled", ("encoder",), seed),

@@ -65,7 +65,7 @@ def show() -> None:
     """Draw the view: the map of all heads, and the card of the open one."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, _, trace = bar
+    translator, trace = bar.translator, bar.trace
     report, missing = report_or_message(translator)
     with controls_row("measured-controls"):
         quantity = ROLE

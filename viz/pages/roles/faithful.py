@@ -68,7 +68,7 @@ def show() -> None:
     """Draw the view: a test on the sentence in the bar, and the same test on a corpus."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, _, trace = bar
+    translator, trace = bar.translator, bar.trace
     report, missing = _report(translator)
     with controls_row("faithful-controls"):
         test = choose_one("Test", TESTS, "faithful_test")

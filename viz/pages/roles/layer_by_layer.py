@@ -52,7 +52,7 @@ def show() -> None:
     """Draw the view: the logit lens, the sum of one logit, and the shares of the source."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation, trace = bar
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     step, problem = pick_written(trace, least_certain_step(step_choices(translator, trace)))
     if problem:
         st.text(problem)

@@ -64,7 +64,7 @@ def show() -> None:
     """Draw the view: switch heads off, and see translation, log P and every other head."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation, trace = bar
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     row = controls_row("roles-controls")
     above = st.container()
     left, right = st.columns([5, 7], gap="medium")

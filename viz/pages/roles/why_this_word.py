@@ -63,7 +63,7 @@ def show() -> None:
     """Draw the view: a written piece, an alternative, and what favours either."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, _, trace = bar
+    translator, trace = bar.translator, bar.trace
     choices = step_choices(translator, trace)
     step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
     written = trace.target_pieces[step]

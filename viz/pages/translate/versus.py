@@ -11,6 +11,7 @@ from transformer.analysis.alignment_settings import read_alignment
 from transformer.decoding.settings import SearchSettings
 from viz.app.cache import cached_results
 from viz.app.chrome import fields, mounts, problems
+from viz.app.chrome.fields import text_field
 from viz.app.models.menu import load, offered_models, reverse_of
 from viz.app.sentence import other_model, search_request, sentence_bar, translation_line
 from viz.draw.labels import quoted
@@ -117,7 +118,7 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
         alpha = st.number_input("α", *bounds, key="versus_alpha", bind="query-params", width=170)
         settings = replace(settings, alpha=alpha)
     else:
-        prefix = fields.text_field("Prefix", key="versus_prefix", placeholder="none", width=320)
+        prefix = text_field("Prefix", key="versus_prefix", placeholder="none", width=320)
         settings = replace(settings, prefix=prefix)
     st.checkbox("Show both maps", key=MAPS, bind="query-params")
     return other._replace(settings=settings)

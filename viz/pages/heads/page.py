@@ -39,6 +39,7 @@ from viz.draw.open_head import Heads, mean, short_name
 from viz.pages.heads import controls, downloads
 from viz.pages.heads.controls import (
     LENS,
+    OTHER_TEXT,
     SECOND_LENS,
     choose_head,
     explanation,
@@ -295,12 +296,12 @@ def _another_head(
 
 
 def _another_sentence(translator: Translator) -> AttentionTrace:
-    languages, name = translator.languages, controls.OTHER_TEXT
+    languages = translator.languages
     first = {language: texts[1:2] for language, texts in source_box.EXAMPLES.items()}
     text = text_field(
         f"Second {languages.source} sentence" if languages.source else "Second sentence",
-        source_box.follow_language(name, languages, first),
-        key=name,
+        source_box.follow_language(OTHER_TEXT, languages, first),
+        key=OTHER_TEXT,
     )
     translation = cached_results.translate(translator, text, st.session_state[sentence_bar.BEAM])
     for line in (translation.text, *translation.notices):

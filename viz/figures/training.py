@@ -83,7 +83,12 @@ def _layers(
     log: bool = False,
     ticks: str = "~g",
 ) -> list[alt.Chart]:
-    frame = _long(runs, fields)
+    rows: list[tuple[str, str, int, float]] = []
+    for run, records in runs.items():
+        for field, quantity in fields.items():
+            drawn = _thinned([record for record in records if field in record])
+            rows += [(run, quantity, int(record["step"]), float(record[field])) for record in drawn]
+    frame = pd.DataFrame(rows, columns=["run", "what", "step", "value"])
     names, quantities = list(runs), list(fields.values())
     scale = alt.Scale(type="log", domainMin=1, nice=False) if log else alt.Scale(zero=True)
     values = log_ticks([1.0, *frame["value"]]) if log else alt.Undefined
@@ -146,15 +151,6 @@ def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
             rate = learning_rate(step, plan["d_model"], plan["warmup"], plan["lr_factor"], left)
             rows.append((name, step, rate))
     return pd.DataFrame(_thinned(rows), columns=["run", "step", "value"])
-
-
-def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd.DataFrame:
-    rows: list[tuple[str, str, int, float]] = []
-    for run, records in runs.items():
-        for field, quantity in fields.items():
-            drawn = _thinned([record for record in records if field in record])
-            rows += [(run, quantity, int(record["step"]), float(record[field])) for record in drawn]
-    return pd.DataFrame(rows, columns=["run", "what", "step", "value"])
 
 
 def _thinned(rows: list[Any]) -> list[Any]:

@@ -212,12 +212,9 @@ def _score(sentence: Sentence, arguments: Arguments) -> float:
 
 
 def _entropy(sentence: Sentence, arguments: Arguments) -> float:
-    return _summary(sentence, arguments["head"]).entropy
-
-
-def _summary(sentence: Sentence, head: Head) -> Any:
+    head = arguments["head"]
     causal = head.kind == "decoder_self" and sentence.trace.causal
-    return measures.summarise(sentence.map(head), causal=causal)
+    return measures.summarise(sentence.map(head), causal=causal).entropy
 
 
 def _visible(sentence: Sentence, arguments: Arguments) -> float:

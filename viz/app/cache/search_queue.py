@@ -267,21 +267,17 @@ class SearchQueue:
             while not request.ended.wait(PAUSE):
                 end_if_unwanted()
                 if watcher is not None and time.monotonic() >= request.asked + CALM:
-                    _tell(watcher, request, lane)
+                    part, request.part = request.part, None
+                    if part is not None:
+                        watcher.write_part(part)
+                    elif place := lane.place(request):
+                        watcher.write_place(place)
         finally:
             request.unwanted = True
         if request.error is not None:
             raise request.error
         assert request.translation is not None  # it has ended
         return request.translation
-
-
-def _tell(watcher: Watcher, request: _Request, lane: _Lane) -> None:
-    part, request.part = request.part, None
-    if part is not None:
-        watcher.write_part(part)
-    elif place := lane.place(request):
-        watcher.write_place(place)
 
 
 @server_wide

@@ -223,7 +223,12 @@ def _question(lesson: Lesson, card: Card, place: Progress) -> None:
         sentence, wanted = _sentence(), lesson.sentence_of(card)
         if wanted and sentence is not None and sentence.trace.source != wanted:
             st.markdown(as_markdown(texts["first"].format(sentence=wanted)))
-            _offer_sentence(wanted, texts)
+            st.button(
+                texts["sentence"],
+                key="lesson-sentence",
+                on_click=search_request.put_text,
+                args=(wanted,),
+            )
             return
         try:
             answer = _right_answer(card, sentence)
@@ -258,15 +263,6 @@ def _verdict(lesson: Lesson, card: Card, number: int, given: str, answer: Answer
         )
         if given != SHOWN:
             _offer_answer(texts, number)
-
-
-def _offer_sentence(sentence: str, texts: Mapping[str, str]) -> None:
-    st.button(
-        texts["sentence"],
-        key="lesson-sentence",
-        on_click=search_request.put_text,
-        args=(sentence,),
-    )
 
 
 def _offer_answer(texts: Mapping[str, str], number: int) -> None:

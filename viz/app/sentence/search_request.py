@@ -378,7 +378,14 @@ def translate_request(
     for attempt in _relaxed_requests(request):
         try:
             if attempt.edited:
-                translation = _given(translator, attempt)
+                given = cached_results.score(
+                    translator, attempt.text, attempt.edited, attempt.alpha
+                ).translation
+                # the editor shows where the model is unsure
+                unsure = translator.domain and translator.domain.notice(given.best.hypothesis)
+                translation = replace(
+                    given, notices=tuple(notice for notice in given.notices if notice != unsure)
+                )
             else:
                 settings = settings_of(attempt)
                 translation = cached_results.search(translator, attempt.text, settings, watcher)
@@ -411,15 +418,6 @@ def settings_of(request: SearchRequest) -> settings.SearchSettings:
         prefix=request.pieces,
         forbidden=request.forbidden,
     )
-
-
-def _given(translator: Translator, request: SearchRequest) -> Translation:
-    """Score a translation written by hand; the editor shows where the model is unsure."""
-    given = cached_results.score(
-        translator, request.text, request.edited, request.alpha
-    ).translation
-    unsure = translator.domain and translator.domain.notice(given.best.hypothesis)
-    return replace(given, notices=tuple(notice for notice in given.notices if notice != unsure))
 
 
 def _relaxed_requests(request: SearchRequest) -> Iterator[SearchRequest]:

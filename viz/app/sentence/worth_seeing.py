@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, HeadlightError, Translator
+from transformer import HeadlightError
 from viz.app.cache import cached_results, memory
 from viz.app.chrome.explanations import as_markdown, help_on
 from viz.app.links import navigation
@@ -95,17 +95,13 @@ def _findings(page: str, bar: sentence_bar.BarTranslation) -> list[Finding]:
         return []
     try:
         trace = bar.trace
-        return _remembered(page, bar.translator, trace)
+        short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
+        key = (
+            "findings",
+            page,
+            cached_results.identity(bar.translator),
+            cached_results.trace_identity(trace),
+        )
+        return memory.memo(key, lambda: ranked(page, trace, bar.translator if short else None))
     except HeadlightError:
         return []
-
-
-def _remembered(page: str, translator: Translator, trace: AttentionTrace) -> list[Finding]:
-    short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
-    key = (
-        "findings",
-        page,
-        cached_results.identity(translator),
-        cached_results.trace_identity(trace),
-    )
-    return memory.memo(key, lambda: ranked(page, trace, translator if short else None))

@@ -186,7 +186,15 @@ def without() -> None:
         )
     with candidates:
         bar_log_p = {name: float(log_p.sum()) for name, log_p in piece_log_p.items()}
-        st.text(_summary(translator, translation, edits))
+        unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
+        changed = [
+            name
+            for name, edit in edits.items()
+            if _edited(translator, translation, edit).text != unedited.text
+        ]
+        names = f": {listing(changed)}" if changed else ""
+        change = "changes" if len(changed) == 1 else "change"
+        st.text(f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}.")
         for name, edit in edits.items():
             _candidate(name, translator, translation, edit, bar_log_p[name])
         if languages.source == PAIR_LANGUAGE:
@@ -210,18 +218,6 @@ def _translation_code(edits: Mapping[str, Edit]) -> list[str]:
         """
         for name, edit in edits.items()
     ]
-
-
-def _summary(translator: Translator, translation: Translation, edits: Mapping[str, Edit]) -> str:
-    unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
-    changed = [
-        name
-        for name, edit in edits.items()
-        if _edited(translator, translation, edit).text != unedited.text
-    ]
-    names = f": {listing(changed)}" if changed else ""
-    change = "changes" if len(changed) == 1 else "change"
-    return f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}."
 
 
 def _candidate(

@@ -17,7 +17,7 @@ from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, shown_part
 from viz.draw.labels import capitalised
 from viz.draw.left_out import left_out
 from viz.findings import ranked
-from viz.findings.finding import chosen_head
+from viz.findings.weights import chosen_head
 
 PageTheme = Literal["light", "dark", "auto"]
 

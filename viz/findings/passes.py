@@ -15,8 +15,7 @@ from transformer.analysis.teacher_forcing import batch_traces
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import display_tokens, named_head, quoted
 from viz.draw.word_links import word_texts
-from viz.findings.finding import Claim, Finding, head_choices
-from viz.findings.weights import word_cells
+from viz.findings.weights import Claim, Finding, head_choices, word_cells
 
 ATTENTION = (costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION)
 SHARPENED = 0.85

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from viz.draw import formatting, labels
 from viz.figures.schedule import format_rate, peak_rate
-from viz.findings.finding import Claim, Finding
+from viz.findings.weights import Claim, Finding
 
 
 def peak(d_model: int, warmup: int) -> Finding:

@@ -57,16 +57,11 @@ def _check(options: argparse.Namespace) -> int:
     return _say(problems)
 
 
-def _handout(options: argparse.Namespace) -> int:
+def _write(options: argparse.Namespace) -> int:
+    """Write a lesson with its answers, as a page to print or as a notebook."""
     lesson, translator = read_lesson(options.file), Translator.load(options.checkpoint)
     made_by = Origin.from_translator(translator, "", "").made_by
-    command.save(options.out, handout(lesson, list(answer_key(lesson, translator)), made_by))
-    return 0
-
-
-def _notebook(options: argparse.Namespace) -> int:
-    lesson, translator = read_lesson(options.file), Translator.load(options.checkpoint)
-    command.save(options.out, notebook(lesson, list(answer_key(lesson, translator))))
+    command.save(options.out, options.form(lesson, list(answer_key(lesson, translator)), made_by))
     return 0
 
 
@@ -134,9 +129,9 @@ def _parser() -> Parser:
     page = commands.add_parser(
         "handout", help="write a lesson as a page to print", parents=[lesson]
     )
-    page.set_defaults(run=_handout)
+    page.set_defaults(run=_write, form=handout)
     cells = commands.add_parser("notebook", help="write a lesson as a notebook", parents=[lesson])
-    cells.set_defaults(run=_notebook)
+    cells.set_defaults(run=_write, form=lambda lesson, key, _made_by: notebook(lesson, key))
     puzzles = commands.add_parser("puzzles", help="find puzzles for a model", parents=[model])
     add, most = puzzles.add_argument, MAX_PER_KIND * len(PUZZLE_KINDS)
     add("--text", default=str(ASSETS / "examples.txt"), metavar="FILE", help="sentences to search")

@@ -202,15 +202,6 @@ def _cell(sentence: Sentence, arguments: Arguments) -> tuple[int, int]:
     return sentence.row(kind, arguments["row"]), sentence.column(kind, arguments["column"])
 
 
-def _weight(sentence: Sentence, arguments: Arguments) -> float:
-    return float(sentence.map(arguments["head"])[_cell(sentence, arguments)])
-
-
-def _score(sentence: Sentence, arguments: Arguments) -> float:
-    head: Head = arguments["head"]
-    return float(sentence.values(head).scores[head.head][_cell(sentence, arguments)])
-
-
 def _entropy(sentence: Sentence, arguments: Arguments) -> float:
     head = arguments["head"]
     causal = head.kind == "decoder_self" and sentence.trace.causal
@@ -292,8 +283,10 @@ _CELL = {**_ROW, "column": _token}
 MEASURES: Mapping[str, Measure] = {
     "strongest": Measure(partial(_largest, _weights), _ROW, values=_weights),
     "strongest by norm": Measure(partial(_largest, _norms), _ROW, values=_norms),
-    "weight": Measure(_weight, _CELL),
-    "score": Measure(_score, _CELL, 0.05),
+    "weight": Measure(lambda s, a: float(s.map(a["head"])[_cell(s, a)]), _CELL),
+    "score": Measure(
+        lambda s, a: float(s.values(a["head"]).scores[a["head"].head][_cell(s, a)]), _CELL, 0.05
+    ),
     "entropy": Measure(_entropy, {"head": _head}, 0.1),
     "visible": Measure(_visible, {"row": _token}, 0, 0),
     "subwords": Measure(_subwords, {"side": _one_of(*get_args(Side))}, 0, 0),

@@ -1,9 +1,12 @@
-"""Links between words, shares of the source, and one map of cross-attention piece by piece."""
+"""Links between words, shares of the source, one map of cross-attention and its numbers."""
 
+import math
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, Translator, kinds
@@ -11,10 +14,13 @@ from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
+from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
 from transformer.analysis.sinks import without_sinks
 from transformer.analysis.source_share import SourceShares, by_words, source_shares
+from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
+from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
 from viz.app.chrome.head_picker import (
     HEAD,
@@ -28,17 +34,107 @@ from viz.app.chrome.head_picker import (
     pick_sinks,
 )
 from viz.app.chrome.mounts import mount, mount_map
-from viz.app.links import navigation
+from viz.app.links import address, navigation
 from viz.app.sentence.player import show_player
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.draw import attention_map, caption, player
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
-from viz.draw.formatting import counted, per_cent
+from viz.draw.formatting import counted, format_number, per_cent
 from viz.draw.heads_view import ExplorerOptions
-from viz.draw.labels import ROW_VERBS, head_title, named_head
+from viz.draw.labels import ROW_VERBS, display_tokens, head_title, named_head
 from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
-from viz.pages.translate import both_links, break_it, numbers
+from viz.pages.translate import both_links, break_it
+
+NUMBERS = "numbers"
+"""Name in the URL of the open ribbon: kind, layer, head, row and column, from 1."""
+
+
+def open_numbers(place: dict[str, Any]) -> None:
+    """Put the ribbon that was clicked into the address."""
+    numbers = (str(place[name] + 1) for name in ("layer", "head", "query", "key"))
+    address.choose(NUMBERS, "-".join([place["kind"], *numbers]))
+
+
+def opened_numbers(trace: AttentionTrace) -> dict[str, Any] | None:
+    """Return the ribbon that the address names, if the trace has it."""
+    kind, *numbers = st.query_params.get(NUMBERS, "").split("-")
+    if len(numbers) != 4 or not all(n.isascii() and n.isdecimal() for n in numbers):
+        return None
+    names = ("layer", "head", "query", "key")
+    given = {name: int(n[:6]) - 1 for name, n in zip(names, numbers, strict=True)}
+    return player.head_of({"kind": kind, **given}, trace)
+
+
+def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
+    """Draw the numbers of the open ribbon, if there is one."""
+    if (place := opened_numbers(trace)) is None:
+        return
+    kind, layer, head, query, key = place.values()
+    values = memory.memo_per_trace(
+        trace,
+        ("sublayer", cached_results.identity(translator), kind, layer),
+        lambda: sublayer_values(translator.model, trace, kind, layer),
+    )
+    d_k = values.q.shape[-1]
+    row = arithmetic(values, head, query, 1 / math.sqrt(d_k))
+    labels = trace.labels(kind, "writes" if kind == "cross" else "reads")
+    looked = display_tokens(labels.keys)
+    added = np.linalg.norm(row.weighted, axis=-1)
+    title = named_head(kind, layer, head)
+    with st.container(key="numbers"):
+        heading, close = st.columns([9, 1])
+        heading.subheader(f"Why {title} looks at “{looked[key]}”: the numbers", anchor=False)
+        close.button("Close", key="numbers-close", on_click=address.choose, args=(NUMBERS, None))
+        st.markdown(
+            as_markdown(
+                f"q · k is {format_number(row.dots[key])}. Divided by √{d_k} it is the score "
+                f"{format_number(row.scaled[key])}. The softmax over the row makes it "
+                f"{per_cent(float(row.weights[key]))}. That share of the value vector of "
+                f"“{looked[key]}” goes into the output. Its length is "
+                f"{format_number(float(added[key]))}; the whole output has length "
+                f"{format_number(float(np.linalg.norm(row.z)))}."
+            )
+        )
+        picture, table = st.columns([5, 4], gap="large")
+        with picture:
+            data = attention_map.encode_map(
+                trace.weights(kind)[layer, head],
+                labels,
+                kind,
+                title=title,
+                languages=trace.languages,
+                reads=trace.decoder_tokens if kind == "cross" else None,
+                pinned=query,
+                caption=origin_of(trace).caption(caption.head_caption(kind, layer, head)),
+            )
+            mounts.mount("numbers-map", data)
+        with table:
+            frame = pd.DataFrame(
+                {
+                    "looks at": looked,
+                    "q · k": row.dots,
+                    f"÷ √{d_k}": np.where(row.seen, row.scaled, np.nan),
+                    "weight": row.weights,
+                    "length of weight × value": added,
+                }
+            ).iloc[: len(row.dots)]
+            st.dataframe(
+                frame.style.format(precision=3).apply(
+                    lambda cells: ["font-weight: 700" if cells.name == key else ""] * len(cells),
+                    axis=1,
+                ),
+                hide_index=True,
+                height=min(38 * (len(frame) + 1), 420),
+            )
+            choices = {**head_picker.link_parameters(kind, layer, head), "word": str(query + 1)}
+            navigation.plain_link("inside", "See every step of this row", choices)
+            navigation.plain_link(
+                "heads", "Compare with all heads", head_picker.link_parameters(kind, layer, head)
+            )
+            st.caption(f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}")
+
 
 WHERE_FROM = "where_from"
 """Name of the switch in the URL."""
@@ -85,12 +181,12 @@ def show_words(
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     picture = st.container()
     actions = st.container(key="player-actions", horizontal=True, gap="small")
-    numbers.show_numbers(translator, trace)
+    show_numbers(translator, trace)
     with st.container(key="break-it"):
         break_it.show_break(bar, trace, actions)
     if not source or not target:
         with picture:
-            show_player(bar, trace, on_pick=numbers.open_numbers)
+            show_player(bar, trace, on_pick=open_numbers)
         st.caption(NOTHING)
         return None
     problems = st.container(key="second-model")
@@ -113,7 +209,7 @@ def show_words(
         method = both_links.both_method(both, languages)
         about = [method]
     with picture:
-        show_player(bar, trace, mutual=solid, every=pairs, on_pick=numbers.open_numbers)
+        show_player(bar, trace, mutual=solid, every=pairs, on_pick=open_numbers)
     if from_source is not None:
         st.subheader(title, anchor=False, help=help_on("translate"))
         data = encode_links(

@@ -13,8 +13,7 @@ from transformer import AttentionTrace
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
 from transformer.files.atomic import temporary_folder
-from viz.app.sentence import sentence_bar
-from viz.app.sentence.python_code import load_call, mean_code, trace_call
+from viz.app.sentence import python_code, sentence_bar
 from viz.draw.caption import tells_heads, title_end
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.open_head import OpenMap
@@ -161,7 +160,7 @@ def _map_code(view: HeadsView, prefix: str = "") -> str:
         shown = f"lenses.lens_trace({options.lens!r}, {prefix}translator, {shown})"
     if not options.sinks:
         shown = f"without_sinks({shown}, {kind!r})"
-    weights = mean_code(f"{prefix}axes.weights", options.layer, options.head)
+    weights = python_code.mean_code(f"{prefix}axes.weights", options.layer, options.head)
     labels = f"{prefix}axes.labels"
     if options.step is not None and kind != "encoder_self":
         rows = f":{options.step + 1}"
@@ -180,7 +179,7 @@ def _second_trace(second: HeadsView) -> str:
     """Return the lines that make the second trace, and load its model."""
     subject, model, trace = st.session_state["with"], "translator", "trace"
     if subject == "another model":
-        model = load_call(st.session_state[OTHER_MODEL])
+        model = python_code.load_call(st.session_state[OTHER_MODEL])
     if subject in ("another model", "another sentence"):
-        trace = trace_call(second.trace).replace("translator", "second_translator", 1)
+        trace = python_code.trace_call(second.trace).replace("translator", "second_translator", 1)
     return f"second_translator = {model}\nsecond_trace = {trace}"

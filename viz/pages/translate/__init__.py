@@ -13,15 +13,7 @@ from viz.app.chrome.mounts import show_outdated_notice
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import load_call, mean_code, search_code, show_code
 from viz.draw.word_links import TITLE
-from viz.pages.translate import both_links, forcing, versus
-from viz.pages.translate.maps import (
-    WHERE_FROM,
-    MapChoice,
-    draw_map,
-    link_norms,
-    pick_map,
-    show_words,
-)
+from viz.pages.translate import both_links, forcing, maps, versus
 
 
 def show() -> None:
@@ -40,7 +32,7 @@ def show() -> None:
     trace = traced.trace
     alignment = read_alignment(bar.translator)
     with words:
-        links = show_words(bar, trace, alignment)
+        links = maps.show_words(bar, trace, alignment)
     with tree:
         forcing.show_tree(bar)
         forcing.show_alternatives(bar, trace)
@@ -48,16 +40,16 @@ def show() -> None:
         compared = versus.show_versus(bar)
         both_maps = compared is not None and bool(st.session_state.get(versus.MAPS))
         if compared is not None and both_maps:
-            choice = pick_map(trace, alignment)
+            choice = maps.pick_map(trace, alignment)
             versus.show_both_maps(bar, compared, choice)
     picture, details = st.columns([5, 4], gap="large")
     if not both_maps:  # otherwise the same map is drawn above
         with picture:
             st.subheader("Subword by subword", anchor=False)
-            choice = pick_map(trace, alignment)
-            draw_map(bar.translator, trace, choice, "translate-map")
+            choice = maps.pick_map(trace, alignment)
+            maps.draw_map(bar.translator, trace, choice, "translate-map")
             if not choice.sinks:
-                link_norms(choice)
+                maps.link_norms(choice)
     with details:
         forcing.show_others(bar)
         explain(
@@ -81,7 +73,7 @@ def _code_parts(
     bar: sentence_bar.BarTranslation,
     links: AlignmentSettings | both_links.BothLinks | None,
     compared: tuple[versus.OtherDecoding, Translation] | None,
-    choice: MapChoice,
+    choice: maps.MapChoice,
 ) -> list[str]:
     """Return the code of each picture that is drawn."""
     parts = []
@@ -97,7 +89,7 @@ def _code_parts(
             settings = replace(read_alignment(translator), row={links.row!r})
             result = strongest(aligned_shares(translator, trace, settings), "mutual")
         """)
-    if links is not None and st.session_state.get(WHERE_FROM):
+    if links is not None and st.session_state.get(maps.WHERE_FROM):
         parts.append("""
             # Where it comes from
             shares = source_share.source_shares(translator, trace)

@@ -33,12 +33,10 @@ from viz.app.chrome.head_picker import (
     pick_row,
     pick_sinks,
 )
-from viz.app.chrome.mounts import mount, mount_map
 from viz.app.links import address, navigation
 from viz.app.sentence.player import show_player
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw import attention_map, caption, player
-from viz.draw.attention_map import encode_map
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
 from viz.draw.formatting import counted, format_number, per_cent
 from viz.draw.heads_view import ExplorerOptions
@@ -224,7 +222,7 @@ def show_words(
             shares=from_source,
             caption=origin_of(trace).caption(*about),
         )
-        mount("translate-words", data)
+        mounts.mount("translate-words", data)
     if from_source is not None:
         explain_shares(from_source, trace, len(target))
     st.caption(as_markdown(method))
@@ -299,7 +297,7 @@ def draw_map(
         title = head_title("cross", layer, head)
     labels = trace.labels("cross", "writes")
     encode = partial(
-        encode_map,
+        attention_map.encode_map,
         weights,
         labels,
         "cross",
@@ -313,7 +311,7 @@ def draw_map(
             head_caption("cross", layer, head, sinks=sinks)
         ),
     )
-    mount_map(key, labels, encode)
+    mounts.mount_map(key, labels, encode)
     if not sinks:
         st.caption(as_markdown(left_out(trace, "cross", ExplorerOptions("cross", layer, head))))
 

@@ -46,7 +46,7 @@ def altair_chart(
     gave may stand for the chart, and stays as it is.
     """
     spec = chart if isinstance(chart, dict) else spec_of(chart)
-    if address.is_on():
+    if address.is_presented():
         spec = enlarged(spec)
     st.vega_lite_chart(spec=spec, key=key, alt=alt, on_select=on_select, width=width)
 
@@ -54,7 +54,7 @@ def altair_chart(
 def plotly_chart(figure: "Figure", *, key: str, alt: str) -> None:
     """Draw a figure of Plotly, whose button saves it under the name `headlight-KEY`."""
     name = f"headlight-{key.replace('_', '-')}"
-    if address.is_on():
+    if address.is_presented():
         size = ENLARGED * (figure.layout.font.size or PLOTLY_FONT_SIZE)
         figure = type(figure)(figure)  # the given one may be drawn again
         figure.update_layout(font_size=size).update_annotations(font_size=size)

@@ -351,14 +351,14 @@ MARK = "<i data-present hidden></i>"
 """Element by which the style sheet and `js/share.js` know that the page is presented."""
 
 
-def is_on() -> bool:
+def is_presented() -> bool:
     """Return whether the page is presented."""
     return st.query_params.get(PRESENT) == "1"
 
 
-def mark() -> None:
+def mark_presentation() -> None:
     """Draw the mark, and the button that ends it."""
-    if not is_on():
+    if not is_presented():
         return
     with st.container(key="presenting", horizontal=True):
         st.html(MARK)

@@ -3,11 +3,10 @@
 import streamlit as st
 
 from headlight import __version__
-from viz.app import log, presentation, served
-from viz.app.cache.clients import turn
+from viz.app import log, served
 from viz.app.cache.metrics import metrics, timed_run
-from viz.app.lessons import menu as lessons_menu
-from viz.app.lessons import panel, saved_views
+from viz.app.cache.search_queue import turn
+from viz.app.lessons import library, panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
 from viz.app.sentence import sentence_bar, worth_seeing
@@ -61,14 +60,14 @@ def main() -> None:
     address.prepare(path)
     heading = st.container(key="page-name")
     share = st.container(key="share", horizontal=True, gap="small")
-    presentation.mark()
+    address.mark_presentation()
     with turn(), timed_run(path), menu.models_for_run():
         try:
             panel.begin()
             navigation.set_page_title(heading, path, sentence_bar.show(path))
             with share:
                 saved_views.copy_link()
-                lessons_menu.show()
+                library.show()
                 saved_views.show(path)
             panel.show(path)
             if path not in worth_seeing.WITH_OWN_ROW:

@@ -21,7 +21,7 @@ from benchmarks.readers import PAGES, NoAnswer, ask, sentences, session
 from benchmarks.server import Server, served
 from transformer.cli.arguments import whole_number
 from viz.app.monitoring import METRICS_PATH, METRICS_VARIABLE
-from viz.figures.colors import GREY, VIOLET
+from viz.figures.axes import GREY, VIOLET
 
 READERS = 2
 """Readers at the same time, as many as there are cores."""

@@ -17,10 +17,9 @@ from benchmarks.machine import describe, table
 from benchmarks.server import served
 from transformer import HeadlightError, Translator
 from viz.app.lessons import library
-from viz.app.lessons.texts import TEXTS
+from viz.app.lessons.panel import TEXTS
 from viz.lessons import Card, Lesson
-from viz.lessons.answer_key import KeyEntry, answer_key
-from viz.lessons.grading import Answer, in_language, is_right, read_number
+from viz.lessons.grading import Answer, KeyEntry, answer_key, in_language, is_right, read_number
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -48,7 +48,7 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
     from streamlit.web.cli import main as streamlit
 
     import transformer.translator  # noqa: F401
-    from viz.app.connections import bound_connections
+    from viz.app.served import bound_connections
 
     bound_connections()
     given = {"server.port": options.port, "server.address": options.host}

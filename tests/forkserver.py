@@ -16,9 +16,9 @@ SERVING = [
     "anyio._backends._asyncio",
     "transformer.translator",
     "viz.app.served",
-    "viz.app.lessons.menu",
+    "viz.app.lessons.library",
     "viz.app.lessons.panel",
-    "viz.app.presentation",
+    "viz.app.links.address",
     *(f"viz.pages.{path}" for path in PAGE_TITLES),
 ]
 

@@ -16,9 +16,8 @@ import torch
 
 from transformer import KINDS, InputError, Translator
 from transformer.analysis.lenses import NAMES, VARIANTS, lens_trace
-from transformer.cli import command, standard_input
+from transformer.cli import command, cores, standard_input
 from transformer.cli.arguments import Parser, whole_number
-from transformer.cli.cores import usable_cores
 from transformer.cli.standard_input import Progress
 from transformer.decoding import BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_BEAM_SIZE, SearchSettings
@@ -112,7 +111,7 @@ def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int
     translator = Translator.load(arguments.checkpoint)
     # refuse heads that this model does not have, before any line is read
     HeadsView(lens_trace(options.lens, translator, translator.trace("a", "a")), options)
-    threads = arguments.threads or usable_cores()
+    threads = arguments.threads or cores.usable_cores()
     settings = SearchSettings(beam_size=arguments.beam or BEAM_SIZE, n_best=1)
     lines = _Lines(translator, options, settings, threads, files)
     pairs = _pairs(arguments.lines, arguments.targets, translator.max_characters)

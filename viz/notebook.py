@@ -21,8 +21,7 @@ from transformer.errors import InputError, quoted
 from transformer.kinds import Kind, Row
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
-from viz.draw.head_grid import LAYER_ORDER
-from viz.draw.heads_view import ExplorerOptions
+from viz.draw import head_grid, heads_view
 from viz.report import PageTheme, report
 
 MAX_BYTES = 20_000_000
@@ -79,7 +78,7 @@ def explore(
     layers: Sequence[int] | None = None,
     words: bool = False,
     special: bool = True,
-    sort: str = LAYER_ORDER,
+    sort: str = head_grid.LAYER_ORDER,
     theme: PageTheme = "auto",
     lens: AnyLens = "weights",
     sinks: bool = True,
@@ -119,7 +118,7 @@ def explore(
             f"AttentionTrace.from_arrays or from_huggingface."
         )
     kind, layer, head = _triple(selected)
-    options = ExplorerOptions(
+    options = heads_view.ExplorerOptions(
         kind,
         layer,
         head,

@@ -11,14 +11,13 @@ from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError, quoted
 from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
+from viz.draw import explorer, formatting
 from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, Origin, map_unit, tells_heads
-from viz.draw.explorer import encode_page
-from viz.draw.formatting import counted, format_number
 from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, shown_parts
 from viz.draw.labels import capitalised
 from viz.draw.left_out import left_out
 from viz.findings import ranked
-from viz.findings.finding import chosen_head
+from viz.findings.weights import chosen_head
 
 PageTheme = Literal["light", "dark", "auto"]
 
@@ -85,7 +84,7 @@ def report(
     """
     require_theme(theme)
     options = options or ExplorerOptions()
-    encoded = encode_page(trace, options, origin)
+    encoded = explorer.encode_page(trace, options, origin)
     notes = [*trace.notes, *encoded.notes]
     if not options.sinks:
         view = HeadsView(trace, options)
@@ -147,9 +146,9 @@ def _about(
     """Describe log probability, model, date, lens and address in sentences, escaped."""
     first = ""
     if pieces := len(trace.log_probs):
-        log_p = format_number(float(trace.log_probs.sum()))
+        log_p = formatting.format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
-        first = f"Log probability of the {name}: {log_p} ({counted(pieces, 'subword')})."
+        first = f"Log probability of the {name}: {log_p} ({formatting.counted(pieces, 'subword')})."
     maps = "Each small map is one {unit}; choose one to open it."
     text = about_text(first, origin.made_by if origin else "", maps, options.lens)
     way = f'<br><a href="{escape(link)}">The same in the app</a>' if link else ""

@@ -20,7 +20,7 @@ from tests.browser.app_page import (
 from transformer.files.installed import FILES
 from viz.app.links.address import CARRIED
 from viz.lessons import read_lesson
-from viz.lessons.answer_key import answer_key
+from viz.lessons.grading import answer_key
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 

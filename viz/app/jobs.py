@@ -16,17 +16,14 @@ import streamlit as st
 import torch
 
 from transformer.errors import HeadlightError
-from viz.app.cache.clients import current_client
-from viz.app.cache.memory import server_wide
+from viz.app.cache import cached_results, memory, search_queue
 from viz.app.cache.metrics import count_refusal, metrics
-from viz.app.cache.progress import Report
-from viz.app.chrome.explanations import as_markdown
-from viz.app.chrome.problems import without_paths
+from viz.app.chrome import explanations, problems
 from viz.app.streamlit_internals import is_connected, session_name
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "out of time"]
-Work = Callable[[Report, Callable[[], bool]], T]
+Work = Callable[[cached_results.Report, Callable[[], bool]], T]
 """Work that reports many times a second, in a thread of its own, where nothing can be drawn.
 
 A report raises `JobEnded` once the job has ended; the second argument says so without raising. A
@@ -70,7 +67,7 @@ class Job(Generic[T]):
     name: str  # name in its session
     title: str  # what it does, on the screen
     session: str  # the session that owns it
-    client: str  # where it comes from; see `viz.app.cache.clients`
+    client: str  # where it comes from; see `viz.app.cache.search_queue`
     queue: "JobQueue"  # where it waits
     # what computes the result; None once it is over, so that nothing is held by it
     work: Work[T] | None
@@ -130,7 +127,7 @@ class Job(Generic[T]):
         except JobEnded:
             pass
         except HeadlightError as error:
-            self.end("failed", error=without_paths(error))
+            self.end("failed", error=problems.without_paths(error))
         except MemoryError:
             self.end("failed", error=OUT_OF_MEMORY)
         except Exception:  # noqa: BLE001
@@ -218,7 +215,7 @@ class JobQueue:
                 self._advance()
 
 
-@server_wide
+@memory.server_wide
 def _queue() -> JobQueue:
     return JobQueue()
 
@@ -235,7 +232,7 @@ def start(name: str, title: str, work: Work[T]) -> Job[T]:
     """
     if (earlier := current(name)) is not None:
         earlier.cancel()
-    job = Job(name, title, session_name(), current_client(), _queue(), work)
+    job = Job(name, title, session_name(), search_queue.current_client(), _queue(), work)
     st.session_state[_key(name)] = job  # first: it may end this run, and with it the only handle
     job.queue.add(job)
     return job
@@ -265,7 +262,7 @@ def _bar(job: Job) -> None:
     done, total, now = job.progress
     share = min(max(done / max(total, 1), 0.0), 1.0)
     parts = [job.title, now, _times(job, share)]
-    st.progress(share, as_markdown(" · ".join(filter(None, parts))))
+    st.progress(share, explanations.as_markdown(" · ".join(filter(None, parts))))
     st.button("Cancel", key=f"cancel {job.name}", on_click=job.cancel)
 
 

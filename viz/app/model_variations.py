@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from training.run import journal
-from training.run.journal import RunLogError
 from transformer import ConfigError, TransformerConfig
 from transformer.files.installed import ASSETS
 from viz.app.chrome.problems import without_paths
@@ -123,7 +122,7 @@ def read(folder: Path) -> TrainedRow | str:
         )
     except ConfigError as error:
         return f"{folder.name}/config.json: {without_paths(error)}"
-    except (OSError, RunLogError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, journal.RunLogError, ValueError, KeyError, TypeError, AttributeError):
         return (
             f"{folder.name} has no config.json and run.jsonl that can be read: train it again with "
             "training.train."

@@ -1,8 +1,9 @@
-"""Monitoring of the server: open sessions, and the metrics that Prometheus reads."""
+"""Monitoring of the server: open sessions, file descriptors, and metrics for Prometheus."""
 
 import hmac
 import logging
 import os
+import sys
 import time
 from collections import Counter
 from functools import partial
@@ -14,13 +15,39 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.app import jobs
-from viz.app.cache.clients import network
 from viz.app.cache.memory import server_wide, shared_cache
 from viz.app.cache.metrics import count_refusal, metrics
-from viz.app.cache.search_queue import search_queue
-from viz.app.descriptors import TAB, most_descriptors
+from viz.app.cache.search_queue import network, search_queue
 from viz.app.models.menu import models_bytes
 from viz.app.streamlit_internals import uploaded_bytes
+
+if sys.platform != "win32":  # which has no such limit
+    import resource
+
+MOST, RESERVE = 16_000, 128
+"""Descriptors that are used for people, and those that are left for files."""
+
+TAB = 4
+"""Descriptors of an open tab: its WebSocket, and Streamlit's event loop for it."""
+
+
+def raise_limit() -> None:
+    """Raise this process's limit of descriptors to the largest useful or allowed number."""
+    if sys.platform == "win32":
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST + RESERVE if hard == resource.RLIM_INFINITY else min(MOST + RESERVE, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def most_descriptors() -> int:
+    """Return the number of descriptors for connections."""
+    if sys.platform == "win32":
+        return MOST
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST if soft == resource.RLIM_INFINITY else min(MOST, max(soft - RESERVE, 16))
+
 
 METRICS_PATH = "_headlight/metrics"
 """Path of the metrics, behind the base path of the app."""

@@ -1,33 +1,117 @@
-"""HTTP side of the app: the HTML of every address, accepted requests, cached files.
+"""HTTP side of the app: the HTML of every address, headers, accepted requests, connections.
 
 Streamlit has no place for our scripts and styles. `js/history.js` must load before the app; the
 others belong to no component. A style sheet that came with the first run would move the page.
 """
 
+import base64
 import gc
+import hashlib
+import logging
+import os
 import re
 import threading
+import time
+from asyncio import BaseTransport
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import h11
 import streamlit as st
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from transformer.errors import InputError
 from transformer.files.reading import MIB
 from viz.app import monitoring
-from viz.app.cache.clients import network
-from viz.app.cache.metrics import count_refusal
+from viz.app.cache.metrics import count_refusal, metrics
+from viz.app.cache.search_queue import network
 from viz.app.models import menu
-from viz.app.security_headers import SecurityHeaders, frames_setting, security_headers
-from viz.app.streamlit_internals import index_html, uploaded_bytes
+from viz.app.monitoring import TAB, most_descriptors, raise_limit
+from viz.app.streamlit_internals import index_html, serve_with, uploaded_bytes
 from viz.draw.labels import PAGE_TITLES
+
+FRAMES_VARIABLE = "HEADLIGHT_FRAME_ANCESTORS"
+"""Environment variable with the sites whose pages may show the app in a frame, beside its own."""
+
+_SITE = re.compile(r"\*|https?://(\*\.)?[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*(:([0-9]+|\*))?")
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+DEVICES = "camera display-capture geolocation hid microphone midi payment serial usb"
+
+
+def security_headers(html: str, frames: str) -> dict[str, str]:
+    """Return the headers by their names, for a page whose inline scripts may run.
+
+    `frames` are sites that may show the app in a frame, separated by spaces.
+    """
+    return {
+        "Content-Security-Policy": policy(html, frames),
+        "Permissions-Policy": ", ".join(f"{device}=()" for device in DEVICES.split()),
+        "Referrer-Policy": "same-origin",  # the address has what was typed
+        "X-Content-Type-Options": "nosniff",
+    }
+
+
+class SecurityHeaders:
+    """Middleware that adds headers to every answer of the application behind it."""
+
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
+        self.app = app
+        self._headers = headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on, and add the headers to the answer."""
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self._headers)
+            await send(message)
+
+        await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
+
+
+def policy(html: str, frames: str) -> str:
+    """Return the Content-Security-Policy of a page.
+
+    Streamlit writes styles into the page as it runs, has a font in one of them, and computes whole
+    numbers of 64 bits in WebAssembly. Pictures are saved by `data:` and `blob:`. Vega interprets
+    its expressions in Streamlit, so nothing needs `unsafe-eval`.
+    """
+    digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(html))
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    directives = {
+        "default-src": "'self'",
+        "script-src": f"'self' 'wasm-unsafe-eval' {hashes}",
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "object-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": f"'self' {frames}".strip(),
+    }
+    return "; ".join(f"{name} {sources}" for name, sources in directives.items())
+
+
+def frames_setting() -> str:
+    """Return the sites that `HEADLIGHT_FRAME_ANCESTORS` names; "" for none."""
+    sites = os.environ.get(FRAMES_VARIABLE, "").split()
+    for site in sites:
+        if not _SITE.fullmatch(site):
+            raise InputError(
+                f"{FRAMES_VARIABLE} has {site!r}: write sites as https://example.org or "
+                f"https://*.example.org, with spaces between them."
+            )
+    return " ".join(sites)
+
 
 _CHROME = Path(__file__).with_name("chrome")
 _SCRIPTS = "card_focus groups history languages light live_text menus share undo"
@@ -215,3 +299,71 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
     threading.Thread(target=menu.warm_up, name="warm up", daemon=True).start()
     yield
     gc.unfreeze()
+
+
+SECONDS = 10.0
+"""Time in which a request has to come, from the beginning of the connection or the last answer."""
+
+REPORT = 60.0
+"""Seconds between two lines of the log on a full server."""
+
+_LOG = logging.getLogger(__name__)
+
+
+def bound_connections() -> None:
+    """Bound the connections of the server that starts next, which gets descriptors for them."""
+    raise_limit()
+    serve_with(http=BoundedConnection)
+
+
+class BoundedConnection(H11Protocol):
+    """A connection that ends where no request comes, or sooner where the server is full."""
+
+    _reported = -REPORT  # when the log last had a line
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Wait for a request; on a full server, take the place of another connection."""
+        super().connection_made(transport)  # type: ignore[arg-type]
+        self._since = time.monotonic()  # the clock of uvloop stands still within an iteration
+        self.loop.call_later(SECONDS, self._end_if_silent)
+        tabs = sum(not isinstance(other, BoundedConnection) for other in self.connections)
+        if len(self.connections) + tabs * (TAB - 1) > most_descriptors():
+            self._make_room()
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next request."""
+        self._since = time.monotonic()
+        super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse an invalid request, with the headers of every answer."""
+        headers = {**answer_headers(), "Content-Type": "text/plain", "Connection": "close"}
+        answer = h11.Response(status_code=400, headers=[*headers.items()], reason=b"Bad Request")
+        for event in (answer, h11.Data(data=msg.encode()), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event))
+        self.transport.close()
+
+    @property
+    def _is_silent(self) -> bool:
+        is_over: bool = getattr(self.cycle, "response_complete", True)  # None before the first
+        return is_over and self in self.connections and not self.transport.is_closing()
+
+    def _end_if_silent(self) -> None:
+        """End it after `SECONDS` of silence, or check again later; WebSockets are exempt."""
+        if self not in self.connections:
+            return
+        left = self._since + SECONDS - time.monotonic() if self._is_silent else SECONDS
+        if left > 0:
+            self.loop.call_later(left, self._end_if_silent)
+        else:
+            self.transport.close()
+
+    def _make_room(self) -> None:
+        """End the connection that is silent longest; this one if all others are active."""
+        others = [c for c in self.connections if isinstance(c, BoundedConnection) and c is not self]
+        silent = [connection for connection in others if connection._is_silent]
+        min(silent, key=lambda c: c._since, default=self).transport.abort()
+        metrics().refusals.labels("too many connections").inc()
+        if time.monotonic() >= type(self)._reported + REPORT:
+            type(self)._reported = time.monotonic()
+            _LOG.warning("refused: %d connections are too many, silent ones end", len(others))

@@ -1,4 +1,4 @@
-"""Axes, ticks and legends that charts share."""
+"""Colours, axes, ticks and legends that charts share, and the smallest map."""
 
 import json
 import math
@@ -6,8 +6,37 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from viz.figures.colors import curve_colors
+from viz.draw.labels import display_tokens, row_names
+
+CURVE_COLORS = (
+    "#8A6BD1", "#B8860B", "#C2569A", "#6E8091",
+    "#2E8B8B", "#A66A5C", "#7D8B1F", "#A57FB0",
+)  # fmt: skip
+"""Colours of curves, visible on a light and on a dark page."""
+
+
+def curve_colors(count: int) -> list[str]:
+    """Return a colour for each of `count` curves; beyond eight they repeat."""
+    return [CURVE_COLORS[n % len(CURVE_COLORS)] for n in range(count)]
+
+
+VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
+
+OLIVE, PURPLE = "#888800", "#A64AC4"
+"""Colours of values below 0 and above."""
+
+PALE = "#F2F2F2"
+"""Colour of 0 between these two."""
+
+GREY = "#80868E"
+"""Colour of secondary marks, on a light and on a dark page; too faint for text."""
+
+INK = "currentColor"
+"""Colour of text: that of the page around the chart, light or dark."""
 
 
 def vega_json(value: object) -> str:
@@ -134,3 +163,65 @@ def pair_encoding(
 def bare_axis(**more: Any) -> alt.Axis:
     """Return an axis of labels alone, without line, ticks and grid."""
     return alt.Axis(**dict.fromkeys(("domain", "ticks", "grid"), False) | more)
+
+
+_SIDE = 170  # CSS pixels
+
+
+def small_map(
+    weights: NDArray[np.floating],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    title: str,
+    color: str,
+    reads: Sequence[str] | None = None,
+    writes: Sequence[str] | None = None,
+) -> alt.Chart:
+    """Draw the weights of one head, `[query, key]`, 0 to 1: rows are queries, columns are keys.
+
+    The tooltip names a decoder's row by both words, with what it `reads` or `writes`.
+    """
+    columns_text, rows_text = display_tokens(keys), row_names(queries, reads=reads, writes=writes)
+    rows, columns = (index.ravel() for index in np.indices(weights.shape))
+    table = pd.DataFrame(
+        {
+            "row": rows,
+            "column": columns,
+            "looks": [rows_text[row] for row in rows],
+            "at": [columns_text[column] for column in columns],
+            "weight": weights.ravel().astype(float),
+        }
+    )
+    scale = alt.Scale(padding=0)
+    opacity = alt.Scale(domain=[0, 1], range=[0, 1])
+    tooltip = [
+        alt.Tooltip("map:N", title="map"),
+        alt.Tooltip("looks:N", title="row"),
+        alt.Tooltip("at:N", title="looks at"),
+        alt.Tooltip("weight:Q", format=".3f"),
+    ]
+    squares = (
+        alt.Chart(table, height=_SIDE)
+        .transform_calculate(map=vega_json(title))
+        .mark_rect(color=color, aria=False)
+    )
+    return squares.encode(
+        alt.X("column:O", axis=_words(columns_text, angle=-90), scale=scale),
+        alt.Y("row:O", axis=_words(display_tokens(queries), angle=0), scale=scale),
+        opacity=alt.Opacity("weight:Q", scale=opacity, legend=None),
+        tooltip=tooltip,
+    )
+
+
+def _words(texts: Sequence[str], *, angle: int) -> alt.Axis:
+    """Name the rows or columns in small letters, as many as have room."""
+    return bare_axis(
+        title=None,
+        labelExpr=f"{vega_json(texts)}[datum.value]",
+        labelAngle=angle,
+        labelFontSize=9,
+        labelLimit=46,
+        labelOverlap="greedy",
+        labelPadding=2,
+    )

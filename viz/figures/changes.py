@@ -5,8 +5,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from viz.figures.axes import named_color
-from viz.figures.colors import GREY, INK, OLIVE, PURPLE, VIOLET
+from viz.figures.axes import GREY, INK, OLIVE, PURPLE, VIOLET, named_color
 
 Floats = npt.NDArray[np.float64]
 

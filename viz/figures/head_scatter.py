@@ -8,8 +8,7 @@ import pandas as pd
 from transformer.kinds import KIND_NAMES, Kind
 from viz.draw.labels import head_name, measure_name, role_name
 from viz.draw.palette import COLOR
-from viz.figures.axes import named_color
-from viz.figures.colors import GREY, INK, SLATE, curve_colors
+from viz.figures.axes import GREY, INK, SLATE, curve_colors, named_color
 
 PICKED = "picked"
 """Name of the Vega selection of a click on a head, with the fields `layer` and `head` from 0."""

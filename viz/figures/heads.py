@@ -22,8 +22,7 @@ from transformer.traces.from_arrays import as_array
 from viz.draw.labels import axis_titles, display_tokens, head_name
 from viz.draw.palette import COLOR, colorscale
 from viz.draw.wire import check
-from viz.figures.axes import word_axis
-from viz.figures.colors import OLIVE, PALE, PURPLE
+from viz.figures.axes import OLIVE, PALE, PURPLE, word_axis
 
 Weights = NDArray[np.float32]
 

@@ -8,8 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.figures.axes import curve_color
-from viz.figures.colors import GREY, curve_colors
+from viz.figures.axes import GREY, curve_color, curve_colors
 from viz.figures.signed_maps import (
     axis_title,
     dimension_axis,

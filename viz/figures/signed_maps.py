@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from viz.draw.wire import block_means, block_size
-from viz.figures.colors import OLIVE, PURPLE
+from viz.figures.axes import OLIVE, PURPLE
 
 Floats = NDArray[np.floating]
 

@@ -10,8 +10,7 @@ import pandas as pd
 
 from training.run.journal import Record
 from training.schedule import cooldown_left, learning_rate
-from viz.figures.axes import legend_below, log_ticks, step_axis, tick_label
-from viz.figures.colors import CURVE_COLORS, GREY
+from viz.figures.axes import CURVE_COLORS, GREY, legend_below, log_ticks, step_axis, tick_label
 
 COLORS = CURVE_COLORS[:4]
 """Colours of the runs; a single run has the first for training, the second for validation."""
@@ -84,7 +83,12 @@ def _layers(
     log: bool = False,
     ticks: str = "~g",
 ) -> list[alt.Chart]:
-    frame = _long(runs, fields)
+    rows: list[tuple[str, str, int, float]] = []
+    for run, records in runs.items():
+        for field, quantity in fields.items():
+            drawn = _thinned([record for record in records if field in record])
+            rows += [(run, quantity, int(record["step"]), float(record[field])) for record in drawn]
+    frame = pd.DataFrame(rows, columns=["run", "what", "step", "value"])
     names, quantities = list(runs), list(fields.values())
     scale = alt.Scale(type="log", domainMin=1, nice=False) if log else alt.Scale(zero=True)
     values = log_ticks([1.0, *frame["value"]]) if log else alt.Undefined
@@ -147,15 +151,6 @@ def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
             rate = learning_rate(step, plan["d_model"], plan["warmup"], plan["lr_factor"], left)
             rows.append((name, step, rate))
     return pd.DataFrame(_thinned(rows), columns=["run", "step", "value"])
-
-
-def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd.DataFrame:
-    rows: list[tuple[str, str, int, float]] = []
-    for run, records in runs.items():
-        for field, quantity in fields.items():
-            drawn = _thinned([record for record in records if field in record])
-            rows += [(run, quantity, int(record["step"]), float(record[field])) for record in drawn]
-    return pd.DataFrame(rows, columns=["run", "what", "step", "value"])
 
 
 def _thinned(rows: list[Any]) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from transformer import AttentionTrace, Translator
 from viz.findings import passes, weights
-from viz.findings.finding import Claim, Finding
+from viz.findings.weights import Claim, Finding
 
 __all__ = ["MOST", "PAGES", "Claim", "Finding", "findings", "ranked"]
 

@@ -7,26 +7,17 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.heads.removal_order import removal_order
 from transformer.analysis.heads.removal_text import format_removals
-from transformer.analysis.paper.arithmetic import sublayer_values
-from transformer.analysis.paper.costs import (
-    CROSS_ATTENTION,
-    DECODER_ATTENTION,
-    ENCODER_ATTENTION,
-    FEED_FORWARD,
-    parameters_of_model,
-)
+from transformer.analysis.paper import arithmetic, costs, scaling
 from transformer.analysis.paper.masking import leak
 from transformer.analysis.paper.positions import NO_EDIT, Edit, log_probs
-from transformer.analysis.paper.scaling import softmax
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
 from transformer.analysis.teacher_forcing import batch_traces
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import display_tokens, named_head, quoted
 from viz.draw.word_links import word_texts
-from viz.findings.finding import Claim, Finding, head_choices
-from viz.findings.weights import word_cells
+from viz.findings.weights import Claim, Finding, head_choices, word_cells
 
-ATTENTION = (ENCODER_ATTENTION, DECODER_ATTENTION, CROSS_ATTENTION)
+ATTENTION = (costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION)
 SHARPENED = 0.85
 """Largest weight that another scale still changes visibly."""
 NOTABLE = 0.005
@@ -69,11 +60,11 @@ def scaled_score(translator: Translator, trace: AttentionTrace) -> Finding | Non
     weights = np.where(cells & (trace.cross <= SHARPENED), trace.cross, 0)
     layer, number, query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
     head = Head("cross", layer, number)
-    values = sublayer_values(translator.model, trace, "cross", layer)
+    values = arithmetic.sublayer_values(translator.model, trace, "cross", layer)
     scores = values.scores[number, query].astype(np.float64)
     weight, score = float(values.weights[number, query, key]), float(scores[key])
     d_k = values.q.shape[-1]
-    sharper = float(softmax(scores * d_k)[key])  # q·k / √d_k times d_k is q·k times √d_k
+    sharper = float(scaling.softmax(scores * d_k)[key])  # q·k / √d_k times d_k is q·k times √d_k
     word = quoted(display_tokens(trace.source_tokens)[key])
     return Finding(
         f"In {named_head(*head)}, {word} scores {format_number(score)} and gets "
@@ -157,10 +148,10 @@ def costliest_head(translator: Translator, trace: AttentionTrace) -> Finding | N
 
 def shares_of_parameters(translator: Translator, _trace: AttentionTrace) -> Finding:
     """Compare the parameters of attention with those of the feed-forward networks."""
-    parts = parameters_of_model(translator.model)
+    parts = costs.parameters_of_model(translator.model)
     total = sum(parts.values())
     attention = sum(parts[part] for part in ATTENTION) / total
-    feed_forward = parts[FEED_FORWARD] / total
+    feed_forward = parts[costs.FEED_FORWARD] / total
     return Finding(
         f"Attention holds {per_cent(attention)} of this model's {total / 1e6:.1f} M parameters, "
         f"the feed-forward networks {per_cent(feed_forward)}.",

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from itertools import pairwise
 
-from viz.draw.formatting import format_number
-from viz.draw.labels import SCREEN_NAMES
+from viz.draw import formatting, labels
 from viz.figures.schedule import format_rate, peak_rate
-from viz.findings.finding import Claim, Finding
+from viz.findings.weights import Claim, Finding
 
 
 def peak(d_model: int, warmup: int) -> Finding:
@@ -40,7 +39,7 @@ def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> F
     steps = steepest_rise(confidence)
     if steps is None:
         return None
-    before, after = (format_number(confidence[step]) for step in steps)
+    before, after = (formatting.format_number(confidence[step]) for step in steps)
     first, second = (f"{step:,}" for step in steps)
     return Finding(
         f"Cross-attention sharpens fastest between steps {first} and {second}: mean confidence "
@@ -50,7 +49,7 @@ def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> F
         page="training",
         choices={
             **choices,
-            "kind": SCREEN_NAMES["cross"],
+            "kind": labels.SCREEN_NAMES["cross"],
             "measure": "confidence",
             "trained": str(steps[1]),
         },

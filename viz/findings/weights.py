@@ -1,4 +1,8 @@
-"""Findings from the weights of a trace alone, of any model."""
+"""Findings: what they are, and those from the weights of a trace alone, of any model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +17,7 @@ from transformer.text.words import has_letter
 from transformer.traces.notes import TOLERANCE
 from viz.draw.formatting import format_number, listing, per_cent
 from viz.draw.labels import (
+    KINDS_BY_NAME,
     ROW_NAMES,
     SCREEN_NAMES,
     capitalised,
@@ -21,7 +26,42 @@ from viz.draw.labels import (
     named_head,
     quoted,
 )
-from viz.findings.finding import Claim, Finding, head_choices
+
+
+class Claim(NamedTuple):
+    """One number of a finding, which can be computed again from the same sentence.
+
+    `measure` names the computation, and `arguments` are its arguments, such as a head and a cell,
+    all from 0.
+    """
+
+    measure: str
+    arguments: tuple[object, ...]
+    value: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is worth seeing on a sentence: where, how much or what changed, never why."""
+
+    text: str  # one plain sentence
+    claims: tuple[Claim, ...]  # the numbers of the sentence
+    strength: float  # how much it is worth seeing, from 0 to 1, by which findings are ranked
+    page: str  # path of the page that shows it
+    choices: Mapping[str, str] = field(default_factory=dict)  # its parameters in the URL
+
+
+def head_choices(head: Head) -> dict[str, str]:
+    """Return the URL parameters that open a head."""
+    kind, layer, number = head
+    return {"kind": SCREEN_NAMES[kind], "layer": str(layer + 1), "head": str(number + 1)}
+
+
+def chosen_head(choices: Mapping[str, str]) -> Head:
+    """Return the head that URL parameters open; see `head_choices`."""
+    layer, number = int(choices["layer"]) - 1, int(choices["head"]) - 1
+    return Head(KINDS_BY_NAME[choices["kind"]], layer, number)
+
 
 MOST = 0.5
 """Share of a row's weight above which a head is said to look at one place, mean over the rows.

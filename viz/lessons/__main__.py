@@ -15,13 +15,13 @@ from transformer.cli.arguments import Parser, whole_number
 from transformer.files.installed import ASSETS, BUNDLED
 from viz.draw.caption import Origin
 from viz.draw.formatting import counted
-from viz.lessons.answer_key import answer_key
 from viz.lessons.answers import Answers, Table, read_answers
+from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
-from viz.lessons.puzzle_file import puzzle_file
 from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
 from viz.lessons.reading import LessonError, read_lesson
+from viz.lessons.writing import puzzle_file
 
 NAME = "viz.lessons"
 MAX_LINES = 10_000
@@ -57,16 +57,11 @@ def _check(options: argparse.Namespace) -> int:
     return _say(problems)
 
 
-def _handout(options: argparse.Namespace) -> int:
+def _write(options: argparse.Namespace) -> int:
+    """Write a lesson with its answers, as a page to print or as a notebook."""
     lesson, translator = read_lesson(options.file), Translator.load(options.checkpoint)
     made_by = Origin.from_translator(translator, "", "").made_by
-    command.save(options.out, handout(lesson, list(answer_key(lesson, translator)), made_by))
-    return 0
-
-
-def _notebook(options: argparse.Namespace) -> int:
-    lesson, translator = read_lesson(options.file), Translator.load(options.checkpoint)
-    command.save(options.out, notebook(lesson, list(answer_key(lesson, translator))))
+    command.save(options.out, options.form(lesson, list(answer_key(lesson, translator)), made_by))
     return 0
 
 
@@ -134,9 +129,9 @@ def _parser() -> Parser:
     page = commands.add_parser(
         "handout", help="write a lesson as a page to print", parents=[lesson]
     )
-    page.set_defaults(run=_handout)
+    page.set_defaults(run=_write, form=handout)
     cells = commands.add_parser("notebook", help="write a lesson as a notebook", parents=[lesson])
-    cells.set_defaults(run=_notebook)
+    cells.set_defaults(run=_write, form=lambda lesson, key, _made_by: notebook(lesson, key))
     puzzles = commands.add_parser("puzzles", help="find puzzles for a model", parents=[model])
     add, most = puzzles.add_argument, MAX_PER_KIND * len(PUZZLE_KINDS)
     add("--text", default=str(ASSETS / "examples.txt"), metavar="FILE", help="sentences to search")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from viz.lessons.answer_key import KeyEntry
+from viz.lessons.grading import KeyEntry
 from viz.lessons.lesson import Card, Language, Lesson
 
 TEXTS: dict[Language, dict[str, str]] = {

@@ -14,15 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from training.run import journal
-from training.run.journal import LOG
 from transformer import AttentionTrace, InputError, Kind, Translator
+from transformer.analysis.heads import measures, removal_text
 from transformer.analysis.heads.head import Head, require_heads
-from transformer.analysis.heads.measures import summarise
 from transformer.analysis.heads.removal import Removal, removed
-from transformer.analysis.heads.removal_text import parse_removals
 from transformer.analysis.lenses import lens
-from transformer.analysis.paper.arithmetic import SublayerValues, sublayer_values
-from transformer.analysis.paper.costs import parameters_of_model
+from transformer.analysis.paper import arithmetic, costs
 from transformer.analysis.paper.positions import NO_EDIT, Edit, exact_encoding, log_probs
 from transformer.errors import quoted
 from transformer.files.installed import BUNDLED
@@ -59,10 +56,10 @@ class Sentence:
         _require_heads(self.translator, [head])
         return self.trace.weights(head.kind)[head.layer, head.head]
 
-    def values(self, head: Head) -> SublayerValues:
+    def values(self, head: Head) -> arithmetic.SublayerValues:
         """Compute the values of the sub-layer of a head."""
         _require_heads(self.translator, [head])
-        return sublayer_values(self.translator.model, self.trace, head.kind, head.layer)
+        return arithmetic.sublayer_values(self.translator.model, self.trace, head.kind, head.layer)
 
     def row(self, kind: Kind, wanted: int | str) -> int:
         """Return the number of a row, from 0."""
@@ -134,7 +131,7 @@ def measured(sentence: Sentence, name: str, /, **arguments: object) -> str:
 
 
 def _heads(value: object) -> list[Removal]:
-    removals, problem = parse_removals(str(value), None)
+    removals, problem = removal_text.parse_removals(str(value), None)
     if problem or not removals:
         raise ValueError(
             f"{quoted(value)} is no head: write L4 H5 cross, or encoder or decoder at the end."
@@ -205,22 +202,10 @@ def _cell(sentence: Sentence, arguments: Arguments) -> tuple[int, int]:
     return sentence.row(kind, arguments["row"]), sentence.column(kind, arguments["column"])
 
 
-def _weight(sentence: Sentence, arguments: Arguments) -> float:
-    return float(sentence.map(arguments["head"])[_cell(sentence, arguments)])
-
-
-def _score(sentence: Sentence, arguments: Arguments) -> float:
-    head: Head = arguments["head"]
-    return float(sentence.values(head).scores[head.head][_cell(sentence, arguments)])
-
-
 def _entropy(sentence: Sentence, arguments: Arguments) -> float:
-    return _summary(sentence, arguments["head"]).entropy
-
-
-def _summary(sentence: Sentence, head: Head) -> Any:
+    head = arguments["head"]
     causal = head.kind == "decoder_self" and sentence.trace.causal
-    return summarise(sentence.map(head), causal=causal)
+    return measures.summarise(sentence.map(head), causal=causal).entropy
 
 
 def _visible(sentence: Sentence, arguments: Arguments) -> float:
@@ -237,7 +222,7 @@ def _subwords(sentence: Sentence, arguments: Arguments) -> float:
 def _size(sentence: Sentence, arguments: Arguments) -> float:
     model, name = sentence.translator.model, arguments["name"]
     if name == "parameters":
-        return float(sum(parameters_of_model(model).values()))
+        return float(sum(costs.parameters_of_model(model).values()))
     return float(getattr(model.config, name))
 
 
@@ -286,7 +271,7 @@ def _learning_rate(_sentence: Sentence, arguments: Arguments) -> float:
 
 def _loss(_sentence: Sentence, arguments: Arguments) -> float:
     step = arguments["step"]
-    for record in journal.read(BUNDLED / LOG):
+    for record in journal.read(BUNDLED / journal.LOG):
         if record["step"] == step and "loss" in record:
             return float(record["loss"])
     raise InputError(f"The bundled run logged no loss at step {step:,}.")
@@ -298,8 +283,10 @@ _CELL = {**_ROW, "column": _token}
 MEASURES: Mapping[str, Measure] = {
     "strongest": Measure(partial(_largest, _weights), _ROW, values=_weights),
     "strongest by norm": Measure(partial(_largest, _norms), _ROW, values=_norms),
-    "weight": Measure(_weight, _CELL),
-    "score": Measure(_score, _CELL, 0.05),
+    "weight": Measure(lambda s, a: float(s.map(a["head"])[_cell(s, a)]), _CELL),
+    "score": Measure(
+        lambda s, a: float(s.values(a["head"]).scores[a["head"].head][_cell(s, a)]), _CELL, 0.05
+    ),
     "entropy": Measure(_entropy, {"head": _head}, 0.1),
     "visible": Measure(_visible, {"row": _token}, 0, 0),
     "subwords": Measure(_subwords, {"side": _one_of(*get_args(Side))}, 0, 0),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_text import format_removals
-from viz.lessons.answer_key import KeyEntry, head_in_link, parameters
+from viz.lessons.grading import KeyEntry, head_in_link, parameters
 from viz.lessons.lesson import Card, Language, Lesson
 
 Cell = tuple[str, str]

@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from transformer import KINDS, InputError, Translator
+from transformer import KINDS, InputError, Translator, kinds
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.paper.positions import Edit
-from transformer.kinds import Kind
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, display_tokens
 from viz.lessons.measures import Sentence
 
@@ -104,14 +103,14 @@ def _find(sentence: Sentence, name: str, draw: Random) -> Puzzle | None:
     return None
 
 
-def _heads(sentence: Sentence, kind: Kind) -> dict[str, Head]:
+def _heads(sentence: Sentence, kind: kinds.Kind) -> dict[str, Head]:
     """Return the heads of a kind by their names on the screen."""
     heads = all_heads(sentence.translator.model.config)
     return {head.title: head for head in heads if head.kind == kind}
 
 
 def _by_head(
-    sentence: Sentence, kind: Kind, value: Callable[[npt.NDArray[np.float32]], np.floating]
+    sentence: Sentence, kind: kinds.Kind, value: Callable[[npt.NDArray[np.float32]], np.floating]
 ) -> Values:
     return {n: float(value(sentence.map(head))) for n, head in _heads(sentence, kind).items()}
 
@@ -130,7 +129,7 @@ def _no_names(_sentence: Sentence, _draw: Random) -> list[Names]:
     return [()]
 
 
-def _without(sentence: Sentence, kind: Kind, layer: int) -> dict[str, str]:
+def _without(sentence: Sentence, kind: kinds.Kind, layer: int) -> dict[str, str]:
     """Translate without each head of a layer, from 0, one at a time."""
     translations: dict[str, str] = {}
     for name, head in _heads(sentence, kind).items():

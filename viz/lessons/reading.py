@@ -24,7 +24,7 @@ reveal: L4 H5 looks at {answer}.
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -203,7 +203,8 @@ def _front_matter(file: _File, end: int) -> dict[str, Any]:
 def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> Card:
     """Parse the card of the lines from `start` up to `stop`, from 1."""
     own = [t for t in tokens if t.map and start <= t.map[0] + 1 < stop and not t.level]
-    title = _title(tokens, start)
+    inside = (t for t in tokens if t.type == "inline" and t.map and t.map[0] + 1 == start)
+    title = "".join(child.content for token in inside for child in token.children or ()).strip()
     if not title:
         raise file.error(start, "give the card a title after “## ”.")
     fences = [t for t in own if t.type == "fence" and t.info.strip() == "yaml"]
@@ -219,7 +220,11 @@ def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> Card:
         line for number, line in enumerate(file.lines[start : stop - 1], start=start + 1)
         if number not in taken
     )  # fmt: skip
-    _refuse_lines_that_are_nearly_choices(file, range(start, stop), taken)
+    for number in range(start, stop):
+        mark, bracket, rest = file.lines[number - 1].partition("]")
+        is_nearly = bracket and "".join(mark.split()) in _NEARLY_CHOICES and rest[:1] != "("
+        if number not in taken and is_nearly:
+            raise file.error(number, "write a choice as “- [ ] …”, the right one as “- [x] …”.")
     for name in ("ask", "hint", "reveal"):
         if name in values:
             _require_markdown(file, name, *values[name])
@@ -247,12 +252,6 @@ def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> Card:
         predict="open" in values,
         own_sentence="sentence" in values,
     )
-
-
-def _title(tokens: Sequence[Token], start: int) -> str:
-    """Return the plain text of the heading on a line, from 1."""
-    inside = (t for t in tokens if t.type == "inline" and t.map and t.map[0] + 1 == start)
-    return "".join(child.content for token in inside for child in token.children or ()).strip()
 
 
 def _require_one_answer(
@@ -449,14 +448,6 @@ def _require_marks(file: _File, tokens: Sequence[Token]) -> None:
                 raise file.error(line, "this block has no end: add a line “```” below it.")
         elif content and content[0].partition(":")[0] in _CARD:
             raise file.error(line, "begin the block with “```yaml”.")
-
-
-def _refuse_lines_that_are_nearly_choices(file: _File, card: range, taken: Container[int]) -> None:
-    for number in card:
-        mark, bracket, rest = file.lines[number - 1].partition("]")
-        is_nearly = bracket and "".join(mark.split()) in _NEARLY_CHOICES and rest[:1] != "("
-        if number not in taken and is_nearly:
-            raise file.error(number, "write a choice as “- [ ] …”, the right one as “- [x] …”.")
 
 
 def _all(tokens: Sequence[Token]) -> Iterator[Token]:

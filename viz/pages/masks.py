@@ -31,8 +31,7 @@ from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
-from viz.figures.axes import bare_axis, pair_encoding, vega_json
-from viz.figures.colors import GREY, INK
+from viz.figures.axes import GREY, INK, bare_axis, pair_encoding, vega_json
 
 VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "remove the mask"
 IN_USE = "in use"

@@ -15,11 +15,10 @@ import pytest
 import uvicorn
 from websockets.sync.client import connect
 
-from viz.app import connections
+from viz.app import served
 from viz.app.cache.metrics import metrics
-from viz.app.connections import BoundedConnection
-from viz.app.descriptors import RESERVE
-from viz.app.served import answer_headers
+from viz.app.monitoring import RESERVE
+from viz.app.served import BoundedConnection, answer_headers
 
 ROOT = Path(__file__).parents[3]
 GET = b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -40,8 +39,8 @@ async def echo(scope, receive, send) -> None:
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], socket.socket]]:
     """Open a connection to a server and send some bytes."""
-    monkeypatch.setattr(connections, "SECONDS", 0.4)
-    monkeypatch.setattr(BoundedConnection, "_reported", -connections.REPORT)
+    monkeypatch.setattr(served, "SECONDS", 0.4)
+    monkeypatch.setattr(BoundedConnection, "_reported", -served.REPORT)
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         echo, http=BoundedConnection, ws="websockets-sansio", lifespan="off", log_level="error"
@@ -90,10 +89,10 @@ def test_what_asks_nothing_ends_and_what_asks_is_answered(ask) -> None:
 
 
 def test_a_full_server_ends_those_that_are_silent_for_longest(ask, monkeypatch) -> None:
-    monkeypatch.setattr(connections, "SECONDS", 60)
-    monkeypatch.setattr(connections, "most_descriptors", lambda: 8)
+    monkeypatch.setattr(served, "SECONDS", 60)
+    monkeypatch.setattr(served, "most_descriptors", lambda: 8)
     logged: list[object] = []
-    monkeypatch.setattr(connections._LOG, "warning", lambda *words: logged.append(words[1]))
+    monkeypatch.setattr(served._LOG, "warning", lambda *words: logged.append(words[1]))
     count = metrics().refusals.labels("too many connections")._value.get
     before, slow = count(), ask(GET % b"1.5")
     silent = [ask(b"") for _ in range(20)]
@@ -124,8 +123,8 @@ def test_what_is_no_request_gets_the_headers_of_every_answer(ask) -> None:
 SCRIPT = """
 import resource
 from streamlit.web.server.starlette import starlette_server
-from viz.app.connections import BoundedConnection, bound_connections
-from viz.app.descriptors import most_descriptors
+from viz.app.served import BoundedConnection, bound_connections
+from viz.app.monitoring import most_descriptors
 resource.setrlimit(resource.RLIMIT_NOFILE, (300, min(2_000, resource.getrlimit(7)[1])))
 assert most_descriptors() == 172
 bound_connections()

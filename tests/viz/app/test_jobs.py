@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from transformer import InputError
 from viz.app import jobs
-from viz.app.cache.progress import Report
+from viz.app.cache.cached_results import Report
 from viz.app.jobs import AWAY, LONGEST, MAX_PER_CLIENT, MAX_WAITING, Job, JobQueue, Work
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from transformer import InputError
 from viz.app import served
-from viz.app.security_headers import FRAMES_VARIABLE, frames_setting, policy
+from viz.app.served import FRAMES_VARIABLE, frames_setting, policy
 
 
 def ask(app: Starlette, method: str, path: str) -> tuple[int, dict[str, str]]:

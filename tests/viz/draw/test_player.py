@@ -15,8 +15,7 @@ from transformer import KINDS, AttentionTrace, InputError, Translator
 from transformer.analysis.heads.head import Head
 from transformer.text.tokenizer import Piece
 from transformer.translation.score import Choice, Scored
-from viz.app.sentence.player import watched_heads
-from viz.app.sentence.search_steps import OPTIONS, options_of
+from viz.app.sentence.player import OPTIONS, options_of, watched_heads
 from viz.draw.labels import display_tokens
 from viz.draw.player import (
     LARGEST,

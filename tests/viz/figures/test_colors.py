@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from viz.draw.palette import COLOR
-from viz.figures.colors import CURVE_COLORS, GREY
+from viz.figures.axes import CURVE_COLORS, GREY
 
 THEME = tomllib.loads(Path(".streamlit/config.toml").read_text())["theme"]
 

@@ -12,7 +12,7 @@ from transformer import InputError, Kind
 from transformer.analysis.lenses import as_rows
 from transformer.text.languages import Languages
 from viz.draw.palette import COLOR, colorscale
-from viz.figures.colors import OLIVE, PALE, PURPLE
+from viz.figures.axes import OLIVE, PALE, PURPLE
 from viz.figures.heads import all_heads, head_bars, head_map, measures_chart
 
 QUERIES = ("▁Zwei", "▁Hun", "de", "</s>")

@@ -24,8 +24,7 @@ from viz.draw.caption import LENSES_BY_NAME
 from viz.draw.labels import KINDS_BY_NAME
 from viz.figures.schedule import paper_rate
 from viz.lessons import Card, Lesson, read_lesson
-from viz.lessons.answer_key import answer_key
-from viz.lessons.grading import is_right, right_answer
+from viz.lessons.grading import answer_key, is_right, right_answer
 from viz.lessons.lesson import Language
 from viz.lessons.measures import MEASURES, Sentence
 from viz.pages import masks, positions, roles, training

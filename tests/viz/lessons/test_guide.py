@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from viz.draw.labels import PAGE_TITLES
-from viz.lessons.answer_key import answer_key
+from viz.lessons.grading import answer_key
 from viz.lessons.lesson import PAGES_OF_LIGHTS, Light
 from viz.lessons.measures import MEASURES
 from viz.lessons.reading import _CARD, _FRONT, parse_lesson

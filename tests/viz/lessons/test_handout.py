@@ -3,8 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from viz.lessons.answer_key import answer_key
-from viz.lessons.grading import Answer
+from viz.lessons.grading import Answer, answer_key
 from viz.lessons.handout import handout
 
 

@@ -1,7 +1,7 @@
 import json
 import re
 
-from viz.lessons.answer_key import answer_key
+from viz.lessons.grading import answer_key
 from viz.lessons.notebook import notebook
 from viz.notebook import HtmlFrame
 

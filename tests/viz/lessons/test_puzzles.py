@@ -6,11 +6,11 @@ import pytest
 
 from transformer.files.installed import ASSETS
 from viz.lessons import read_lesson
-from viz.lessons.answer_key import parameters
+from viz.lessons.grading import parameters
 from viz.lessons.measures import Sentence
-from viz.lessons.puzzle_file import _CARDS, _STACKS, puzzle_file
 from viz.lessons.puzzles import PUZZLE_KINDS, find_puzzles
 from viz.lessons.reading import parse_lesson
+from viz.lessons.writing import _CARDS, _STACKS, puzzle_file
 
 FILE = ASSETS / "lessons" / "puzzles.en.md"
 CARDS = read_lesson(FILE).cards

@@ -19,7 +19,7 @@ from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.mounts import LATE
-from viz.app.sentence.candidates import mark_changed_words
+from viz.app.sentence.translation_line import mark_changed_words
 from viz.draw.labels import display_tokens
 from viz.pages.translate.maps import NOTHING, link_method
 

@@ -2,17 +2,24 @@
 
 import time
 import unicodedata
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, Protocol
 
-from transformer import AttentionTrace, InputError, Translation, Translator
+import streamlit as st
+
+from transformer import AttentionTrace, InputError, Translation, Translator, hooks
+from transformer.analysis.heads.effect import Effect, effect
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.means import FILE as MEANS_FILE
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_order import LENGTH, removal_order
+from transformer.analysis.heads.removal_text import format_removals
 from transformer.decoding.settings import SearchSettings
-from transformer.hooks import Hook
 from transformer.translation.score import Scored
 from viz.app.cache import search_queue
-from viz.app.cache.memory import memo
-from viz.app.cache.search_queue import Watcher
+from viz.app.cache.memory import memo, state_of_file
 from viz.app.streamlit_internals import end_if_unwanted
 
 MAX_PIECES = 512
@@ -58,7 +65,7 @@ def search(
     translator: Translator,
     text: str,
     settings: SearchSettings,
-    watcher: Watcher | None = None,
+    watcher: search_queue.Watcher | None = None,
 ) -> Translation:
     """Search for a translation, cached; stop at its budget, or when nobody waits for it.
 
@@ -90,7 +97,7 @@ def translate_edited(
     translator: Translator,
     text: str,
     settings: SearchSettings,
-    edits: Mapping[str, Hook],
+    edits: Mapping[str, hooks.Hook],
     name: str,
 ) -> Translation:
     """Translate while hooks change the model, for this call alone; cached by the edits' name."""
@@ -146,3 +153,94 @@ def _refuse_what_cannot_be_drawn(
             f"The {name} has {pieces:,} pieces, and the app draws up to {MAX_PIECES} a side: "
             f"shorten it."
         )
+
+
+PATIENCE = 0.5
+"""Seconds before the bar is drawn: a flash of it would be of no use."""
+
+
+class Report(Protocol):
+    """Takes how far the work is, of how much, and what it does now, if the bar is to say so."""
+
+    def __call__(self, done: int, total: int, now: str = "", /) -> None: ...
+
+
+@contextmanager
+def progress_bar(text: str) -> Iterator[Report]:
+    """Yield a function that reports progress; it ends the work when nobody waits for it.
+
+    `text` stands beside the bar and is never user input.
+    """
+    container, began = st.empty(), time.monotonic()
+
+    def report(done: int, total: int, now: str = "", /) -> None:
+        end_if_unwanted()
+        if time.monotonic() - began > PATIENCE:
+            container.progress(done / total, f"{text}: {now}" if now else text)
+
+    try:
+        yield report
+    except Exception:  # not Streamlit's, which is none: a run that it ends draws nothing more
+        container.empty()
+        raise
+    container.empty()
+
+
+def effect_of(
+    translator: Translator,
+    translation: Translation,
+    trace: AttentionTrace,
+    donor: AttentionTrace | None,
+    removals: Sequence[Removal],
+    settings: SearchSettings,
+) -> Effect:
+    """Compute the effect on the translation in the bar once for all users.
+
+    The removals fit its trace and that of the second sentence, the donor.
+    """
+    if not removals:
+        return Effect(trace, trace, translation)
+    replacements = {removal.how for removal in removals}
+    means = translator.folder / MEANS_FILE  # which a command may write anew
+    key = (
+        "heads taken away",
+        identity(translator),
+        state_of_file(means) if "mean" in replacements else None,
+        trace_identity(trace),
+        trace_identity(donor) if donor and replacements & {"z", "weights"} else None,
+        settings,
+        format_removals(removals),
+    )
+
+    def search() -> tuple[AttentionTrace, Translation]:
+        computed = effect(
+            translator,
+            trace,
+            removals,
+            donor,
+            should_stop=SearchBudget(),
+            **settings.arguments,
+        )
+        return computed.after, computed.translation
+
+    return Effect(trace, *memo(key, search))
+
+
+def needed_heads(translator: Translator, trace: AttentionTrace, length: int = LENGTH) -> list[Head]:
+    """Return the heads in the order in which the sentence needs them; see `removal_order`.
+
+    A shorter order takes less time, and a longer one begins with it.
+    """
+
+    def compute() -> list[Head]:
+        with progress_bar("Removing one head after another") as report:
+            return removal_order(translator.model, trace, length=length, progress=report)
+
+    key = (
+        "removal order",
+        identity(translator),
+        trace_identity(trace),
+        length,
+    )
+    order: list[Head] = memo(key, compute)
+    return order

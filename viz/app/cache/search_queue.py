@@ -2,14 +2,22 @@
 
 A step of a search reads every weight of the decoder, for one sentence or for sixteen. An idle
 server searches a sentence at once and alone; sentences that come meanwhile are the next batch.
+
+Clients are known by their addresses, and no client takes all places. A class may share an address:
+its members wait for each other, and few requests are refused.
 """
 
+import ipaddress
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
+from threading import Lock, Semaphore
 from typing import Literal, Protocol
+from weakref import WeakValueDictionary
 
 import torch
 
@@ -17,10 +25,57 @@ from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.result import Partial
 from transformer.translation.search import Source, TextSearch
-from viz.app.cache.clients import current_client
 from viz.app.cache.memory import server_wide
 from viz.app.cache.metrics import count_refusal, note_search
-from viz.app.streamlit_internals import end_if_unwanted
+from viz.app.streamlit_internals import client_address, end_if_unwanted
+
+MAX_RUNS = 8
+"""Largest number of simultaneous runs of pages of one client; its further runs wait."""
+
+PATIENCE = 1.0
+"""Seconds until a run that waits asks whether it is still wanted."""
+
+
+def network(address: str | None) -> str:
+    """Return the key of a client: its address, or the network of an IPv6 address (/64).
+
+    None, which stands for this machine, gives "".
+    """
+    try:
+        parsed = ipaddress.ip_address(address or "")
+    except ValueError:
+        return ""
+    if parsed.is_loopback:
+        return ""
+    return str(parsed if parsed.version == 4 else ipaddress.ip_network((parsed, 64), strict=False))
+
+
+def current_client() -> str:
+    """Return the client of the run that calls."""
+    return network(client_address())
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """Wait until the client of this run has fewer than `MAX_RUNS`. A context manager."""
+    with _lock:
+        free = _free_turns().setdefault(current_client(), Semaphore(MAX_RUNS))
+    while not free.acquire(timeout=PATIENCE):
+        end_if_unwanted()
+    try:
+        yield
+    finally:
+        free.release()
+
+
+@server_wide
+def _free_turns() -> WeakValueDictionary[str, Semaphore]:
+    """Return the turns that each client has left, as long as one is taken."""
+    return WeakValueDictionary()
+
+
+_lock = Lock()
+
 
 SECONDS = 8.0
 """Processor time that a search may take: far beyond what a paragraph needs, so that it ends only
@@ -212,21 +267,17 @@ class SearchQueue:
             while not request.ended.wait(PAUSE):
                 end_if_unwanted()
                 if watcher is not None and time.monotonic() >= request.asked + CALM:
-                    _tell(watcher, request, lane)
+                    part, request.part = request.part, None
+                    if part is not None:
+                        watcher.write_part(part)
+                    elif place := lane.place(request):
+                        watcher.write_place(place)
         finally:
             request.unwanted = True
         if request.error is not None:
             raise request.error
         assert request.translation is not None  # it has ended
         return request.translation
-
-
-def _tell(watcher: Watcher, request: _Request, lane: _Lane) -> None:
-    part, request.part = request.part, None
-    if part is not None:
-        watcher.write_part(part)
-    elif place := lane.place(request):
-        watcher.write_place(place)
 
 
 @server_wide

@@ -1,18 +1,23 @@
-"""Charts in Streamlit: Altair's, quicker than `st.altair_chart`, and Plotly's with a file name."""
+"""Charts in Streamlit: Altair's, quicker than `st.altair_chart`, Plotly's, maps and tables."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair
+import pandas as pd
 import streamlit as st
 
+from transformer import AttentionTrace
+from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
-from viz.app import presentation
 from viz.app.chrome.head_picker import open_head
-from viz.figures.axes import vega_json
-from viz.figures.colors import INK
+from viz.app.links import address
+from viz.draw.palette import COLOR
+from viz.figures.axes import INK, small_map, vega_json
 from viz.figures.head_scatter import PICKED
+from viz.trace_files import csv_bytes, parquet_bytes
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -42,7 +47,7 @@ def altair_chart(
     gave may stand for the chart, and stays as it is.
     """
     spec = chart if isinstance(chart, dict) else spec_of(chart)
-    if presentation.is_on():
+    if address.is_presented():
         spec = enlarged(spec)
     st.vega_lite_chart(spec=spec, key=key, alt=alt, on_select=on_select, width=width)
 
@@ -50,7 +55,7 @@ def altair_chart(
 def plotly_chart(figure: "Figure", *, key: str, alt: str) -> None:
     """Draw a figure of Plotly, whose button saves it under the name `headlight-KEY`."""
     name = f"headlight-{key.replace('_', '-')}"
-    if presentation.is_on():
+    if address.is_presented():
         size = ENLARGED * (figure.layout.font.size or PLOTLY_FONT_SIZE)
         figure = type(figure)(figure)  # the given one may be drawn again
         figure.update_layout(font_size=size).update_annotations(font_size=size)
@@ -136,3 +141,35 @@ def chart_theme() -> altair.theme.ThemeConfig:
             "header": {"labelColor": INK, "titleColor": INK},
         }
     }
+
+
+def draw_small_map(trace: AttentionTrace, head: Head, *, key: str, alt: str) -> None:
+    """Draw where a head looks in a sentence, in the colour of its kind."""
+    axes = by_pieces(trace, head.kind)
+    chart = small_map(
+        axes.weights[head.layer, head.head],
+        *axes.labels,
+        title=f"{head.title} · {trace.source}",
+        color=COLOR[head.kind],
+        reads=axes.reads,
+        writes=axes.writes,
+    )
+    altair_chart(chart, key=key, alt=alt)
+
+
+def table_downloads(table: pd.DataFrame, name: str) -> None:
+    """Draw the menu of a table, whose files are called `headlight-NAME`."""
+    title = f"Save {name.replace('-', ' ')}"
+    with st.popover(title, key=f"save-{name}", width="content"):
+        for form, write, ending, mime in (
+            ("CSV", csv_bytes, "csv", "text/csv"),
+            ("Parquet", parquet_bytes, "parquet", "application/vnd.apache.parquet"),
+        ):
+            st.download_button(
+                f"{title} as {form}",
+                partial(write, table),
+                f"headlight-{name}.{ending}",
+                mime,
+                key=f"download-{name}-{ending}",
+                on_click="ignore",
+            )

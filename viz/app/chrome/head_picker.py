@@ -5,11 +5,13 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from transformer import Kind, Translator
+from transformer import Kind, Translator, kinds
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.head import Head
-from transformer.kinds import Row
-from viz.app.chrome.fields import choose_first_of_link, choose_one
+from transformer.analysis.heads.removal_text import format_removals, parse_removals
+from viz.app.chrome.fields import choose_first_of_link, choose_one, text_input
+from viz.app.links.address import has_arrived, restate
+from viz.app.links.navigation import REMOVED
 from viz.draw.labels import KINDS_BY_NAME, ROW_NAMES, SCREEN_NAMES, head_title
 
 KIND = "kind"
@@ -43,7 +45,7 @@ def pick_kind(*, default: str = SCREEN_NAMES["cross"], disabled: bool = False) -
     return KINDS_BY_NAME[name]
 
 
-def pick_row(translator: Translator, *, disabled: bool = False) -> Row:
+def pick_row(translator: Translator, *, disabled: bool = False) -> kinds.Row:
     """Draw the switch between the two words of a decoder's row, at first as links are measured."""
     rows = {name: row for row, name in ROW_NAMES.items()}
     first = ROW_NAMES[read_alignment(translator).row]
@@ -177,3 +179,25 @@ def _number(name: str) -> int:
 
 def _number_or_mean(name: str) -> int | None:
     return None if name == MEAN else _number(name)
+
+
+def removed_field() -> str:
+    """Draw the field, and return its text; earlier names in a link become those of the screen."""
+    if has_arrived() or REMOVED not in st.session_state:
+        linked = st.query_params.get(REMOVED, "")
+        removals, wrong = parse_removals(linked, None)
+        if not wrong and (text := format_removals(removals)) != linked:
+            restate(REMOVED, text)
+    return text_input(
+        "Removed heads",
+        key=REMOVED,
+        help="Write L2 H4 cross, L1 H1 encoder: zeros replace their outputs. Add uniform, mean, z "
+        "or weights for another replacement.",
+        placeholder="e.g. L2 H4 cross, L1 H1 encoder",
+        autocomplete="off",
+    )
+
+
+def choose_removed(text: str) -> None:
+    """Set the heads that are off in the next run of the page, as the link has them."""
+    st.session_state[REMOVED] = text

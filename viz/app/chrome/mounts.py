@@ -20,7 +20,6 @@ from transformer.analysis.heads.head import Head
 from transformer.files.installed import PACKAGES
 from transformer.trace import Labels
 from viz.app.links import address
-from viz.app.links.address import MAX_TYPED
 from viz.draw.attention_map import pin_of
 from viz.draw.head_grid import GridPart, click_of, encode_selection
 
@@ -35,7 +34,14 @@ SCRIPT = "headlight-*.js"
 
 def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:
     """Put a component on the page; `picked` takes anything that the browser sends."""
-    _register()
+    # Streamlit itself looks for such folders among distributions, in the package of the same name,
+    # which `headlight-attention` does not have
+    manager = get_bidi_component_manager()
+    if manager.get_component_asset_root(COMPONENT) is None:
+        package, name = COMPONENT.split(".")
+        config = ComponentConfig(name, asset_dir="browser")
+        manifest = ComponentManifest(package, version="", components=[config])
+        manager.register_from_manifest(manifest, PACKAGES / package)
     pictures = _pictures()
     if picked is None:
         pictures(key=key, data=data)
@@ -47,21 +53,7 @@ def _sent(key: str) -> object:
     """Return what the browser sent for a component; None if it is too long or malformed."""
     state = st.session_state.get(key)
     value = state.get("picked") if isinstance(state, Mapping) else None
-    return value if len(json.dumps(value, ensure_ascii=False)) <= MAX_TYPED else None
-
-
-def _register() -> None:
-    """Register the folder with the script, once in a server.
-
-    Streamlit itself looks for such folders among distributions, in the package of the same name,
-    which `headlight-attention` does not have.
-    """
-    manager = get_bidi_component_manager()
-    if manager.get_component_asset_root(COMPONENT) is None:
-        package, name = COMPONENT.split(".")
-        config = ComponentConfig(name, asset_dir="browser")
-        manifest = ComponentManifest(package, version="", components=[config])
-        manager.register_from_manifest(manifest, PACKAGES / package)
+    return value if len(json.dumps(value, ensure_ascii=False)) <= address.MAX_TYPED else None
 
 
 @cache

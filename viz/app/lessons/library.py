@@ -1,17 +1,26 @@
-"""The lessons that the app offers: the bundled ones and a teacher's own."""
+"""The lessons that the app offers, the bundled ones and a teacher's own, and their menu."""
 
 import logging
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
+
+import streamlit as st
 
 from transformer.errors import one_line
 from transformer.files.installed import ASSETS
 from viz.app.cache.memory import memo, state_of_file
+from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.problems import without_paths
+from viz.app.lessons.progress import card_view, draw_link
+from viz.app.links import navigation
+from viz.app.models.menu import MODELS_VARIABLE
+from viz.draw.labels import PAGE_TITLES
 from viz.lessons import Lesson, LessonError, read_lesson
+from viz.lessons.lesson import Language
 
 _LOG = logging.getLogger(__name__)
 
@@ -62,3 +71,46 @@ def _read(path: Path) -> Lesson | str:
         _LOG.exception("%s", path)
         name = one_line(path.name)
         return f"{name} cannot be read as a lesson: the log of this server says why."
+
+
+def draw_lessons() -> None:
+    """Draw a link to each lesson's first card: the browser's language first, short ones first."""
+    available = offered()
+    own = (st.context.locale or "").partition("-")[0]
+    lessons = sorted(available.lessons.values(), key=lambda lesson: lesson.minutes)
+    for language in sorted(get_args(Language), key=lambda language: language != own):
+        with st.container(key=f"lessons-{language}", gap="xsmall"):
+            for lesson in lessons:
+                if lesson.language == language:
+                    _link(lesson)
+    for problem in available.problems:
+        st.text(problem)
+
+
+def _link(lesson: Lesson) -> None:
+    page, *_ = PAGE_TITLES
+    card = lesson.cards[0]
+    view = card_view(lesson, replace(card, view=None) if card.predict else card, page)
+    draw_link(lesson, 0, view, f"{as_markdown(lesson.title)} · {lesson.minutes} min")
+
+
+OWN_GUIDE = f"""
+**Your sentence.** Type it into the box at the top. All pages about a sentence follow.
+
+**Your lines.** Corpus measures every head on many sentences: follow the link below. Or run
+`headlight report --lines FILE -o report.html` on a file with one sentence per line.
+
+**Your model.** Put the folder of a Headlight or MarianMT (Hugging Face) model into a folder of
+models. Start the app with `{MODELS_VARIABLE}=FOLDER headlight app`, then choose the model in the
+menu beside the sentence.
+"""
+
+
+def show() -> None:
+    """Draw the menu, once the bar has written the address."""
+    with st.popover("Lessons", key="lessons", type="tertiary"):
+        draw_lessons()
+        with st.expander("Bring your own"):
+            st.markdown(OWN_GUIDE)
+            lines = {"corpus_lines": "your lines"}
+            navigation.link("corpus", "Measure many sentences", lines)

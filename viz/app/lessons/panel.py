@@ -12,23 +12,76 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import HeadlightError
 from transformer.files.installed import BUNDLED
-from viz.app.cache import cached_results
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache import cached_results, memory
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.fields import text_input, typed
 from viz.app.chrome.problems import say
 from viz.app.lessons import library, progress
-from viz.app.lessons.card_view import card_view, draw_link, is_open
-from viz.app.lessons.download import draw_score, given_text
-from viz.app.lessons.progress import SHOWN, Progress
-from viz.app.lessons.texts import TEXTS
+from viz.app.lessons.progress import SHOWN, Progress, card_view, draw_link, is_open
 from viz.app.links.address import UNLOCKED
 from viz.app.sentence import search_request, sentence_bar
-from viz.app.sentence.search_request import TEXT
+from viz.draw.caption import Origin
 from viz.lessons import Card, Lesson, LessonError
-from viz.lessons.grading import Answer, in_language, is_right, right_answer
-from viz.lessons.lesson import Light
+from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, write_answers
+from viz.lessons.grading import Answer, answer_key, in_language, is_right, right_answer
+from viz.lessons.lesson import Language, Light
 from viz.lessons.measures import Sentence
+
+TEXTS: dict[Language, dict[str, str]] = {
+    "en": {
+        "card": "Card {number} of {count}",
+        "goal": "Goal",
+        "minutes": "{minutes} minutes",
+        "end": "End the lesson",
+        "back": "Back",
+        "next": "Next",
+        "open": "Open this view",
+        "opened": "It is open.",
+        "answer": "Your answer",
+        "check": "Check",
+        "show": "Show the answer",
+        "again": "Try again",
+        "right": "Right: {answer}.",
+        "wrong": "Not quite.",
+        "hint": "Open the view, look at what is highlighted, and try again.",
+        "shown": "It is {answer}.",
+        "wait": "The answer comes with the translation.",
+        "first": "This card is about “{sentence}”",
+        "skipped": "This question does not fit this sentence or model. {problem}",
+        "model": "This lesson is written for the bundled model. With yours, answers can differ.",
+        "sentence": "Use that sentence",
+        "score": "You have {right} of {count} right.",
+        "reader": "Your name",
+        "download": "Download your answers",
+    },
+    "de": {
+        "card": "Karte {number} von {count}",
+        "goal": "Ziel",
+        "minutes": "{minutes} Minuten",
+        "end": "Lektion beenden",
+        "back": "Zurück",
+        "next": "Weiter",
+        "open": "Diese Ansicht öffnen",
+        "opened": "Sie ist geöffnet.",
+        "answer": "Deine Antwort",
+        "check": "Prüfen",
+        "show": "Antwort zeigen",
+        "again": "Noch einmal",
+        "right": "Richtig: {answer}.",
+        "wrong": "Nicht ganz.",
+        "hint": "Öffne die Ansicht, schau auf die markierte Stelle und versuch es noch einmal.",
+        "shown": "Es ist {answer}.",
+        "wait": "Die Antwort kommt mit der Übersetzung.",
+        "first": "Diese Karte gilt dem Satz „{sentence}“",
+        "skipped": "Diese Frage passt nicht zu diesem Satz oder Modell. {problem}",
+        "model": "Für das mitgelieferte Modell geschrieben. Bei diesem können Antworten abweichen.",
+        "sentence": "Diesen Satz nehmen",
+        "score": "Du hast {right} von {count} richtig.",
+        "reader": "Dein Name",
+        "download": "Antworten herunterladen",
+    },
+}
+
 
 LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "navigation": ("stTopNav",),
@@ -77,7 +130,7 @@ def begin() -> None:
         return
     card = lesson.cards[min(place.card, len(lesson.cards) - 1)]
     st.session_state[UNLOCKED] = card.own_sentence
-    if TEXT not in st.query_params and TEXT not in st.session_state:
+    if search_request.TEXT not in st.query_params and search_request.TEXT not in st.session_state:
         sentence = lesson.sentence_of(card) or lesson.sentence
         if sentence:
             search_request.put_text(sentence)
@@ -170,7 +223,12 @@ def _question(lesson: Lesson, card: Card, place: Progress) -> None:
         sentence, wanted = _sentence(), lesson.sentence_of(card)
         if wanted and sentence is not None and sentence.trace.source != wanted:
             st.markdown(as_markdown(texts["first"].format(sentence=wanted)))
-            _offer_sentence(wanted, texts)
+            st.button(
+                texts["sentence"],
+                key="lesson-sentence",
+                on_click=search_request.put_text,
+                args=(wanted,),
+            )
             return
         try:
             answer = _right_answer(card, sentence)
@@ -207,15 +265,6 @@ def _verdict(lesson: Lesson, card: Card, number: int, given: str, answer: Answer
             _offer_answer(texts, number)
 
 
-def _offer_sentence(sentence: str, texts: Mapping[str, str]) -> None:
-    st.button(
-        texts["sentence"],
-        key="lesson-sentence",
-        on_click=search_request.put_text,
-        args=(sentence,),
-    )
-
-
 def _offer_answer(texts: Mapping[str, str], number: int) -> None:
     st.button(
         texts["show"],
@@ -230,7 +279,7 @@ def _sentence() -> Sentence | None:
     if (bar := sentence_bar.current()) is None:
         return None
     try:
-        return Sentence(bar.translator, cached_results.trace(bar.translator, bar.translation))
+        return Sentence(bar.translator, bar.trace)
     except HeadlightError:  # the page says so
         return None
 
@@ -238,7 +287,7 @@ def _sentence() -> Sentence | None:
 def _right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
     if card.answer is None or sentence is None:
         return right_answer(card, sentence)
-    return memo_per_trace(
+    return memory.memo_per_trace(
         sentence.trace,
         ("lesson answer", cached_results.identity(sentence.translator), repr(card.answer)),
         lambda: right_answer(card, sentence),
@@ -311,5 +360,61 @@ def _way(lesson: Lesson, number: int, page: str, name: str, disabled: bool) -> N
 def _open_card(number: int, sentence: str) -> None:
     """Open a card and its sentence, on the page that is open."""
     progress.open_card(number)
-    if sentence and sentence != typed(TEXT):
+    if sentence and sentence != typed(search_request.TEXT):
         search_request.put_text(sentence)
+
+
+def draw_score(lesson: Lesson, place: Progress, sentence: Sentence) -> None:
+    """Draw the score, a field for the student's name, and the download of all answers."""
+    texts = TEXTS[lesson.language]
+    right = marked_answers(lesson, place, sentence, "").right
+    count = sum(bool(card.ask) for card in lesson.cards)
+    with st.container(key="lesson-score"):
+        st.markdown(f"**{texts['score'].format(right=right, count=count)}**")
+    typed = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
+    reader = "".join(filter(str.isprintable, typed)).strip()
+    st.download_button(
+        texts["download"],
+        lambda: write_answers(marked_answers(lesson, place, sentence, reader)),
+        f"{lesson.name}-answers.json",
+        "application/json",
+        key="lesson-download",
+        on_click="ignore",
+        disabled=not reader,
+    )
+
+
+def marked_answers(lesson: Lesson, place: Progress, sentence: Sentence, reader: str) -> Answers:
+    """Mark the answers to a lesson; one that was shown to the student counts as none."""
+    translator, trace = sentence.translator, sentence.trace
+    origin = Origin.from_translator(translator, trace.source, "")
+    marked: list[GivenAnswer | None] = []
+    key = memory.memo_per_trace(
+        trace,
+        ("lesson key", lesson.name, lesson.checksum, cached_results.identity(translator)),
+        lambda: [e._replace(sentence=None) for e in answer_key(lesson, translator, trace)],
+    )
+    for number, entry in enumerate(key):
+        given = place.answer(number)
+        if entry.answer is None or given in ("", SHOWN):
+            marked.append(None)
+        else:
+            text = given_text(entry.card, given)
+            right = is_right(entry.card, text, entry.answer)
+            marked.append(GivenAnswer(text, entry.answer.text, right))
+    return Answers(
+        lesson.name,
+        lesson.checksum,
+        trace.source,
+        origin.model,
+        origin.checksum,
+        reader,
+        tuple(marked),
+    )
+
+
+def given_text(card: Card, given: str) -> str:
+    """Return the text of an answer in the URL, where a choice is a number from 1."""
+    if card.choices and given.isdecimal() and 1 <= int(given) <= len(card.choices):
+        return card.choices[int(given) - 1].text
+    return given

@@ -1,11 +1,15 @@
-"""Place and answers of a student in a lesson: all in the URL, so that a link resumes it."""
+"""Place and answers of a student in a lesson, in the URL so that a link resumes it; its view."""
 
 from typing import NamedTuple
 
 import streamlit as st
 
-from viz.app.links import address
-from viz.app.links.address import IN_CLASS, longest
+from transformer.analysis.heads.head import Head
+from viz.app.links import address, navigation
+from viz.app.models.menu import MODEL
+from viz.app.sentence import search_request, sentence_bar
+from viz.draw.labels import SCREEN_NAMES
+from viz.lessons import Card, Lesson, View
 
 LESSON, CARD, ANSWERS = "lesson", "card", "answers"
 """Names in the URL."""
@@ -52,10 +56,57 @@ def give(card: int, answer: str) -> None:
     answers[card] = " ".join(answer.replace(SEPARATOR, " ").split())
     text = SEPARATOR.join(answers).rstrip(SEPARATOR)
     # a link holds no more
-    address.choose(ANSWERS, text[: longest(ANSWERS)] or None)
+    address.choose(ANSWERS, text[: address.longest(ANSWERS)] or None)
 
 
 def leave() -> None:
     """Close the lesson."""
-    for name in (LESSON, CARD, ANSWERS, IN_CLASS):
+    for name in (LESSON, CARD, ANSWERS, address.IN_CLASS):
         address.choose(name, None)
+
+
+_HEAD = {"kind", "layer", "head"}
+
+
+def card_view(lesson: Lesson, card: Card, page: str) -> View:
+    """Return the view of a card; `page` is the one that is open, for a card without a link."""
+    linked = card.view or View(page, {})
+    choices = address.under_new_names(linked.choices)
+    if linked.page in ("heads", "inside"):
+        head = card.answer.arguments.get("head") if card.answer else None
+        if isinstance(head, Head):
+            numbers = {"layer": [str(head.layer + 1)], "head": [str(head.head + 1)]}
+            choices = {"kind": [SCREEN_NAMES[head.kind]], **numbers} | choices
+    if card.view and _HEAD & choices.keys():  # what a page opens by itself is in no address
+        choices = {"kind": [SCREEN_NAMES["cross"]]} | choices
+    if sentence := lesson.sentence_of(card):
+        choices[search_request.TEXT] = [sentence]
+    return View(linked.page, choices)
+
+
+def draw_link(lesson: Lesson, number: int, view: View, label: str) -> None:
+    """Draw the link that opens a card, by its number from 0, and a view.
+
+    The sentence of a card has the model's own translation; the student's has the requested one.
+    """
+    bar = sentence_bar.url_choices()
+    if search_request.TEXT in view.choices:
+        bar = {MODEL: bar[MODEL]} if MODEL in bar else {}
+    choices = {**bar, **view.choices, LESSON: lesson.name, CARD: str(number + 1)}
+    navigation.plain_link(view.page, label, choices)
+
+
+def is_open(view: View, page: str) -> bool:
+    """Return whether a page shows a view: each choice is in the URL, or is its widget's value."""
+    return view.page == page and all(
+        sorted(map(str.casefold, values)) == sorted(map(str.casefold, _shown(name)))
+        for name, values in view.choices.items()
+    )
+
+
+def _shown(name: str) -> list[str]:
+    """Return the values of a choice; a default is in its widget alone."""
+    if name in st.query_params:
+        return st.query_params.get_all(name)
+    value = st.session_state.to_dict().get(name)  # a lesson may have a name that is reserved
+    return [str(part) for part in value] if isinstance(value, list) else [str(value)]

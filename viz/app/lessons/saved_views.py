@@ -6,13 +6,10 @@ import streamlit as st
 
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.fields import text_input
-from viz.app.links import navigation
-from viz.app.links.address import CARRIED, PRESENT
+from viz.app.links import address, navigation
 from viz.app.streamlit_internals import query_string
 from viz.draw.labels import PAGE_TITLES
-from viz.lessons.lesson import View
-from viz.lessons.reading import MAX_CARDS
-from viz.lessons.writing import SavedView, lesson_file
+from viz.lessons import lesson, reading, writing
 
 COPY = '<button type="button" data-copy-link>Copy link</button>'
 """Button that `js/share.js` gives its effect: Python cannot write to the clipboard."""
@@ -32,10 +29,10 @@ def show(page: str) -> None:
 
 
 def _list(page: str) -> None:
-    views: list[SavedView] = st.session_state.setdefault(_VIEWS, [])
+    views: list[writing.SavedView] = st.session_state.setdefault(_VIEWS, [])
     text_input("Name of this view", key=_NAME, most=80, in_link=False)
     text_input("Note (optional)", key=_TEXT, most=300, in_link=False)
-    full = len(views) >= MAX_CARDS
+    full = len(views) >= reading.MAX_CARDS
     st.button("Save this view", on_click=_save, args=(page,), key="save-view", disabled=full)
     for number, saved in enumerate(views):
         with st.container(key=f"view-{number}", horizontal=True, vertical_alignment="center"):
@@ -51,26 +48,26 @@ def _list(page: str) -> None:
         st.text("Saved views live only in this tab. Download them to keep them.")
         st.download_button(
             "Download as a lesson",
-            lambda: lesson_file(TITLE, views),  # on the click alone
+            lambda: writing.lesson_file(TITLE, views),  # on the click alone
             "saved-views.md",
             "text/markdown",
             on_click="ignore",
             key="views-download",
         )
-    choices = {**st.query_params.to_dict(), PRESENT: "1"}
+    choices = {**st.query_params.to_dict(), address.PRESENT: "1"}
     navigation.plain_link(page, "Present this page", choices)
 
 
 def _save(page: str) -> None:
     state = st.session_state
     query = parse_qs(query_string(), keep_blank_values=True)
-    choices = {name: values for name, values in query.items() if name not in CARRIED}
+    choices = {name: values for name, values in query.items() if name not in address.CARRIED}
     name = str(state.get(_NAME) or "").strip() or f"{PAGE_TITLES[page]} {len(state[_VIEWS]) + 1}"
     text = str(state.get(_TEXT) or "").strip()
-    state[_VIEWS] = [*state[_VIEWS], SavedView(name, text, View(page, choices))]
+    state[_VIEWS] = [*state[_VIEWS], writing.SavedView(name, text, lesson.View(page, choices))]
     state[_NAME] = state[_TEXT] = ""
 
 
 def _remove(number: int) -> None:
-    views: list[SavedView] = st.session_state[_VIEWS]
+    views: list[writing.SavedView] = st.session_state[_VIEWS]
     st.session_state[_VIEWS] = [*views[:number], *views[number + 1 :]]

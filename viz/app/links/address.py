@@ -345,3 +345,21 @@ def _query_of_new_page(before: str, page: str, query: Query) -> Query:
             wanted[name] = query.get(name, [shared.get(choice, "")])[-1:]
             state.pop(name, None)
     return wanted
+
+
+MARK = "<i data-present hidden></i>"
+"""Element by which the style sheet and `js/share.js` know that the page is presented."""
+
+
+def is_presented() -> bool:
+    """Return whether the page is presented."""
+    return st.query_params.get(PRESENT) == "1"
+
+
+def mark_presentation() -> None:
+    """Draw the mark, and the button that ends it."""
+    if not is_presented():
+        return
+    with st.container(key="presenting", horizontal=True):
+        st.html(MARK)
+        st.button("End", key="present-end", type="tertiary", on_click=choose, args=(PRESENT, None))

@@ -16,7 +16,6 @@ from transformer import CheckpointError, Translator
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints import checkpoint, marian
-from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
 from transformer.checkpoints.marian.config import read_languages
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY
 from transformer.checkpoints.marian.weights import INDICES, MAX_BYTES, PICKLED, weights_files
@@ -25,8 +24,7 @@ from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED_BY_NAME
 from transformer.files.reading import MIB, opened
 from transformer.text.languages import OURS, Languages
-from viz.app.cache.memory import server_wide
-from viz.app.cache.progress import progress_bar
+from viz.app.cache import cached_results, memory
 from viz.app.links import address
 from viz.app.models.model_cache import ModelCache, state_of_folder
 from viz.draw.labels import quoted
@@ -138,7 +136,7 @@ def _read_languages(folder: str, _state: Hashable) -> Languages:
         return Languages("", "") if is_marian else OURS
 
 
-@server_wide
+@memory.server_wide
 def _cache() -> ModelCache:
     return ModelCache(_limit()[0] * MIB, _read)
 
@@ -177,7 +175,7 @@ def _limit() -> tuple[int, str]:
 
 
 def _bar() -> AbstractContextManager[Progress]:
-    return progress_bar("Loading the model")
+    return cached_results.progress_bar("Loading the model")
 
 
 def _read(folder: Path, progress: Progress) -> Translator:
@@ -203,7 +201,7 @@ MODELS_VARIABLE = "HEADLIGHT_MODELS"
 """Environment variable that names a folder of model folders, ours and those of MarianMT."""
 
 SEPARATOR = os.pathsep
-_OF_MODELS = (WEIGHTS, VOCABULARY, MANIFEST, SOURCE_SPM, PICKLED, *INDICES)
+_OF_MODELS = (checkpoint.WEIGHTS, VOCABULARY, checkpoint.MANIFEST, SOURCE_SPM, PICKLED, *INDICES)
 """Files that only a model has; a `config.json` has to say that it is one of the hub's."""
 
 
@@ -252,7 +250,7 @@ def _is_model(folder: str) -> bool:
     # of entries are looked at in each run
     if any(os.path.exists(f"{folder}/{name}") for name in _OF_MODELS):  # noqa: PTH110
         return True
-    return os.path.exists(f"{folder}/{CONFIG}") and marian.is_marian(Path(folder))  # noqa: PTH110
+    return os.path.exists(f"{folder}/{checkpoint.CONFIG}") and marian.is_marian(Path(folder))  # noqa: PTH110
 
 
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:

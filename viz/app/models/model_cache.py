@@ -12,8 +12,7 @@ from threading import Lock
 from transformer import Translator
 from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
-from transformer.checkpoints.marian.config import TOKENIZER_CONFIG
-from transformer.checkpoints.marian.weights import INDICES, PICKLED
+from transformer.checkpoints.marian import config, weights
 from viz.app.cache.memory import state_of_file
 
 PATIENCE = 0.1
@@ -22,7 +21,7 @@ PATIENCE = 0.1
 AT_ONCE = 2
 """Models that are loaded at the same time; further ones wait, but no other users do."""
 
-_FILES = (MANIFEST, CONFIG, WEIGHTS, PICKLED, *INDICES, TOKENIZER_CONFIG)
+_FILES = (MANIFEST, CONFIG, WEIGHTS, weights.PICKLED, *weights.INDICES, config.TOKENIZER_CONFIG)
 """One of which changes with a model, ours or one of MarianMT."""
 
 Load = Callable[[Path, Progress], Translator]

@@ -4,8 +4,8 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
 from viz.app.cache import cached_results
+from viz.app.chrome import problems
 from viz.app.chrome.fields import text_area
-from viz.app.chrome.problems import without_paths
 from viz.app.sentence import sentence_bar, source_box
 
 MORE = "more"
@@ -54,5 +54,5 @@ def traces() -> list[AttentionTrace]:
             )
             all_traces.append(cached_results.trace(bar.translator, translation))
         except HeadlightError as error:
-            st.text(f"Line {number}: {without_paths(error)}")
+            st.text(f"Line {number}: {problems.without_paths(error)}")
     return all_traces

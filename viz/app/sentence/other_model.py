@@ -5,12 +5,10 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from transformer import Translator
-from transformer.errors import one_line
+from transformer import Translator, errors
 from transformer.text.languages import Languages, name_of, without_code
 from viz.app.links import address
 from viz.app.models import menu
-from viz.app.models.menu import MODELS_VARIABLE
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.labels import quoted
 
@@ -66,7 +64,7 @@ def _advice() -> str:
         return ""
     return (
         " To add one, download a MarianMT model (such as opus-mt-en-de), put its folder into a "
-        f"folder of models, and start the app with {MODELS_VARIABLE} set to that."
+        f"folder of models, and start the app with {menu.MODELS_VARIABLE} set to that."
     )
 
 
@@ -79,7 +77,7 @@ def _problem(key: str, linked: str | None, shown: str, names: Sequence[str], in_
         elif linked in menu.offered_models().folders:
             why = f"The model {quoted(linked)} reads another language"
         else:
-            why = f"There is no model {quoted(one_line(linked))} on this server"
+            why = f"There is no model {quoted(errors.one_line(linked))} on this server"
         state[said_of] = shown, f"{why}: shown is {quoted(shown)}."
     shown_then, problem = state.get(said_of, ("", ""))
     return problem if shown_then == shown else ""

@@ -1,21 +1,62 @@
-"""The player: a translation as it is written, with what every head looks at."""
+"""The player: a translation as it is written, what heads look at and what was probable."""
 
+import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from transformer import AttentionTrace
+from transformer import AttentionTrace, kinds
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import are_sinks
-from transformer.kinds import Kind
+from transformer.decoding.hypothesis import SearchTree
 from transformer.text.tokenizer import Piece
-from viz.app.cache.memory import memo_per_trace
+from transformer.translation.score import Choice, Scored
+from viz.app.cache import cached_results, memory
 from viz.app.chrome.mounts import mount, mount_choice
-from viz.app.sentence.search_steps import scored, search_steps
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
-from viz.draw.player import PieceLink, encode_player, head_of
+from viz.draw.player import PieceLink, SearchStep, encode_player, head_of
+
+OPTIONS = 5
+"""Most probable next subwords that are drawn at each step."""
+
+
+def scored(bar: BarTranslation) -> Scored:
+    """Score the translation in the bar piece by piece, with the best alternatives of each step."""
+    used = bar.used
+    target = used.edited or tuple(piece.text for piece in bar.translation.best.pieces)
+    return cached_results.score(bar.translator, used.text, target, used.alpha)
+
+
+def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) -> list[SearchStep]:
+    """Return what the search held at each step: the most probable pieces, and its beginnings."""
+    steps = []
+    tokenizer = bar.translator.target_tokenizer
+    beams = defaultdict[int, list[str]](list)  # texts by step
+    for index, node in enumerate(tree.nodes if tree else ()):
+        if tree and node.state in ("kept", "finished"):
+            beams[node.step].append(tokenizer.decode(tree.prefix(index)))
+    parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
+    for number, (piece, log_prob, others) in enumerate(parts, start=1):
+        options, taken = options_of(piece, log_prob, others)
+        steps.append(SearchStep(options, taken, tuple(beams[number])))
+    return steps
+
+
+def options_of(
+    piece: Piece, log_prob: float, others: Sequence[Choice]
+) -> tuple[tuple[tuple[str, float], ...], int]:
+    """Return the most probable pieces of a step, and the index of the one that was written."""
+    written = (piece.text, math.exp(min(0.0, log_prob)))
+    options = sorted(
+        [written, *((other.piece, other.probability) for other in others)],
+        key=lambda option: -option[1],
+    )[:OPTIONS]
+    if written not in options:  # what was forced or typed may be less probable than all others
+        options[-1] = written
+    return tuple(options), options.index(written)
 
 
 def show_player(
@@ -36,7 +77,7 @@ def show_player(
     steps = search_steps(bar, scored(bar), None if edited else bar.translation.tree)
     if len(steps) != len(trace.target_pieces):
         return  # a trace of other pieces: nothing is better than something else
-    heads = memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
+    heads = memory.memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
     data = encode_player(
         trace,
         steps,
@@ -72,13 +113,13 @@ def _first_pieces(pieces: Sequence[Piece]) -> list[int]:
     return [n for n, word in enumerate(numbers) if n == 0 or word != numbers[n - 1]]
 
 
-def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[Kind, Head]:
+def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[kinds.Kind, Head]:
     """Choose the head of each kind that is open first.
 
     In cross-attention it gives most weight to the linked source word while its translation is
     written. Elsewhere it gives most to a single token, neither a sink nor the token that looks.
     """
-    heads: dict[Kind, Head] = {}
+    heads: dict[kinds.Kind, Head] = {}
     for kind in trace.kinds:
         weights = trace.weights(kind)  # [layer, head, query, key]
         if kind == "cross" and links:

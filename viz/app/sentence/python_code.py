@@ -16,7 +16,6 @@ from transformer.analysis.heads.head import Head
 from transformer.config import EOS
 from transformer.decoding.settings import SearchSettings
 from transformer.files.installed import BUNDLED_BY_NAME
-from viz.app.cache import cached_results
 from viz.app.sentence import sentence_bar
 
 TITLE = "Python for these numbers"
@@ -122,7 +121,7 @@ def _bar_code(*, traced: bool) -> str:
     load = f"translator = {load_call(bar.requested.model)}"
     if not traced:
         return load
-    trace = cached_results.trace(bar.translator, bar.translation)
+    trace = bar.trace
     return f"{load}\ntrace = {trace_call(trace, bar.translator)}"
 
 

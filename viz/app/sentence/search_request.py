@@ -1,25 +1,72 @@
-"""The request to the search: one state, which stands in the address and can be undone.
+"""The request to the search: one state, which stands in the address and can be undone and made.
 
 It has the text, beam size and α of the length penalty (§6.1), a forced prefix, forbidden words, and
 a translation edited by hand.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from transformer import InputError, Translation, Translator
 from transformer.decoding import ALPHA as PAPERS_ALPHA
-from transformer.decoding import BEAM_SIZE
+from transformer.decoding import BEAM_SIZE, settings
 from transformer.text.tokenizer import WORD_START
+from viz.app.cache import cached_results, search_queue
 from viz.app.chrome.fields import text_input
 from viz.app.links import address
-from viz.app.links.address import MAX_TYPED
-from viz.app.links.undo import PAUSE, History
 from viz.app.models.menu import MODEL
 from viz.draw.labels import quoted
+
+T = TypeVar("T")
+
+MAX_STEPS = 200
+PAUSE = 2.0
+"""Seconds without a letter after which further letters are another step."""
+
+
+@dataclass
+class History(Generic[T]):
+    """The states of one user."""
+
+    now: T | None = None  # the last that was seen; None before the first
+    before: list[T] = field(default_factory=list)  # the oldest first
+    undone: list[T] = field(default_factory=list)  # the one to be redone next last
+    _typed: str = ""
+    _at: float = 0.0
+
+    def see(self, state: T, at: float, typed: str = "") -> None:
+        """Record a hashable state at a time in seconds; the same state again is no step.
+
+        Letters typed one after another in the field `typed` are one step.
+        """
+        if state == self.now:
+            return
+        goes_on = bool(typed) and typed == self._typed and at - self._at < PAUSE
+        if self.now is not None and not goes_on:
+            self.before = [*self.before, self.now][-MAX_STEPS:]
+        self.undone = []
+        self.now, self._typed, self._at = state, typed, at
+
+    def undo(self) -> T | None:
+        """Return the previous state; the current one can be redone."""
+        return self._move(self.before, self.undone)
+
+    def redo(self) -> T | None:
+        """Return the state that was undone last."""
+        return self._move(self.undone, self.before)
+
+    def _move(self, source: list[T], target: list[T]) -> T | None:
+        # a second click can come before the button is out
+        if source and self.now is not None:
+            target.append(self.now)
+            self.now, self._typed = source.pop(), ""
+        return self.now
+
 
 TEXT, BEAM, ALPHA, PREFIX, FORBID = "text", "beam", "alpha", "prefix", "forbid"
 EDITED = "edited"
@@ -277,17 +324,12 @@ def _is_alpha(value: str) -> bool:
         return False
 
 
-class SearchMenu(NamedTuple):
-    """Choices of the menu of the search, and the place of its figures there."""
+def draw(text: str, model: str, *, in_link: bool) -> tuple[SearchRequest, DeltaGenerator]:
+    """Draw the menu and the hidden fields; return the request, and a place for its figures.
 
-    beam_size: int
-    alpha: float
-    forbid: str
-    figures: DeltaGenerator
-
-
-def draw_settings() -> SearchMenu:
-    """Draw the menu: beam size, α, the forbidden words, and a place for the figures."""
+    The menu has beam size, α and forbidden words. The hidden fields, which the style sheet takes
+    away, have the prefix and the translation edited by hand.
+    """
     with st.popover("Search", key="search-settings"):
         beam_size = st.selectbox(
             "Beam size",
@@ -317,14 +359,76 @@ def draw_settings() -> SearchMenu:
             "A longer word that begins with one is another word.",
         )
         figures = st.container(key="figures")
-    return SearchMenu(beam_size, alpha, forbid, figures)
-
-
-def draw_hidden(in_link: bool) -> tuple[str, str]:
-    """Draw the hidden fields of the prefix and of the translation edited by hand."""
-    with st.container(key="steering-fields"):  # which the style sheet takes away
+    with st.container(key="steering-fields"):
         prefix = text_input("Forced prefix, in pieces", key=PREFIX)
         edited = text_input(
-            "Translation edited by hand", key=EDITED, most=MAX_TYPED, in_link=in_link
+            "Translation edited by hand", key=EDITED, most=address.MAX_TYPED, in_link=in_link
         )
-    return prefix, edited
+    return SearchRequest(text, beam_size, alpha, prefix, forbid, edited, model), figures
+
+
+def translate_request(
+    translator: Translator, request: SearchRequest, watcher: search_queue.Watcher | None = None
+) -> tuple[Translation, SearchRequest, str]:
+    """Translate as much of a request as possible.
+
+    The second value is the request that was used; the third describes what was left out, or is "".
+    """
+    errors: list[InputError] = []
+    for attempt in _relaxed_requests(request):
+        try:
+            if attempt.edited:
+                given = cached_results.score(
+                    translator, attempt.text, attempt.edited, attempt.alpha
+                ).translation
+                # the editor shows where the model is unsure
+                unsure = translator.domain and translator.domain.notice(given.best.hypothesis)
+                translation = replace(
+                    given, notices=tuple(notice for notice in given.notices if notice != unsure)
+                )
+            else:
+                settings = settings_of(attempt)
+                translation = cached_results.search(translator, attempt.text, settings, watcher)
+        except InputError as refused:
+            errors.append(refused)
+        else:
+            if not errors:
+                return translation, attempt, ""
+            # the same is found wrong again where something else was left out first
+            wrong = " ".join(dict.fromkeys(map(str, errors)))
+            return translation, attempt, f"{wrong} {_instead(request, attempt)}"
+    raise errors[-1]  # there is at least one attempt
+
+
+def _instead(request: SearchRequest, used: SearchRequest) -> str:
+    """Return the sentence shown where not all that was requested could be done."""
+    gone = (request.prefix != used.prefix, request.forbid != used.forbid)
+    if not any(gone):
+        return "Shown is what the model writes."
+    went_on = ("without the prefix", "with all words allowed")
+    changes = " and ".join(how for how, is_gone in zip(went_on, gone, strict=True) if is_gone)
+    return f"The search went on {changes}."
+
+
+def settings_of(request: SearchRequest) -> settings.SearchSettings:
+    """Return the settings of the search."""
+    return settings.SearchSettings(
+        beam_size=request.beam_size,
+        alpha=request.alpha,
+        prefix=request.pieces,
+        forbidden=request.forbidden,
+    )
+
+
+def _relaxed_requests(request: SearchRequest) -> Iterator[SearchRequest]:
+    """Yield the request, then requests without its parts that may be wrong, the text alone last."""
+    yield request
+    if request.edited:
+        request = request._replace(edited="")
+        yield request
+    if request.prefix:
+        yield request._replace(prefix="")
+    if request.forbid:
+        yield request._replace(forbid="")
+    if request.prefix and request.forbid:
+        yield request._replace(prefix="", forbid="")

@@ -18,7 +18,7 @@ from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
-from viz.app.sentence import request_translation, search_request, source_box
+from viz.app.sentence import search_request, source_box
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw.caption import Origin
@@ -49,21 +49,10 @@ class BarTranslation(NamedTuple):
     used: SearchRequest  # the same without what could not be done
     notices: tuple[str, ...]  # plain sentences on what a user should know
 
-
-class BarSentence(NamedTuple):
-    """The sentence in the bar as most pictures take it, with the model that translated it."""
-
-    translator: Translator
-    translation: Translation
-    trace: AttentionTrace
-
-
-class _Loaded(NamedTuple):
-    """The model of the bar, or why there is none."""
-
-    translator: Translator | None
-    languages: Languages  # of the last one, where there is none
-    problem: str
+    @property
+    def trace(self) -> AttentionTrace:
+        """The trace of the translation, computed once; see `traced`."""
+        return cached_results.trace(self.translator, self.translation)
 
 
 def show(page: str) -> str:
@@ -86,18 +75,24 @@ def show(page: str) -> str:
         with inputs:
             sentence = st.container()
             name = menu.choose(offered)
-        loaded = _load(offered.folders[name], loading)
+        translator, no_model = _load(offered.folders[name], loading)
         search_request.release_outdated()
         with inputs:
-            request, figures = _inputs(sentence, loaded.languages, name, offered)
-        translator = loaded.translator
+            request, figures = _inputs(sentence, name, offered)
         search_request.record_request(
             request, translator.max_characters if translator else MAX_LINK_CHARACTERS, wrong
         )
         # a block that came before the fields would be drawn anew for a run that ends with the next
         # letter, and its line be empty for a moment
         with st.container(key="answer-in-page" if page == EDITOR_PAGE else "answer", gap=None):
-            _answer(loaded, request, figures, without_paths(offered.problem))
+            # the end of the last translation stays in sight until the new one is found
+            label = source_box.label(languages(), "target", request.text)
+            before = st.session_state.pop(_BEFORE, "")
+            line = TranslationLine(figures, before, label, languages().source)
+            if translator is None:
+                line.say(" ".join([no_model, *search_request.notices()]))
+            else:
+                _answer(translator, request, line, without_paths(offered.problem))
             if page != EDITOR_PAGE:
                 show_notices()
         if not in_link():
@@ -105,7 +100,7 @@ def show(page: str) -> str:
                 st.text("The text is too long for a link: reloading the page loses it.")
     if is_used:
         return request.text
-    if problem := " ".join(filter(None, [loaded.problem, *search_request.notices()])):
+    if problem := " ".join(filter(None, [no_model, *search_request.notices()])):
         st.text(problem)
     return ""
 
@@ -159,17 +154,17 @@ def batch_caption(traces: Sequence[AttentionTrace], *part: str) -> list[str]:
     return [*(origin.pair for origin in origins), *part, f"{origins[0].made_by}."]
 
 
-def traced() -> BarSentence | None:
-    """Return the sentence of this run with its trace; None after saying why there is none."""
+def traced() -> BarTranslation | None:
+    """Return the translation of this run if it has a trace; None after saying why it has none."""
     if (bar := current()) is None:
         say_no_translation()
         return None
     try:
-        trace = cached_results.trace(bar.translator, bar.translation)
+        _ = bar.trace
     except HeadlightError as error:
         say(error)
         return None
-    return BarSentence(bar.translator, bar.translation, trace)
+    return bar
 
 
 def say_no_translation() -> None:
@@ -195,22 +190,23 @@ def show_notices_of(other: Translation) -> None:
 def settings() -> SearchSettings:
     """Return the settings of this run's search, for comparison with another one."""
     bar = current()
-    return SearchSettings() if bar is None else request_translation.settings_of(bar.used)
+    return SearchSettings() if bar is None else search_request.settings_of(bar.used)
 
 
-def _load(folder: Path, container: DeltaGenerator) -> _Loaded:
+def _load(folder: Path, container: DeltaGenerator) -> tuple[Translator | None, str]:
+    """Load the model of the bar, or return why there is none."""
     with container:
         try:
             translator = menu.load(folder)
         except HeadlightError as error:
             # the box stays as it is, so that nothing that was typed is lost
-            return _Loaded(None, languages(), without_paths(error))
+            return None, without_paths(error)
     st.session_state[_LANGUAGES] = translator.languages
-    return _Loaded(translator, translator.languages, "")
+    return translator, ""
 
 
 def _inputs(
-    sentence: DeltaGenerator, languages: Languages, model: str, offered: OfferedModels
+    sentence: DeltaGenerator, model: str, offered: OfferedModels
 ) -> tuple[SearchRequest, DeltaGenerator]:
     # sentences that would make the URL too long for a reload stay out of it
     restored = address.is_restored()
@@ -220,13 +216,12 @@ def _inputs(
     if fits and not in_link() and not restored:
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
     st.session_state[_IN_LINK] = fits
-    with sentence, st.container(key=source_box.container_key(languages)):
-        text = source_box.show(languages, in_link=fits)
-        _draw_swap(languages, offered)
-        source_box.show_examples(languages)
-    beam_size, alpha, forbid, figures = search_request.draw_settings()
-    prefix, edited = search_request.draw_hidden(fits)
-    return SearchRequest(text, beam_size, alpha, prefix, forbid, edited, model), figures
+    read = languages()
+    with sentence, st.container(key=source_box.container_key(read)):
+        text = source_box.show(read, in_link=fits)
+        _draw_swap(read, offered)
+        source_box.show_examples(read)
+    return search_request.draw(text, model, in_link=fits)
 
 
 def _text(name: str, restored: bool) -> str | None:
@@ -238,21 +233,12 @@ def _text(name: str, restored: bool) -> str | None:
 
 
 def _answer(
-    loaded: _Loaded, request: SearchRequest, figures: DeltaGenerator, problem_of_models: str
+    translator: Translator, request: SearchRequest, line: TranslationLine, problem_of_models: str
 ) -> None:
     """Draw the line below: a translation, or one sentence that says why there is none."""
-    # the end of the last translation stays in sight until the new one is found
-    label = source_box.label(loaded.languages, "target", request.text)
-    before = st.session_state.pop(_BEFORE, "")
-    line = TranslationLine(figures, before, label, loaded.languages.source)
-    if loaded.translator is None:
-        line.say(" ".join([loaded.problem, *search_request.notices()]))
-        return
     try:
         # what stood here stays until something comes (by style/)
-        translation, used, problem = request_translation.translate_request(
-            loaded.translator, request, line
-        )
+        translation, used, problem = search_request.translate_request(translator, request, line)
     except HeadlightError as error:
         line.say(" ".join([without_paths(error), *search_request.notices()]))
         return
@@ -261,9 +247,7 @@ def _answer(
         *filter(None, [problem, *search_request.notices(), *server_problems]),
         *translation.notices,
     )
-    st.session_state[_CURRENT] = BarTranslation(
-        loaded.translator, translation, request, used, notices
-    )
+    st.session_state[_CURRENT] = BarTranslation(translator, translation, request, used, notices)
     st.session_state[_BEFORE] = translation.text
     st.session_state[_TRANSLATED] = request.text, translation.text
     line.write(translation, used)

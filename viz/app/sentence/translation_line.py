@@ -1,5 +1,6 @@
-"""The line of the translation in the sentence bar, which grows while the search runs."""
+"""The line of the translation, which grows while the search runs, and others beside it."""
 
+from difflib import SequenceMatcher
 from html import escape
 
 import streamlit as st
@@ -8,9 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Translation
 from transformer.text.languages import code_of_name
 from transformer.translation.result import Partial
-from viz.app.chrome.terms import help_on
+from viz.app.chrome.explanations import help_on
 from viz.app.sentence import search_request
-from viz.app.sentence.search_request import SearchRequest
 from viz.draw.formatting import counted, format_number
 
 
@@ -42,7 +42,7 @@ class TranslationLine:
         pale = f'<span class="headlight-outdated">{escape(self._before)}</span>'
         self._write(pale, f"Your sentence is number {place:,} in the queue.", is_html=True)
 
-    def write(self, translation: Translation, used: SearchRequest) -> None:
+    def write(self, translation: Translation, used: search_request.SearchRequest) -> None:
         """Write the translation, with its figures."""
         subwords = counted(len(translation.best.pieces), "subword")
         figures = [
@@ -99,3 +99,48 @@ class TranslationLine:
             f'<span hidden data-source-language="{source}" data-target-language="{target}"></span>'
         )
         return row
+
+
+MARKS = "Bold: new. Struck through: dropped."
+
+
+def show_candidate(text: str, translation: str, caption: str, *, title: str = "") -> None:
+    """Draw a candidate text beside the translation that its words are compared with.
+
+    Caption and title are never user input: they are not escaped.
+    """
+    above = f"<small>{title}</small>" if title else ""
+    nothing = "" if text.strip() else "<i>(nothing: the sentence ends at once)</i> "
+    st.html(
+        f'<div class="headlight-candidate">{above}{nothing}'
+        f"<bdi>{mark_changed_words(text, translation)}</bdi><small>{caption}</small></div>"
+    )
+
+
+def mark_changed_words(text: str, other: str) -> str:
+    """Return a text as HTML: its new words in bold, the lost words struck through.
+
+    Only this function escapes the words: both texts can hold user input.
+    """
+    words, others = text.split(), other.split()
+    html = []
+    matched = SequenceMatcher(None, words, others, False).get_opcodes()
+    for change, first, last, first_of_other, last_of_other in matched:
+        here, there = words[first:last], others[first_of_other:last_of_other]
+        if change == "equal":
+            html.append(f'<span class="same">{_escaped(here)}</span>')
+            continue
+        if there:
+            html.append(f"<del>{_unseen('left out:')}{_escaped(there)}</del>")
+        if here:
+            html.append(f"<b>{_unseen('added:')}{_escaped(here)}</b>")
+    return " ".join(html)
+
+
+def _escaped(words: list[str]) -> str:
+    return escape(" ".join(words))
+
+
+def _unseen(text: str) -> str:
+    """Return text for screen readers, which read out neither bold nor strikethrough."""
+    return f'<span class="headlight-unseen">{text} </span>'

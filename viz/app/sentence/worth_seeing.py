@@ -5,14 +5,11 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, HeadlightError, Translator
-from viz.app.cache import cached_results
-from viz.app.cache.memory import memo
-from viz.app.chrome.explanations import as_markdown
-from viz.app.chrome.terms import help_on
+from transformer import HeadlightError
+from viz.app.cache import cached_results, memory
+from viz.app.chrome.explanations import as_markdown, help_on
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.labels import PAGE_TITLES
 from viz.findings import MOST, PAGES, Finding, ranked
 
@@ -92,23 +89,19 @@ def default_choices(page: str) -> Mapping[str, str]:
     return next((f.choices for f in _findings(page, bar)), {}) if bar is not None else {}
 
 
-def _findings(page: str, bar: BarTranslation) -> list[Finding]:
+def _findings(page: str, bar: sentence_bar.BarTranslation) -> list[Finding]:
     """Find what is worth seeing, none where the page itself says what is wrong."""
     if page not in PAGES:
         return []
     try:
-        trace = cached_results.trace(bar.translator, bar.translation)
-        return _remembered(page, bar.translator, trace)
+        trace = bar.trace
+        short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
+        key = (
+            "findings",
+            page,
+            cached_results.identity(bar.translator),
+            cached_results.trace_identity(trace),
+        )
+        return memory.memo(key, lambda: ranked(page, trace, bar.translator if short else None))
     except HeadlightError:
         return []
-
-
-def _remembered(page: str, translator: Translator, trace: AttentionTrace) -> list[Finding]:
-    short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
-    key = (
-        "findings",
-        page,
-        cached_results.identity(translator),
-        cached_results.trace_identity(trace),
-    )
-    return memo(key, lambda: ranked(page, trace, translator if short else None))

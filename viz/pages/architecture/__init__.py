@@ -6,7 +6,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.app.chrome.fields import controls_row, menu
 from viz.pages.architecture import drawing, norms, parameters, tables, work
-from viz.pages.architecture.drawing import NORMS, VIEW
 
 DRAWING, PARAMETERS, TABLES = "drawing", "parameters", "tables 2 and 3"
 WORK = "computation and memory"
@@ -15,7 +14,7 @@ VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
     DRAWING: drawing.show,
     PARAMETERS: parameters.show,
     WORK: lambda _row: work.show(),
-    NORMS: norms.show,
+    drawing.NORMS: norms.show,
     TABLES: lambda _row: tables.show(),
 }
 
@@ -24,5 +23,5 @@ def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
     row = controls_row("arch-controls")
     with row:
-        view = menu("View", list(VIEWS), VIEW, width=270)
+        view = menu("View", list(VIEWS), drawing.VIEW, width=270)
     VIEWS[view](row)

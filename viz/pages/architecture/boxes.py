@@ -4,15 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
 
-from transformer import Kind, TransformerConfig
+from transformer import Kind, TransformerConfig, attention, kinds, layers, model
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from transformer.analysis.paper.positions import Stack
-from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.config import Activation
 from transformer.embedding import Embedding, sinusoidal_positions
-from transformer.kinds import attention_name
-from transformer.layers import AddAndNorm, FeedForward
-from transformer.model import Transformer
 from transformer.text.languages import OURS, Languages, Side
 from transformer.text.tokenizer import Tokenizer
 from viz.draw.labels import capitalised
@@ -104,7 +100,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             else r"(\texttt{<s>}, y_1, \ldots, y_{m-1})",
             text=text,
             paper="§5.1" if stack == "encoder" else "§3.1",
-            code=(Tokenizer.encode,) if stack == "encoder" else (Transformer.decode,),
+            code=(Tokenizer.encode,) if stack == "encoder" else (model.Transformer.decode,),
             pages=() if stack == "encoder" else ("masks",),
         ),
         Box(
@@ -146,7 +142,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
 
 
 def _attention(kind: Kind, title: str, text: str, config: TransformerConfig, *pages: str) -> Box:
-    module = attention_name(kind, 0).replace(".0.", ".{}.")
+    module = kinds.attention_name(kind, 0).replace(".0.", ".{}.")
     stack, _, _, name = module.split(".")
     return Box(
         name=f"{stack}.{name}",
@@ -157,7 +153,7 @@ def _attention(kind: Kind, title: str, text: str, config: TransformerConfig, *pa
         equation=r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
         text=f"{text} {WITH_BIASES}" if config.attention_bias else text,
         paper="§3.2.2, §3.2.3",
-        code=(attention_scores, MultiHeadAttention.attend),
+        code=(attention.attention_scores, attention.MultiHeadAttention.attend),
         pages=("heads", "inside", *pages),
         kind=kind,
         inside=tuple((x, f"{module}.hook_{x.lower()}") for x in ("Q", "K", "V")),
@@ -176,7 +172,7 @@ def _norm(stack: Stack, name: str, after: str) -> Box:
         text="Adds the input of the sub-layer to its output, then normalises each token separately "
         "(post-norm).",
         paper="§3.1",
-        code=(AddAndNorm.forward,),
+        code=(layers.AddAndNorm.forward,),
     )
 
 
@@ -192,7 +188,7 @@ def _feed_forward(stack: Stack, activation: Activation) -> Box:
         equation=rf"{equation}\,W_2 + b_2",
         text=f"Two linear maps with {between}, the same for each position.",
         paper="§3.3, equation 2",
-        code=(FeedForward.forward,),
+        code=(layers.FeedForward.forward,),
         inside=(("hidden", f"{layer}.feed_forward.hook_hidden"),),
     )
 
@@ -261,7 +257,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             text="A number for each subword of the vocabulary; you see those of this translation. "
             f"{matrix}",
             paper="§3.4",
-            code=(Transformer.logits,),
+            code=(model.Transformer.logits,),
             pages=("training",),
         ),
         Box(
@@ -272,7 +268,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             equation=r"\frac{e^{z_v}}{\sum_u e^{z_u}}",
             text="The probability that each subword comes next; you see those of this translation.",
             paper="§3.4",
-            code=(Transformer.logits,),
+            code=(model.Transformer.logits,),
             pages=("translate",),
         ),
     )

@@ -1,35 +1,188 @@
-"""Figure 1 with the tensors of the sentence, and one open box beside it."""
+"""Figure 1 with the tensors of the sentence, what each box says as it plays, and one open box."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import HeadlightError, Transformer
+from transformer import AttentionTrace, HeadlightError, Transformer
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.paper.costs import parameter_shapes
-from transformer.analysis.paper.flow import LOGITS, flow
+from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
+from transformer.analysis.sinks import are_sinks
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import menu
+from viz.app.chrome import explanations, fields, mounts
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
-from viz.app.chrome.mounts import mount, mount_choice, mount_map
 from viz.app.links import navigation
-from viz.app.sentence import sentence_bar
-from viz.app.sentence.python_code import show_code
-from viz.app.sentence.search_steps import scored, search_steps
+from viz.app.sentence import python_code, sentence_bar
+from viz.app.sentence.player import scored, search_steps
 from viz.app.sentence.sentence_bar import origin_of
+from viz.draw import attention_map
 from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode_strip
-from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
-from viz.draw.formatting import counted
-from viz.draw.labels import SCREEN_NAMES, display_tokens
-from viz.draw.player import SearchStep
+from viz.draw.formatting import counted, format_number, format_probability, per_cent
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
+from viz.draw.player import WINDOW, SearchStep
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, model_boxes
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
-from viz.pages.architecture.scene import OVER_VOCABULARY, Scene, times
-from viz.pages.architecture.step_sentences import last_sentence, step_sentences
+
+OVER_VOCABULARY = (LOGITS, PROBABILITIES)
+"""Values with a column for each piece of the translation."""
+
+
+class Scene(NamedTuple):
+    """Tensors of a sentence and its translation, at one layer of each stack."""
+
+    model: Transformer
+    trace: AttentionTrace
+    tensors: Flow
+    layers: Mapping[str, int]
+
+    def layer(self, box: Box) -> int:
+        """Return the layer at which a box is drawn, from 0."""
+        return self.layers[box.stack]
+
+    def values(self, box: Box) -> Floats | None:
+        """Return the output of a box; None for tokens."""
+        return self.tensors.values.get(box.value.format(self.layer(box)))
+
+    def rows(self, box: Box) -> tuple[str, ...]:
+        """Return the tokens of a box's rows: those read, in the last two boxes those written."""
+        if box.stack == "encoder":
+            return self.trace.source_tokens
+        written = box.value in OVER_VOCABULARY
+        return self.trace.target_tokens if written else self.trace.decoder_tokens
+
+    def shape(self, box: Box) -> str:
+        """Format the shape of a box's output, as `12 × 256`."""
+        if (values := self.values(box)) is None:
+            return f"{len(self.rows(box))} tokens"
+        if box.value in OVER_VOCABULARY:
+            return f"{len(values)} × {self.tensors.vocab_size:,}"
+        return times(values.shape)
+
+    def named(self, name: str, box: Box) -> str:
+        """Return a name of a box with its layer."""
+        return f"{name}, layer {self.layer(box) + 1}" if box.layered else name
+
+
+def times(shape: tuple[int, ...]) -> str:
+    """Format a shape, as `12 × 256`."""
+    return " × ".join(f"{size:,}" for size in shape)
+
+
+def step_sentences(scene: Scene, box: Box, steps: Sequence[SearchStep]) -> tuple[str, ...]:
+    """Return what a box does: once in the encoder; in the decoder for each subword in `WINDOW`."""
+    if box.stack == "encoder":
+        return (_sentence(scene, box, None),)
+    if box.name == "decoder.softmax":
+        return tuple(map(_softmax, steps[:WINDOW]))
+    return tuple(_sentence(scene, box, row) for row in range(min(len(steps), WINDOW)))
+
+
+def last_sentence(steps: Sequence[SearchStep]) -> str:
+    """Return what is said when all subwords are written."""
+    written = counted(len(steps), "subword")
+    if len(steps) > WINDOW:
+        return f"The player stops here, after {WINDOW} of {written}."
+    return f"{written}: the encoder ran once, the decoder once for each of them."
+
+
+def _sentence(scene: Scene, box: Box, row: int | None) -> str:
+    """Return what a box does at one row of the decoder, or None for all rows of the encoder."""
+    trace, tensors = scene.trace, scene.tensors
+    d_model = f"{scene.model.config.d_model:,} numbers"
+    read, written = (
+        quoted(display_tokens(tokens)[row or 0])
+        for tokens in (trace.decoder_tokens, trace.target_tokens)
+    )
+
+    def norm(name: str) -> str:
+        norms = np.linalg.norm(tensors.values[name.format(scene.layer(box))], axis=-1)
+        return f"mean norm {norms.mean():.1f}" if row is None else f"norm {norms[row]:.1f}"
+
+    match box.name.partition(".")[2]:
+        case "tokens" if row is None:
+            tokens = counted(len(trace.source_tokens), "subword")
+            text = f"The sentence enters as {tokens}; the last one marks its end."
+        case "tokens" if row == 0:
+            text = f"The decoder starts with {read}, before anything is written."
+        case "tokens":
+            tokens = counted((row or 0) + 1, "token")
+            text = f"{read} comes back to the bottom: the decoder now reads {tokens}."
+        case "embedding":
+            token = "Each subword" if row is None else read
+            text = f"{token} takes its row of the table: {d_model}, {norm(box.value)}."
+        case "positions":
+            place = "Each position" if row is None else f"Position {row + 1}"
+            text = f"{place} has a pattern: {d_model}, {norm(box.value)}."
+        case "sum":
+            text = f"Subword and position are added: {norm(box.value)}."
+        case "feed_forward":
+            hidden = tensors.values[box.inside[0][1].format(scene.layer(box))]
+            zeros = float(np.mean((hidden if row is None else hidden[row]) == 0))
+            relu = f" (the ReLU sets {per_cent(zeros)} of them to 0)"
+            hidden_size = f"{hidden.shape[-1]:,}{relu * (scene.model.config.activation == 'relu')}"
+            text = f"{d_model} become {hidden_size}, then {d_model} again: {norm(box.value)}."
+        case "linear":
+            column = tensors.columns.index(trace.target_pieces[row or 0].text)
+            logit = format_number(float(tensors.values[LOGITS][row or 0, column]), 1)
+            text = f"{d_model} become {tensors.vocab_size:,}, one for each subword: "
+            text += f"{written} gets {logit}."
+        case _ if box.kind:
+            text = _attention(scene, box, row)
+        case _:
+            added, total, normalised = (
+                norm(f"{box.module}.hook_{part}") for part in ("sublayer", "sum", "normalised")
+            )
+            text = f"The sub-layer's input and output ({added}) are added ({total}), then "
+            text += f"normalised ({normalised})."
+    return text
+
+
+def _attention(scene: Scene, box: Box, row: int | None) -> str:
+    """Return where the head looks that gives most weight to a word other than the one it reads."""
+    weights, trace = scene.values(box), scene.trace
+    assert weights is not None  # [head, query, key]
+    assert box.kind
+    labels = trace.labels(box.kind)
+    queries, keys = display_tokens(labels.queries), display_tokens(labels.keys)
+    if box.kind == "decoder_self" and row == 0:
+        heads = counted(len(weights), "head")
+        return f"Only {quoted(keys[0])} is visible: each of {heads} gives it {per_cent(1)}."
+    rows = range(len(queries)) if row is None else [row]
+    allowed = np.zeros_like(weights, dtype=bool)
+    allowed[:, rows] = ~are_sinks(labels.keys, trace.special)
+    if box.kind != "cross":
+        allowed[:, range(len(keys)), range(len(keys))] = False
+    on = " on another word" if box.kind != "cross" else ""
+    if not (weights * allowed).any():  # no such word is in sight
+        on, allowed[:, rows] = "", True
+    looked = np.where(allowed, weights, -1)
+    head, query, key = np.unravel_index(int(looked.argmax()), looked.shape)
+    share, name = per_cent(float(looked.max())), f"head {head + 1} of {len(weights)}"
+    if box.kind == "cross":
+        return (
+            f"{capitalised(name)} looks at {quoted(keys[key])} in the encoder's output ({share})."
+        )
+    gives = f"{quoted(queries[query])} gives {quoted(keys[key])} {share} ({name})"
+    return f"The largest weight{on}: {gives}."
+
+
+def _softmax(step: SearchStep) -> str:
+    names = map(quoted, display_tokens([piece for piece, _ in step.options]))
+    options = [
+        (name, format_probability(min(p, 1.0)))
+        for name, (_, p) in zip(names, step.options, strict=True)
+    ]
+    (best, largest), (written, p) = options[0], options[step.taken]
+    if step.taken == 0:
+        return f"{written} is the most probable next subword: {p}."
+    return f"{best} is more probable ({largest}), but the translation goes on with {written} ({p})."
+
 
 BOX = "arch_box"
 """Name in the URL of the open box."""
@@ -55,7 +208,7 @@ def show(row: DeltaGenerator) -> None:
         # a stack of fewer layers is drawn at its last one
         layer = pick_layer(LAYER, max(counts.values()))
         first = headings.index(BY_NAME[FIRST].heading)
-        opened = BY_HEADING[menu("Open box", headings, BOX, width=380, index=first)].name
+        opened = BY_HEADING[fields.menu("Open box", headings, BOX, width=380, index=first)].name
     layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
     scene = Scene(model, trace, tensors, layers)
     steps = _steps()
@@ -85,21 +238,21 @@ def show(row: DeltaGenerator) -> None:
             else None,
             caption=origin_of(trace).caption(f"layers {shown}."),
         )
-        mount_choice("arch-drawing", data, box_name, open_box)
+        mounts.mount_choice("arch-drawing", data, box_name, open_box)
     with details:
         _open_box(scene, boxes[opened])
-    explain(
+    explanations.explain(
         "*Play* lights the boxes in order, for one subword after the other. Click a box to open "
         "it, with the numbers of your sentence and its translation. A line that bypasses a box is "
         "a residual connection: it adds the input to the output. The line between the stacks "
         "carries the encoder's output to each decoder layer. Dots: layers that are not drawn."
-        + sources("§3.1, Figure 1", Transformer.forward)
+        + explanations.sources("§3.1, Figure 1", Transformer.forward)
     )
     box = boxes[opened]
     output = f"flow(translator.model, trace).values[{box.value.format(scene.layer(box))!r}]"
     if scene.values(box) is None:
         output = f"trace.{box.stack.replace('encoder', 'source')}_tokens"
-    show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
+    python_code.show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
 
 
 def _steps() -> list[SearchStep]:
@@ -136,7 +289,7 @@ def _open_box(scene: Scene, box: Box) -> None:
     with st.container(key="arch-facts"):
         st.markdown(f"| | |\n|---|---:|\n{rows}")
     with st.container(key="arch-code"):
-        st.markdown(sources(box.paper, *box.code).strip())
+        st.markdown(explanations.sources(box.paper, *box.code).strip())
     _links(box, scene.layer(box))
     _picture(scene, box)
 
@@ -151,7 +304,7 @@ def _picture(scene: Scene, box: Box) -> None:
     elif box.kind:
         axes, heads = by_pieces(trace, box.kind), counted(len(values), "head")
         encode = partial(
-            encode_map,
+            attention_map.encode_map,
             values.mean(0),
             axes.labels,
             box.kind,
@@ -161,7 +314,7 @@ def _picture(scene: Scene, box: Box) -> None:
             title=f"L{scene.layer(box) + 1}, mean of {heads} · {SCREEN_NAMES[box.kind]}",
             caption=origin_of(trace).caption(head_caption(box.kind, scene.layer(box), None)),
         )
-        mount_map("arch-map", axes.labels, encode)
+        mounts.mount_map("arch-map", axes.labels, encode)
     else:
         data = encode_strip(
             values,
@@ -170,7 +323,7 @@ def _picture(scene: Scene, box: Box) -> None:
             columns=scene.tensors.columns if box.value in OVER_VOCABULARY else None,
             caption=origin_of(trace).caption(f"{scene.named(box.heading, box)}."),
         )
-        mount("arch-tensor", data)
+        mounts.mount("arch-tensor", data)
 
 
 def _shapes(scene: Scene, box: Box) -> dict[str, str]:

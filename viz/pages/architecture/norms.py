@@ -21,19 +21,12 @@ from transformer.analysis.teacher_forcing import batch_traces
 from transformer.layers import AddAndNorm
 from viz.app.cache.cached_results import trace_identity
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import menu
-from viz.app.chrome.head_picker import pick_layer
-from viz.app.chrome.mounts import mount
-from viz.app.sentence import further_sentences, sentence_bar
-from viz.app.sentence.python_code import batch_code, show_code
-from viz.app.sentence.sentence_bar import batch_caption
+from viz.app.chrome import charts, explanations, fields, head_picker, mounts
+from viz.app.sentence import further_sentences, python_code, sentence_bar
 from viz.draw.architecture import encode_strip
 from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens
-from viz.figures.axes import named_color
-from viz.figures.colors import OCHRE, VIOLET
+from viz.figures.axes import OCHRE, VIOLET, named_color
 from viz.pages.architecture.boxes import BOXES, Box
 
 
@@ -59,9 +52,9 @@ def show(row: DeltaGenerator) -> None:
         return
     model = bar.translator.model
     with row:
-        norm = NAMES[menu("Norm", list(NAMES), NORM, width=300)]
+        norm = NAMES[fields.menu("Norm", list(NAMES), NORM, width=300)]
         stack = model.config if norm.stack == "encoder" else model.config.decoder
-        layer_index = pick_layer(LAYER, stack.N)
+        layer_index = head_picker.pick_layer(LAYER, stack.N)
         label = "Padding counts in the batch norm"
         padding = st.toggle(label, key="arch_padding", bind="query-params")
     name = norm.module.format(layer_index)
@@ -80,7 +73,7 @@ def show(row: DeltaGenerator) -> None:
     tokens = [token for row in rows for token in row]
     counts = np.ones_like(batched.real) if padding else batched.real
     layer, by_batch = layer_norm(batched.x, batched.eps), batch_norm(batched.x, counts, batched.eps)
-    _strips(batched, layer, by_batch, tokens, batch_caption(traces, f"{name}."))
+    _strips(batched, layer, by_batch, tokens, sentence_bar.batch_caption(traces, f"{name}."))
     by_token, by_feature, changes = st.columns(3, gap="medium")
     _spreads((by_token, by_feature), layer, by_batch, counts, tokens)
     with changes:
@@ -91,14 +84,14 @@ def show(row: DeltaGenerator) -> None:
             "Layer norm, with the model's gain and bias, equals the model's own values: the "
             f"largest difference is {difference:.1g}, the rounding of float32."
         )
-    explain(
+    explanations.explain(
         "Layer norm takes mean and variance over the features of each token, batch norm over all "
         "tokens of the batch for each feature. With batch norm, a translation would depend on the "
         "sentences beside it and on padding. Both are drawn without gain and bias. The paper uses "
-        "layer norm." + sources("§3.1", AddAndNorm.forward)
+        "layer norm." + explanations.sources("§3.1", AddAndNorm.forward)
     )
-    show_code(
-        batch_code(traces),
+    python_code.show_code(
+        python_code.batch_code(traces),
         f"""
         values = norms.norm_values(translator.model, batch, {name!r})
         counts = {"np.ones_like(values.real)" if padding else "values.real"}
@@ -138,7 +131,7 @@ def _strips(
             st.subheader(title, anchor=False)
             rows = values.reshape(-1, width).astype(np.float32)
             strip = encode_strip(rows, tokens, title=title, caption=[f"{title}.", *caption])
-            mount(f"arch-norm-{key}", strip)
+            mounts.mount(f"arch-norm-{key}", strip)
 
 
 def _spreads(
@@ -160,7 +153,7 @@ def _spreads(
     ):
         own = {name: pair[n] for name, pair in spreads.items()}
         with column:
-            altair_chart(
+            charts.altair_chart(
                 spread_chart(own, names, axis, maximum),
                 alt=f"Standard deviation of each {axis} after layer norm and after batch norm.",
             )

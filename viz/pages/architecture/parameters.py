@@ -19,16 +19,12 @@ from transformer.analysis.paper.costs import (
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from transformer.config import LATER, Positions
 from viz.app.cache.memory import memo
-from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain, sources
+from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import controls_row, menu
-from viz.app.chrome.problems import say
-from viz.app.sentence import sentence_bar
-from viz.app.sentence.python_code import show_code
+from viz.app.sentence import python_code, sentence_bar
 from viz.draw.formatting import listing
 from viz.draw.palette import COLOR
-from viz.figures.axes import named_color, tick_label
-from viz.figures.colors import INK, OCHRE, PINK, SLATE, VIOLET
+from viz.figures.axes import INK, OCHRE, PINK, SLATE, VIOLET, named_color, tick_label
 
 PREFIX = "arch_"
 """Prefix of the names in the URL, before the field of the configuration."""
@@ -71,7 +67,7 @@ def show(row: DeltaGenerator) -> None:
     try:
         config = _like_a_preset(TransformerConfig(**fields), presets)
     except ConfigError as error:
-        say(error)
+        problems.say(error)
         return
     formula = parameters_by_formula(config)
     counted = memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
@@ -87,19 +83,19 @@ def show(row: DeltaGenerator) -> None:
     with picture:
         preset_counts = {name: parameters_by_formula(other) for name, other in presets.items()}
         own = {} if config in presets.values() else {AS_CHOSEN: formula}
-        altair_chart(
+        charts.altair_chart(
             parts_chart(own | preset_counts),
             alt="Parameters of each part of the chosen configuration and of the presets.",
         )
         _parts(config, formula, counted)
     with details:
         _total(config, presets, formula, counted)
-        explain(
+        explanations.explain(
             "Change a size to see how many parameters it adds. Each number is counted twice: by "
             f"formula, and in the model itself. {vocabulary} {_paper_gaps()}"
-            + sources("§3.4, Table 3", parameters_by_formula, meta_model)
+            + explanations.sources("§3.4, Table 3", parameters_by_formula, meta_model)
         )
-    show_code(f"""
+    python_code.show_code(f"""
         config = {config!r}
         # Parameters
         models = config, TransformerConfig.base(), TransformerConfig.big(), TransformerConfig.demo()

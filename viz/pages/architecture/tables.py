@@ -23,8 +23,7 @@ from viz.app.model_variations import (
     describe_change,
 )
 from viz.app.sentence.python_code import show_code
-from viz.figures.axes import named_color
-from viz.figures.colors import GREY, OCHRE, VIOLET
+from viz.figures.axes import GREY, OCHRE, VIOLET, named_color
 from viz.pages.architecture.parameters import millions
 
 MODEL_CARD = "assets/model/MODEL_CARD.md"

@@ -23,13 +23,9 @@ from transformer.analysis.paper.costs import (
 )
 from transformer.attention import MultiHeadAttention
 from transformer.files.installed import ASSETS
-from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import choose_one, controls_row, whole_number
-from viz.app.sentence import sentence_bar
-from viz.app.sentence.python_code import show_code
-from viz.figures.axes import curve_color
-from viz.figures.colors import OCHRE, PINK, SLATE, VIOLET
+from viz.app.chrome import charts, explanations, fields
+from viz.app.sentence import python_code, sentence_bar
+from viz.figures.axes import OCHRE, PINK, SLATE, VIOLET, curve_color
 
 MEASURED = ASSETS / "layers.json"
 """Measurements written by `python -m benchmarks layers`."""
@@ -47,19 +43,19 @@ TABLE_1 = {
 
 def show() -> None:
     """Draw the view."""
-    with controls_row():
-        quantity = choose_one("Quantity", [WORK, MEMORY], "arch_quantity", labelled=True)
-        d = whole_number("Width d", "arch_d", 1, 8_192, 512, width=130)
-        k = whole_number("Kernel k", "arch_k", 1, 64, 3, width=130)
-        r = whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64, width=130)
-        h = whole_number("Heads h", "arch_heads", 1, 128, 8, width=130)
-        longest = whole_number("Longest n", "arch_n", 16, MAX_LENGTH, 4_096, width=130)
+    with fields.controls_row():
+        quantity = fields.choose_one("Quantity", [WORK, MEMORY], "arch_quantity", labelled=True)
+        d = fields.whole_number("Width d", "arch_d", 1, 8_192, 512, width=130)
+        k = fields.whole_number("Kernel k", "arch_k", 1, 64, 3, width=130)
+        r = fields.whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64, width=130)
+        h = fields.whole_number("Heads h", "arch_heads", 1, 128, 8, width=130)
+        longest = fields.whole_number("Longest n", "arch_n", 16, MAX_LENGTH, 4_096, width=130)
     sizes = Sizes(d=d, k=k, r=r, h=h)
     equal_at = {layer: f"{length:,.0f}" for layer, length in crossings(sizes).items()}
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(f"By formula, {_shape(sizes.d, sizes.h, sizes.k)}", anchor=False)
-        altair_chart(
+        charts.altair_chart(
             _by_formula(quantity, sizes, longest),
             alt=f"{quantity} of one layer of each sort over the length of the sequence.",
         )
@@ -72,19 +68,19 @@ def show() -> None:
     with right:
         _measured(quantity, sizes)
     tokens = _table(sizes)
-    explain(
+    explanations.explain(
         "You see what one layer costs for n tokens of width d, with a kernel of k and a "
         "neighbourhood of r. Attention compares all tokens with all: its computation grows with "
         "n², but no token waits for the one before. The paper's table leaves out memory: each head "
         "keeps a weight for each pair of tokens."
-        + sources("§4, Table 1", MultiHeadAttention.attend)
+        + explanations.sources("§4, Table 1", MultiHeadAttention.attend)
     )
     field, function = ("seconds", "work") if quantity == WORK else ("bytes", "memory")
     table = f"""
         # Table 1
         result = {{layer: costs.work(layer, {tokens}, sizes) for layer in costs.LAYERS}}
     """
-    show_code(
+    python_code.show_code(
         f"""
         sizes = costs.{sizes}
         # By formula
@@ -141,7 +137,7 @@ def _measured(quantity: str, sizes: Sizes) -> None:
         )
         return
     st.subheader(f"Measured, {_shape(d, h, k)}", anchor=False)
-    altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
+    charts.altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
     st.text(caption)
     if (d, h, k) != (sizes.d, sizes.h, sizes.k):
         st.text("Compare the slopes, not the values: the two charts are of different sizes.")

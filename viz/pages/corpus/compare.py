@@ -15,11 +15,10 @@ from transformer.analysis.corpus.measured import HEAD_MEASURES, LOG_P, MeasuredL
 from transformer.analysis.corpus.measuring import measure_lines
 from transformer.analysis.corpus.result_file import MAX_BYTES, from_bytes, read_unchecked
 from viz.app.cache.memory import memo, recall
-from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.charts import altair_chart, table_downloads
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
 from viz.app.chrome.problems import say
-from viz.app.chrome.table_downloads import table_downloads
 from viz.app.models.menu import offered_models, reads_same_language
 from viz.app.models.model_cache import state_of_folder
 from viz.app.sentence.python_code import load_call

@@ -9,13 +9,12 @@ from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, MeasuredLi
 from transformer.analysis.corpus.measuring import measure_lines, trace_of
 from transformer.analysis.corpus.search import deciles
 from transformer.analysis.heads.head import Head
+from viz.app.cache.cached_results import progress_bar
 from viz.app.cache.memory import memo
-from viz.app.cache.progress import progress_bar
-from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.charts import altair_chart, draw_small_map
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import head_heading, link_parameters, pick_head
-from viz.app.chrome.small_maps import draw_small_map
 from viz.app.links import navigation
 from viz.app.sentence import search_request
 from viz.app.sentence.python_code import head_code

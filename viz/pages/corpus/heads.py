@@ -10,11 +10,10 @@ from transformer.analysis.corpus.means import head_means, heads_table
 from transformer.analysis.corpus.measured import COST, HEAD_MEASURES
 from transformer.analysis.corpus.resampling import holm, permutation_p
 from transformer.kinds import KIND_NAMES
-from viz.app.chrome.charts import draw_clickable
+from viz.app.chrome.charts import draw_clickable, table_downloads
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import head_heading, link_parameters, pick_head
-from viz.app.chrome.table_downloads import table_downloads
 from viz.app.links.navigation import CORPUS_VIEW, ONE_HEAD
 from viz.draw.formatting import counted
 from viz.draw.labels import measure_name, role_name

@@ -8,8 +8,8 @@ import streamlit as st
 
 from transformer import Translator
 from viz.app import jobs
+from viz.app.cache.cached_results import Report
 from viz.app.cache.memory import memo, recall
-from viz.app.cache.progress import Report
 from viz.app.models import menu
 
 STEPS = {"translate": "translating", "measure": "measuring", "costs": "scoring"}

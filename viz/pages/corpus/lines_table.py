@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from viz.app.chrome.table_downloads import table_downloads
+from viz.app.chrome.charts import table_downloads
 from viz.app.sentence.search_request import put_text
 
 

@@ -26,8 +26,13 @@ from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu, whole_number
-from viz.app.chrome.head_picker import link_parameters, open_head, pick_head
-from viz.app.chrome.removed_heads import choose_removed, removed_field
+from viz.app.chrome.head_picker import (
+    choose_removed,
+    link_parameters,
+    open_head,
+    pick_head,
+    removed_field,
+)
 from viz.app.links import address
 from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS, REMOVED
 from viz.app.sentence.python_code import head_code

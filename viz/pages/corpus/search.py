@@ -25,7 +25,7 @@ from transformer.analysis.corpus.measuring import sentence_measures
 from transformer.analysis.corpus.search import LinePatterns, matching_rows
 from transformer.analysis.heads.head import Head
 from viz.app.cache.memory import memo
-from viz.app.chrome.explanations import explain, sources
+from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, explain, sources
 from viz.app.chrome.fields import (
     choose_one,
     clamp_state,
@@ -36,7 +36,6 @@ from viz.app.chrome.fields import (
 )
 from viz.app.chrome.head_picker import link_parameters, pick_head
 from viz.app.chrome.problems import say
-from viz.app.chrome.terms import SOURCE_SHARE_LIMITS
 from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted
 from viz.draw.labels import capitalised, measure_name, quoted

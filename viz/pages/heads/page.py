@@ -2,36 +2,51 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import get_args
 
+import numpy as np
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError
-from transformer.analysis.axes import apart_note
+from transformer import AttentionTrace, HeadlightError, Translator
+from transformer.analysis import axes, sinks
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lenses import AnyLens
-from transformer.analysis.sinks import sink_tokens, without_sinks
+from transformer.analysis.heads.measures import head_distances, row_distances, summarise
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals
+from transformer.analysis.sinks import first_row, left_out_keys
 from transformer.kinds import KIND_TITLES
+from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.explanations import as_markdown, explain, sources
-from viz.app.chrome.fields import controls_row
-from viz.app.chrome.head_picker import KIND, WITHOUT_SINKS
-from viz.app.chrome.mounts import mount_grid
-from viz.app.chrome.problems import say
-from viz.app.sentence import sentence_bar, worth_seeing
-from viz.app.sentence.player import show_player
-from viz.app.sentence.python_code import show_code
-from viz.app.sentence.sentence_bar import origin_of
-from viz.draw.caption import LENS_NAMES, tells_heads
-from viz.draw.formatting import listing, per_cent
-from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.draw.labels import SCREEN_NAMES
+from viz.app.chrome import explanations, fields, head_picker, mounts, problems
+from viz.app.chrome.fields import text_field
+from viz.app.links import navigation
+from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
+from viz.app.sentence import (
+    other_model,
+    player,
+    python_code,
+    sentence_bar,
+    source_box,
+    worth_seeing,
+)
+from viz.draw.attention_map import MAX_HEADS
+from viz.draw.caption import LENS_NAMES, Origin, amount, map_unit, tells_heads
+from viz.draw.formatting import format_number, listing, per_cent
+from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted, row_names
 from viz.draw.left_out import left_out, shares_left_out
-from viz.pages.heads import controls as menus
-from viz.pages.heads.code_blocks import code_parts
-from viz.pages.heads.controls import Mode
-from viz.pages.heads.downloads import download_menu
-from viz.pages.heads.lens import LENS, explanation, through_lens
-from viz.pages.heads.open_maps import second_map, show_compared, show_open
+from viz.draw.open_head import Heads, mean, short_name
+from viz.pages.heads import controls, downloads
+from viz.pages.heads.controls import (
+    LENS,
+    OTHER_TEXT,
+    SECOND_LENS,
+    choose_head,
+    explanation,
+    pick_head_or_mean,
+    pick_lens,
+    through_lens,
+)
 
 
 def show() -> None:
@@ -42,22 +57,48 @@ def show() -> None:
 
 def show_trace(trace: AttentionTrace) -> None:
     """Draw the page for a trace."""
-    row = controls_row("heads-controls")
-    options, mode = menus.draw(row, trace)
-    if options.words and (note := apart_note(trace)):
+    options, mode = controls.draw(fields.controls_row("heads-controls"), trace)
+    if options.words and (note := axes.apart_note(trace)):
         st.caption(note)
     try:
-        lens_trace = through_lens(options.lens, trace)
-        remember = partial(memo_per_trace, lens_trace)
-        view = HeadsView(lens_trace, options, origin_of(trace), remember)
+        view, second = view_of(trace, options), None
         # beside the grid and the map, so that neither is mounted anew
         line = st.container(horizontal=True, gap="small", vertical_alignment="center")
-        _show(trace, view, mode)
+        shown = view.options
+        if mode == "one head":
+            grid, picture = st.columns([5, 7], gap="medium")
+            with grid:
+                _grid(view, "heads-map")
+            with picture:
+                st.caption(_lead(shown, trace))
+                shown = show_open(view)
+                downloads.download_menu(view.trace, view.opened, shown)
+        elif mode == "compare":
+            st.caption(_lead(shown, trace))
+            second = show_compared(trace, view)
+            _grid(view, "heads-first")
+            compared = replace(shown, compared=None if second is None else second_map(second))
+            downloads.download_menu(view.trace, view.opened, compared)
+        else:
+            player.show_player(sentence_bar.drawn_from(), view.trace, opened=view.selected)
+            downloads.download_menu(view.trace, view.opened, shown)
+        _explain(view, second)
+        python_code.show_code(*downloads.code_parts(view, shown, second))
         if not options.sinks:
             with line:
                 _show_left_out(trace, view, options)
     except HeadlightError as error:
-        say(error)
+        problems.say(error)
+
+
+def view_of(
+    trace: AttentionTrace, options: ExplorerOptions, translator: Translator | None = None
+) -> HeadsView:
+    """Return the view of a trace through a lens, by its own model or that of the sentence bar."""
+    translator = translator or sentence_bar.drawn_from().translator
+    seen = through_lens(options.lens, trace, translator)
+    origin = Origin.from_translator(translator, trace.source, trace.target)
+    return HeadsView(seen, options, origin, partial(memo_per_trace, seen))
 
 
 def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
@@ -81,12 +122,12 @@ def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
 def _show_left_out(trace: AttentionTrace, view: HeadsView, options: ExplorerOptions) -> None:
     """Draw how much the maps leave out, and how much that is by norms, which a button shows."""
     text = left_out(view.trace, view.kind, options)
-    weighed = options.lens == "weights" and sink_tokens(trace, view.kind)
+    weighed = options.lens == "weights" and sinks.sink_tokens(trace, view.kind)
     longest = max(len(trace.source_pieces), len(trace.target_pieces))
     if weighed and longest <= worth_seeing.LONGEST:  # else norms take seconds, unasked
         shares = shares_left_out(through_lens("norm", trace), view.kind, options)
         text += f" By the length of their vectors: {listing([*map(per_cent, shares)])}."
-    st.caption(as_markdown(text), width="content")
+    st.caption(explanations.as_markdown(text), width="content")
     if weighed:
         st.button("See the lens norms", key="see-norms", on_click=_see_norms, type="tertiary")
 
@@ -94,48 +135,17 @@ def _show_left_out(trace: AttentionTrace, view: HeadsView, options: ExplorerOpti
 def _see_norms() -> None:
     """Set the lens to norms, and show the columns of the sinks again."""
     st.session_state[LENS] = LENS_NAMES["norm"]
-    st.session_state[WITHOUT_SINKS] = False
-
-
-def _show(trace: AttentionTrace, view: HeadsView, mode: Mode) -> None:
-    lens_trace = view.trace
-    if mode == "compare":
-        st.caption(_lead(view.options, trace))
-        second = show_compared(trace, view)
-        _grid(view, "heads-first")
-        compared = None if second is None else second_map(second)
-        download_menu(lens_trace, view.opened, replace(view.options, compared=compared))
-        _explain(view, second)
-        show_code(*code_parts(view, view.options, second))
-        return
-    if mode == "step by step":
-        show_player(sentence_bar.drawn_from(), view.trace, opened=view.selected)
-        download_menu(lens_trace, view.opened, view.options)
-        _explain(view, None)
-        show_code(*code_parts(view, view.options, None))
-        return
-    grid, picture = st.columns([5, 7], gap="medium")
-    with grid:
-        _grid(view, "heads-map")
-    with picture:
-        st.caption(_lead(view.options, trace))
-        options = show_open(view)
-        download_menu(lens_trace, view.opened, options)
-    _explain(view, None)
-    show_code(*code_parts(view, options, None))
+    st.session_state[head_picker.WITHOUT_SINKS] = False
 
 
 def _grid(view: HeadsView, opens: str) -> None:
+    def choose(clicked: Head) -> None:
+        """Set the menus to the head that was clicked in the grid."""
+        st.session_state[head_picker.KIND] = SCREEN_NAMES[clicked.kind]
+        choose_head(view.options.lens, clicked.layer, clicked.head)
+
     data = view.grid(key="grid", opens=opens)
-    on_pick = partial(_open, view.options.lens)
-    mount_grid("grid", data, view.parts, selected=view.selected, on_pick=on_pick)
-
-
-def _open(lens: AnyLens, clicked: Head) -> None:
-    """Set the menus to the head that was clicked in the grid."""
-    kind, layer, head = clicked
-    st.session_state[KIND] = SCREEN_NAMES[kind]
-    menus.choose_head(lens, layer, head)
+    mounts.mount_grid("grid", data, view.parts, selected=view.selected, on_pick=choose)
 
 
 def _explain(view: HeadsView, second: HeadsView | None) -> None:
@@ -160,5 +170,237 @@ def _explain(view: HeadsView, second: HeadsView | None) -> None:
         text += f"\n\nThe second lens: {explanation(second.options.lens)}"
     if not view.options.sinks:
         text += "\n\nWithout sinks, each row is divided by what is left of it."
-        text += sources("", without_sinks)
-    explain(text)
+        text += explanations.sources("", sinks.without_sinks)
+    explanations.explain(text)
+
+
+def show_open(view: HeadsView) -> ExplorerOptions:
+    """Draw the open map and its ribbons; return the options that show the same ribbons."""
+    options = view.options
+    mounts.mount_map("heads-map", view.opened.labels, view.open_map)
+    show_numbers(view)
+    if options.layer is not None and options.head is not None:
+        head = Head(view.kind, options.layer, options.head)
+        url = head_picker.link_parameters(*head)
+        navigation.link("inside", "See how this head computes its weights", url)
+        removal_url = {**url, VIEW: REMOVE_HEADS, REMOVED: format_removals([Removal(*head)])}
+        navigation.link("roles", "Remove this head and see what changes", removal_url)
+        navigation.link("roles", "See what this head does", {**url, VIEW: ROLES})
+    st.subheader("Ribbons", anchor=False)
+    translator = sentence_bar.drawn_from().translator
+    rows = head_picker.pick_row(translator, disabled=view.kind == "encoder_self")
+    options = replace(options, rows=rows, over=tuple(_overlaid(view)))
+    mounts.mount("heads-ribbons", view.with_options(options).ribbons(options.over))
+    return options
+
+
+def _overlaid(view: HeadsView) -> list[tuple[int, int]]:
+    """Draw the menu of overlaid ribbons; return layer and head of each."""
+    lens, (_, *opened) = view.options.lens, view.selected
+    places = [*np.ndindex(view.heads[view.kind].axes.weights.shape[:2])]
+    named = {short_name(lens, *place): place for place in places}
+    subject, key = ("heads", "over") if tells_heads(lens) else ("layers", "over_layers")
+    others = st.multiselect(
+        f"Overlay other {SCREEN_NAMES[view.kind]} {subject}",
+        list(named),
+        max_selections=MAX_HEADS - 1,
+        key=key,
+        bind="query-params",
+        placeholder=f"Choose {subject}",
+    )
+    # in the order of the menu, as the ribbons and their switches
+    return [named[name] for name in others if named[name] != tuple(opened)]
+
+
+def show_compared(trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
+    """Draw the open map of a trace, a second one and their difference; return the second's view."""
+    if (other := second_view(trace, view.options)) is None:
+        return None
+    models = [named.origin.model for named in (view, other) if named.origin]
+    if len(set(models)) > 1:
+        for named, model in zip((view, other), models, strict=True):
+            named.opened = replace(named.opened, title=f"{named.opened.title} · {model}")
+    second = second_map(other)
+    columns = st.columns(3, gap="medium")
+    first = view.opened.labels
+    with columns[0]:
+        mounts.mount_map("heads-first", first, partial(view.open_map, beside_difference=True))
+    with columns[1]:
+        encode = partial(view.second_map, second, beside_difference=True)
+        mounts.mount_map("heads-second", second.map.labels, encode)
+    with columns[2]:
+        if not mounts.mount_map("heads-difference", first, partial(view.difference, second)):
+            st.text("The two maps have different tokens, so there is no difference to draw.")
+            return other
+    if view.options.lens != other.options.lens:
+        show_disagreement(view, other)
+    return other
+
+
+def second_map(view: HeadsView) -> SecondMap:
+    """Return the open map of a view as the second one of another."""
+    return SecondMap(view.opened, view.trace.languages, view.caption())
+
+
+SHOWN = 5
+"""Length of each list of differences."""
+
+
+def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | None:
+    """Draw the controls of the second map, and build its view; None after showing why not."""
+    bar = sentence_bar.drawn_from()
+    translator = bar.translator
+    with fields.controls_row("compare-controls"):
+        subject = st.selectbox(
+            "Compare with",
+            list(get_args(controls.ComparedWith)),
+            key="with",
+            bind="query-params",
+            width=290,
+        )
+        try:
+            if subject == "another head":
+                options = _another_head(options, translator, (0, 0))
+            elif subject == "another lens":
+                options = replace(options, lens=pick_lens(SECOND_LENS, "Second lens", lens="norm"))
+            elif subject == "another sentence":
+                trace = _another_sentence(translator)
+            else:
+                name = controls.OTHER_MODEL
+                if (choice := other_model.pick_other(bar, name, reverse=True)) is None:
+                    return None
+                translator = choice.translator
+                options = _another_head(
+                    options, translator, (options.layer or 0, options.head or 0)
+                )
+                trace = _trace_of_other(choice, bar, trace.target)
+            # of one kind, as its grid is not drawn
+            head = options.head if tells_heads(options.lens) else None
+            kinds = options.kind and (options.kind,)
+            options = replace(options, head=head, kinds=kinds, layers=None)
+            return view_of(trace, options, translator)
+        except HeadlightError as error:
+            problems.say(error)
+            return None
+
+
+def _another_head(
+    options: ExplorerOptions, translator: Translator, default: tuple[int, int]
+) -> ExplorerOptions:
+    stack = translator.model.config.stack(options.kind or "cross")
+    first = min(default[0], stack.N - 1), min(default[1], stack.h - 1)
+    layer, head = pick_head_or_mean(
+        controls.SECOND, stack.N, stack.h, default=first, lens=options.lens
+    )
+    return replace(options, layer=layer, head=head)
+
+
+def _another_sentence(translator: Translator) -> AttentionTrace:
+    languages = translator.languages
+    first = {language: texts[1:2] for language, texts in source_box.EXAMPLES.items()}
+    text = text_field(
+        f"Second {languages.source} sentence" if languages.source else "Second sentence",
+        source_box.follow_language(OTHER_TEXT, languages, first),
+        key=OTHER_TEXT,
+    )
+    translation = cached_results.translate(translator, text, st.session_state[sentence_bar.BEAM])
+    for line in (translation.text, *translation.notices):
+        st.text(line)
+    return cached_results.trace(translator, translation)
+
+
+def _trace_of_other(
+    choice: other_model.OtherModel, bar: sentence_bar.BarTranslation, target: str
+) -> AttentionTrace:
+    """Trace the sentence by another model, with the same translation where it can write it."""
+    if choice.same_target or choice.is_reverse:
+        # the same translation, so that both maps have the same words
+        forced = bar.used.text if choice.is_reverse else target
+        return cached_results.trace_of_pair(choice.translator, choice.text, forced)
+    beam_size = st.session_state[sentence_bar.BEAM]
+    translation = cached_results.translate(choice.translator, choice.text, beam_size)
+    st.text(translation.text)
+    sentence_bar.show_notices_of(translation)
+    return cached_results.trace(choice.translator, translation)
+
+
+def show_numbers(view: HeadsView) -> None:
+    """Draw the summary of the open map over the rows that have weight, if there are any."""
+    options, opened, heads = view.options, view.opened, view.cropped[view.kind]
+    if not opened.weights.any():
+        return
+    axes = heads.axes
+    sinks, causal = left_out_keys(axes), axes.is_causal(heads.kind)
+    numbers = summarise(opened.weights, causal=causal, sinks=sinks)
+    unit = "word" if options.words else "subword"
+    quantity = amount(heads.lens)
+    weights = heads.lens == "weights"
+    verb, most = ("looks at", " looks at") if weights else ("has", ": most goes to")
+    with st.container(horizontal=True, gap="medium"):
+        st.metric(
+            "Entropy",
+            f"{numbers.entropy:.2f} bits",
+            help=f"How evenly a row is spread. 0 bits: each row {verb} one {unit}; "
+            f"{numbers.max_entropy:.2f}: evenly all.",
+            width="content",
+        )
+        with st.container(key="largest", gap=None, width="content"):
+            row, column = numbers.query, numbers.key
+            st.metric(f"Largest {quantity}", f"{numbers.largest:.2f}", width="content")
+            name = row_names(opened.labels.queries, reads=opened.reads, writes=opened.writes)[row]
+            key = quoted(display_tokens(opened.labels.keys)[column])
+            st.text(f"{capitalised(name)}{most} {key}")
+        if heads.kind != "cross":
+            st.metric(
+                "Offset",
+                f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.offset_deviation:.1f}",
+                help=f"How many {unit}s away a row looks: mean and standard deviation. Below 0: "
+                f"back; above 0: ahead.",
+                width="content",
+            )
+
+
+def show_disagreement(first: HeadsView, second: HeadsView) -> None:
+    """Draw the heads and the rows with the largest differences; a click opens a head."""
+    st.subheader("Where the two lenses disagree most", anchor=False)
+    st.text(
+        "The share of a row that the two lenses give to different tokens. 0: they agree fully; "
+        "1: not at all."
+    )
+    heads = first.cropped[first.kind], second.cropped[second.kind]
+    by_head, by_row = st.columns(2, gap="medium")
+    with by_head:
+        _heads(*heads)
+    with by_row:
+        _rows(first.options, *heads)
+
+
+def _heads(first: Heads, second: Heads) -> None:
+    distances = head_distances(first.whole, second.whole, first.kind)
+    # single heads where both lenses have them
+    lens = first.lens if tells_heads(second.lens) else second.lens
+    st.markdown(f"**By {map_unit(lens)}**, mean over its rows")
+    with st.container(key="disagreeing-heads", horizontal=True, gap="small"):
+        for index in np.argsort(-distances, axis=None, kind="stable")[:SHOWN]:
+            layer, head = (int(n) for n in np.unravel_index(index, distances.shape))
+            st.button(
+                f"{SCREEN_NAMES[first.kind]} {short_name(lens, layer, head)} · "
+                f"{distances[layer, head]:.2f}",
+                key=f"disagreeing-{first.kind}-{layer}-{head}",
+                on_click=partial(choose_head, lens, layer, head),
+            )
+
+
+def _rows(options: ExplorerOptions, first: Heads, second: Heads) -> None:
+    first_map, second_map = (
+        mean(heads.whole.weights, options.layer, options.head if tells_heads(heads.lens) else None)
+        for heads in (first, second)
+    )
+    weights = first.whole
+    distances = row_distances(first_map, second_map)  # [query]
+    counted = first_row(weights, first.kind)
+    names = row_names(weights.labels.queries, reads=weights.reads, writes=weights.writes)
+    st.markdown("**By row** of the open map")
+    with st.container(gap=None):
+        for row in np.argsort(-distances[counted:], kind="stable")[:SHOWN] + counted:
+            st.text(f"{capitalised(names[row])}: {distances[row]:.2f}")

@@ -13,40 +13,22 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
+from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator, hooks, kinds
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.analysis.paper import scaling
 from transformer.analysis.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
 from transformer.analysis.paper.scaling import Scale
-from transformer.hooks import Hook
-from transformer.kinds import KINDS, attention_name
-from viz.app.cache import cached_results
-from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import clamp_choice, menu
-from viz.app.chrome.head_picker import (
-    HEAD,
-    first_head,
-    link_parameters,
-    pick_kind,
-    pick_layer_and_head,
-)
-from viz.app.chrome.mounts import mount_choice
-from viz.app.chrome.problems import say
-from viz.app.links import navigation
-from viz.app.links.address import choose, choose_by_number
-from viz.app.sentence import sentence_bar, worth_seeing
-from viz.app.sentence.candidates import show_candidate
-from viz.app.sentence.python_code import search_code, show_code
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import charts, explanations, fields, head_picker, mounts, problems
+from viz.app.links import address, navigation
+from viz.app.sentence import python_code, sentence_bar, translation_line, worth_seeing
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.inside_head import encode_inside, step_of
 from viz.draw.labels import display_tokens, quoted, row_names
-from viz.figures.axes import curve_color
-from viz.figures.colors import GREY, INK
+from viz.figures.axes import GREY, INK, curve_color
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 STEP, WORD = "at", "word"
@@ -102,35 +84,37 @@ def show() -> None:
     """Draw the page for the sentence in the bar."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation, trace = bar
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     row = st.container(key="inside-controls", horizontal=True, gap="small")
     below = st.container(key="inside-translation", gap=None)
     choices = _choices(trace, row)
     try:
         edits = _edits(translator, choices)
-        values = memo_per_trace(
+        values = memory.memo_per_trace(
             trace,
             ("attended", choices.kind, choices.layer, choices.cache_key),
             lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
         )
         _picture(translator, trace, values, choices)
         navigation.link(
-            "heads", "See the map of this head among all others", link_parameters(*choices.place)
+            "heads",
+            "See the map of this head among all others",
+            head_picker.link_parameters(*choices.place),
         )
-        card = {**link_parameters(*choices.place), navigation.VIEW: navigation.ROLES}
+        card = {**head_picker.link_parameters(*choices.place), navigation.VIEW: navigation.ROLES}
         navigation.link("roles", "See what this head does", card)
         _charts(trace, values, choices)
     except HeadlightError as error:
-        say(error)
+        problems.say(error)
         return
-    explain(
+    explanations.explain(
         "Every number is the model’s own, from one pass over the sentence and its translation. "
         "Left: large scores leave one token with all the weight, and the gradient, from which the "
         "model learns, goes towards 0; small scores make all weights nearly equal. Entropy says "
         "how evenly a row is spread. "
         "Right: if the numbers in q and k were independent with variance 1, q · k would have "
         "variance dₖ, and 1/√dₖ would bring it back to 1; in a trained head they are not "
-        "independent." + sources("equation 1, §3.2.1", scaling.rescale)
+        "independent." + explanations.sources("equation 1, §3.2.1", scaling.rescale)
     )
     if not choices.as_trained:
         with below:
@@ -138,10 +122,10 @@ def show() -> None:
     translation_code = f"""
         # Translation
         with translator.model.hooks(edits):
-            translation = translator.translate(trace.source{search_code()})
+            translation = translator.translate(trace.source{python_code.search_code()})
         result = translation.text, translation.log_prob
     """
-    show_code(_code(choices), "" if choices.as_trained else translation_code)
+    python_code.show_code(_code(choices), "" if choices.as_trained else translation_code)
 
 
 def _code(choices: Choices) -> str:
@@ -171,14 +155,14 @@ def _code(choices: Choices) -> str:
 
 def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
     with row:
-        kind, first = pick_kind(), worth_seeing.default_choices("inside")
+        kind, first = head_picker.pick_kind(), worth_seeing.default_choices("inside")
         layers, heads = trace.weights(kind).shape[:2]
-        place = first_head(first, kind)
-        layer, head = pick_layer_and_head(HEAD, layers, heads, place)
+        place = head_picker.first_head(first, kind)
+        layer, head = head_picker.pick_layer_and_head(head_picker.HEAD, layers, heads, place)
         word = _word(trace, kind, int(first[WORD]) - 1 if place == (layer, head) else 2)
         options = st.popover("Options", width="content")
     with options:
-        scale: Scale = menu(
+        scale: Scale = fields.menu(
             "Scale",
             get_args(Scale),
             "scale_of",
@@ -195,7 +179,7 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
             help="Divides the scores once more; the paper has 1. Low: one token gets most of "
             "the weight. High: all get nearly the same.",
         )
-        heads = sum(int(np.prod(trace.weights(every).shape[:2])) for every in KINDS)
+        heads = sum(int(np.prod(trace.weights(every).shape[:2])) for every in kinds.KINDS)
         every_head = st.toggle(
             f"Apply to all {heads} heads",
             key="every",
@@ -212,8 +196,8 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     if kind != "encoder_self":
         tokens = [f"predicts {quoted(token)}" for token in display_tokens(trace.target_tokens)]
     names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
-    if not clamp_choice(WORD, len(names)):  # another kind or sentence may have fewer rows
-        choose_by_number(WORD, names)
+    if not fields.clamp_choice(WORD, len(names)):  # another kind or sentence may have fewer rows
+        address.choose_by_number(WORD, names)
     label = "Step"
     if kind == "encoder_self":
         label = f"{trace.languages.source or 'Source'} subword"
@@ -221,10 +205,10 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     if st.query_params.get(WORD, "").partition(" ")[0] == str(first + 1):
         st.session_state[WORD] = first  # of a link: Streamlit would drop it as the default
     places, named = range(len(names)), names.__getitem__
-    return menu(label, places, WORD, width=220, index=first, format_func=named)
+    return fields.menu(label, places, WORD, width=220, index=first, format_func=named)
 
 
-def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:
+def _edits(translator: Translator, choices: Choices) -> dict[str, hooks.Hook]:
     """Return hooks that replace the paper's scale by the chosen one."""
     if choices.as_trained:
         return {}
@@ -236,11 +220,11 @@ def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:
         return scaling.factor(choices.scale, d_k, choices.temperature) * math.sqrt(d_k)
 
     if not choices.every_head:
-        module = attention_name(choices.kind, choices.layer)
+        module = kinds.attention_name(choices.kind, choices.layer)
         return {f"{module}.hook_attn_scores": scaling.rescale(factor(choices.kind), choices.head)}
     return {
-        f"{attention_name(kind, layer)}.hook_attn_scores": scaling.rescale(factor(kind))
-        for kind in KINDS
+        f"{kinds.attention_name(kind, layer)}.hook_attn_scores": scaling.rescale(factor(kind))
+        for kind in kinds.KINDS
         for layer in range(config.stack(kind).N)
     }
 
@@ -269,9 +253,9 @@ def _picture(
     )
 
     def remember(step: int) -> None:
-        choose(STEP, str(step))
+        address.choose(STEP, str(step))
 
-    mount_choice("inside", data, lambda sent: step_of(sent, len(steps)), remember)
+    mounts.mount_choice("inside", data, lambda sent: step_of(sent, len(steps)), remember)
 
 
 def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> None:
@@ -287,7 +271,7 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
         marks = {shown_scale(name): scaling.factor(name, d_k) for name in get_args(Scale)}
         if choices.temperature != 1:
             marks["here"] = scaling.factor(choices.scale, d_k, choices.temperature)
-        altair_chart(
+        charts.altair_chart(
             saturation_chart(scales, (row.largest, row.entropy / maximum, row.gradient), marks),
             alt="Largest weight, entropy and gradient of this row over the scale of q · k.",
         )
@@ -295,8 +279,8 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
         st.subheader("Wider q and k: larger scores", anchor=False)
         q, k = (x[choices.head].astype(np.float64) for x in (values.q, values.k))
         key = ("dot variance", *choices.place, choices.cache_key)
-        head = memo_per_trace(trace, key, lambda: scaling.dot_variance(q, k))
-        altair_chart(
+        head = memory.memo_per_trace(trace, key, lambda: scaling.dot_variance(q, k))
+        charts.altair_chart(
             variance_chart(*head, WIDTHS, _gaussian()),
             alt="Variance of q · k over the width of queries and keys.",
         )
@@ -309,7 +293,7 @@ def _gaussian() -> npt.NDArray[np.float64]:
 
 
 def show_rescaled_translation(
-    translator: Translator, translation: Translation, edits: Mapping[str, Hook], name: str
+    translator: Translator, translation: Translation, edits: Mapping[str, hooks.Hook], name: str
 ) -> None:
     """Translate under edits, which `name` identifies; mark differences from the bar."""
     try:
@@ -317,12 +301,12 @@ def show_rescaled_translation(
             translator, translation.source, sentence_bar.settings(), edits, name
         )
     except HeadlightError as error:  # an edited translation can have untested settings
-        say(error)
+        problems.say(error)
         return
     verdict = "the same words"
     if edited.text != translation.text:
         verdict = "new words in bold, dropped ones struck through"
-    show_candidate(
+    translation_line.show_candidate(
         edited.text,
         translation.text,
         f"translated with {name}: {verdict} · log probability {format_number(edited.log_prob)}",

@@ -1,9 +1,7 @@
 """The steps of one head's arithmetic: equation, shape and line of code of each (§3.2)."""
 
-from transformer import Kind, TransformerConfig
+from transformer import Kind, TransformerConfig, attention, layers
 from transformer.analysis.paper.scaling import Scale, factor
-from transformer.attention import MultiHeadAttention, attention_scores
-from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
 from viz.app.chrome.explanations import code_line, source_line
 from viz.draw.inside_head import (
     Node,
@@ -19,7 +17,7 @@ from viz.draw.inside_head import (
 )
 
 _D_K = sub("d", "k")
-_ATTEND = MultiHeadAttention.attend
+_ATTEND = attention.MultiHeadAttention.attend
 
 
 def walk_steps(
@@ -38,7 +36,7 @@ def walk_steps(
         if kind == "cross"
         else "keys and values come from the same stream"
     )
-    layer = EncoderLayer if kind == "encoder_self" else DecoderLayer
+    layer = layers.EncoderLayer if kind == "encoder_self" else layers.DecoderLayer
     source_text = {
         "encoder_self": "self.self_attention(x, x, mask)",
         "decoder_self": "self.self_attention.attend(",
@@ -89,7 +87,7 @@ def walk_steps(
             f"{keys} × {d_k} products, {keys} sums",
             "Multiply component by component, then sum. The sum is large where query and key point "
             "the same way.",
-            source_line(attention_scores, "k.transpose"),
+            source_line(attention.attention_scores, "k.transpose"),
         ),
         WalkStep(
             "scale",
@@ -98,7 +96,7 @@ def walk_steps(
             "As in the paper, the sum of many products is divided by the root of their number."
             if scale == "÷ √d_k" and temperature == 1
             else "This is neither the paper's scale nor the one this model was trained with.",
-            source_line(attention_scores, "math.sqrt"),
+            source_line(attention.attention_scores, "math.sqrt"),
         ),
         WalkStep(
             "mask",
@@ -107,7 +105,7 @@ def walk_steps(
             "A decoder position sees no later one (§3.2.3)."
             if kind == "decoder_self"
             else "Only padding is hidden, and a single sentence has none.",
-            source_line(attention_scores, "masked_fill"),
+            source_line(attention.attention_scores, "masked_fill"),
         ),
         WalkStep(
             "softmax",
@@ -146,7 +144,7 @@ def walk_steps(
             f"{d_model} numbers, rescaled by LayerNorm",
             "The output is added to x and normalised. The next sub-layer reads the result."
             + and_bias,
-            source_line(AddAndNorm.forward, "self.hook_sum("),
+            source_line(layers.AddAndNorm.forward, "self.hook_sum("),
         ),
     ]  # fmt: skip
 

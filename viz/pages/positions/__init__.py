@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from transformer import HeadlightError
-from viz.app.chrome.fields import choose_one
-from viz.app.chrome.problems import say
+from viz.app.chrome import fields, problems
 from viz.pages.positions import sentence, tables
 
 VIEW = "pe_view"
@@ -24,8 +23,8 @@ VIEWS: dict[str, Callable[[], None]] = {
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
-    draw = VIEWS[choose_one("View", VIEWS, VIEW)]
+    draw = VIEWS[fields.choose_one("View", VIEWS, VIEW)]
     try:
         draw()
     except HeadlightError as error:  # such as invalid settings, or a table that cannot be read
-        say(error)
+        problems.say(error)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from transformer import Translation, Translator
+from transformer import Translation, Translator, embedding
 from transformer.analysis.paper.positions import (
     Edit,
     Stack,
@@ -22,27 +22,18 @@ from transformer.analysis.paper.positions import (
     shuffled_order,
 )
 from transformer.decoding.settings import SearchSettings
-from transformer.embedding import Embedding
 from transformer.text.languages import Languages
-from viz.app.cache import cached_results
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache import cached_results, memory
 from viz.app.chrome.charts import altair_chart, plotly_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, whole_number
 from viz.app.sentence import search_request, sentence_bar
-from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.python_code import search_code, show_code
+from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted
-from viz.figures.axes import curve_color, word_axis
-from viz.figures.colors import CURVE_COLORS, GREY
-from viz.figures.signed_maps import (
-    axis_place,
-    dimension_axis,
-    drawn_dimensions,
-    maps,
-    signed_map,
-)
+from viz.figures import signed_maps
+from viz.figures.axes import CURVE_COLORS, GREY, curve_color, word_axis
 from viz.pages.positions.tables import PICTURE, pick_stack
 
 STEPS = (0, *(2**n for n in range(15)))
@@ -59,8 +50,8 @@ def embeddings() -> None:
     stack = pick_stack()
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, _, trace = bar
-    parts = memo_per_trace(
+    translator, trace = bar.translator, bar.trace
+    parts = memory.memo_per_trace(
         trace, ("foot", stack), lambda: embedding_parts(translator.model, trace, stack)
     )
     tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
@@ -91,7 +82,7 @@ def embeddings() -> None:
                 else ". The positions of this model are learned. "
             )
             + "Purple is above 0, olive below; colours saturate at the ends of the scale."
-            + sources("§3.4, §3.5", Embedding.forward)
+            + sources("§3.4, §3.5", embedding.Embedding.forward)
         )
     show_code(f"""
         parts = positions.embedding_parts(translator.model, trace, {stack!r})
@@ -110,7 +101,7 @@ def beyond() -> None:
         )
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation, trace = bar
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     config = translator.model.config
     if config.positions != "sinusoidal":
         st.text(
@@ -119,7 +110,7 @@ def beyond() -> None:
         )
         return
     log_p = {
-        name: memo_per_trace(
+        name: memory.memo_per_trace(
             trace,
             ("moved", stacks),
             partial(moved_log_probs, translator.model, trace, stacks, STEPS),
@@ -160,7 +151,7 @@ def without() -> None:
         seed = whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0, width=290)
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation, trace = bar
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     edits = {
         "no encoder positions": Edit("removed", ("encoder",)),
         "shuffled encoder positions": Edit("shuffled", ("encoder",), seed),
@@ -168,7 +159,7 @@ def without() -> None:
         "no positions": Edit("removed", ("encoder", "decoder")),
     }
     piece_log_p = {
-        name: memo_per_trace(
+        name: memory.memo_per_trace(
             trace, ("log_probs", edit), partial(log_probs, translator.model, trace, edit)
         )
         for name, edit in edits.items()
@@ -191,11 +182,19 @@ def without() -> None:
             f"Attention alone knows no order: without positions, the encoder cannot tell apart two "
             f"sentences of the same subwords. Its mask still tells the decoder which subwords came "
             f"before. The curves show the log probability of each subword of the original "
-            f"translation. {MARKS}" + sources("§3.2.3, §3.5", Embedding.forward)
+            f"translation. {MARKS}" + sources("§3.2.3, §3.5", embedding.Embedding.forward)
         )
     with candidates:
         bar_log_p = {name: float(log_p.sum()) for name, log_p in piece_log_p.items()}
-        st.text(_summary(translator, translation, edits))
+        unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
+        changed = [
+            name
+            for name, edit in edits.items()
+            if _edited(translator, translation, edit).text != unedited.text
+        ]
+        names = f": {listing(changed)}" if changed else ""
+        change = "changes" if len(changed) == 1 else "change"
+        st.text(f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}.")
         for name, edit in edits.items():
             _candidate(name, translator, translation, edit, bar_log_p[name])
         if languages.source == PAIR_LANGUAGE:
@@ -219,18 +218,6 @@ def _translation_code(edits: Mapping[str, Edit]) -> list[str]:
         """
         for name, edit in edits.items()
     ]
-
-
-def _summary(translator: Translator, translation: Translation, edits: Mapping[str, Edit]) -> str:
-    unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
-    changed = [
-        name
-        for name, edit in edits.items()
-        if _edited(translator, translation, edit).text != unedited.text
-    ]
-    names = f": {listing(changed)}" if changed else ""
-    change = "changes" if len(changed) == 1 else "change"
-    return f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}."
 
 
 def _candidate(
@@ -297,21 +284,23 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
     """
     shown = [escape(token) for token in display_tokens(tokens)]
     names = [f"{position}: {token}" for position, token in enumerate(shown)]
-    drawn = drawn_dimensions(next(iter(parts.values())).shape[1])
+    drawn = signed_maps.drawn_dimensions(next(iter(parts.values())).shape[1])
     dimensions = [f"dimension {dimension}" for dimension in drawn]
     hover = "position %{y}<br>%{x}<br>%{z:.4f}"
     height = min(110 + _ROW * len(tokens), _TALLEST)
     # a long sentence has a label for every few rows; the tooltip has all of them
     interval = -(-len(tokens) * _LEAST // (height - 110))
     labelled = list(range(0, len(tokens), interval))
-    places = [axis_place(n, len(tokens)) for n in labelled]
+    places = [signed_maps.axis_place(n, len(tokens)) for n in labelled]
     texts = [shown[n] for n in labelled]
-    return maps(
+    return signed_maps.maps(
         {
-            name: signed_map(part[:, drawn], maximum, hover=hover, x=dimensions, y=names)
+            name: signed_maps.signed_map(
+                part[:, drawn], maximum, hover=hover, x=dimensions, y=names
+            )
             for name, part in parts.items()
         },
-        across=dimension_axis(drawn, most=4),
+        across=signed_maps.dimension_axis(drawn, most=4),
         down={"tickmode": "array", "tickvals": places, "ticktext": texts},
         height=height,
     )

@@ -26,8 +26,7 @@ from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_difference, format_number
 from viz.draw.labels import quoted
-from viz.figures.axes import curve_color
-from viz.figures.colors import CURVE_COLORS, GREY
+from viz.figures.axes import CURVE_COLORS, GREY, curve_color
 from viz.figures.positions import (
     encoding_map,
     rotation_figure,

@@ -23,8 +23,7 @@ from viz.app.cache.memory import memo, memo_per_trace, state_of_file
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import capitalised, role_name
 from viz.draw.palette import COLOR
-from viz.figures.axes import bare_axis
-from viz.figures.colors import INK, OLIVE, PURPLE
+from viz.figures.axes import INK, OLIVE, PURPLE, bare_axis
 from viz.figures.head_scatter import PICKED
 
 ROLE_TEXTS: dict[str, str] = {

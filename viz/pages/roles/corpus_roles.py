@@ -25,12 +25,11 @@ from transformer.analysis.lenses.names import HAS_HEADS, LensName
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
-from viz.app.chrome.charts import draw_clickable
+from viz.app.chrome.charts import draw_clickable, draw_small_map
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
 from viz.app.chrome.problems import say, without_paths
-from viz.app.chrome.small_maps import draw_small_map
 from viz.app.links import navigation
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.app.sentence.python_code import show_code
@@ -66,7 +65,7 @@ def show() -> None:
     """Draw the view: the map of all heads, and the card of the open one."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, _, trace = bar
+    translator, trace = bar.translator, bar.trace
     report, missing = report_or_message(translator)
     with controls_row("measured-controls"):
         quantity = ROLE

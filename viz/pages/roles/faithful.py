@@ -29,8 +29,8 @@ from transformer.analysis.corpus.faithfulness import (
 from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
 from transformer.kinds import KIND_TITLES, KINDS
+from viz.app.cache.cached_results import progress_bar
 from viz.app.cache.memory import memo_per_trace
-from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row, menu, whole_number
@@ -40,8 +40,7 @@ from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_number
 from viz.draw.palette import COLOR
-from viz.figures.axes import legend_below, word_axis
-from viz.figures.colors import CURVE_COLORS, GREY, SLATE
+from viz.figures.axes import CURVE_COLORS, GREY, SLATE, legend_below, word_axis
 from viz.pages.roles.faithful_results import (
     attention_text,
     corpus_sentences,
@@ -69,7 +68,7 @@ def show() -> None:
     """Draw the view: a test on the sentence in the bar, and the same test on a corpus."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, _, trace = bar
+    translator, trace = bar.translator, bar.trace
     report, missing = _report(translator)
     with controls_row("faithful-controls"):
         test = choose_one("Test", TESTS, "faithful_test")

@@ -12,8 +12,7 @@ from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 from viz.draw.labels import head_title
 from viz.draw.palette import COLOR
-from viz.figures.axes import bare_axis
-from viz.figures.colors import GREY, INK, OLIVE, PURPLE
+from viz.figures.axes import GREY, INK, OLIVE, PURPLE, bare_axis
 from viz.figures.head_scatter import PICKED
 
 Floats = npt.NDArray[np.floating]

@@ -15,19 +15,27 @@ from transformer.analysis.logits.decoder_lens import LayerReading, decoder_lens
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from transformer.analysis.teacher_forcing import Array
-from viz.app.cache.cached_results import SearchBudget
+from viz.app.cache.cached_results import SearchBudget, progress_bar
 from viz.app.cache.memory import memo_per_trace
-from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.python_code import search_code, show_code
+from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
-from viz.figures.axes import bare_axis, named_color, word_axis
-from viz.figures.colors import GREY, INK, OCHRE, OLIVE, PURPLE, VIOLET
+from viz.figures.axes import (
+    GREY,
+    INK,
+    OCHRE,
+    OLIVE,
+    PURPLE,
+    VIOLET,
+    bare_axis,
+    named_color,
+    word_axis,
+)
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, step_choices
 from viz.pages.roles.predictions_table import first_stable_layers, predictions_html, top_html
@@ -44,7 +52,7 @@ def show() -> None:
     """Draw the view: the logit lens, the sum of one logit, and the shares of the source."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation, trace = bar
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     step, problem = pick_written(trace, least_certain_step(step_choices(translator, trace)))
     if problem:
         st.text(problem)

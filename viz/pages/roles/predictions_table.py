@@ -9,7 +9,7 @@ import numpy.typing as npt
 from transformer.analysis.logits.logit_lens import LayerPredictions
 from viz.draw.formatting import format_probability
 from viz.draw.labels import display_tokens
-from viz.figures.colors import VIOLET
+from viz.figures.axes import VIOLET
 from viz.pages.roles.pieces import shown_piece
 
 _DEEPEST = 60  # per cent of the colour at probability 1, on which text is readable

@@ -20,11 +20,11 @@ from transformer.analysis.heads.measures import total_variation
 from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from transformer.kinds import KINDS
-from viz.app.cache.removal_effects import effect_of
+from viz.app.cache.cached_results import effect_of
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import controls_row
-from viz.app.chrome.head_picker import head_buttons, open_head
+from viz.app.chrome.head_picker import choose_removed, head_buttons, open_head
 from viz.app.chrome.mounts import (
     answered_click,
     mount,
@@ -34,18 +34,16 @@ from viz.app.chrome.mounts import (
     show_outdated_notice,
 )
 from viz.app.chrome.problems import without_paths
-from viz.app.chrome.removed_heads import choose_removed
 from viz.app.sentence import search_request, sentence_bar
-from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.python_code import search_code, show_code, trace_call
 from viz.app.sentence.sentence_bar import origin_of
+from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.attention_map import encode_map, squares_of
 from viz.draw.caption import grid_caption, head_caption
 from viz.draw.formatting import format_number, listing
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import head_title, quoted
-from viz.figures.axes import pair_encoding, word_axis
-from viz.figures.colors import GREY, VIOLET
+from viz.figures.axes import GREY, VIOLET, pair_encoding, word_axis
 from viz.pages.roles.head_charts import heads_by_value
 from viz.pages.roles.removal_controls import (
     CHART_HEIGHT,
@@ -66,7 +64,7 @@ def show() -> None:
     """Draw the view: switch heads off, and see translation, log P and every other head."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation, trace = bar
+    translator, translation, trace = bar.translator, bar.translation, bar.trace
     row = controls_row("roles-controls")
     above = st.container()
     left, right = st.columns([5, 7], gap="medium")

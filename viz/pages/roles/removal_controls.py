@@ -17,21 +17,20 @@ from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.removal import Removal, Replacement
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
 from viz.app.cache import cached_results
+from viz.app.cache.cached_results import needed_heads
 from viz.app.cache.memory import memo
-from viz.app.cache.removal_effects import needed_heads
 from viz.app.chrome.charts import altair_chart, spec_of
 from viz.app.chrome.fields import choose_one, clamp_choice, controls_row, menu, text_field, typed
-from viz.app.chrome.head_picker import open_head, pick_head
+from viz.app.chrome.head_picker import choose_removed, open_head, pick_head, removed_field
 from viz.app.chrome.mounts import queue_outdated_notice
 from viz.app.chrome.problems import say, without_paths
-from viz.app.chrome.removed_heads import choose_removed, removed_field
 from viz.app.links import address
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, VIEW
-from viz.app.links.undo import History
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
+from viz.app.sentence.search_request import History
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens, measure_name, row_names
-from viz.figures.colors import GREY, VIOLET
+from viz.figures.axes import GREY, VIOLET
 from viz.pages.roles.corpus_map import report_state, stored_report
 
 HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"

@@ -16,8 +16,8 @@ from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
 from transformer.analysis.teacher_forcing import Array
 from transformer.kinds import KINDS, Kind
+from viz.app.cache.cached_results import progress_bar
 from viz.app.cache.memory import memo_per_trace
-from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart, draw_clickable
 from viz.app.chrome.explanations import as_markdown, explain, sources
 from viz.app.chrome.fields import choose_one, controls_row
@@ -28,8 +28,7 @@ from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
-from viz.figures.axes import bare_axis, tick_label, vega_json
-from viz.figures.colors import GREY, INK
+from viz.figures.axes import GREY, INK, bare_axis, tick_label, vega_json
 from viz.pages.roles.head_charts import (
     SIGN_COLOR,
     TINY,
@@ -64,7 +63,7 @@ def show() -> None:
     """Draw the view: a written piece, an alternative, and what favours either."""
     if (bar := sentence_bar.traced()) is None:
         return
-    translator, _, trace = bar
+    translator, trace = bar.translator, bar.trace
     choices = step_choices(translator, trace)
     step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
     written = trace.target_pieces[step]

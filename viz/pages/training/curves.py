@@ -11,9 +11,7 @@ from training.run import journal
 from training.run.journal import LOG, Record, RunLogError
 from training.schedule import learning_rate
 from transformer.files.installed import FORMING
-from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.problems import without_paths
+from viz.app.chrome import charts, explanations, problems
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import listing
 from viz.figures.training import (
@@ -80,7 +78,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
     with picture, st.container(key="loss-picture"):
         st.subheader("Loss", anchor=False)
         fields = {"loss": "training", "validation_loss": "validation"}
-        altair_chart(
+        charts.altair_chart(
             run_chart(runs, fields, unit="nats per subword", height=380),
             alt="Training and validation loss over the steps of each run.",
         )
@@ -89,12 +87,12 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
             _summary(name, records, live=is_live(folders[name]))
         if values_left_out(runs):
             st.caption(f"You see {MAX_VALUES:,} evenly spaced values of each line.")
-        explain(
+        explanations.explain(
             "Compare each curve only with itself. The training loss, $-\\sum_v q(v)\\log p(v)$, "
             "includes label smoothing (the run's ε; 0.1 in the paper) and R-Drop, if any; the "
             "validation loss includes neither. Learning rate: the broad dashed line is the plan, "
             "the thin one is used. The paper has no other factor and no fall to 0 at the end."
-            + sources("§5.3, equation 3, §5.4", learning_rate)
+            + explanations.sources("§5.3, equation 3, §5.4", learning_rate)
         )
     left, right = st.columns(2, gap="large")
     perplexity = run_chart(
@@ -110,7 +108,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
     ):
         with column:
             st.subheader(title, anchor=False)
-            altair_chart(chart, alt=f"{alt} over the steps of each run.")
+            charts.altair_chart(chart, alt=f"{alt} over the steps of each run.")
     logs = ", ".join(f"{name!r}: {folder_code(folders[name])} / {LOG!r}" for name in runs)
     show_code(f"""
         logs = {{{logs}}}
@@ -136,7 +134,7 @@ def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
     try:
         log = load_log(folder / LOG)
     except RunLogError as error:
-        return (), f"{name}: {without_paths(error)}"
+        return (), f"{name}: {problems.without_paths(error)}"
     if not log.records and not log.wrong:
         advice = "" if is_live(folder) else ": reload when it has"  # a live one is read again
         return (), f"{name} has logged nothing yet{advice}."

@@ -35,8 +35,7 @@ from viz.draw.formatting import format_number
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title, role_name
 from viz.draw.palette import COLOR
 from viz.draw.player import TrainingStep, encode_learning, learning_choice
-from viz.figures.axes import step_axis
-from viz.figures.colors import GREY
+from viz.figures.axes import GREY, step_axis
 from viz.findings.training import heads_form
 from viz.pages.training.runs import (
     RUNS_HELP,
@@ -101,7 +100,10 @@ def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGene
         )
         return
     with row:
-        number = _sentence(sentences)
+        names = {str(n): _name(n, probes) for n, probes in enumerate(sentences, start=1)}
+        number = int(
+            menu("Sentence", list(names), SENTENCE, width=330, format_func=names.__getitem__)
+        )
     probes = sentences[number - 1]
     # the menu's names in the URL, for a link
     here = {RUN: name, SENTENCE: _name(number, probes)}
@@ -114,12 +116,6 @@ def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
         if find(folder) == drawn and (is_live(folder) or not followed):
             return
     st.rerun()
-
-
-def _sentence(sentences: Sequence[Probes]) -> int:
-    """Draw the menu of sentences; return the number of one, from 1."""
-    names = {str(n): _name(n, probes) for n, probes in enumerate(sentences, start=1)}
-    return int(menu("Sentence", list(names), SENTENCE, width=330, format_func=names.__getitem__))
 
 
 def _name(number: int, probes: Probes) -> str:

@@ -12,14 +12,8 @@ from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.mounts import show_outdated_notice
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import load_call, mean_code, search_code, show_code
-from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.word_links import TITLE
-from viz.pages.translate import both_links
-from viz.pages.translate.both_links import BothLinks, both_explanation
-from viz.pages.translate.forcing import show_alternatives, show_editor, show_others, show_tree
-from viz.pages.translate.maps import MapChoice, draw_map, link_norms, pick_map, show_words
-from viz.pages.translate.versus import MAPS, OtherDecoding, show_both_maps, show_versus
-from viz.pages.translate.where_from import WHERE_FROM
+from viz.pages.translate import both_links, forcing, maps, versus
 
 
 def show() -> None:
@@ -28,7 +22,7 @@ def show() -> None:
     words, editor, notices, tree, comparison = (st.container() for _ in range(5))
     if (bar := sentence_bar.current()) is not None:
         with editor:
-            show_editor(bar)
+            forcing.show_editor(bar)
         with notices:
             sentence_bar.show_notices()
             show_outdated_notice()
@@ -38,26 +32,26 @@ def show() -> None:
     trace = traced.trace
     alignment = read_alignment(bar.translator)
     with words:
-        links = show_words(bar, trace, alignment)
+        links = maps.show_words(bar, trace, alignment)
     with tree:
-        show_tree(bar)
-        show_alternatives(bar, trace)
+        forcing.show_tree(bar)
+        forcing.show_alternatives(bar, trace)
     with comparison:
-        compared = show_versus(bar)
-        both_maps = compared is not None and bool(st.session_state.get(MAPS))
+        compared = versus.show_versus(bar)
+        both_maps = compared is not None and bool(st.session_state.get(versus.MAPS))
         if compared is not None and both_maps:
-            choice = pick_map(trace, alignment)
-            show_both_maps(bar, compared, choice)
+            choice = maps.pick_map(trace, alignment)
+            versus.show_both_maps(bar, compared, choice)
     picture, details = st.columns([5, 4], gap="large")
     if not both_maps:  # otherwise the same map is drawn above
         with picture:
             st.subheader("Subword by subword", anchor=False)
-            choice = pick_map(trace, alignment)
-            draw_map(bar.translator, trace, choice, "translate-map")
+            choice = maps.pick_map(trace, alignment)
+            maps.draw_map(bar.translator, trace, choice, "translate-map")
             if not choice.sinks:
-                link_norms(choice)
+                maps.link_norms(choice)
     with details:
-        show_others(bar)
+        forcing.show_others(bar)
         explain(
             f"At each step the decoder reads one subword and predicts the next. The weights are "
             f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the encoder-decoder "
@@ -67,7 +61,7 @@ def show() -> None:
             f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
             f"et al. (2020) do; the alignment error rate (AER, Och & Ney 2003) against links that "
             f"people drew is 0 % where all are the same. "
-            f"{both_explanation() if isinstance(links, BothLinks) else ''}"
+            f"{both_links.both_explanation() if isinstance(links, both_links.BothLinks) else ''}"
             f"The tree is what the beam search of §6.1 "
             f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before "
             f"its first step, and forbidden words are left out of each."
@@ -76,14 +70,14 @@ def show() -> None:
 
 
 def _code_parts(
-    bar: BarTranslation,
-    links: AlignmentSettings | BothLinks | None,
-    compared: tuple[OtherDecoding, Translation] | None,
-    choice: MapChoice,
+    bar: sentence_bar.BarTranslation,
+    links: AlignmentSettings | both_links.BothLinks | None,
+    compared: tuple[versus.OtherDecoding, Translation] | None,
+    choice: maps.MapChoice,
 ) -> list[str]:
     """Return the code of each picture that is drawn."""
     parts = []
-    if isinstance(links, BothLinks):
+    if isinstance(links, both_links.BothLinks):
         parts.append(f"""
             # {both_links.TITLE}
             reverse = {load_call(links.model)}
@@ -95,7 +89,7 @@ def _code_parts(
             settings = replace(read_alignment(translator), row={links.row!r})
             result = strongest(aligned_shares(translator, trace, settings), "mutual")
         """)
-    if links is not None and st.session_state.get(WHERE_FROM):
+    if links is not None and st.session_state.get(maps.WHERE_FROM):
         parts.append("""
             # Where it comes from
             shares = source_share.source_shares(translator, trace)

@@ -7,18 +7,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError
+from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import random_order, removal_order
-from transformer.analysis.heads.removal_text import format_removals
-from viz.app.cache.removal_effects import effect_of, needed_heads
-from viz.app.chrome.explanations import code_line
-from viz.app.chrome.problems import say
-from viz.app.links import navigation
-from viz.app.links.address import choose
+from viz.app.cache.cached_results import effect_of, needed_heads
+from viz.app.chrome import explanations, problems
+from viz.app.links import address, navigation
 from viz.app.sentence import sentence_bar
-from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.app.sentence.sentence_bar import BarTranslation
+from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import counted, format_number, listing
 
 BROKEN = "break"
@@ -39,7 +36,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
     try:
         order = needed_heads(bar.translator, trace)
     except HeadlightError as error:
-        say(error)
+        problems.say(error)
         return
     with st.container(key="break-controls", horizontal=True, vertical_alignment="bottom"):
         count = st.slider(
@@ -60,13 +57,13 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         (f"Without {_named(order[:count])}", order[:count]),
         (f"Control: without {counted(count, 'random head')} of the same kinds", control[:count]),
     ):
-        removals = [Removal(*head) for head in heads]
+        removals = [removal.Removal(*head) for head in heads]
         try:
             changed = effect_of(
                 bar.translator, bar.translation, trace, None, removals, sentence_bar.settings()
             )
         except HeadlightError as error:
-            say(error)
+            problems.say(error)
             continue
         log_p = (float(pass_.log_probs.sum()) for pass_ in (changed.before, changed.after))
         before, after = map(format_number, log_p)
@@ -76,7 +73,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
             f"log probability of the original translation {after}, {before} with all heads",
             title=title,
         )
-    removed = format_removals([Removal(*head) for head in order[:count]])
+    removed = removal_text.format_removals([removal.Removal(*head) for head in order[:count]])
     navigation.plain_link(
         "roles",
         "Open these heads in Remove heads",
@@ -85,7 +82,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
     st.caption(
         f"{MARKS} The first twelve heads are those whose removal, one after another, lowers the "
         f"log probability of the translation most; the others follow by their gradients: "
-        f"{code_line(removal_order)}. Other heads can take over what a head does."
+        f"{explanations.code_line(removal_order)}. Other heads can take over what a head does."
     )
 
 
@@ -103,4 +100,4 @@ def _set(count: int | None) -> None:
     else:
         st.session_state[BROKEN] = count
     # its slider is not on the page yet, or no more, so nothing else writes to the address
-    choose(BROKEN, None if count is None else str(count))
+    address.choose(BROKEN, None if count is None else str(count))

@@ -5,24 +5,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Translation, Translator
-from transformer.config import EOS
-from transformer.decoding import length_penalty
+from transformer import AttentionTrace, HeadlightError, Translation, Translator, config, decoding
 from transformer.decoding.hypothesis import Reason, SearchTree
 from transformer.text.tokenizer import SPECIAL, Tokenizer
 from transformer.translation.result import Candidate
 from transformer.translation.score import most_probable_others
 from viz.app.cache import cached_results
-from viz.app.chrome.explanations import code_line
+from viz.app.chrome import explanations, problems
 from viz.app.chrome.mounts import mount, queue_outdated_notice
-from viz.app.chrome.problems import say
 from viz.app.links.address import choose
-from viz.app.sentence import search_request
-from viz.app.sentence.candidates import MARKS, show_candidate
-from viz.app.sentence.request_translation import settings_of
-from viz.app.sentence.search_request import SearchRequest, is_asked
-from viz.app.sentence.search_steps import scored
-from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.app.sentence import player, search_request, sentence_bar
+from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.alternatives import (
     Edited,
     EditorPiece,
@@ -43,7 +36,7 @@ def force(tokenizer: Tokenizer, pieces: Sequence[str]) -> None:
     It takes no model, because Streamlit keeps callbacks with their arguments in memory.
     """
     *prefix, last = pieces
-    if last == SPECIAL[EOS]:
+    if last == SPECIAL[config.EOS]:
         search_request.edit(tokenizer.decode(tokenizer.ids_of(prefix)))
     else:
         search_request.force(pieces)
@@ -52,7 +45,7 @@ def force(tokenizer: Tokenizer, pieces: Sequence[str]) -> None:
 _REVISION = "translate.revision"
 
 
-def show_editor(bar: BarTranslation) -> None:
+def show_editor(bar: sentence_bar.BarTranslation) -> None:
     """Draw the translation of the bar in an editor, with its buttons."""
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
     invalid = bool(request.edited) and not bar.used.edited
@@ -98,7 +91,7 @@ def show_editor(bar: BarTranslation) -> None:
                 on_click=take,
             )
         if bar.used.edited:
-            score = scored(bar)
+            score = player.scored(bar)
             written = [piece.text for piece in score.pieces]
             st.button(
                 "Let the model finish the sentence",
@@ -110,8 +103,8 @@ def show_editor(bar: BarTranslation) -> None:
             )
 
 
-def _pieces(bar: BarTranslation) -> list[EditorPiece]:
-    score = scored(bar)
+def _pieces(bar: sentence_bar.BarTranslation) -> list[EditorPiece]:
+    score = player.scored(bar)
     parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
     return [
         EditorPiece(piece.text, log_prob, tuple((o.piece, o.probability) for o in others))
@@ -119,7 +112,7 @@ def _pieces(bar: BarTranslation) -> list[EditorPiece]:
     ]
 
 
-def _go_on(request: SearchRequest, prefix: Sequence[str]) -> None:
+def _go_on(request: search_request.SearchRequest, prefix: Sequence[str]) -> None:
     if search_request.is_asked(request):
         search_request.force(prefix)
     else:
@@ -131,15 +124,15 @@ DROPPED = "dropped"
 EDITED_NOTE = "The translation above is your version. The tree shows the model’s own search."
 
 
-def show_tree(bar: BarTranslation) -> None:
+def show_tree(bar: sentence_bar.BarTranslation) -> None:
     """Draw the tree of the search that found the translation in the bar."""
     translation = bar.translation
     try:
         if bar.used.edited:
-            settings = settings_of(bar.used)
+            settings = search_request.settings_of(bar.used)
             translation = cached_results.search(bar.translator, bar.used.text, settings)
     except HeadlightError as error:  # an edited translation can have untested settings
-        say(error)
+        problems.say(error)
         return
     tree = translation.tree
     if tree is None or not tree.nodes:
@@ -153,7 +146,7 @@ def show_tree(bar: BarTranslation) -> None:
             choose(DROPPED, "true" if shows_dropped else None)
             return
         node = node_of(sent, nodes)
-        if node is None or not is_asked(request):
+        if node is None or not search_request.is_asked(request):
             queue_outdated_notice()
         else:
             force(tokenizer, [nodes[index].text for index in tree.path(node)])
@@ -208,10 +201,10 @@ def reasons(beam_size: int) -> dict[Reason, str]:
     }
 
 
-def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
+def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -> None:
     """Draw each written piece with its probability, the best alternatives beside it."""
     st.subheader("What the model almost wrote", anchor=False)
-    score = scored(bar)
+    score = player.scored(bar)
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
     written = zip(score.pieces, score.alternatives, score.log_probs, strict=True)
     steps = [
@@ -223,24 +216,24 @@ def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
     ]
 
     def pick(choice: tuple[int, int] | None) -> None:
-        if choice is None or not is_asked(request):
+        if choice is None or not search_request.is_asked(request):
             queue_outdated_notice()
             return
         step, alternative = choice
         prefix = [pieces[0][0] for pieces in steps[:step]]
         force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
 
-    caption = origin_of(trace).caption("The most probable subwords of each step.")
+    caption = sentence_bar.origin_of(trace).caption("The most probable subwords of each step.")
     data = encode_bars(steps, caption=caption)
     mount("translate-steps", data, lambda sent: pick(choice_of(sent, steps)))
     st.caption(
         f"Each subword with its probability, given the {bar.translator.source_language} sentence "
         f"and all subwords before it: "
-        f"{code_line(most_probable_others)}."
+        f"{explanations.code_line(most_probable_others)}."
     )
 
 
-def show_others(bar: BarTranslation) -> None:
+def show_others(bar: sentence_bar.BarTranslation) -> None:
     """Draw the other hypotheses, best first, with differences from the translation marked."""
     if bar.used.edited:
         return  # no search made it
@@ -255,7 +248,7 @@ def show_others(bar: BarTranslation) -> None:
     st.caption(
         f"{MARKS} The best translation has {figures(best)}. The score is the log probability over "
         f"the length penalty of §6.1, so that a short sentence does not win for being short: "
-        f"{code_line(length_penalty)}."
+        f"{explanations.code_line(decoding.length_penalty)}."
     )
 
 

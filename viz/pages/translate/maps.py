@@ -1,21 +1,27 @@
-"""Links between words, and one map of cross-attention piece by piece."""
+"""Links between words, shares of the source, one map of cross-attention and its numbers."""
 
+import math
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace, Translator
+from transformer import AttentionTrace, Translator, kinds
 from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
+from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
 from transformer.analysis.sinks import without_sinks
-from transformer.kinds import Row
+from transformer.analysis.source_share import SourceShares, by_words, source_shares
+from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.text.languages import Languages
-from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.explanations import as_markdown
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import head_picker, mounts
+from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
 from viz.app.chrome.head_picker import (
     HEAD,
     KIND,
@@ -27,30 +33,147 @@ from viz.app.chrome.head_picker import (
     pick_row,
     pick_sinks,
 )
-from viz.app.chrome.mounts import mount, mount_map
-from viz.app.chrome.terms import help_on
-from viz.app.links import navigation
+from viz.app.links import address, navigation
 from viz.app.sentence.player import show_player
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
-from viz.draw.attention_map import encode_map
+from viz.draw import attention_map, caption, player
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
-from viz.draw.formatting import counted
+from viz.draw.formatting import counted, format_number, per_cent
 from viz.draw.heads_view import ExplorerOptions
-from viz.draw.labels import ROW_VERBS, head_title, named_head
+from viz.draw.labels import ROW_VERBS, display_tokens, head_title, named_head
 from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
-from viz.pages.translate import both_links
-from viz.pages.translate.both_links import BothLinks, pick_both
-from viz.pages.translate.break_it import show_break
-from viz.pages.translate.numbers import open_numbers, show_numbers
-from viz.pages.translate.where_from import explain_shares, pick_shares
+from viz.pages.translate import both_links, break_it
+
+NUMBERS = "numbers"
+"""Name in the URL of the open ribbon: kind, layer, head, row and column, from 1."""
+
+
+def open_numbers(place: dict[str, Any]) -> None:
+    """Put the ribbon that was clicked into the address."""
+    numbers = (str(place[name] + 1) for name in ("layer", "head", "query", "key"))
+    address.choose(NUMBERS, "-".join([place["kind"], *numbers]))
+
+
+def opened_numbers(trace: AttentionTrace) -> dict[str, Any] | None:
+    """Return the ribbon that the address names, if the trace has it."""
+    kind, *numbers = st.query_params.get(NUMBERS, "").split("-")
+    if len(numbers) != 4 or not all(n.isascii() and n.isdecimal() for n in numbers):
+        return None
+    names = ("layer", "head", "query", "key")
+    given = {name: int(n[:6]) - 1 for name, n in zip(names, numbers, strict=True)}
+    return player.head_of({"kind": kind, **given}, trace)
+
+
+def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
+    """Draw the numbers of the open ribbon, if there is one."""
+    if (place := opened_numbers(trace)) is None:
+        return
+    kind, layer, head, query, key = place.values()
+    values = memory.memo_per_trace(
+        trace,
+        ("sublayer", cached_results.identity(translator), kind, layer),
+        lambda: sublayer_values(translator.model, trace, kind, layer),
+    )
+    d_k = values.q.shape[-1]
+    row = arithmetic(values, head, query, 1 / math.sqrt(d_k))
+    labels = trace.labels(kind, "writes" if kind == "cross" else "reads")
+    looked = display_tokens(labels.keys)
+    added = np.linalg.norm(row.weighted, axis=-1)
+    title = named_head(kind, layer, head)
+    with st.container(key="numbers"):
+        heading, close = st.columns([9, 1])
+        heading.subheader(f"Why {title} looks at “{looked[key]}”: the numbers", anchor=False)
+        close.button("Close", key="numbers-close", on_click=address.choose, args=(NUMBERS, None))
+        st.markdown(
+            as_markdown(
+                f"q · k is {format_number(row.dots[key])}. Divided by √{d_k} it is the score "
+                f"{format_number(row.scaled[key])}. The softmax over the row makes it "
+                f"{per_cent(float(row.weights[key]))}. That share of the value vector of "
+                f"“{looked[key]}” goes into the output. Its length is "
+                f"{format_number(float(added[key]))}; the whole output has length "
+                f"{format_number(float(np.linalg.norm(row.z)))}."
+            )
+        )
+        picture, table = st.columns([5, 4], gap="large")
+        with picture:
+            data = attention_map.encode_map(
+                trace.weights(kind)[layer, head],
+                labels,
+                kind,
+                title=title,
+                languages=trace.languages,
+                reads=trace.decoder_tokens if kind == "cross" else None,
+                pinned=query,
+                caption=origin_of(trace).caption(caption.head_caption(kind, layer, head)),
+            )
+            mounts.mount("numbers-map", data)
+        with table:
+            frame = pd.DataFrame(
+                {
+                    "looks at": looked,
+                    "q · k": row.dots,
+                    f"÷ √{d_k}": np.where(row.seen, row.scaled, np.nan),
+                    "weight": row.weights,
+                    "length of weight × value": added,
+                }
+            ).iloc[: len(row.dots)]
+            st.dataframe(
+                frame.style.format(precision=3).apply(
+                    lambda cells: ["font-weight: 700" if cells.name == key else ""] * len(cells),
+                    axis=1,
+                ),
+                hide_index=True,
+                height=min(38 * (len(frame) + 1), 420),
+            )
+            choices = {**head_picker.link_parameters(kind, layer, head), "word": str(query + 1)}
+            navigation.plain_link("inside", "See every step of this row", choices)
+            navigation.plain_link(
+                "heads", "Compare with all heads", head_picker.link_parameters(kind, layer, head)
+            )
+            st.caption(f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}")
+
+
+WHERE_FROM = "where_from"
+"""Name of the switch in the URL."""
+
+
+def pick_shares(translator: Translator, trace: AttentionTrace) -> SourceShares | None:
+    """Draw the switch “Where it comes from”; return the shares of the words where it is on."""
+    if not st.toggle("Where it comes from", key=WHERE_FROM, bind="query-params"):
+        return None
+
+    def compute() -> SourceShares:
+        with cached_results.progress_bar("Sharing out each layer's output") as report:
+            return by_words(source_shares(translator, trace, progress=report), trace)
+
+    return memory.memo_per_trace(trace, "shares of words", compute)
+
+
+def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> None:
+    """Draw what the bars show, with means over the first so many written words, and the limits."""
+    source, target = (trace.languages.name(side) for side in ("source", "target"))
+    share, on_sinks = (
+        per_cent(float(values[:words].mean())) for values in (shares.from_source, shares.on_sinks)
+    )
+    st.caption(
+        as_markdown(
+            f"Bars, 0 to 1. Under each {target} word: its share that comes from the {source} "
+            f"sentence, the rest from what was written before ({share} on average). Under each "
+            f"{source} word: its largest share in any {target} word. Of cross-attention, "
+            f"{on_sinks} goes to sinks: special tokens and punctuation. Subwords are summed in the "
+            f"{source} line and averaged in the {target} one."
+        )
+    )
+    st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {code_line(source_shares)}")
+
 
 NOTHING = "There is no word to link: the sentence or its translation has none."
 
 
 def show_words(
     bar: BarTranslation, trace: AttentionTrace, settings: AlignmentSettings
-) -> AlignmentSettings | BothLinks | None:
+) -> AlignmentSettings | both_links.BothLinks | None:
     """Draw the player, whose last state is the links between words; return what made the links."""
     translator, languages = bar.translator, trace.languages
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
@@ -58,7 +181,7 @@ def show_words(
     actions = st.container(key="player-actions", horizontal=True, gap="small")
     show_numbers(translator, trace)
     with st.container(key="break-it"):
-        show_break(bar, trace, actions)
+        break_it.show_break(bar, trace, actions)
     if not source or not target:
         with picture:
             show_player(bar, trace, on_pick=open_numbers)
@@ -66,12 +189,12 @@ def show_words(
         return None
     problems = st.container(key="second-model")
     with actions, st.popover("Options", key="translate-words-controls"):
-        both = pick_both(translator, trace, problems)
+        both = both_links.pick_both(translator, trace, problems)
         drawn = replace(settings, row=pick_row(translator)) if both is None else settings
         from_source = pick_shares(translator, trace)
     if both is None:
         title, dashed, made_by = TITLE, DASHED, map_text(settings)
-        shares = memo_per_trace(
+        shares = memory.memo_per_trace(
             trace, ("word shares", drawn), lambda: aligned_shares(translator, trace, drawn)
         )
         pairs, solid = strongest(shares, "each"), strongest(shares, "mutual")
@@ -99,7 +222,7 @@ def show_words(
             shares=from_source,
             caption=origin_of(trace).caption(*about),
         )
-        mount("translate-words", data)
+        mounts.mount("translate-words", data)
     if from_source is not None:
         explain_shares(from_source, trace, len(target))
     st.caption(as_markdown(method))
@@ -112,7 +235,7 @@ def show_words(
     return both or drawn
 
 
-def link_method(settings: AlignmentSettings, languages: Languages, row: Row) -> str:
+def link_method(settings: AlignmentSettings, languages: Languages, row: kinds.Row) -> str:
     """Describe a link, the map and the row that it is read from, and its measured error."""
     text = (
         f"A solid link joins two words that are each other’s strongest match in "
@@ -174,7 +297,7 @@ def draw_map(
         title = head_title("cross", layer, head)
     labels = trace.labels("cross", "writes")
     encode = partial(
-        encode_map,
+        attention_map.encode_map,
         weights,
         labels,
         "cross",
@@ -188,7 +311,7 @@ def draw_map(
             head_caption("cross", layer, head, sinks=sinks)
         ),
     )
-    mount_map(key, labels, encode)
+    mounts.mount_map(key, labels, encode)
     if not sinks:
         st.caption(as_markdown(left_out(trace, "cross", ExplorerOptions("cross", layer, head))))
 

@@ -10,16 +10,10 @@ from transformer import HeadlightError, Translation, Translator
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.decoding.settings import SearchSettings
 from viz.app.cache import cached_results
-from viz.app.chrome.fields import menu, text_field
-from viz.app.chrome.mounts import queue_outdated_notice
-from viz.app.chrome.problems import say
+from viz.app.chrome import fields, mounts, problems
+from viz.app.chrome.fields import text_field
 from viz.app.models.menu import load, offered_models, reverse_of
-from viz.app.sentence import search_request
-from viz.app.sentence.candidates import MARKS, show_candidate
-from viz.app.sentence.other_model import pick_other
-from viz.app.sentence.request_translation import settings_of
-from viz.app.sentence.search_request import SearchRequest
-from viz.app.sentence.sentence_bar import BarTranslation, show_notices_of
+from viz.app.sentence import other_model, search_request, sentence_bar, translation_line
 from viz.draw.labels import quoted
 from viz.pages.translate.forcing import figures
 from viz.pages.translate.maps import MapChoice, draw_map
@@ -48,20 +42,20 @@ class OtherDecoding(NamedTuple):
     is_back: bool = False  # whether the text is the translation in the bar
 
 
-def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None:
+def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Translation] | None:
     """Draw the menu of comparisons; return the second decoding and its translation, if any."""
     with st.container(key="versus-controls", horizontal=True, gap="small"):
         try:
             decoding = _pick_decoding(bar)
         except HeadlightError as error:
-            say(error)
+            problems.say(error)
             return None
     if decoding is None:
         return None
     try:
         other = cached_results.search(decoding.translator, decoding.text, decoding.settings)
     except HeadlightError as error:
-        say(error)
+        problems.say(error)
         return None
     left, right = st.columns(2, gap="large")
     own = bar.translation
@@ -71,14 +65,14 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
         about = f"{settings} · {figures(own.best)}"
         if decoding.is_back:
             shown, title, about = bar.used.text, "Translated back", bar.translator.languages.source
-        show_candidate(shown, shown, about, title="In the bar")
+        translation_line.show_candidate(shown, shown, about, title="In the bar")
     with right:
         model = f"{escape(quoted(decoding.model))} · "
         model = "" if decoding.translator is bar.translator else model
         same = " · the same words" if other.text == shown else ""
         about = f"{model}{_settings_in_words(decoding.settings)} · {figures(other.best)}{same}"
-        show_candidate(other.text, shown, about, title=title)
-        show_notices_of(other)
+        translation_line.show_candidate(other.text, shown, about, title=title)
+        sentence_bar.show_notices_of(other)
         st.button(
             "Use this translation",
             key="versus-take",
@@ -87,21 +81,21 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
             args=(bar.requested, decoding.model, other),
             help="Uses it on all pages. Undo brings the other one back.",
         )
-    st.caption(" ".join([MARKS, *_caveats(bar, decoding)]))
+    st.caption(" ".join([translation_line.MARKS, *_caveats(bar, decoding)]))
     return decoding, other
 
 
-def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
+def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
     """Draw the menus; return the second decoding, or None without one."""
     offered = offered_models()
     reverse = reverse_of(bar.translator.languages, offered)
-    subject = menu("Compare with", SUBJECTS if reverse else SUBJECTS[:-1], VERSUS, width=260)
+    subject = fields.menu("Compare with", SUBJECTS if reverse else SUBJECTS[:-1], VERSUS, width=260)
     if subject == NOTHING:
         return None
-    settings = settings_of(bar.used)
+    settings = search_request.settings_of(bar.used)
     other = OtherDecoding(bar.translator, bar.requested.model, bar.used.text, settings)
     if subject == OTHER_MODEL:
-        if (choice := pick_other(bar, "versus_model")) is None:
+        if (choice := other_model.pick_other(bar, "versus_model")) is None:
             return None
         # its pieces differ, and so do the words of another language
         prefix = search_request.as_text(bar.used.pieces) if choice.same_target else ""
@@ -117,7 +111,7 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
         settings = replace(settings, beam_size=1)
     elif subject == OTHER_BEAM:
         beams = search_request.BEAMS
-        beam_size = menu("Beam size", beams, "versus_beam", width=160, index=len(beams) - 1)
+        beam_size = fields.menu("Beam size", beams, "versus_beam", width=160, index=len(beams) - 1)
         settings = replace(settings, beam_size=beam_size)
     elif subject == OTHER_ALPHA:
         bounds = *search_request.ALPHAS, 1.0, 0.1, "%.1f"
@@ -130,7 +124,7 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
     return other._replace(settings=settings)
 
 
-def _caveats(bar: BarTranslation, other: OtherDecoding) -> list[str]:
+def _caveats(bar: sentence_bar.BarTranslation, other: OtherDecoding) -> list[str]:
     """Name the figures that cannot be compared, if any."""
     if other.is_back:
         return []
@@ -139,7 +133,7 @@ def _caveats(bar: BarTranslation, other: OtherDecoding) -> list[str]:
             "Log probability compares two models only where they divide a text into the same "
             "subwords."
         ]
-    if other.settings.alpha != settings_of(bar.used).alpha:
+    if other.settings.alpha != search_request.settings_of(bar.used).alpha:
         return [
             "Scores under two α have two penalties ((5 + subwords) / 6)^α (§6.1), so log "
             "probability alone compares them."
@@ -156,9 +150,9 @@ def _settings_in_words(settings: SearchSettings) -> str:
     return f"{beam} · α {settings.alpha:g}{begins}"
 
 
-def _take(request: SearchRequest, model: str, other: Translation) -> None:
+def _take(request: search_request.SearchRequest, model: str, other: Translation) -> None:
     if not search_request.is_asked(request):
-        queue_outdated_notice()
+        mounts.queue_outdated_notice()
         return
     settings = other.settings
     search_request.set_request(
@@ -175,7 +169,7 @@ def _take(request: SearchRequest, model: str, other: Translation) -> None:
 
 
 def show_both_maps(
-    bar: BarTranslation,
+    bar: sentence_bar.BarTranslation,
     compared: tuple[OtherDecoding, Translation],
     choice: MapChoice,
 ) -> None:
@@ -194,6 +188,6 @@ def show_both_maps(
             try:
                 trace = cached_results.trace(translator, translation)
             except HeadlightError as error:
-                say(error)
+                problems.say(error)
             else:
                 draw_map(translator, trace, drawn, f"versus-map-{key}")

@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from viz.app.cache import clients
-from viz.app.cache.clients import MAX_RUNS, network, turn
+from viz.app.cache import search_queue
+from viz.app.cache.search_queue import MAX_RUNS, network, turn
 
 
 def test_one_client_has_some_runs_at_once_and_another_begins_its_own(monkeypatch) -> None:
     client = threading.local()
-    monkeypatch.setattr(clients, "current_client", lambda: client.name)
+    monkeypatch.setattr(search_queue, "current_client", lambda: client.name)
     go_on, lock, running = threading.Event(), threading.Lock(), []
 
     def run(name: str) -> None:
@@ -35,7 +35,7 @@ def test_one_client_has_some_runs_at_once_and_another_begins_its_own(monkeypatch
         for future in [*crowd, other]:
             future.result(20)
     assert len(running) == 31
-    assert not clients._free_turns()
+    assert not search_queue._free_turns()
 
 
 @pytest.mark.parametrize(

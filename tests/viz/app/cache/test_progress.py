@@ -3,14 +3,14 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.app.cache import progress
+from viz.app.cache import cached_results
 
 
 def work() -> None:
     import streamlit as st
 
     from transformer import InputError
-    from viz.app.cache.progress import progress_bar
+    from viz.app.cache.cached_results import progress_bar
 
     seen = st.session_state
     try:
@@ -29,7 +29,7 @@ def work() -> None:
     [("well", 0, []), ("in an error", 0, ["It cannot be done."]), ("in the middle", 1, [])],
 )
 def test_the_bar_goes_with_the_work(monkeypatch, end, bars, sentences) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(cached_results, "PATIENCE", -1.0)
     app = AppTest.from_function(work)
     for now in ((), ("the second part",)):
         app.session_state["end"], app.session_state["now"] = end, now

@@ -1,5 +1,5 @@
 from transformer.files.installed import ASSETS
-from viz.app.lessons.download import marked_answers
+from viz.app.lessons.panel import marked_answers
 from viz.app.lessons.progress import Progress
 from viz.lessons import read_lesson
 from viz.lessons.answers import GivenAnswer, read_answers, write_answers

@@ -7,10 +7,9 @@ import pytest
 
 from tests.viz.app_test import in_url, texts
 from viz.app.lessons import library
-from viz.app.lessons.card_view import card_view, is_open
 from viz.app.lessons.library import LESSONS_VARIABLE
-from viz.app.lessons.progress import SEPARATOR, SHOWN
-from viz.app.lessons.texts import TEXTS
+from viz.app.lessons.panel import TEXTS
+from viz.app.lessons.progress import SEPARATOR, SHOWN, card_view, is_open
 from viz.lessons import View, read_lesson
 
 SENTENCE = "The dog sleeps in the garden."
@@ -97,9 +96,9 @@ def test_the_menu_begins_with_the_readers_language_and_the_shortest_lesson(
 
 
 def draw_menu() -> None:
-    from viz.app.lessons import menu
+    from viz.app.lessons import library
 
-    menu.draw_lessons()
+    library.draw_lessons()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Undo and redo: what is one step, and what a new step leaves of the undone ones."""
 
-from viz.app.links.undo import MAX_STEPS, PAUSE, History
+from viz.app.sentence.search_request import MAX_STEPS, PAUSE, History
 
 
 def test_steps_are_undone_and_redone_until_something_new_is_done() -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from viz.app.sentence.candidates import mark_changed_words
+from viz.app.sentence.translation_line import mark_changed_words
 
 
 def marked(text: str, other: str) -> str:

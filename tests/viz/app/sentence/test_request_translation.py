@@ -3,8 +3,7 @@
 import pytest
 
 from transformer.decoding.settings import SearchSettings
-from viz.app.sentence.request_translation import settings_of, translate_request
-from viz.app.sentence.search_request import SearchRequest
+from viz.app.sentence.search_request import SearchRequest, settings_of, translate_request
 
 SENTENCE = "The dog sleeps in the garden."
 

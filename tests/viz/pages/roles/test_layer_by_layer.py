@@ -18,7 +18,7 @@ from transformer.analysis.logits.decoder_lens import decoder_lens
 from transformer.analysis.logits.logit_lens import LayerPredictions
 from transformer.analysis.teacher_forcing import measure_layers
 from viz.app.cache import cached_results
-from viz.app.sentence.candidates import mark_changed_words
+from viz.app.sentence.translation_line import mark_changed_words
 from viz.draw.formatting import format_number
 from viz.pages.roles import layer_by_layer as layers
 from viz.pages.roles.layer_by_layer import BEFORE, SOURCE, START, word_shares

@@ -27,12 +27,11 @@ from transformer.analysis.heads.removal_text import format_removals, parse_remov
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
 from viz.app.cache import cached_results
+from viz.app.cache.cached_results import effect_of
 from viz.app.cache.memory import forget_server_wide
-from viz.app.cache.removal_effects import effect_of
 from viz.app.chrome.mounts import LATE
-from viz.app.sentence.candidates import mark_changed_words
-from viz.app.sentence.request_translation import settings_of
-from viz.app.sentence.search_request import SearchRequest
+from viz.app.sentence.search_request import SearchRequest, settings_of
+from viz.app.sentence.translation_line import mark_changed_words
 from viz.draw.formatting import format_number
 from viz.draw.labels import named_head
 from viz.pages.roles import removal as view

@@ -1,7 +1,7 @@
 """Two systems on the same lines: head by head, sentence by sentence, and by BLEU and chrF2."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -99,12 +99,13 @@ def quality_changes(
     systems: list[tuple[str, Sequence[str]]] = [("before", before), ("after", after)]
     metrics = {"BLEU": BLEU(references=texts), "chrF2": CHRF(references=texts)}
     _, scores = PairedTest(systems, metrics, texts, test_type="bs", n_samples=RESAMPLES)()
-    changes = {}
-    for name in metrics:
-        # each result has the half width of its interval
-        before_and_after = [
-            Figure(result.score, result.mean - result.ci, result.mean + result.ci)
-            for result in scores[name]
-        ]
-        changes[name] = QualityChange(*before_and_after, float(scores[name][1].p_value))
-    return changes
+    return {name: _change(*scores[name]) for name in metrics}
+
+
+def _change(first: Any, second: Any) -> QualityChange:
+    """Convert the results of both systems, each with the half width of its interval."""
+    before, after = (
+        Figure(result.score, result.mean - result.ci, result.mean + result.ci)
+        for result in (first, second)
+    )
+    return QualityChange(before, after, float(second.p_value))

@@ -100,7 +100,7 @@ def test_a_click_is_a_head_of_the_chart_and_nothing_else_that_a_browser_sends() 
         point = {"kind": kind, "layer": 1, "head": 3}
         assert clicked([point], both) == (kind, 1, 3)
     wrong: list[object] = ["x", None, [], [3], [{}], [{"kind": "x", "layer": 0, "head": 0}]]
-    layers: tuple[object, ...] = (2, -1, "1", True, [])
+    layers: list[object] = [2, -1, "1", True, []]
     wrong += [[{"layer": layer, "head": 0}] for layer in layers]
     assert [clicked(value) for value in wrong] == [None] * len(wrong)
     assert clicked_head(None, GRID) is clicked_head({"selection": 3}, GRID) is None

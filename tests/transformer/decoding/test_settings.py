@@ -101,6 +101,7 @@ def test_fewer_candidates_are_the_best_of_all_and_the_length_is_kept(translator)
         translation = translator.translate(TEXT, beam_size=6, n_best=n)
         assert len(translation.candidates) == n
         assert translation.best.hypothesis.score >= every.best.hypothesis.score - 1e-5
+    assert len(translator.translate(TEXT, max_length=1).best.pieces) == 1
     short = translator.translate(TEXT, max_length=3)
     assert max(len(candidate.pieces) for candidate in short.candidates) == 3
     assert "within 3 pieces, the given limit" in " ".join(short.notices)

@@ -82,7 +82,7 @@ def _refusal(host: str, port: int) -> str | None:
 def _listening(host: str, port: int) -> str:
     """Say in one sentence where the server listens, and who can reach it."""
     if host in EVERY_INTERFACE:
-        return f"Open http://{_name()}:{port} here or anywhere that reaches this machine."
+        return f"Open http://{_own_address()}:{port} here or anywhere that reaches this machine."
     if host == HOST:
         return (
             f"Open http://localhost:{port} on this machine alone; --host 0.0.0.0 shares it in a "
@@ -91,7 +91,7 @@ def _listening(host: str, port: int) -> str:
     return f"Open http://{processes.joined(host, port)} wherever that address is reached."
 
 
-def _name() -> str:
+def _own_address() -> str:
     """Return the address by which others reach this machine, or else its name."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:

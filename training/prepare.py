@@ -42,9 +42,9 @@ def _prepare(options: argparse.Namespace) -> None:
                 f"{options.tokenizer} has {tokenizer.vocab_size:,} pieces, but {options.config} "
                 f"says vocab_size = {config.model.vocab_size}: write there what it has."
             )
-    endings = text_folders.chosen_endings(options)
+    codes = text_folders.chosen_codes(options)
     request = Request(
-        folders=tuple(replace(folder, endings=endings) for folder in options.data),
+        folders=tuple(replace(folder, codes=codes) for folder in options.data),
         vocab_size=config.model.vocab_size,
         max_pieces=config.recipe.max_pieces,
         sample_lines=options.sample_lines,
@@ -243,16 +243,16 @@ class Request:
         )
         weights = [folder.weight for folder in self.folders]
         options = {**asdict(self.cleaning), "max_pieces": self.max_pieces, "weights": weights}
-        return options | vocabulary | self.endings.record()
+        return options | vocabulary | self.codes.record()
 
     @property
-    def endings(self) -> text_folders.LanguageCodes:
+    def codes(self) -> text_folders.LanguageCodes:
         """The languages of all folders."""
-        return self.folders[0].endings
+        return self.folders[0].codes
 
     def validation(self) -> ParallelText:
         """Read the validation text."""
-        return text_folders.read_validation_text(self.folders[0].path, self.endings)
+        return text_folders.read_validation_text(self.folders[0].path, self.codes)
 
     def checksums(self) -> dict[str, Any]:
         """Compute the SHA-256 of the validation text and of each file of training text."""
@@ -311,7 +311,7 @@ def _write(request: Request, new: Path) -> dict[str, Any]:
     validation = request.validation()
     asked = {"options": request.options(), "texts": request.checksums()}
     reasons = scan(request.folders, request.cleaning)
-    sides = zip(request.endings, (validation.source, validation.target), strict=True)
+    sides = zip(request.codes, (validation.source, validation.target), strict=True)
     texts = {
         f"{prepared.VALIDATION}.{code}": "".join(f"{line}\n" for line in side)
         for code, side in sides

@@ -81,8 +81,8 @@ def train(options: argparse.Namespace) -> None:
             if process.is_main_process:
                 held.enter_context(_held_folder(out, resume))
             config = _configuration(options)
-            endings = _endings(options)
-            folders = [dataclasses.replace(f, endings=endings) for f in options.data]
+            codes = _codes(options)
+            folders = [dataclasses.replace(f, codes=codes) for f in options.data]
             if options.start_from and not resume:
                 start = _first_weights(options.start_from, config.model, options.config)
             if options.tensorboard:
@@ -95,7 +95,7 @@ def train(options: argparse.Namespace) -> None:
                 "the SHA-256 of --start-from": start and checksum_of_weights(start.folder),
                 "the weights of --data": [folder.weight for folder in options.data],
                 "prepared --data": prepared_among(options.data) is not None,
-                "--source and --target": endings,
+                "--source and --target": codes,
             }
         except (HeadlightError, OSError) as error:
             outcome = error
@@ -130,21 +130,21 @@ def train(options: argparse.Namespace) -> None:
             )
 
 
-def _endings(options: argparse.Namespace) -> text_folders.LanguageCodes:
+def _codes(options: argparse.Namespace) -> text_folders.LanguageCodes:
     """Return the languages: as given, else those of the run that is resumed or of prepared text."""
     prepared = prepared_among(options.data)
     if not options.resume:
-        return text_folders.chosen_endings(
+        return text_folders.chosen_codes(
             options, prepared_languages(prepared) if prepared else text_folders.ENGLISH_GERMAN
         )
     began = saved_endings(options.out / STATE)
-    endings = text_folders.chosen_endings(options, began)
-    if endings != began:
+    codes = text_folders.chosen_codes(options, began)
+    if codes != began:
         raise ConfigError(
-            f"{options.out} is a run from {began}, and not from {endings}: leave --source and "
+            f"{options.out} is a run from {began}, and not from {codes}: leave --source and "
             f"--target out, or choose another --out for a new run."
         )
-    return endings
+    return codes
 
 
 def _configuration(options: argparse.Namespace) -> RunConfig:

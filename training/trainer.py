@@ -59,14 +59,14 @@ class Trainer:
             self.model,
             self.recipe.validate_sentences,
             process,
-            tokens_of(data.endings.languages.target)[0],
+            tokens_of(data.codes.languages.target)[0],
         )
-        self.languages = data.endings.languages
+        self.languages = data.codes.languages
         self.probes = probes_of(self.languages, data.validation)
         self.updater = Updater(self.model, config, process)
         self.saver = Saver(
             out, self.model, self.tokenizer, self.updater,
-            RunIdentity(config, data.text.fingerprint, data.endings), self.recipe.average, process,
+            RunIdentity(config, data.text.fingerprint, data.codes), self.recipe.average, process,
         )  # fmt: skip
         self.progress = Progress(length_multiple=self.stream.length_multiple)
         self.saved_step: int | None = None  # the last one since it began or was resumed

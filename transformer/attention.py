@@ -78,9 +78,9 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """Attend from x to keys and values that are already projected, as a cache holds them."""
         q = self.hook_q(split_heads(self.W_Q(x), self.h))  # [batch, head, query, d_k]
-        explicit = self._explicit(q)
+        needs_weights = self._needs_weights(q)
         # the kernel's own causal mask aligns first query and first key, and takes no other mask
-        if is_causal and (explicit or mask is not None or q.size(2) != k.size(2)):
+        if is_causal and (needs_weights or mask is not None or q.size(2) != k.size(2)):
             causal = causal_mask(q.size(2), k.size(2), q.device)
             mask = causal if mask is None else mask & causal
             is_causal = False
@@ -89,7 +89,7 @@ class MultiHeadAttention(nn.Module):
         if mask is not None:
             # one mask serves all layers, and a hook may edit in place
             mask = self.hook_mask(mask.clone() if self.hook_mask.watched else mask)
-        if explicit:
+        if needs_weights:
             scores = self.hook_attn_scores(attention_scores(q, k, mask))
             # bf16 scores too: rows that sum to 1 in float32, and several times as fast on a CPU
             exact = torch.promote_types(scores.dtype, torch.float32)
@@ -106,7 +106,7 @@ class MultiHeadAttention(nn.Module):
         bias: Tensor | None = self.W_O.bias
         return summed if bias is None else summed + bias  # type: ignore[no-any-return]
 
-    def _explicit(self, q: Tensor) -> bool:
+    def _needs_weights(self, q: Tensor) -> bool:
         """Return whether the weights must be computed as a tensor instead of in the fused kernel.
 
         They are when a hook is on them or on the mask. They also are when gradients are needed

@@ -221,7 +221,7 @@ class AttentionTrace(TraceFields):
 
     def _columns(self, kind: Kind) -> dict[str, Any]:
         weights, labels = self.weights(kind), self.labels(kind)
-        layers, heads = np.nonzero(self.has_head(kind))
+        layers, heads = np.nonzero(self.existing_heads(kind))
         cells = np.indices(weights.shape[2:]).reshape(2, -1)
         size = cells.shape[1]
         query, key = (np.tile(axis, len(layers)) for axis in cells)

@@ -78,7 +78,7 @@ def batch(rows: int, source: int, target: int) -> Batch:
 @pytest.mark.slow
 def test_compiled_layers_are_a_few_graphs_whatever_the_lengths(monkeypatch):
     """A cut leaves the attention out; one graph for each length would be compiled for ever."""
-    monkeypatch.setattr(MultiHeadAttention, "_explicit", lambda *_: False)  # as on a GPU
+    monkeypatch.setattr(MultiHeadAttention, "_needs_weights", lambda *_: False)  # as on a GPU
     graphs: list[fx.GraphModule] = []
 
     def backend(graph: fx.GraphModule, _inputs: list[Tensor]) -> fx.GraphModule:

@@ -145,7 +145,7 @@ def test_any_two_languages_are_prepared_from_any_kind_of_file(
     plain, packed = tmp_path / "plain", tmp_path / "packed"
     languages = ["--source", "fr", "--target", "nl"]
     assert main(command(recipe, plain, "--data", first, second, *languages)) == 0
-    assert open_prepared(plain).endings == LanguageCodes("fr", "nl")
+    assert open_prepared(plain).codes == LanguageCodes("fr", "nl")
     # the same text, one side packed, and both in a TMX file
     (first / "train.nl.gz").write_bytes(gzip.compress((first / "train.nl").read_bytes()))
     (first / "train.nl").unlink()

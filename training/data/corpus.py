@@ -23,7 +23,7 @@ _MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS
 BLOCK = 4 * MIB  # that is read at one time
 CHUNK = 50_000  # lines that are held at one time
 _UNPACKERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-PACKED = tuple(_UNPACKERS)  # endings of packed files, in lower case
+PACKED = tuple(_UNPACKERS)  # extensions of packed files, in lower case
 
 
 class CorpusError(HeadlightError):

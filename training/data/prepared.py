@@ -31,19 +31,19 @@ class RunData:
     text: TrainingText
     validation: ParallelText
     max_pieces: int
-    endings: LanguageCodes
+    codes: LanguageCodes
 
     def require(
         self,
         folder: Path,
         config: RunConfig,
-        endings: LanguageCodes,
+        codes: LanguageCodes,
         vocabulary: tuple[Tokenizer, Path] | None = None,
     ) -> None:
         """Raise CorpusError unless a folder was prepared for these languages and this recipe."""
-        if endings != self.endings:
+        if codes != self.codes:
             raise CorpusError(
-                f"{folder} was prepared from {self.endings}, and not from {endings}: leave "
+                f"{folder} was prepared from {self.codes}, and not from {codes}: leave "
                 f"--source and --target out, or prepare the text with them."
             )
         for name, ours, theirs in (
@@ -92,10 +92,10 @@ def open_prepared(folder: Path) -> RunData:
         }
         encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
         tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MAX_BYTES))
-    endings = prepared_languages(folder)
-    validation = read_parallel(folder / VALIDATION, endings)
+    codes = prepared_languages(folder)
+    validation = read_parallel(folder / VALIDATION, codes)
     text = TrainingText(encoded, parts, checksums)
-    return RunData(tokenizer, text, validation, manifest["max_pieces"], endings)
+    return RunData(tokenizer, text, validation, manifest["max_pieces"], codes)
 
 
 def prepared_languages(folder: Path) -> LanguageCodes:

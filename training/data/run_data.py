@@ -22,20 +22,20 @@ def read_run_data(
     process: ProcessInfo,
 ) -> RunData:
     """Read the data of a run, all folders in the same languages; its vocabulary may be learnt."""
-    endings = folders[0].endings
+    codes = folders[0].codes
     if prepared := prepared_among(folders):
         data = open_prepared(prepared)
-        data.require(prepared, config, endings, vocabulary)
+        data.require(prepared, config, codes, vocabulary)
         return data
     texts = [folder.read() for folder in folders]
-    validation = read_validation_text(folders[0].path, endings)
+    validation = read_validation_text(folders[0].path, codes)
     if vocabulary:
         tokenizer, _ = vocabulary
     else:
         tokenizer = _learn_vocabulary(texts, config.model.vocab_size, process)
     max_pieces = config.recipe.max_pieces
     text = encode_texts(folders, texts, tokenizer, max_pieces, progress=process.is_main_process)
-    return RunData(tokenizer, text, validation, max_pieces, endings)
+    return RunData(tokenizer, text, validation, max_pieces, codes)
 
 
 def _learn_vocabulary(

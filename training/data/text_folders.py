@@ -17,7 +17,7 @@ from transformer.text.languages import LANGUAGES, Languages, name_of
 
 SOURCE, TARGET = "en", "de"
 TRAINING, VALIDATION = "train", ("val", "valid", "validation", "dev")
-"""Names of a folder's files before their endings; of the validation text, the first that it has."""
+"""Names of the files of a folder without extension; of the validation text, the first there is."""
 TSV, CSV, TMX = ONE_FILE = ".tsv", ".csv", ".tmx"
 MAX_WEIGHT = 1_000.0
 _NO_CODES = {"src", "tgt", "trg", "ref", "hyp", "source", "target"}
@@ -60,7 +60,7 @@ class PairFiles:
     """Files of one text: two of lines, or one that holds both sides."""
 
     paths: tuple[Path, ...]
-    endings: LanguageCodes
+    codes: LanguageCodes
 
     def chunks(self, at_most: int = corpus.MAX_STREAM_BYTES) -> Iterator[corpus.ParallelText]:
         """Yield the pairs, some at a time."""
@@ -68,8 +68,8 @@ class PairFiles:
             return map(_without_tags, corpus.pair_chunks(self.paths[0], self.paths[1], at_most))
         path, kind = self.paths[0], _kind(self.paths[0])
         if kind == TMX:
-            return _chunks(tmx_pairs(path, self.endings, at_most))
-        return _chunks(table_pairs(path, self.endings, at_most, is_csv=kind == CSV))
+            return _chunks(tmx_pairs(path, self.codes, at_most))
+        return _chunks(table_pairs(path, self.codes, at_most, is_csv=kind == CSV))
 
     def side(self, number: int) -> Iterator[list[str]]:
         """Yield the lines of one side, some at a time, as `chunks` does."""
@@ -99,14 +99,14 @@ def _without_tags(pairs: corpus.ParallelText) -> corpus.ParallelText:
     return pairs
 
 
-def find_files(prefixes: Iterable[Path], endings: LanguageCodes) -> PairFiles:
-    """Find the files of a text by what stands before their endings: of the first that has some.
+def find_files(prefixes: Iterable[Path], codes: LanguageCodes) -> PairFiles:
+    """Find the files of a text by what stands before their extensions: of the first that has some.
 
     Two files of lines come before one that holds both sides. Where there are none, the files of
     lines that the last would have are returned: an error names them.
     """
     for prefix in prefixes:
-        sides = tuple(_existing(Path(f"{prefix}.{code}")) for code in endings)
+        sides = tuple(_existing(Path(f"{prefix}.{code}")) for code in codes)
         if any(map(os.path.lexists, sides)):
             break
         single = [_existing(Path(f"{prefix}{kind}")) for kind in ONE_FILE]
@@ -114,8 +114,8 @@ def find_files(prefixes: Iterable[Path], endings: LanguageCodes) -> PairFiles:
         if len(single) > 1:
             raise corpus.CorpusError(f"{single[0]} and {single[1]} are both there: leave one.")
         if single:
-            return PairFiles((single[0],), endings)
-    return PairFiles(sides, endings)
+            return PairFiles((single[0],), codes)
+    return PairFiles(sides, codes)
 
 
 def _existing(path: Path) -> Path:
@@ -124,18 +124,18 @@ def _existing(path: Path) -> Path:
     return next(filter(os.path.lexists, paths), path)
 
 
-def read_parallel(prefix: Path, endings: LanguageCodes = ENGLISH_GERMAN) -> corpus.ParallelText:
+def read_parallel(prefix: Path, codes: LanguageCodes = ENGLISH_GERMAN) -> corpus.ParallelText:
     """Read the text whose files begin with the prefix, such as `prefix.en` and `prefix.de`."""
-    return corpus.read_pairs(find_files([prefix], endings).chunks(corpus.MAX_BYTES))
+    return corpus.read_pairs(find_files([prefix], codes).chunks(corpus.MAX_BYTES))
 
 
 def read_validation_text(
-    folder: Path, endings: LanguageCodes = ENGLISH_GERMAN
+    folder: Path, codes: LanguageCodes = ENGLISH_GERMAN
 ) -> corpus.ParallelText:
     """Read the validation text of a folder, or of that of a file."""
     folder = folder if _is_folder(folder) else folder.parent
     # where there is none, an error names the last one
-    files = find_files([folder / name for name in (*VALIDATION, "valid")], endings)
+    files = find_files([folder / name for name in (*VALIDATION, "valid")], codes)
     return corpus.read_pairs(files.chunks(corpus.MAX_BYTES))
 
 
@@ -153,20 +153,20 @@ class DataFolder:
 
     path: Path
     weight: float = 1.0
-    endings: LanguageCodes = ENGLISH_GERMAN
+    codes: LanguageCodes = ENGLISH_GERMAN
 
     def files(self) -> PairFiles:
         """Return the files of the training text."""
         if _is_folder(self.path):
-            return find_files([self.path / TRAINING], self.endings)
+            return find_files([self.path / TRAINING], self.codes)
         kind = _kind(self.path)
         if kind in ONE_FILE:
-            return PairFiles((self.path,), self.endings)
-        files = find_files([self.path, self.path / TRAINING], self.endings)
+            return PairFiles((self.path,), self.codes)
+        files = find_files([self.path, self.path / TRAINING], self.codes)
         if os.path.lexists(self.path) and not any(map(os.path.lexists, files.paths)):
             raise corpus.CorpusError(
                 f"{self.path} is {kind[1:].upper() or 'a file'}, from which no pairs are read: "
-                f"give TSV, CSV, TMX, or two files of lines by what stands before their endings."
+                f"give TSV, CSV, TMX, or the path of two files of lines without their extensions."
             )
         return files
 
@@ -196,14 +196,14 @@ def data_folder(argument: str) -> DataFolder:
     return DataFolder(Path(path), weight)
 
 
-def chosen_endings(options: Namespace, known: LanguageCodes = ENGLISH_GERMAN) -> LanguageCodes:
+def chosen_codes(options: Namespace, known: LanguageCodes = ENGLISH_GERMAN) -> LanguageCodes:
     """Return the languages of `--source` and `--target`, or what is known of one not given."""
-    endings = LanguageCodes(options.source or known.source, options.target or known.target)
-    if endings.source == endings.target:
+    codes = LanguageCodes(options.source or known.source, options.target or known.target)
+    if codes.source == codes.target:
         raise ConfigError(
-            f"Source and target are both {endings.source}: give two with --source and --target."
+            f"Source and target are both {codes.source}: give two with --source and --target."
         )
-    return endings
+    return codes
 
 
 def add_languages(parser: ArgumentParser) -> None:

@@ -70,7 +70,7 @@ class RunIdentity:
 
     config: RunConfig
     text: str
-    endings: LanguageCodes = ENGLISH_GERMAN
+    codes: LanguageCodes = ENGLISH_GERMAN
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Snapshot:
             PROGRESS_KEY: asdict(progress),
             "config": config,
             "text": identity.text,
-            **identity.endings.record(),
+            **identity.codes.record(),
         }
         return cls(safetensors.torch.save(tensors), written)
 
@@ -267,7 +267,7 @@ class Saver:
         folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
 
         def write() -> None:
-            checkpoint.save(folder, copy, self.tokenizer, languages=self.identity.endings.languages)
+            checkpoint.save(folder, copy, self.tokenizer, languages=self.identity.codes.languages)
             state.write(self.out / STATE)
             for old in checkpoints(self.out)[: -self.keep]:
                 remove_folder(old, checkpoint.folder_kind())

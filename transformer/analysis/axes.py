@@ -40,7 +40,7 @@ class LabelledWeights(NamedTuple):
         return kind == "decoder_self" and self.causal
 
     @property
-    def has_head(self) -> npt.NDArray[np.bool_]:
+    def existing_heads(self) -> npt.NDArray[np.bool_]:
         """The mask of the heads that exist, `[layer, head]`."""
         layers, heads = self.weights.shape[:2]
         counts = np.array(self.head_counts or (heads,) * layers, dtype=int)
@@ -194,7 +194,7 @@ def _words_at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ..
 
 def mean_of_heads(axes: LabelledWeights) -> Weights:
     """Average over the heads that each layer has, `[layer, query, key]`."""
-    counts = axes.has_head.sum(-1)[:, None, None]
+    counts = axes.existing_heads.sum(-1)[:, None, None]
     mean: Weights = axes.weights.sum(1) / counts.astype(np.float32)
     return mean
 

@@ -89,7 +89,7 @@ def share_on_sinks(
         shares[number] = np.divide(
             on_sinks, total, out=np.zeros_like(total), where=total != 0
         ).mean(-1)
-    return np.where(trace.has_head(kind), shares, np.nan)
+    return np.where(trace.existing_heads(kind), shares, np.nan)
 
 
 def left_out_keys(axes: LabelledWeights) -> Cells | None:

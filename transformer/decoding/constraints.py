@@ -43,7 +43,7 @@ class Constraints:
         if self.words is None:
             return
         given = self.words.text_of(self.prefix) if self.text is None else self.text.text
-        if word := self.words.written(given):
+        if word := self.words.completed_by(given):
             raise InputError(
                 f"The forced prefix contains “{word}”, which is forbidden: allow one or the other."
             )

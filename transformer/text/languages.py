@@ -134,7 +134,7 @@ class Languages:
         plain = code if _PLAIN.fullmatch(code) else ""
         return Languages(self.source, name_of(code) or plain)
 
-    def asking_for(self, code: str, text: str) -> str:
+    def with_target_code(self, code: str, text: str) -> str:
         """Put a code in front of the text, in the place of one that it has."""
         asked = f">>{code}<<"
         if code not in self.codes:

@@ -158,7 +158,7 @@ class ForbiddenWords:
         """Return the text of these pieces."""
         return "".join(self.texts[token] for token in tokens)
 
-    def written(self, text: str) -> str | None:
+    def completed_by(self, text: str) -> str | None:
         """Return a forbidden word that this text completes, if there is one."""
         return next(self._forbidden(text, last=False), None)
 

@@ -126,7 +126,7 @@ class TraceFields:
         layers, heads = self.weights(kind).shape[:2]
         return self.head_counts.get(kind, (heads,) * layers)
 
-    def has_head(self, kind: Kind) -> npt.NDArray[np.bool_]:
+    def existing_heads(self, kind: Kind) -> npt.NDArray[np.bool_]:
         """Mark the heads of the array that exist, `[layer, head]`."""
         counts = np.array(self.head_count(kind), dtype=int)
         return np.arange(self.weights(kind).shape[1]) < counts[:, None]

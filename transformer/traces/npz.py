@@ -139,7 +139,7 @@ def _require_heads(trace: TraceFields, kind: Kind) -> None:
     counts = trace.head_count(kind)
     if not weights.size or len(counts) != len(weights) or max(counts) != weights.shape[1]:
         raise ValueError(f"{kind} has other heads than it says")
-    if min(counts) < 0 or weights[~trace.has_head(kind)].any():
+    if min(counts) < 0 or weights[~trace.existing_heads(kind)].any():
         raise ValueError(f"{kind} has fewer heads than none, or weights of none")
 
 

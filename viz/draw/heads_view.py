@@ -337,7 +337,7 @@ class HeadsView:
         lens_part = caption.lens_caption(self.options.lens, sinks=self.options.sinks)
         own = self.caption(f"{KIND_TITLES[kind]}, {lens_part}")
         note = caption.row_note(lens, kind, special=options.special, sinks=sinks)
-        every_head = heads.whole.weights[heads.whole.has_head]
+        every_head = heads.whole.weights[heads.whole.existing_heads]
         if options.special and sinks and lens == "weights" and not _sums_to_one(every_head):
             note = _NOT_ONE
         a_map = self._map(drawn, kind, note=note, caption=own)

@@ -95,7 +95,7 @@ def looked_at(trace: AttentionTrace) -> Finding | None:
     weights = trace.cross[:, :, query, key]
     layer, number = map(int, np.unravel_index(weights.argmax(), weights.shape))
     head, weight = Head("cross", layer, number), float(weights.max())
-    agreeing, total = int(heads[query, key]), int(trace.has_head("cross").sum())
+    agreeing, total = int(heads[query, key]), int(trace.existing_heads("cross").sum())
     if not agreeing:
         return None
     written = quoted(display_tokens(trace.target_tokens)[query])
@@ -208,14 +208,14 @@ def neighbour_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float6
         np.diagonal(weights, offset, axis1=2, axis2=3).mean(-1, dtype=np.float64)
         for offset in (-1, 1)
     ]
-    return np.where(trace.has_head(kind)[:, None], np.stack(sides, 1), 0)
+    return np.where(trace.existing_heads(kind)[:, None], np.stack(sides, 1), 0)
 
 
 def sinks(trace: AttentionTrace) -> Finding | None:
     """Find the kind of which most heads give most of their weight to the end token."""
     counts = {kind: end_shares(trace, kind) for kind in trace.kinds}
     shares = {
-        kind: float((values > MOST).sum() / trace.has_head(kind).sum())
+        kind: float((values > MOST).sum() / trace.existing_heads(kind).sum())
         for kind, values in counts.items()
     }
     if not shares or max(shares.values()) < MANY:
@@ -225,7 +225,7 @@ def sinks(trace: AttentionTrace) -> Finding | None:
     end = next(key for key in trace.labels(kind).keys if key in trace.special.ends)
     layer, head = map(int, np.unravel_index(counts[kind].argmax(), counts[kind].shape))
     return Finding(
-        f"{heads} of {int(trace.has_head(kind).sum())} {SCREEN_NAMES[kind]} heads "
+        f"{heads} of {int(trace.existing_heads(kind).sum())} {SCREEN_NAMES[kind]} heads "
         f"{'gives' if heads == 1 else 'give'} more than half of the weight to {quoted(end)}. "
         "“Without sinks”, under Options, shows the rest.",
         (Claim("heads on the end token", (kind,), float(heads)),),
@@ -243,7 +243,7 @@ def end_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float64]:
     shares: npt.NDArray[np.float64] = (
         trace.weights(kind)[:, :, first:, ends].astype(np.float64).sum(-1).mean(-1)
     )
-    return np.where(trace.has_head(kind), shares, 0)
+    return np.where(trace.existing_heads(kind), shares, 0)
 
 
 def most_decided(trace: AttentionTrace) -> Finding | None:

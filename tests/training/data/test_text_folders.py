@@ -72,7 +72,7 @@ def test_one_file_holds_both_sides(
     monkeypatch.setattr(corpus, "CHUNK", 2)
     (tmp_path / name).write_bytes(content)
     for path in (tmp_path, tmp_path / name):
-        files = DataFolder(path, endings=FRENCH_DUTCH).files()
+        files = DataFolder(path, codes=FRENCH_DUTCH).files()
         chunks = [*files.chunks()]
         assert [len(chunk) for chunk in chunks] == [2, 1]
         assert corpus.read_pairs(chunks) == PAIRS
@@ -85,7 +85,7 @@ def test_two_files_may_be_packed_and_named_as_opus_does(tmp_path: Path) -> None:
         text = "\n".join(lines).encode() + b"\n"
         (tmp_path / f"Books.fr-nl.{side}").write_bytes(text)
         (tmp_path / f"valid.{side}.gz").write_bytes(gzip.compress(text, mtime=0))
-    folder = DataFolder(tmp_path / "Books.fr-nl", endings=FRENCH_DUTCH)
+    folder = DataFolder(tmp_path / "Books.fr-nl", codes=FRENCH_DUTCH)
     assert folder.read() == PAIRS
     assert read_validation_text(folder.path, FRENCH_DUTCH) == PAIRS
     assert read_parallel(tmp_path / "valid", FRENCH_DUTCH) == PAIRS
@@ -114,7 +114,7 @@ def test_a_file_that_is_not_what_its_ending_says_is_refused(
 ) -> None:
     (tmp_path / name).write_text(content, "utf-8")
     with pytest.raises(CorpusError, match=sentence):
-        DataFolder(tmp_path, endings=FRENCH_DUTCH).read()
+        DataFolder(tmp_path, codes=FRENCH_DUTCH).read()
 
 
 def test_one_of_several_texts_has_to_be_chosen(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_one_of_several_texts_has_to_be_chosen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("endings", "names"),
+    ("codes", "names"),
     [
         (LanguageCodes("pt_BR", "pt-PT"), ["um", "dois"]),
         (LanguageCodes("pt_PT", "pt_BR"), ["dois", "um"]),
@@ -136,12 +136,12 @@ def test_one_of_several_texts_has_to_be_chosen(tmp_path: Path) -> None:
     ],
 )
 def test_a_region_that_is_asked_for_is_no_other(
-    tmp_path: Path, endings: LanguageCodes, names: list[str]
+    tmp_path: Path, codes: LanguageCodes, names: list[str]
 ) -> None:
     variants = {"pt-BR": "um", "pt-PT": "dois", "zh-Hans": "san", "pt-AO": "tres"}
     units = "".join(f'<tuv xml:lang="{k}"><seg>{v}</seg></tuv>' for k, v in variants.items())
     (tmp_path / "train.tmx").write_text(f"<tmx><tu>{units}</tu></tmx>")
-    text = DataFolder(tmp_path, endings=endings).read()
+    text = DataFolder(tmp_path, codes=codes).read()
     assert [*text.source, *text.target] == names
 
 
@@ -182,7 +182,7 @@ def test_a_first_line_names_the_columns_in_any_order(tmp_path: Path, header: str
         for separator, name in (("\t", "train.tsv"), (",", "t.CSV"), (";", "t.csv")):
             path = tmp_path / name
             path.write_text("".join(f"{separator.join(row)}\n" for row in rows), "utf-8")
-            assert DataFolder(path, endings=FRENCH_DUTCH).read() == PAIRS
+            assert DataFolder(path, codes=FRENCH_DUTCH).read() == PAIRS
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_first_line_names_the_columns_in_any_order(tmp_path: Path, header: str
 def test_a_first_line_of_other_names_is_no_pair(tmp_path: Path, header: str) -> None:
     (tmp_path / "train.tsv").write_text(f"{header}\nEen hond.\tUn chien.\n", "utf-8")
     with pytest.raises(CorpusError, match=r"line 1 .* names of columns.* fr and nl"):
-        DataFolder(tmp_path, endings=FRENCH_DUTCH).read()
+        DataFolder(tmp_path, codes=FRENCH_DUTCH).read()
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_the_mean_over_heads_is_that_of_the_heads_that_are_there():
         encoder_self=layers, source_tokens=["a", "b"], normalized=False
     )
     axes = by_words(trace, "encoder_self")
-    np.testing.assert_array_equal(axes.has_head, [[True, True, False], [True, True, True]])
+    np.testing.assert_array_equal(axes.existing_heads, [[True, True, False], [True, True, True]])
     mean = mean_of_heads(axes)
     assert mean.dtype == np.float32
     np.testing.assert_allclose(mean[:, 0, 0], [0.5, 1.5])

@@ -130,7 +130,7 @@ def test_without_spaces_a_forbidden_word_is_found_wherever_it_stands(word, text,
         assert open_word == forbidden.open_word([letters.index(x) for x in text[: at + 1]])
         assert len(open_word.strip()) <= max(len(word), 6)
     assert (completed or forbidden.completes(open_word, EOS)) == has
-    assert (forbidden.written(f"{text} x") is not None) == has
+    assert (forbidden.completed_by(f"{text} x") is not None) == has
 
 
 @pytest.mark.parametrize("typed", ["桌 子", "桌子。", "桌-子", "桌子❤"])

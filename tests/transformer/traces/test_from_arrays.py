@@ -91,7 +91,7 @@ def test_layers_may_have_different_numbers_of_heads() -> None:
     for n, layer in enumerate(layers):
         np.testing.assert_array_equal(trace.encoder_self[n, : len(layer)], layer)
         assert not trace.encoder_self[n, len(layer) :].any()
-    np.testing.assert_array_equal(trace.has_head("encoder_self").sum(1), (2, 5, 1))
+    np.testing.assert_array_equal(trace.existing_heads("encoder_self").sum(1), (2, 5, 1))
     frame = trace.to_frame().query("kind == 'encoder_self'")
     counted = frame.groupby(["layer", "head"]).size()
     assert list(counted.index) == [(0, 0), (0, 1), *((1, n) for n in range(5)), (2, 0)]

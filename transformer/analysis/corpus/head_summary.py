@@ -65,7 +65,7 @@ class HeadSummary:
 def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     """Measure all heads of one kind on one sentence."""
     given, axes = axes, in_shares(axes)
-    counts = tuple(axes.has_head.sum(-1).tolist())
+    counts = tuple(axes.existing_heads.sum(-1).tolist())
     # how often a token stands in all sentences is not known yet
     measures = measure_sentence(given, kind, [0] * len(axes.labels.keys))
     values = {

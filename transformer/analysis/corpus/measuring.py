@@ -40,8 +40,8 @@ from transformer.analysis.corpus.passes import (
     Progress,
     Step,
     batches_of,
+    best_translations,
     losses_of,
-    searched,
     steps,
 )
 from transformer.analysis.corpus.stored import checksum_of_weights
@@ -96,7 +96,7 @@ def measure_lines(
     step = steps(progress, [*map(len, ids_by_line.values())], passes)
     if targets is None:
         numbers = list(ids_by_line)
-        by_row = searched(translator, [*ids_by_line.values()], step)
+        by_row = best_translations(translator, [*ids_by_line.values()], step)
         written = {numbers[row]: best for row, best in by_row}
     decode = translator.target_tokenizer.decode
     pairs = [

@@ -86,11 +86,11 @@ def losses_of(model: Transformer, batch: ForcedPair) -> Floats:
 
 def translations(translator: Translator, pairs: Sequence[LinePair], step: Step) -> list[str]:
     """Translate the lines once more, with what is edited in the model now."""
-    by_row = dict(searched(translator, [pair.source_ids for pair in pairs], step))
+    by_row = dict(best_translations(translator, [pair.source_ids for pair in pairs], step))
     return [translator.target_tokenizer.decode(list(by_row[row])) for row in range(len(pairs))]
 
 
-def searched(
+def best_translations(
     translator: Translator, sources: Sequence[tuple[int, ...]], step: Step
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Search with the default settings; yield the row of each sentence and its token ids."""

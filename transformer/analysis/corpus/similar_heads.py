@@ -33,7 +33,7 @@ def nearest_by_attention(
     weights = trace.weights(place.kind)  # [layer, head, query, key]
     causal = place.kind == "decoder_self" and trace.causal
     apart = total_variation(weights, weights[place.layer, place.head], causal=causal)
-    there = trace.has_head(place.kind)
+    there = trace.existing_heads(place.kind)
     places = [Head(place.kind, *map(int, at)) for at in np.argwhere(there)]
     return _nearest(places, apart[there], place, count)
 

@@ -62,7 +62,7 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
     # layer by layer: one at a time is enough to hold in float64
     layers = (layer[:, first:].astype(np.float64) for layer in axes.weights)
     values = np.stack([_row_mean(_MEASURES[name](layer, axes, first), layer) for layer in layers])
-    return np.where(axes.has_head, values, np.nan)
+    return np.where(axes.existing_heads, values, np.nan)
 
 
 def _row_mean(values: Floats, weights: Floats) -> Floats:
@@ -170,8 +170,8 @@ def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) 
     to 1, and both maps have as many layers and the same tokens. The first row of a causal decoder
     sees one key alone, in every lens, and does not count.
     """
-    there = first.has_head
-    if np.array_equal(there, second.has_head):
+    there = first.existing_heads
+    if np.array_equal(there, second.existing_heads):
         weights = first.weights, second.weights
     else:
         weights = mean_of_heads(first)[:, None], mean_of_heads(second)[:, None]

@@ -59,7 +59,7 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
     names = [*scores]
     return [
         [names[number] if there else "" for number, there in zip(*layer, strict=True)]
-        for layer in zip(strongest, axes.has_head, strict=True)
+        for layer in zip(strongest, axes.existing_heads, strict=True)
     ]
 
 

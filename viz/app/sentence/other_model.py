@@ -88,4 +88,4 @@ def text_for(theirs: Languages, text: str, ours: Languages) -> str:
     plain = without_code(text) if ours.code_of(text) is not None else text
     target = ours.target_of(text)
     code = next((code for code in theirs.codes if (name_of(code) or code) == target), None)
-    return plain if code is None else theirs.asking_for(code, plain)
+    return plain if code is None else theirs.with_target_code(code, plain)

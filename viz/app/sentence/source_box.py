@@ -121,7 +121,7 @@ def _language_menu(languages: Languages, text: str) -> None:
 
 def _ask_for_language(languages: Languages) -> None:
     code, text = st.session_state[LANGUAGE], without_code(typed(TEXT))
-    put_text(text if code is None else languages.asking_for(code, text))
+    put_text(text if code is None else languages.with_target_code(code, text))
 
 
 def _take_example() -> None:

@@ -115,7 +115,7 @@ def test_words_are_counted_on_both_sides(separate: Translator) -> None:
 
 def test_a_code_in_front_is_one_piece(several: Translator) -> None:
     assert several.languages.codes == ("fra", "deu")
-    asked = several.languages.asking_for("deu", TEXT)
+    asked = several.languages.with_target_code("deu", TEXT)
     assert asked == f">>deu<< {TEXT}"
     code, *rest = several.tokenizer.pieces(asked)
     assert code.text == ">>deu<<"
@@ -126,7 +126,7 @@ def test_a_code_in_front_is_one_piece(several: Translator) -> None:
     assert source_words(traced)[0][0] == 1
     assert [piece.id for piece in rest] == several.tokenizer.encode(TEXT)
     assert rest[0].word == code.word + 1
-    assert several.languages.asking_for("fra", asked) == f">>fra<< {TEXT}"
+    assert several.languages.with_target_code("fra", asked) == f">>fra<< {TEXT}"
     assert several.translate(asked, max_length=5).notices[0].startswith("The model did not end")
     notice = several.translate(TEXT, max_length=5).notices[0]
     assert notice.endswith("was not told which one: begin the text with >>fra<< or >>deu<<.")

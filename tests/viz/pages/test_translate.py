@@ -281,6 +281,7 @@ def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator) -> N
     ("versus", "settings"),
     [
         ({"versus": "greedy search"}, {"beam_size": 1}),
+        ({"versus": "another beam", "versus_beam": "2"}, {"beam_size": 2}),
         ({"versus": "another α", "versus_alpha": "2.0"}, {"alpha": 2.0}),
         ({"versus": "another prefix", "versus_prefix": "Mein Bruder"}, {"prefix": "Mein Bruder"}),
     ],

@@ -67,6 +67,8 @@ def test_the_similarity_says_how_far_it_is_from_the_formula(opened) -> None:
     formula = positions.similarity(distances.ravel(), 32).reshape(20, 20)
     digits, power = f"{np.abs(table @ table.T - formula).max():.1e}".split("e-0")
     assert shown == f"{digits} · 10⁻{'⁰¹²³⁴⁵⁶⁷⁸⁹'[int(power)]}"
+    app.button_group(key="pe_drawn").set_value("map").run()
+    np.testing.assert_allclose(map_values(picture(app)), table @ table.T, atol=1e-5)
 
 
 def test_the_rotation_and_its_errors_are_those_of_the_choice(opened) -> None:
@@ -77,6 +79,8 @@ def test_the_rotation_and_its_errors_are_those_of_the_choice(opened) -> None:
     assert exact.endswith(("· 10⁻¹⁵", "· 10⁻¹⁴"))
     assert model.startswith(f"{error.model:.1e}"[:3])
     assert model.endswith("· 10⁻⁸")
+    app.button_group(key="pe_part").set_value("whole").run()
+    np.testing.assert_allclose(map_values(picture(app)), positions.rotation(7, 32), atol=1e-7)
 
 
 def rows(folder: Path) -> None:

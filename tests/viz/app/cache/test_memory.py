@@ -19,7 +19,7 @@ from viz.app.cache.memory import (
     shared_cache,
     size_of,
 )
-from viz.draw import heads_view, open_head
+from viz.draw import open_head
 
 KIB = 2**10
 
@@ -120,7 +120,7 @@ def test_two_people_share_what_a_page_computes_and_no_session_holds_weights(
         computed.append(kind)
         return compute(trace, kind, **options)
 
-    monkeypatch.setattr(heads_view, "heads_of_kind", count)
+    monkeypatch.setattr(open_head, "heads_of_kind", count)
     people = [serve("heads", text="The dog sleeps.", words="true") for _ in range(2)]
     assert not any(person.exception for person in people)
     assert sorted(computed) == ["cross", "decoder_self", "encoder_self"]

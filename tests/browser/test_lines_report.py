@@ -113,7 +113,9 @@ def test_sentences_are_opened_searched_sorted_and_linked(opened):
 def test_the_summary_is_sorted_and_opens_heads(opened):
     names = opened.summary.all_inner_texts()
     opened.summary.nth(2).click()
-    opened.page.get_by_role("heading", name="L1 H3 · encoder").wait_for()
+    title = opened.page.get_by_role("heading", name="L1 H3 · encoder")
+    dot = title.evaluate("(h) => getComputedStyle(h, '::before').backgroundColor")
+    assert dot == "rgb(0, 158, 115)"  # the kind's, which other kinds do not have
     pressed = opened.page.locator("#summary [aria-pressed=true]")
     assert pressed.all_inner_texts() == ["L1 H3"]
     opened.select("cross", 1, 0)  # in the sentence, which marks it in the summary

@@ -126,7 +126,7 @@ class _Request:
     source: Source
     settings: SearchSettings
     is_watched: bool  # whether parts are wanted
-    client: str  # see `viz.app.cache.clients`
+    client: str  # see `network`
     context: Context = field(default_factory=copy_context)
     asked: float = field(default_factory=time.monotonic)  # seconds by the clock, as `began`
     began: float = 0.0

@@ -10,6 +10,7 @@ from benchmarks import (
     confidence,
     failover,
     firefox,
+    frames,
     hostile,
     huggingface,
     inference,
@@ -34,7 +35,7 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
-    *(accessibility, age, break_it, failover, firefox, hostile, parts, pictures, walk),
+    *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
     *(scale, confidence, source_share, examples, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

@@ -110,7 +110,7 @@ SEED = 0  # of what is drawn
 
 Reasons = NDArray[np.uint8]
 KEPT, TOO_LONG, UNLIKE, REPEATED = range(4)
-"""What becomes of a pair; the first reason counts."""
+"""Results for a pair: kept, or the first reason to drop it."""
 
 
 @dataclass(frozen=True)

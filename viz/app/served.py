@@ -301,10 +301,10 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
     gc.unfreeze()
 
 
-SECONDS = 10.0
+REQUEST_SECONDS = 10.0
 """Time in which a request has to come, from the beginning of the connection or the last answer."""
 
-REPORT = 60.0
+REPORT_SECONDS = 60.0
 """Seconds between two lines of the log on a full server."""
 
 _LOG = logging.getLogger(__name__)
@@ -319,13 +319,13 @@ def bound_connections() -> None:
 class BoundedConnection(H11Protocol):
     """A connection that ends where no request comes, or sooner where the server is full."""
 
-    _reported = -REPORT  # when the log last had a line
+    _reported = -REPORT_SECONDS  # when the log last had a line
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Wait for a request; on a full server, take the place of another connection."""
         super().connection_made(transport)  # type: ignore[arg-type]
         self._since = time.monotonic()  # the clock of uvloop stands still within an iteration
-        self.loop.call_later(SECONDS, self._end_if_silent)
+        self.loop.call_later(REQUEST_SECONDS, self._end_if_silent)
         tabs = sum(not isinstance(other, BoundedConnection) for other in self.connections)
         if len(self.connections) + tabs * (TAB - 1) > most_descriptors():
             self._make_room()
@@ -349,10 +349,12 @@ class BoundedConnection(H11Protocol):
         return is_over and self in self.connections and not self.transport.is_closing()
 
     def _end_if_silent(self) -> None:
-        """End it after `SECONDS` of silence, or check again later; WebSockets are exempt."""
+        """End it after `REQUEST_SECONDS` of silence, or check later; WebSockets are exempt."""
         if self not in self.connections:
             return
-        left = self._since + SECONDS - time.monotonic() if self._is_silent else SECONDS
+        left = (
+            self._since + REQUEST_SECONDS - time.monotonic() if self._is_silent else REQUEST_SECONDS
+        )
         if left > 0:
             self.loop.call_later(left, self._end_if_silent)
         else:
@@ -364,6 +366,6 @@ class BoundedConnection(H11Protocol):
         silent = [connection for connection in others if connection._is_silent]
         min(silent, key=lambda c: c._since, default=self).transport.abort()
         metrics().refusals.labels("too many connections").inc()
-        if time.monotonic() >= type(self)._reported + REPORT:
+        if time.monotonic() >= type(self)._reported + REPORT_SECONDS:
             type(self)._reported = time.monotonic()
             _LOG.warning("refused: %d connections are too many, silent ones end", len(others))

@@ -28,7 +28,7 @@ FORMATS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     ),
     "trace": (lambda folder: AttentionTrace.load(folder / "trace.npz"), ("trace.npz",)),
 }
-"""What reads each format, and the files that it must have."""
+"""Reader and required files of each format."""
 
 
 class Trap:

@@ -39,8 +39,8 @@ async def echo(scope, receive, send) -> None:
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], socket.socket]]:
     """Open a connection to a server and send some bytes."""
-    monkeypatch.setattr(served, "SECONDS", 0.4)
-    monkeypatch.setattr(BoundedConnection, "_reported", -served.REPORT)
+    monkeypatch.setattr(served, "REQUEST_SECONDS", 0.4)
+    monkeypatch.setattr(BoundedConnection, "_reported", -served.REPORT_SECONDS)
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         echo, http=BoundedConnection, ws="websockets-sansio", lifespan="off", log_level="error"
@@ -89,7 +89,7 @@ def test_what_asks_nothing_ends_and_what_asks_is_answered(ask) -> None:
 
 
 def test_a_full_server_ends_those_that_are_silent_for_longest(ask, monkeypatch) -> None:
-    monkeypatch.setattr(served, "SECONDS", 60)
+    monkeypatch.setattr(served, "REQUEST_SECONDS", 60)
     monkeypatch.setattr(served, "most_descriptors", lambda: 8)
     logged: list[object] = []
     monkeypatch.setattr(served._LOG, "warning", lambda *words: logged.append(words[1]))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-SECONDS = 9.0
+SECONDS = 12.0
 """Length of the random walks of a seed."""
 
 

@@ -1,7 +1,6 @@
 """Tokens of anybody's tokenizer as pieces: readable, with the words that they belong to."""
 
 import re
-from codecs import getincrementaldecoder
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 
@@ -26,10 +25,6 @@ def _byte_alphabet() -> dict[str, int]:
 
 _BYTE_OF = _byte_alphabet()
 _MARKS = "Ġ", "Ċ"  # a space and a line break in that alphabet
-_CONTROLS = frozenset(
-    sign for sign, byte in _BYTE_OF.items() if byte == 0x7F or (byte < 32 and byte not in b"\t\n\r")
-)
-_JOINER = "￭"  # of OpenNMT's Tokenizer
 
 
 def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
@@ -73,22 +68,22 @@ def pieces_of(
     tokens: Sequence[str],
     special: SpecialTokens,
     vocabulary: Callable[[], Iterable[str]] = tuple,
-    added: Collection[str] | None = None,
+    added: Collection[str] = (),
 ) -> tuple[Piece, ...]:
     """Spell tokens like our own pieces: a leading space is `▁`, whatever the mark was.
 
     Known are the marks of SentencePiece (`▁`, bytes as `<0xE2>`), of byte-level BPE (`Ġ`, or
-    decoded to a space), of WordPiece (`##`), of BPE that marks a word's end (`</w>`) or what goes
-    on (`@@`), and of OpenNMT (`￭` where there is no space). The part of a character that is cut
-    over several tokens is written as its bytes, `<0xE2>`. Without any mark, each token is a word.
+    decoded to a space), of WordPiece (`##`), and of BPE that marks a word's end (`</w>`) or what
+    goes on (`@@`). The part of a character that is cut over several tokens is written as its bytes,
+    `<0xE2>`. Without any mark, each token is a word.
 
     `vocabulary` lists more tokens of the same tokenizer, asked for where these here have no mark;
-    `added` are those of them that were added as text, None where that is not known.
+    `added` are those of them that were added as text.
     """
     ordinary = [token for token in tokens if token not in special.tokens]
-    spell = _speller(ordinary, added=added)
+    spell = _speller(ordinary, added)
     if spell is _as_words and len(ordinary) > 1:
-        spell = _speller(vocabulary(), spelt=ordinary, added=added)
+        spell = _speller(vocabulary(), added)
     texts: list[str] = []
     words: list[int] = []
     for is_special, run in groupby(tokens, key=special.tokens.__contains__):
@@ -124,17 +119,12 @@ def text_of(pieces: Sequence[Piece], special: SpecialTokens) -> str:
 _Spelt = tuple[list[str], list[int]]
 
 
-def _speller(
-    tokens: Iterable[str],
-    spelt: Sequence[str] | None = None,
-    added: Collection[str] | None = None,
-) -> Callable[[Sequence[str]], _Spelt]:
-    """Choose the speller by the marks in these tokens, of whose vocabulary `spelt` are."""
+def _speller(tokens: Iterable[str], added: Collection[str]) -> Callable[[Sequence[str]], _Spelt]:
+    """Choose the speller by the marks in these tokens."""
     some = [*tokens]
-    if _is_byte_level(some, some if spelt is None else spelt, added):
-        return lambda tokens: _from_bytes(_as_bytes(tokens, _bytes_of(tokens, added)))
-    if _are_bytes(some, added):
-        return _one_byte_each
+    words = sum(token.startswith(WORD_START) for token in some)
+    if sum(token.startswith(_MARKS) for token in some) > words:
+        return lambda tokens: _from_bytes([_bytes_of(token, added) for token in tokens])
     if any(token.startswith((WORD_START, " ")) or _BYTES.fullmatch(token) for token in some):
         return _sentencepiece
     if any(token.startswith("##") and len(token) > 2 for token in some):
@@ -143,84 +133,14 @@ def _speller(
         return _ends_marked
     if any(token.endswith("@@") and len(token) > 2 for token in some):
         return _continuations_marked
-    if any(token.startswith(_JOINER) or token.endswith(_JOINER) for token in some):
-        return _joiners_marked
     return _as_words
 
 
-def _is_byte_level(
-    tokens: Sequence[str], spelt: Sequence[str], added: Collection[str] | None
-) -> bool:
-    """Return whether `tokens` have the marks of bytes, and `spelt` can be bytes of a text.
-
-    “Ġorġ” is a name that begins with the mark. Without a mark, bytes make a text in UTF-8 that is
-    another than they look: “KÃ¶ln”.
-    """
-    own = [token for token in spelt if token.startswith(_MARKS) and token not in (added or ())]
-    if own and 2 * sum(map(_may_be_bytes, own)) <= len(own):
-        return False
-    marked = sum(token.startswith(_MARKS) for token in tokens)
-    words = sum(token.startswith(WORD_START) for token in tokens)
-    if marked or words or tokens is not spelt:
-        return marked > words
-    return _is_utf8(b"".join(filter(None, _bytes_of(tokens, added))))
-
-
-def _is_utf8(content: bytes) -> bool:
-    """Return whether bytes are a text in UTF-8 beyond ASCII, whose ends may be cut."""
-    try:
-        text = getincrementaldecoder("utf-8")().decode(content.lstrip(bytes(range(0x80, 0xC0))))
-    except UnicodeDecodeError:
-        return False
-    return not text.isascii()
-
-
-def _are_bytes(tokens: Sequence[str], added: Collection[str] | None) -> bool:
-    """Return whether each token is the character of a byte's number, as ByT5 and Perceiver have it.
-
-    Then they are a text in UTF-8, or hold one of the control characters that no text has.
-    """
-    some = [token for token in tokens if token not in (added or ())]
-    if not some or not all(len(token) == 1 and token <= "\xff" for token in some):
-        return False
-    controls = any("\x80" <= token <= "\x9f" for token in some)
-    return controls or _is_utf8("".join(some).encode("latin-1"))
-
-
-def _may_be_bytes(token: str) -> bool:
-    """Return whether a token is written in the byte alphabet, without control characters."""
-    return all(c in _BYTE_OF and c not in _CONTROLS for c in token)
-
-
-def _bytes_of(tokens: Sequence[str], added: Collection[str] | None) -> list[bytes | None]:
-    """Return the bytes that each token of byte-level BPE stands for, None for one that is text.
-
-    A token that was added as text may hold other characters, or such as “Müller” and “Čapek” do:
-    ü is no byte of UTF-8, and Č a control character. Where `added` does not tell them, these are
-    the tokens with letters in which a byte is left over, or such a character is.
-    """
-    contents = [
-        None
-        if token in (added or ()) or not all(character in _BYTE_OF for character in token)
-        else bytes(_BYTE_OF[character] for character in token)
-        for token in tokens
-    ]
-    if added is None:
-        characters = _characters(_as_bytes(tokens, contents))
-        stray = {owners[0] for character, owners in characters if _is_half(character)}
-        for number, token in enumerate(tokens):
-            odd = number in stray or _CONTROLS.intersection(token)
-            if odd and not token.startswith(_MARKS) and re.search("[A-Za-z0-9]", token):
-                contents[number] = None
-    return contents
-
-
-def _as_bytes(tokens: Sequence[str], contents: Sequence[bytes | None]) -> list[bytes]:
-    """Fill in the bytes of the tokens that are text; one that was added with a mark has a space."""
-    return [
-        re.sub("^Ġ", " ", token).encode() if content is None else content
-        for token, content in zip(tokens, contents, strict=True)
-    ]
+def _bytes_of(token: str, added: Collection[str]) -> bytes:
+    """Return the bytes that a token of byte-level BPE stands for, of one that is text its own."""
+    if token in added or not all(character in _BYTE_OF for character in token):
+        return re.sub("^Ġ", " ", token).encode()
+    return bytes(_BYTE_OF[character] for character in token)
 
 
 def _as_words(tokens: Sequence[str]) -> _Spelt:
@@ -233,15 +153,6 @@ def _sentencepiece(tokens: Sequence[str]) -> _Spelt:
             bytes(int(byte, 16) for byte in _BYTE.findall(token))
             if _BYTES.fullmatch(token)
             else token.encode()
-            for token in tokens
-        ]
-    )
-
-
-def _one_byte_each(tokens: Sequence[str]) -> _Spelt:
-    return _from_bytes(
-        [
-            token.encode("latin-1" if len(token) == 1 and token <= "\xff" else "utf-8")
             for token in tokens
         ]
     )
@@ -261,18 +172,6 @@ def _ends_marked(tokens: Sequence[str]) -> _Spelt:
 def _continuations_marked(tokens: Sequence[str]) -> _Spelt:
     begins = [True, *(not token.endswith("@@") for token in tokens[:-1])]
     return _from_beginnings([token.removesuffix("@@") for token in tokens], begins)
-
-
-def _joiners_marked(tokens: Sequence[str]) -> _Spelt:
-    """Spell tokens of OpenNMT, of which one with a joiner has no space at that side."""
-    before = ["", *tokens]
-    return _from_bytes(
-        [
-            (b"" if token.startswith(_JOINER) or last.endswith(_JOINER) else WORD_START.encode())
-            + token.strip(_JOINER).encode()
-            for token, last in zip(tokens, before, strict=False)
-        ]
-    )
 
 
 def _from_beginnings(texts: Sequence[str], begins: Sequence[bool]) -> _Spelt:

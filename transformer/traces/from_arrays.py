@@ -44,7 +44,6 @@ class TraceOptions:
     attention_mask: Any = None
     decoder_attention_mask: Any = None
     index: Any = None
-    layers: Any = None
     kinds: Collection[Kind] | None = None
     normalized: bool = True
 
@@ -352,8 +351,8 @@ def _require_axes(shape: Shape, axes: tuple[int, int], kind: Kind, number: int) 
     problem = f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} columns"
     if kind in _SQUARE and rows != columns:
         advice = "so give every row, or give it as cross with the keys as source_tokens"
-        if kind == "encoder_self":  # Longformer's columns are not even keys
-            advice = "a row and a column for each token, and offsets in a window are no tokens"
+        if kind == "encoder_self":  # Longformer's columns are offsets in a window
+            advice = "a row and a column for each token, as [batch, head, query, key]"
         raise InputError(f"{problem}: self-attention has as many of both, {advice}.")
     side = "source" if kind == "encoder_self" else "decoder"
     if rows != axes[0]:

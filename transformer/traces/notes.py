@@ -20,33 +20,15 @@ def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
     looks ahead. Layers and heads count from 1.
     """
     notes = []
-    shared = share_rows(layers.get("decoder_self", ()), layers.get("cross", ()))
     for kind, maps in layers.items():
         title = KIND_TITLES[kind]
         there = [str(number) for number, layer in enumerate(maps, start=1) if len(layer)]
         if len(there) < len(maps):
             notes.append(f"There is {title} in these layers alone: {', '.join(there)}.")
-        if shared and kind == "cross":
-            shares = np.concatenate([layer.sum(-1).ravel() for layer in maps])
-            notes.append(
-                f"Decoder self-attention and cross-attention share one softmax: their rows sum "
-                f"to 1 together, with {_number(shares.min())} to {_number(shares.max())} on the "
-                f"source."
-            )
-        elif not shared or kind == "encoder_self":
-            notes += _sums(maps, title) + _negatives(maps, title)
+        notes += _sums(maps, title) + _negatives(maps, title)
         if kind == "decoder_self":
             notes += _ahead(maps)
     return tuple(notes)
-
-
-def share_rows(own: Sequence[Weights], cross: Sequence[Weights]) -> bool:
-    """Return whether the rows of both sum to 1 together, as where T5Gemma 2 has one softmax."""
-    if not own or [len(layer) for layer in own] != [len(layer) for layer in cross]:
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        both = [a.sum(-1) + b.sum(-1) for a, b in zip(own, cross, strict=True)]
-    return all((np.abs(rows - 1) <= TOLERANCE).all() for rows in both)
 
 
 def _sums(layers: Sequence[Weights], title: str) -> list[str]:

@@ -10,7 +10,6 @@ from tests.transformer.traces.from_huggingface.made_outputs import HOT, plant, r
 from transformer import KINDS, AttentionTrace, InputError, Languages
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
-from transformer.analysis.sinks import without_sinks
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 
 SOURCE = ["[CLS]", "play", "##ing", "[SEP]"]
@@ -213,20 +212,6 @@ def test_what_no_softmax_gives_is_refused_unless_it_is_asked_for(weights, place)
     np.testing.assert_array_equal(trace.encoder_self[1, : len(weights)], weights.astype(np.float32))
     assert trace.notes
     AttentionTrace.from_arrays(encoder_self=[good * 0.7, good * 1.004], source_tokens=tokens)
-
-
-def test_one_softmax_of_two_kinds_is_named_and_its_share_stays() -> None:
-    """T5Gemma 2: a row of the decoder's own and one of cross-attention are one."""
-    both = rows(2, 3, 3, 7, seed=5)
-    own, cross = both[..., :3], both[..., 3:]
-    given: dict[str, Any] = {"decoder_self": own, "cross": cross, "decoder_tokens": READS}
-    trace = AttentionTrace.from_arrays(**given, source_tokens=["▁a", "▁b", ".", "</s>"])
-    share = cross.sum(-1)
-    assert len(trace.notes) == 2  # the other: it looks ahead
-    assert f"{share.min():.3g} to {share.max():.3g} on the source" in trace.notes[1]
-    scaled = without_sinks(trace, "cross")
-    assert not scaled.cross[..., 2:].any()
-    np.testing.assert_allclose(scaled.cross.sum(-1), share, rtol=1e-5)
 
 
 @pytest.mark.parametrize(("share", "role"), [(0.9, "end token"), (0.1, "")])

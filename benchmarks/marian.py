@@ -41,26 +41,11 @@ SHAPES: dict[str, dict[str, Any]] = {
         "positions": "formula",
     },
     "d_model 512, 6 + 6 layers": {"d_model": 512, "layers": 6, "d_ff": 2048, "h": 8},
-    "6 + 2 layers, 8 and 4 heads, unscaled, shards": {
+    "6 + 2 layers, 8 and 4 heads, unscaled, rows without a name": {
         "d_model": 64, "layers": 6, "d_ff": 96, "h": 8, "decoder": (2, 4, 64), "scaled": False,
-        "shards": 3,
-    },
-    "1 + 3 layers, a projection and tables of their own": {
-        "d_model": 64, "layers": 1, "d_ff": 96, "h": 2, "decoder": (3, 8, 128), "tied": False,
-    },
-    "separate vocabularies, a projection of its own": {
-        "d_model": 64, "separate": True, "tied": False, "h": 4,
-    },
-    "added tokens, rows without a name": {
-        "d_model": 64, "h": 4, "added": ("covid19", "New York", "<x>"), "spare_rows": 5,
+        "spare_rows": 5,
     },
 }  # fmt: skip
-ADDED = (
-    "The covid19 is in the garden.",
-    "covid19covid19s and New Yorkers, <x> or <x>.",
-    "A New York newspaper",
-)
-"""Lines with the added tokens of one shape, apart and inside words."""
 BEAM_SIZE, LONGEST = 4, 20
 _TIE = 1e-4
 """Log-probabilities of two translations, in nats, that float32 cannot tell apart."""
@@ -177,8 +162,7 @@ def _compare(folder: Path, name: str, inputs: int) -> None:
     tokenizer = MarianTokenizer.from_pretrained(folder)
     source_side, target_side = ours.tokenizer, ours.target_tokenizer
     assert target_side is not None
-    lines = (*UNUSUAL, *ADDED)
-    for line in lines:
+    for line in UNUSUAL:
         read, given = source_side.encode(line), target_side.encode(line)
         numbers = [target_numbers[id_] for id_ in given]
         theirs_read, theirs_given = tokenizer(line), tokenizer(text_target=line)
@@ -199,7 +183,7 @@ def _compare(folder: Path, name: str, inputs: int) -> None:
         count["greedy"] += _verdict(ours, theirs, source, 1) == "equal"
         count[_verdict(ours, theirs, source, BEAM_SIZE)] += 1
     print(
-        f"{name}: of {len(lines)} lines the same pieces {count['source']} as a source and "
+        f"{name}: of {len(UNUSUAL)} lines the same pieces {count['source']} as a source and "
         f"{count['target']} as a target, the same text of them {count['text']}; largest "
         f"difference: {_listed(largest)}; of {inputs}: greedy equal "
         f"{count['greedy']}, beam equal {count['equal']} (else theirs without an end "

@@ -7,9 +7,9 @@ the stacks, with some differences, each undone or configured here, so that nothi
   positions depends on the order of d_model, so every d_model axis is permuted once;
 - projections and the softmax have biases, and the activation is often swish: fields of our config;
 - the decoder starts with `<pad>`, and special pieces have other ids: rows are put where ours stand;
-- each language may have a vocabulary and an embedding of its own, and the projection a matrix;
+- each language may have a vocabulary and an embedding of its own;
 - the decoder may have other sizes than the encoder, and embeddings no scale: fields of our config;
-- tokens may be added to the vocabulary, and rows of the embedding have no name: all are pieces.
+- rows of the embedding may have no name: they are pieces, too.
 """
 
 import hashlib
@@ -28,7 +28,6 @@ from transformer.checkpoints.marian.config import (
 )
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY, read_tokenizers
 from transformer.checkpoints.marian.weights import (
-    INDICES,
     PICKLED,
     has_learned_positions,
     parameters,
@@ -44,7 +43,7 @@ def is_marian(folder: Path) -> bool:
     try:
         if (folder / MANIFEST).exists():
             return False
-        if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, PICKLED, *INDICES)):
+        if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, PICKLED)):
             return True
         config = json.loads(read_bytes(folder / CONFIG, MAX_JSON_BYTES))
     except (OSError, ValueError, RecursionError):

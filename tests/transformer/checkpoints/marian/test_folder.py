@@ -22,14 +22,9 @@ CASES: dict[str, dict[str, Any]] = {
     "pickled, gelu, learned": {"pickled": True, "activation": "gelu", "positions": "learned"},
     "half precision": {"dtype": torch.float16, "positions": "formula", "d_model": 64, "h": 4},
     "deeper encoder, unscaled": {"layers": 3, "decoder": (1, 4, 16), "scaled": False},
-    "deeper decoder, tables of their own, shards": {
-        "layers": 1, "h": 4, "decoder": (3, 2, 40), "tied": False, "shards": 3,
-    },
-    "separate, a projection of its own, compiled": {
-        "separate": True, "tied": False, "compiled": True, "spare_rows": 3,
-    },
-    "pickled shards, compiled, rows without a name": {
-        "pickled": True, "shards": 2, "compiled": True, "spare_rows": 5, "added": ("covid19",),
+    "deeper decoder": {"layers": 1, "h": 4, "decoder": (3, 2, 40)},
+    "separate, pickled, rows without a name": {
+        "separate": True, "pickled": True, "spare_rows": 3,
     },
 }  # fmt: skip
 

@@ -151,17 +151,6 @@ def test_a_frame_has_one_row_for_each_weight(trace):
         assert (row.query_token, row.key_token) == (labels.queries[row.query], labels.keys[row.key])
 
 
-def test_a_trace_survives_its_file(translator, tmp_path):
-    saved = translator.trace("The 😀 dog “waits”.", "Der Hund 🐕 wartet.")
-    saved.save(tmp_path / "trace.npz")
-    loaded = AttentionTrace.load(str(tmp_path / "trace.npz"))
-    for kind in (*KINDS, "log_probs"):
-        np.testing.assert_array_equal(getattr(loaded, kind), getattr(saved, kind))
-        assert getattr(loaded, kind).dtype == np.float32
-    for name in ("source", "target", "source_pieces", "target_pieces"):
-        assert getattr(loaded, name) == getattr(saved, name)
-
-
 def test_a_file_keeps_the_name_it_was_given(trace, tmp_path):
     trace.save(str(tmp_path / "trace.data"))
     assert [path.name for path in tmp_path.iterdir()] == ["trace.data"]

@@ -135,20 +135,6 @@ def test_a_search_that_is_stopped_gives_the_best_that_it_has(K):
             assert [f[0].tokens for f in results] == [w[0].tokens[:steps] for w in whole]
 
 
-def test_a_search_that_ends_by_itself_is_not_asked_again_and_keeps_what_it_found():
-    model = build(ending=3)
-    whole = beam_search(model, batch(SOURCES))
-    asked = []
-
-    def never():
-        asked.append(1)
-        return False
-
-    results = beam_search(model, batch(SOURCES), should_stop=never)
-    assert results == whole
-    assert len(asked) < max(len(h.tokens) for row in whole for h in row)
-
-
 MODELS = [(seed, ending) for seed in range(2) for ending in (0, 1, 3)]
 
 
@@ -193,10 +179,3 @@ def test_what_is_settled_never_changes_and_is_all_in_the_end(n_best):
             assert all(written[: len(prefix)] == prefix for prefix in prefixes)
             early += any(0 < len(prefix) < len(written) for prefix in prefixes)
     assert early
-
-
-@pytest.mark.parametrize("K", [1, 3])
-def test_the_longest_output_can_be_given(K):
-    for length in (1, 4):
-        for row in beam_search(build(ending=-30), batch(SOURCES), beam_size=K, max_length=length):
-            assert {len(h.tokens) for h in row} == {length}

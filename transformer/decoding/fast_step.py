@@ -87,7 +87,7 @@ class ResidualNorm:
 
 
 class SelfAttention:
-    """Q, K and V are one product."""
+    """Self-attention whose queries, keys and values are computed by one matrix."""
 
     def __init__(self, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
         self.h = attention.h
@@ -98,7 +98,7 @@ class SelfAttention:
 
 
 class CrossAttention:
-    """K and V are one product."""
+    """Cross-attention whose keys and values are computed by one matrix."""
 
     def __init__(self, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
         self.h = attention.h

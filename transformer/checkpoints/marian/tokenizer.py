@@ -132,7 +132,7 @@ class MarianTokenizer(tokenizers.Tokenizer):
         every = list(texts)
         for text in every:
             if text not in self.vocabulary.ids:
-                raise tokenizers.no_piece(text)
+                raise tokenizers.unknown_piece(text)
         return self._ids(every)
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from transformer.errors import InputError, quoted
 from transformer.traces.fields import Weights
-from transformer.traces.from_arrays import as_array, shape_of
+from transformer.traces.from_arrays import as_array
 
 Keep: TypeAlias = npt.NDArray[np.bool_]
 """The positions of a sentence that are no padding."""
@@ -112,7 +112,7 @@ def shape_of_layer(layer: Any, name: str) -> tuple[int, ...]:
     """Return the shape `[batch, head, query, key]`."""
     if layer is None:
         raise InputError(NONE_THERE)
-    shape = shape_of(layer, name)
+    shape = tuple(getattr(layer, "shape", ()))
     if len(shape) != 4:
         raise InputError(f"The {name} has {len(shape)} axes, {[*shape]}, and not 4: {_OTHERWISE}.")
     return shape

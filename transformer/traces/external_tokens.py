@@ -127,12 +127,9 @@ def _speller(tokens: Iterable[str], added: Collection[str]) -> Callable[[Sequenc
         return lambda tokens: _from_bytes([_bytes_of(token, added) for token in tokens])
     if any(token.startswith((WORD_START, " ")) or _BYTES.fullmatch(token) for token in some):
         return _sentencepiece
-    if any(token.startswith("##") and len(token) > 2 for token in some):
-        return _wordpiece
-    if any(token.endswith("</w>") for token in some):
-        return _ends_marked
-    if any(token.endswith("@@") and len(token) > 2 for token in some):
-        return _continuations_marked
+    for mark in ("##", "</w>", "@@"):
+        if any(_has_mark(token, mark) for token in some):
+            return lambda tokens: _marked(tokens, mark)
     return _as_words
 
 
@@ -158,24 +155,22 @@ def _sentencepiece(tokens: Sequence[str]) -> _Spelt:
     )
 
 
-def _wordpiece(tokens: Sequence[str]) -> _Spelt:
-    goes_on = [token.startswith("##") and len(token) > 2 for token in tokens]
-    texts = [t.removeprefix("##") if on else t for t, on in zip(tokens, goes_on, strict=True)]
-    return _from_beginnings(texts, [not on for on in goes_on])
+def _has_mark(token: str, mark: str) -> bool:
+    marked = token.startswith(mark) if mark == "##" else token.endswith(mark)
+    return marked and (len(token) > 2 or mark == "</w>")
 
 
-def _ends_marked(tokens: Sequence[str]) -> _Spelt:
-    begins = [True, *(token.endswith("</w>") for token in tokens[:-1])]
-    return _from_beginnings([token.removesuffix("</w>") for token in tokens], begins)
-
-
-def _continuations_marked(tokens: Sequence[str]) -> _Spelt:
-    begins = [True, *(not token.endswith("@@") for token in tokens[:-1])]
-    return _from_beginnings([token.removesuffix("@@") for token in tokens], begins)
-
-
-def _from_beginnings(texts: Sequence[str], begins: Sequence[bool]) -> _Spelt:
-    """Spell words whose first pieces are known; a space before punctuation is not known."""
+def _marked(tokens: Sequence[str], mark: str) -> _Spelt:
+    """Spell words whose pieces tell by a mark whether a word goes on; a space is not known."""
+    marks = [_has_mark(token, mark) for token in tokens]
+    if mark == "##":
+        begins = [not marked for marked in marks]
+    else:
+        begins = [True, *(marked == (mark == "</w>") for marked in marks[:-1])]
+    texts = [
+        (t.removeprefix(mark) if mark == "##" else t.removesuffix(mark)) if marked else t
+        for t, marked in zip(tokens, marks, strict=True)
+    ]
     spelt = [
         (WORD_START if first and has_letter(text) else "") + _visible(text)
         for text, first in zip(texts, begins, strict=True)

@@ -224,29 +224,25 @@ def _require_finite(layer: Weights, where: str) -> None:
         )
 
 
-def not_weights(layer: Weights) -> str | None:
-    """Say which value or row of `[head, query, key]` no softmax gives; None if none is such."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = layer.sum(-1)
-    if layer.size and layer.min() < -_ROUNDING:
-        head, query, _ = np.unravel_index(layer.argmin(), layer.shape)
-        return f"H{head + 1} holds {layer.min():.3g} in row {query + 1}"
-    if sums.size and sums.max() > 1 + TOLERANCE:
-        head, query = np.unravel_index(sums.argmax(), sums.shape)
-        return f"H{head + 1} sums to {sums.max():.3g} in row {query + 1}"
-    return None
-
-
 def _require_weights(layers: Mapping[Kind, Sequence[Weights]]) -> None:
-    """Raise InputError if there are values below 0, or rows beyond 1."""
+    """Raise InputError if there are values below 0, or rows beyond 1, as no softmax gives them."""
     for kind, maps in layers.items():
         for number, layer in enumerate(maps, start=1):
-            if (place := not_weights(layer)) is not None:
-                raise InputError(
-                    f"The {KIND_TITLES[kind]} L{number} {place}, and weights are from 0 to 1 in "
-                    f"all: give what the softmax returns, without dropout, or normalized=False to "
-                    f"draw other numbers."
-                )
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = layer.sum(-1)
+            if layer.size and layer.min() < -_ROUNDING:
+                head, query, _ = np.unravel_index(layer.argmin(), layer.shape)
+                place = f"holds {layer.min():.3g}"
+            elif sums.size and sums.max() > 1 + TOLERANCE:
+                head, query = np.unravel_index(sums.argmax(), sums.shape)
+                place = f"sums to {sums.max():.3g}"
+            else:
+                continue
+            raise InputError(
+                f"The {KIND_TITLES[kind]} L{number} H{head + 1} {place} in row {query + 1}, and "
+                f"weights are from 0 to 1 in all: give what the softmax returns, without dropout, "
+                f"or normalized=False to draw other numbers."
+            )
 
 
 def _axes(

@@ -63,7 +63,8 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
         reads = reads or inputs.texts(inputs.decoder_ids, "decoder")
     elif attentions.sequences is None:
         decodes = writes is not None or {*wanted} == {"decoder_self"}
-        if decodes or _looks_back(layers["decoder_self"]):
+        shown = [layer for layer in layers["decoder_self"] if layer is not None]
+        if decodes or not any(np.triu(layer, 1).any() for layer in shown):  # none looks ahead
             reads = inputs.texts(inputs.ids, "decoder")
         else:
             layers = {"encoder_self": layers["decoder_self"]}
@@ -95,11 +96,6 @@ def _checked_kinds(kinds: Any) -> Collection[Kind]:
         )
     checked: Collection[Kind] = kinds
     return checked
-
-
-def _looks_back(layers: Rows) -> bool:
-    """Return whether no position sees a later one, as in a decoder."""
-    return not any(np.triu(layer, 1).any() for layer in layers if layer is not None)
 
 
 def _generated(

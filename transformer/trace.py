@@ -135,8 +135,7 @@ class AttentionTrace(TraceFields):
                 any, the positions are numbered, as frames of sound are.
             decoder_tokens: what the decoder of an encoder-decoder reads in a forward pass. Of
                 `generate`, the whole sequence, which `outputs` hold as ids.
-            tokenizer: of transformers, tokenizers, SentencePiece or tiktoken; also says which
-                tokens are special.
+            tokenizer: of transformers; also says which tokens are special.
             target_tokens: what the decoder writes at each position of a forward pass, if known.
             attention_mask: 0 where the tokens are padding, which is cut off.
             decoder_attention_mask: likewise, of `decoder_tokens`.

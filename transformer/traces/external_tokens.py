@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 
 from transformer.errors import InputError, quoted
-from transformer.text.special_tokens import SpecialTokens, looks_special
+from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import WORD_START, Piece
 from transformer.text.words import has_letter, number_words
 
@@ -28,7 +28,7 @@ _MARKS = "Ġ", "Ċ"  # a space and a line break in that alphabet
 
 
 def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
-    """Check the tokens of the text `owner` and return a tuple, bytes written as `<0xE5>`."""
+    """Check the tokens of the text `owner` and return a tuple."""
     if isinstance(tokens, str):
         raise InputError(
             f"The tokens of the {owner} are one text, {quoted(tokens)}: give a list of its tokens."
@@ -37,10 +37,6 @@ def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
         raise InputError(f"The tokens of the {owner} are {quoted(tokens)}: give a list of strings.")
     texts = []
     for position, token in enumerate(tokens, start=1):
-        if isinstance(token, bytes):
-            text = token.decode(errors="replace")
-            special = looks_special(text)
-            token = text if special else "".join(f"<0x{byte:02X}>" for byte in token)
         if not isinstance(token, str):
             raise InputError(
                 f"Token {position} of the {owner} is {quoted(token)} and no string: give texts, or "

@@ -1,8 +1,7 @@
-"""Tokenizers of other libraries: names of ids, special tokens, the whole vocabulary."""
+"""A tokenizer of transformers: names of ids, special tokens, the whole vocabulary."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 
 from transformer.errors import InputError
@@ -10,17 +9,17 @@ from transformer.traces.external_tokens import checked_tokens
 
 
 class Vocabulary:
-    """A tokenizer of transformers or of another library: all that is asked of it.
-
-    An object with `convert_ids_to_tokens`, a processor that has such a tokenizer, a
-    tokenizers.Tokenizer, SentencePieceProcessor or tiktoken.Encoding, or None.
-    """
+    """A tokenizer of transformers, or a processor that has one: all that is asked of it."""
 
     def __init__(self, tokenizer: Any = None) -> None:
-        inner = getattr(tokenizer, "tokenizer", None)
-        if not hasattr(tokenizer, "convert_ids_to_tokens") and inner is not None:
-            tokenizer = inner
-        self._tokenizer = None if tokenizer is None else _adapted(tokenizer)
+        if not hasattr(tokenizer, "convert_ids_to_tokens"):
+            tokenizer = getattr(tokenizer, "tokenizer", tokenizer)
+        if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
+            raise InputError(
+                f"A {type(tokenizer).__name__} cannot name ids, having no convert_ids_to_tokens: "
+                f"give the tokenizer of the model, or tokens as texts."
+            )
+        self._tokenizer = tokenizer
 
     def texts(self, ids: Sequence[int], side: str) -> tuple[str, ...]:
         """Return the tokens of ids; a `side` of another name than “source” is of the target."""
@@ -91,43 +90,3 @@ class Vocabulary:
 
     def _get(self, name: str, default: Any = None) -> Any:
         return getattr(self._tokenizer, name, default)
-
-
-def _adapted(tokenizer: Any) -> Any:
-    """Give the tokenizer of another library the names that those of transformers have."""
-    if hasattr(tokenizer, "convert_ids_to_tokens"):
-        return tokenizer
-    if hasattr(tokenizer, "id_to_token"):  # tokenizers.Tokenizer
-        added = [*tokenizer.get_added_tokens_decoder().values()]
-        unknown = getattr(tokenizer.model, "unk_token", None)
-        return SimpleNamespace(
-            convert_ids_to_tokens=lambda ids: [tokenizer.id_to_token(id_) for id_ in ids],
-            get_vocab=tokenizer.get_vocab,
-            get_added_vocab=lambda: [token.content for token in added],
-            all_special_tokens=[token.content for token in added if token.special],
-            unk_token=unknown,
-        )
-    if hasattr(tokenizer, "get_piece_size"):  # SentencePieceProcessor
-        every = range(tokenizer.get_piece_size())
-        return SimpleNamespace(
-            convert_ids_to_tokens=tokenizer.id_to_piece,
-            get_vocab=lambda: tokenizer.id_to_piece([*every]),
-            all_special_tokens=[tokenizer.id_to_piece(n) for n in every if tokenizer.is_control(n)],
-            eos_token_id=tokenizer.eos_id(),
-        )
-    if hasattr(tokenizer, "decode_single_token_bytes"):  # tiktoken.Encoding
-        special = tokenizer.special_tokens_set
-
-        def name(id_: int) -> bytes | str:
-            content = bytes(tokenizer.decode_single_token_bytes(id_))
-            text = content.decode(errors="replace")
-            return text if text in special else content
-
-        return SimpleNamespace(
-            convert_ids_to_tokens=lambda ids: [name(id_) for id_ in ids],
-            all_special_tokens=special,
-        )
-    raise InputError(
-        f"A {type(tokenizer).__name__} cannot name ids, having no convert_ids_to_tokens: give the "
-        f"tokenizer of the model, or tokens as texts."
-    )

@@ -1,8 +1,5 @@
 """Tokens of other tokenizers become our pieces, and belong to the words of their text."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
 from transformer import InputError, Piece
@@ -82,11 +79,6 @@ def spelt(tokens, vocabulary=tuple, added=()):
             id="words",
         ),
         pytest.param(["é", "t", "é"], ["é", "t", "é"], [0, 1, 2], "é t é", id="characters"),
-        pytest.param(
-            checked_tokens([b"\xe5\x8c", b"\x97 yo", "<s>", b"</s>", b"u"], ""),
-            ["▁<0xE5><0x8C>", "<0x97>▁yo", "<s>", "</s>", "▁u"], [0, 1, 2, 3, 4], "北 yo | u",
-            id="bytes",
-        ),
         pytest.param([], [], [], "", id="none"),
     ],
 )  # fmt: skip
@@ -134,56 +126,6 @@ def test_every_token_keeps_its_own_place() -> None:
 def test_what_is_no_list_of_tokens_is_refused(tokens, message) -> None:
     with pytest.raises(InputError, match=message):
         checked_tokens(tokens, "source")
-
-
-TOKENS = ["<s>", "▁yo", "u", "<0xE5>", "</s>"]
-
-
-class OfSentencePiece:
-    def get_piece_size(self) -> int:
-        return len(TOKENS)
-
-    def id_to_piece(self, ids: Any) -> Any:
-        return TOKENS[ids] if isinstance(ids, int) else [TOKENS[n] for n in ids]
-
-    def is_control(self, id_: int) -> bool:
-        return id_ in (0, 4)
-
-    def eos_id(self) -> int:
-        return 4
-
-
-class OfTokenizers:
-    model = SimpleNamespace(unk_token="<unk>")
-
-    def id_to_token(self, id_: int) -> str | None:
-        return TOKENS[id_] if id_ < len(TOKENS) else None
-
-    def get_vocab(self) -> dict[str, int]:
-        return {token: n for n, token in enumerate(TOKENS)}
-
-    def get_added_tokens_decoder(self) -> dict[int, Any]:
-        added = {0: "<s>", 4: "</s>", 7: "<unk>"}
-        return {n: SimpleNamespace(content=text, special=True) for n, text in added.items()}
-
-
-class OfTiktoken:
-    special_tokens_set = frozenset({"<s>", "</s>"})
-
-    def decode_single_token_bytes(self, id_: int) -> bytes:
-        return b"\xe5" if id_ == 3 else TOKENS[id_].replace("▁", " ").encode()
-
-
-@pytest.mark.parametrize("tokenizer", [OfSentencePiece, OfTokenizers, OfTiktoken])
-def test_tokenizers_of_other_libraries_name_ids(tokenizer) -> None:
-    vocabulary = Vocabulary(tokenizer())
-    texts = vocabulary.texts([0, 1, 2, 3, 4], "source")
-    special = SpecialTokens.among(texts, vocabulary.special)
-    pieces = pieces_of(texts, special, vocabulary.every, vocabulary.added)
-    assert [piece.text for piece in pieces] == TOKENS
-    assert special.tokens == {"<s>", "</s>"}
-    with pytest.raises(InputError, match="give the"):
-        vocabulary.texts([9], "source")
 
 
 def test_what_names_no_ids_is_refused_by_its_type() -> None:

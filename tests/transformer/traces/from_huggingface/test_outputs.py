@@ -156,10 +156,9 @@ def test_a_decoder_that_sees_ahead_is_one_where_that_is_asked_for() -> None:
 
 def test_a_layer_without_attention_keeps_its_number() -> None:
     maps = per_layer([plant(rows(2, 4, 4, 4, seed=3, causal=True), (1, 3, 2, 1))])
-    for given in (maps, [maps]):  # a pass, and the only step of a generation
-        gaps = {"attentions": (None, maps[0], None, maps[1])}
-        if given is not maps:
-            gaps = {"attentions": [gaps["attentions"]], "sequences": [[11, 12, 13, 14, EOS]]}
+    layers = (None, maps[0], None, maps[1])
+    step = {"attentions": [layers], "sequences": [[11, 12, 13, 14, EOS]]}
+    for gaps in ({"attentions": layers}, step):  # a pass, and the only step of a generation
         trace = AttentionTrace.from_huggingface(gaps, [11, 12, 13, 14], tokenizer=TOKENIZER)
         assert trace.head_count("decoder_self") == (0, 4, 0, 4)
         assert read_back(trace, "decoder_self") == (3, 3, "▁t13", "▁t12")

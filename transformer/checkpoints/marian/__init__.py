@@ -14,7 +14,6 @@ the stacks, with some differences, each undone or configured here, so that nothi
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -29,7 +28,6 @@ from transformer.checkpoints.marian.config import (
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY, read_tokenizers
 from transformer.checkpoints.marian.weights import (
     PICKLED,
-    has_learned_positions,
     parameters,
     stored_positions,
     stored_weights,
@@ -61,8 +59,6 @@ def load(folder: Path) -> Checkpoint:
     separate = source.vocabulary is not target.vocabulary
     ours = config.ours(target.vocab_size, source.vocab_size, separate=separate)
     with stored_weights(folder, ours, config, digest) as stored:
-        if has_learned_positions(stored, config):
-            ours = replace(ours, positions="learned")
         model = Transformer.unfilled(ours)
         model.fill(parameters(ours, stored, config, source.vocabulary, target.vocabulary))
         for name, stack in (("encoder", model.encoder), ("decoder", model.decoder)):

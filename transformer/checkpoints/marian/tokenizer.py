@@ -20,7 +20,6 @@ from transformer.config import BOS, EOS, MAXIMA, PAD, UNK
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import read_bytes
 from transformer.text import tokenizer as tokenizers
-from transformer.text.words import number_words
 
 VOCABULARY, TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
 SOURCE_SPM, TARGET_SPM = "source.spm", "target.spm"
@@ -121,11 +120,11 @@ class MarianTokenizer(tokenizers.Tokenizer):
     def pieces(self, text: str) -> list[tokenizers.Piece]:
         """Cut a text into pieces with word numbers; an unknown piece keeps its typed text."""
         texts = self._cut(text)
-        return self._with_words(self._ids(texts), texts)
+        return tokenizers.with_words(self._ids(texts), texts)
 
     def pieces_of(self, ids: Sequence[int]) -> list[tokenizers.Piece]:
         """Convert token ids to pieces with the number of their word; special pieces are words."""
-        return self._with_words(ids, [self.vocabulary.texts[i] for i in ids])
+        return tokenizers.with_words(ids, [self.vocabulary.texts[i] for i in ids])
 
     def ids_of(self, texts: Iterable[str]) -> list[int]:
         """Return the token ids of pieces; see `Tokenizer.ids_of`."""
@@ -138,10 +137,6 @@ class MarianTokenizer(tokenizers.Tokenizer):
     @cached_property
     def _texts(self) -> tuple[str, ...]:
         return tuple(tokenizers.as_typed(range(self.vocab_size), self.vocabulary.texts))
-
-    def _with_words(self, ids: Sequence[int], texts: Sequence[str]) -> list[tokenizers.Piece]:
-        words = number_words(tokenizers.as_typed(ids, texts))
-        return [tokenizers.Piece(*piece) for piece in zip(ids, texts, words, strict=True)]
 
     def _ids(self, texts: Iterable[str]) -> list[int]:
         return [self.vocabulary.ids.get(text, UNK) for text in texts]

@@ -200,17 +200,6 @@ def _check_header(ours: TransformerConfig, config: MarianConfig, stored: Stored)
             stored.view(*names, shape=shape)
 
 
-def has_learned_positions(stored: Stored, config: MarianConfig) -> bool:
-    """Return whether a stored table of positions differs from the formula."""
-    for stack in ("encoder", "decoder"):
-        table = stored_positions(stored, config, stack)
-        if table is not None and (
-            (table.float() - sinusoidal_positions(*table.shape)).abs().max() > _ROUNDING
-        ):
-            return True
-    return False
-
-
 @torch.no_grad()
 def parameters(
     ours: TransformerConfig,
@@ -230,9 +219,6 @@ def parameters(
             yield name, halves_to_pairs(ordered, axis=1)
         elif name == "output_bias":
             yield name, _output_bias(stored, config, target)
-        elif name.endswith("embedding.positions"):
-            stored_table = stored_positions(stored, config, name.partition(".")[0])
-            yield name, sinusoidal_positions(*shape) if stored_table is None else stored_table
         else:
             tensor, axis = stored.get(_marian_name(name), shape=shape), _axis_of_d_model(name)
             yield name, tensor.clone() if axis is None else halves_to_pairs(tensor, axis)
@@ -250,7 +236,13 @@ def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor
     (name,), shape = _stored_as(f"{stack}.embedding.positions", table, config)
     if name not in stored.names:
         return None
-    return halves_to_pairs(stored.get(name, shape=shape), axis=1)
+    positions = halves_to_pairs(stored.get(name, shape=shape), axis=1)
+    if (positions.float() - sinusoidal_positions(*shape)).abs().max() > _ROUNDING:
+        raise CheckpointError(
+            f"{stored.path}: '{name}' are not the formula's positions: only models with these, as "
+            f"MarianMT has them, can be read."
+        )
+    return positions
 
 
 def _marian_name(name: str) -> str:

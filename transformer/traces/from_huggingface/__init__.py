@@ -35,8 +35,8 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
     inputs = ModelInputs(options, attentions)
     wanted = _checked_kinds(options.kinds)
     alone = attentions.one_stack
-    mask = inputs.mask
-    decoder_mask = mask if alone else inputs.decoder_mask
+    mask = inputs.mask()
+    decoder_mask = mask if alone else inputs.mask("decoder_")
     source: Texts | None = None
     reads: Texts | None = None
     writes: Texts | None
@@ -59,16 +59,16 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
         keys = decoder_mask if kind == "decoder_self" else mask
         layers[kind] = [_cut(layer, rows, keys) for layer in maps]
     if not alone:
-        source = inputs.texts(inputs.ids, "source")
-        reads = reads or inputs.texts(inputs.decoder_ids, "decoder")
+        source = inputs.texts(inputs.ids(), "source")
+        reads = reads or inputs.texts(inputs.ids("decoder_"), "decoder")
     elif attentions.sequences is None:
         decodes = writes is not None or {*wanted} == {"decoder_self"}
         shown = [layer for layer in layers["decoder_self"] if layer is not None]
         if decodes or not any(np.triu(layer, 1).any() for layer in shown):  # none looks ahead
-            reads = inputs.texts(inputs.ids, "decoder")
+            reads = inputs.texts(inputs.ids(), "decoder")
         else:
             layers = {"encoder_self": layers["decoder_self"]}
-            source = inputs.texts(inputs.ids, "source")
+            source = inputs.texts(inputs.ids(), "source")
     if absent := [kind for kind in options.kinds or () if kind not in layers]:
         raise InputError(
             f"These outputs hold no weights of {', '.join(absent)}: choose other kinds."
@@ -113,7 +113,7 @@ def _generated(
         ids = ids[: prompt + inputs.vocabulary.end_of(ids[prompt:])] if len(ids) > prompt else ids
         texts = inputs.vocabulary.texts(ids, "generated sequence")
     else:
-        named = inputs.texts(inputs.decoder_ids, "generated sequence") or ()
+        named = inputs.texts(inputs.ids("decoder_"), "generated sequence") or ()
         texts = named[: prompt + len(rows)]
     if len(texts) <= prompt:
         raise InputError(

@@ -55,38 +55,22 @@ class ModelInputs:
             return self.vocabulary.texts(row, side)
         return checked_tokens(row, side)
 
-    @property
-    def ids(self) -> Any:
-        """The input of the encoder, or of the only stack; None for frames of sound."""
-        tokens = self.options.tokens
-        return _field_of(tokens, "input_ids") if _is_inputs(tokens) else tokens
+    def ids(self, prefix: str = "") -> Any:
+        """Return the input of the encoder or the only stack, or with `decoder_` of the decoder.
 
-    @property
-    def decoder_ids(self) -> Any:
-        """The input of the decoder of an encoder-decoder, if it was given."""
-        tokens = self.options.decoder_tokens
-        if tokens is None:
-            return _field_of(self.options.tokens, "decoder_input_ids")
-        return _field_of(tokens, "input_ids") if _is_inputs(tokens) else tokens
+        None where it was not given, as for frames of sound.
+        """
+        tokens = getattr(self.options, f"{prefix}tokens")
+        if _is_inputs(tokens):
+            return _field_of(tokens, "input_ids")
+        return _field_of(self.options.tokens, f"{prefix}input_ids") if tokens is None else tokens
 
-    @property
-    def mask(self) -> Keep | None:
-        """The tokens that are no padding; None without a mask."""
-        mask = self.options.attention_mask
-        if mask is None and _field_of(self.options.tokens, "input_ids") is not None:
-            # a mask of sound counts other frames
-            mask = _field_of(self.options.tokens, "attention_mask")
-        return self._unpadded(mask, "attention_mask")
-
-    @property
-    def decoder_mask(self) -> Keep | None:
-        """The tokens of the decoder that are no padding; None without a mask."""
-        mask = self.options.decoder_attention_mask
-        if mask is None:
-            mask = _field_of(self.options.tokens, "decoder_attention_mask")
-        return self._unpadded(mask, "decoder_attention_mask")
-
-    def _unpadded(self, mask: Any, name: str) -> Keep | None:
+    def mask(self, prefix: str = "") -> Keep | None:
+        """Return which of these tokens are no padding; None without a mask."""
+        name = f"{prefix}attention_mask"
+        mask = getattr(self.options, name)
+        if mask is None and (prefix or _field_of(self.options.tokens, "input_ids") is not None):
+            mask = _field_of(self.options.tokens, name)  # that of sound counts other frames
         if mask is None:
             return None
         rows = rows_of(mask, name)
@@ -111,9 +95,10 @@ class ModelInputs:
             row = rows[self.row(len(rows))]
             start = row.index(1) or None if 1 in row else None
         whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
-        if self.mask is None or not whole or not 0 <= start < len(self.mask):
+        mask = self.mask()
+        if mask is None or not whole or not 0 <= start < len(mask):
             return start  # another value is refused where the tokens are counted
-        return int(self.mask[:start].sum())
+        return int(mask[:start].sum())
 
 
 def _field_of(tokens: Any, name: str) -> Any:

@@ -16,14 +16,10 @@ _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")
 
 
-def _byte_alphabet() -> dict[str, int]:
-    """Map the characters of byte-level BPE to their bytes (Radford et al. 2019, §2.2)."""
-    visible = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = [byte for byte in range(256) if byte not in visible]
-    return {chr(b): b for b in visible} | {chr(256 + n): b for n, b in enumerate(others)}
-
-
-_BYTE_OF = _byte_alphabet()
+# the characters of byte-level BPE and their bytes (Radford et al. 2019, §2.2)
+_VISIBLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+_OTHERS = [byte for byte in range(256) if byte not in _VISIBLE]
+_BYTE_OF = {chr(b): b for b in _VISIBLE} | {chr(256 + n): b for n, b in enumerate(_OTHERS)}
 _MARKS = "Ġ", "Ċ"  # a space and a line break in that alphabet
 
 

@@ -6,7 +6,6 @@ import torch
 
 from tests.transformer.decoding.tiny import (
     SOURCES,
-    all_sequences,
     batch,
     build,
     next_log_probs,
@@ -34,23 +33,6 @@ def test_beam_search_is_its_plain_description(seed):
             assert [h.tokens for h in hypotheses] == [tokens for tokens, _ in expected]
             scores = [score for _, score in expected]
             assert [h.score for h in hypotheses] == pytest.approx(scores, abs=1e-4)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_a_beam_that_is_wide_enough_finds_everything(seed):
-    """Brute force: with three words and four places there are 121 translations."""
-    model = build(vocab_size=7, seed=seed)
-    source = [5, 4, EOS]
-    for alpha in (0, 0.6):
-        everything = all_sequences(model, source, 4, alpha)
-        assert len(everything) == 1 + 3 + 9 + 27 + 81
-        (hypotheses,) = beam_search(
-            model, torch.tensor([source]), beam_size=121, alpha=alpha, max_extra=1
-        )
-        assert len(hypotheses) == 121
-        assert {h.tokens: h.score for h in hypotheses} == pytest.approx(everything, abs=1e-4)
-        whole = {tokens: score for tokens, score in everything.items() if tokens[-1] == EOS}
-        assert hypotheses[0].tokens == max(whole, key=lambda tokens: whole[tokens])
 
 
 def test_a_batch_is_translated_as_its_sentences_are_one_by_one():

@@ -22,7 +22,6 @@ Given: TypeAlias = Mapping[Kind, Any]
 
 _MAX_NUMBERS = MAX_BYTES // np.dtype(np.float32).itemsize
 _ROUNDING = 1e-6
-_SQUARE: tuple[Kind, ...] = ("encoder_self", "decoder_self")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,27 +276,13 @@ def _require_fitting(
     for kind, kind_layers in layers.items():
         axes = _axes(kind, source, target, decoder)
         for number, layer in enumerate(kind_layers, start=1):
-            _require_axes(layer, axes, kind, number)
-
-
-def _require_axes(layer: Weights, axes: tuple[int, int], kind: Kind, number: int) -> None:
-    _, rows, columns = layer.shape
-    if (rows, columns) == axes:
-        return
-    problem = f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} columns"
-    if kind in _SQUARE and rows != columns:
-        advice = "so give every row, or give it as cross with the keys as source_tokens"
-        if kind == "encoder_self":  # Longformer's columns are offsets in a window
-            advice = "a row and a column for each token, as [batch, head, query, key]"
-        raise InputError(f"{problem}: self-attention has as many of both, {advice}.")
-    side = "source" if kind == "encoder_self" else "decoder"
-    if rows != axes[0]:
-        raise InputError(
-            f"{problem}, and the {side} has {_tokens(axes[0])}: give one token for each row."
-        )
-    raise InputError(
-        f"{problem}, and the source has {_tokens(axes[1])}: give one token for each column."
-    )
+            if layer.shape[1:] != axes:
+                rows, columns = layer.shape[1:]
+                raise InputError(
+                    f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} "
+                    f"columns, but tokens for {axes[0]} and {axes[1]}: give one token for each row "
+                    f"and column, and a row for each token that attends."
+                )
 
 
 def _checked_start(start: Any, layers: Mapping[Kind, Any], count: int) -> int | None:
@@ -312,14 +297,10 @@ def _checked_start(start: Any, layers: Mapping[Kind, Any], count: int) -> int | 
     whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
     if not whole or not 0 < start < count:
         raise InputError(
-            f"The second text of {_tokens(count)} cannot begin at {quoted(start)}: give "
+            f"The second text of {count:,} tokens cannot begin at {quoted(start)}: give "
             f"second_start from 1 to {count - 1}, with the first token at 0."
         )
     return int(start)
-
-
-def _tokens(count: int) -> str:
-    return f"{count:,} token{'' if count == 1 else 's'}"
 
 
 def _stacked(layers: Sequence[Weights], rows: int, columns: int) -> Weights:

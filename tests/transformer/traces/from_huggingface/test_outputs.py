@@ -239,7 +239,7 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"tokenizer": None}, r"tokens of the source are ids, and there is no tokenizer"),
         ({"tokenizer": object()}, r"cannot name ids, having no convert_ids_to_tokens"),
         ({"tokens": [[5] * 5] * 2}, r"no token 5, which is one of the source"),
-        ({"tokens": [["a"] * 4] * 2}, r"encoder self-attention L1 has 5 rows .* 4 tokens"),
+        ({"tokens": [["a"] * 4] * 2}, r"encoder self-attention L1 has 5 rows .* tokens for 4"),
         ({"tokens": ["a", "b", 3.5, "c", "d"]}, r"Token 3 of the source is 3.5 and no string"),
         ({"tokens": [["a"] * 5] * 3}, r"3 rows of tokens or of a mask for a batch of 2"),
         ({"tokens": "abcde"}, r"tokens of the source are 'abcde': give a list"),

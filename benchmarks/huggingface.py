@@ -230,19 +230,19 @@ class _Checked:
                 rows = "" if kind == "encoder_self" else target
                 keys = target if kind == "decoder_self" else ""
                 layers = torch.stack([layer[index] for layer in outputs[field]]).float().numpy()
-                layers = layers[:, :, self._kept(rows, index)][..., self._kept(keys, index)]
+                layers = layers[:, :, self._unpadded(rows, index)][..., self._unpadded(keys, index)]
                 labels = self._tokens(rows, index), self._tokens(keys, index)
                 wrong += _differences(trace, kind, layers, labels, 0.0)
         return wrong
 
-    def _kept(self, side: str, index: int) -> Any:
+    def _unpadded(self, side: str, index: int) -> Any:
         mask = self.inputs.get(f"{side}attention_mask")
         return slice(None) if mask is None else mask[index].bool()
 
     def _tokens(self, side: str, index: int) -> list[str]:
         if not side and self.family.shape == "speech":
             return [str(n) for n in range(1, FRAMES + 1)]
-        return self._texts(self.inputs[f"{side}input_ids"][index][self._kept(side, index)])
+        return self._texts(self.inputs[f"{side}input_ids"][index][self._unpadded(side, index)])
 
     def generated(self, **options: Any) -> list[str]:
         """Every sequence that `generate` returns, beside a pass over it without padding."""
@@ -268,7 +268,7 @@ class _Checked:
             if self.family.shape == "speech":
                 read["input_features"] = self.inputs["input_features"][row][None]
             elif not self.causal:
-                read["input_ids"] = self.inputs["input_ids"][row][self._kept("", row)][None]
+                read["input_ids"] = self.inputs["input_ids"][row][self._unpadded("", row)][None]
             whole = self._trace(self.model(**read, output_attentions=True), read, 0)
             if trace.kinds != whole.kinds:
                 wrong.append(f"the kinds are {trace.kinds}, not {whole.kinds}")

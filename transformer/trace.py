@@ -110,7 +110,6 @@ class AttentionTrace(TraceFields):
         attention_mask: Any = None,
         decoder_attention_mask: Any = None,
         index: int | None = None,
-        layers: Sequence[int] | None = None,
         kinds: Collection[Kind] | None = None,
         source: str = "",
         target: str = "",
@@ -120,40 +119,37 @@ class AttentionTrace(TraceFields):
     ) -> "AttentionTrace":
         """Make a trace from the outputs of a model of the library transformers.
 
-        The model needs `set_attn_implementation("eager")` and `output_attentions=True`. Tokens are
-        texts, or ids and a `tokenizer`; of one sentence or of each of a batch::
+        The model needs `set_attn_implementation("eager")`, `output_attentions=True` and attentions
+        `[batch, head, query, key]`; for others, use `from_arrays`. Tokens are texts, or ids and a
+        `tokenizer`; of one sentence or of each of a batch::
 
             AttentionTrace.from_huggingface(bert(**inputs), inputs, tokenizer=tokenizer)
             AttentionTrace.from_huggingface(t5.generate(**inputs, …), inputs, tokenizer=tokenizer)
 
         Args:
-            outputs: of a forward pass, as a ModelOutput or a tuple, or its attentions alone; or of
-                `generate` with `return_dict_in_generate=True`, greedy, sampled or with a beam,
-                whose steps become one map for each head.
+            outputs: of a forward pass, as a ModelOutput (`return_dict=True`) or a dictionary of its
+                fields, or the attentions of one stack alone; or of `generate` with
+                `return_dict_in_generate=True`, greedy, sampled or with a beam, whose steps become
+                one map for each head.
             tokens: what the encoder reads, or a model of one stack; or the model's inputs by name,
                 with `input_ids`, `attention_mask`, `decoder_input_ids`, `token_type_ids`. Without
                 any, the positions are numbered, as frames of sound are.
             decoder_tokens: what the decoder of an encoder-decoder reads in a forward pass. Of
                 `generate`, the whole sequence, which `outputs` hold as ids.
-            tokenizer: of transformers, tokenizers, SentencePiece or tiktoken; also says which
-                tokens are special.
+            tokenizer: of transformers; also says which tokens are special.
             target_tokens: what the decoder writes at each position of a forward pass, if known.
             attention_mask: 0 where the tokens are padding, which is cut off.
             decoder_attention_mask: likewise, of `decoder_tokens`.
             index: of the sentence in the batch, or of the sequence that was generated, from 0.
-            layers: the numbers, from 0, of the layers that have weights, of a hybrid model; found
-                in gaps among the weights and in the model's cache, where there are such.
             kinds: those that are read; all that are there unless given. A model of one stack whose
-                rows all see later ones is read as an encoder, and by `["decoder_self"]` as a
-                decoder, such as PaliGemma with a prefix alone.
+                rows see later ones is read as an encoder, and by `["decoder_self"]` as a decoder.
             source: the text; put together from the tokens unless given.
             target: likewise, of the decoder.
             languages: of the two sides; unnamed unless given.
             second_start: the position in `tokens`, padding included, at which the second text of a
                 pair begins, in a model that is an encoder; found in `token_type_ids` where these
                 are among the inputs.
-            normalized: as in `from_arrays`; layers that are no weights beside others that are, as
-                the states of linear attention, are left out with a note.
+            normalized: as in `from_arrays`.
 
         Raises:
             InputError: if there are no weights in it, as with fused attention; if it is a batch
@@ -170,7 +166,6 @@ class AttentionTrace(TraceFields):
             attention_mask=attention_mask,
             decoder_attention_mask=decoder_attention_mask,
             index=index,
-            layers=layers,
             kinds=kinds,
             source=source,
             target=target,

@@ -7,7 +7,7 @@ the stacks, with some differences, each undone or configured here, so that nothi
   positions depends on the order of d_model, so every d_model axis is permuted once;
 - projections and the softmax have biases, and the activation is often swish: fields of our config;
 - the decoder starts with `<pad>`, and special pieces have other ids: rows are put where ours stand;
-- each language may have a vocabulary and an embedding of its own;
+- each language may have a vocabulary and an embedding of its own, and the projection a matrix;
 - the decoder may have other sizes than the encoder, and embeddings no scale: fields of our config;
 - rows of the embedding may have no name: they are pieces, too.
 """

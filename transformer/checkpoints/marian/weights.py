@@ -217,6 +217,10 @@ def parameters(
             table = stored.get(*names, shape=rows)
             ordered = source.in_our_order(table, config.path)
             yield name, halves_to_pairs(ordered, axis=1)
+        elif name == "own_projection":
+            names, rows = _stored_as(name, shape, config)
+            ordered = target.in_our_order(stored.get(*names, shape=rows), config.path)
+            yield name, halves_to_pairs(ordered, axis=1)
         elif name == "output_bias":
             yield name, _output_bias(stored, config, target)
         else:
@@ -271,12 +275,12 @@ def _stored_shapes(
 def _stored_as(name: str, shape: Shape, config: MarianConfig) -> tuple[tuple[str, ...], Shape]:
     """Return the names under which a parameter of ours may be stored, with its shape there."""
     if name == "shared_embedding":
-        stacks = ("encoder", "decoder") if config.shares else ("decoder",)
-        tables = [f"model.{stack}.embed_tokens.weight" for stack in stacks]
-        shared = ["model.shared.weight"] if config.shares else []
-        return (*shared, *tables, "lm_head.weight"), (config.target_rows, shape[-1])
+        projection = ("lm_head.weight",) if config.tied else ()
+        return (*_tables("decoder", config), *projection), (config.target_rows, shape[-1])
+    if name == "own_projection":
+        return ("lm_head.weight",), (config.target_rows, shape[-1])
     if name == "source_embedding":
-        return ("model.encoder.embed_tokens.weight",), (config.number("vocab_size"), shape[-1])
+        return _tables("encoder", config), (config.number("vocab_size"), shape[-1])
     if name == "output_bias":
         return ("final_logits_bias",), (1, config.target_rows)
     if name.endswith("embedding.positions"):
@@ -284,15 +288,26 @@ def _stored_as(name: str, shape: Shape, config: MarianConfig) -> tuple[tuple[str
     return (_marian_name(name),), shape
 
 
+def _tables(stack: str, config: MarianConfig) -> tuple[str, ...]:
+    """Return the names under which the embedding of a stack may be stored."""
+    own = f"model.{stack}.embed_tokens.weight"
+    if not config.shares:
+        return (own,)
+    if not config.tied:  # then `transformers` reads the shared one for neither, where both are
+        return (own, "model.shared.weight")
+    both = (f"model.{name}.embed_tokens.weight" for name in ("encoder", "decoder"))
+    return ("model.shared.weight", *both)
+
+
 def _target_embedding(stored: Stored, config: MarianConfig, target: MarianVocabulary) -> Tensor:
     names, shape = _stored_as("shared_embedding", (config.number("d_model"),), config)
     table = stored.get(*names, shape=shape)
     first, *copies = (name for name in names if name in stored.names)
     for name in copies:
-        if not torch.equal(stored.view(name, shape=shape), table):
+        if config.tied and not torch.equal(stored.view(name, shape=shape), table):
             raise CheckpointError(
-                f"{stored.path}: '{name}' is another matrix than '{first}': only models in which "
-                f"they are one can be read."
+                f"{stored.path}: '{name}' is another matrix than '{first}', but {config.path} says "
+                f"that they are one: write tie_word_embeddings = false there."
             )
     ordered = target.in_our_order(table, config.path)
     start = config.number("decoder_start_token_id")

@@ -73,7 +73,12 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
         else "Each token takes its row of a table; the paper multiplies it by √d_model."
     )
     matrix = "Both embeddings and the projection before the softmax share one matrix."
-    if config.source_vocab_size is not None:
+    if config.own_projection:
+        matrix = (
+            "Here source, target and the projection before the softmax have a matrix each; in the "
+            "paper, all share one."
+        )
+    elif config.source_vocab_size is not None:
         matrix = (
             "Here the source has a separate table; in the paper, both languages share one."
             if stack == "encoder"
@@ -195,6 +200,9 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
     joint = config.source_vocab_size is None
     pieces = "the joint vocabulary" if joint else "the source's own vocabulary"
     matrix = f"It shares the matrix of the {'embeddings' if joint else 'decoder’s embedding'}."
+    if config.own_projection:
+        matrix = "It has its own matrix; in the paper it shares the embeddings' matrix."
+    table = "W" if config.own_projection else "E"
     if config.output_bias:
         matrix += " Here each subword also has a bias; the paper has none."
     return (
@@ -244,8 +252,8 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             title="Linear",
             heading="Linear",
             value=LOGITS,
-            module="shared_embedding",
-            equation=r"xE^\top" + (" + b" if config.output_bias else ""),
+            module="own_projection" if config.own_projection else "shared_embedding",
+            equation=rf"x{table}^\top" + (" + b" if config.output_bias else ""),
             text="A number for each subword of the vocabulary; you see those of this translation. "
             f"{matrix}",
             paper="§3.4",

@@ -72,7 +72,9 @@ def show(row: DeltaGenerator) -> None:
     formula = parameters_by_formula(config)
     counted = memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
     vocabulary = (
-        "Both embeddings and the projection share one matrix, so the vocabulary counts once."
+        "Each embedding and the projection have their own matrix."
+        if config.own_projection
+        else "Both embeddings and the projection share one matrix, so the vocabulary counts once."
         if config.source_vocab_size is None
         else "The decoder's embedding and the projection share one matrix, so the target's "
         "vocabulary, $V$, counts once; the source's, $V_s$, has its own embedding."
@@ -184,6 +186,7 @@ def start_token_parameters(translator: Translator) -> int:
     )
     config = translator.model.config
     rows = target if config.source_vocab_size is None else source + target
+    rows += target * config.own_projection
     return rows * config.d_model + target  # and its bias before the softmax
 
 
@@ -216,7 +219,7 @@ def part_formulas(config: TransformerConfig) -> dict[str, str]:
     if config.decoder_N or config.decoder_d_ff:
         sizes = (("N", r"d_\text{ff}"), (N, d_ff))
         network = " + ".join(rf"{n} (2\,d\,{width} + {width} + d)" for n, width in sizes)
-    embedding = "V d"
+    embedding = r"2\,V d" if config.own_projection else "V d"
     if config.source_vocab_size is not None:
         embedding += " + V_s d"
     if config.output_bias:

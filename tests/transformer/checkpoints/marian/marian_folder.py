@@ -48,6 +48,7 @@ def write(
     pickled: bool = False,
     max_length: int = 64,
     scaled: bool = True,
+    tied: bool = True,
     spare_rows: int = 0,
     seed: int = 0,
 ) -> Path:
@@ -90,7 +91,7 @@ def write(
         "pad_token_id": decoder_vocabulary["<pad>"],
         "decoder_start_token_id": decoder_vocabulary[start or "<pad>"],
         "eos_token_id": 0,
-        "tie_word_embeddings": True,
+        "tie_word_embeddings": tied,
         "static_position_embeddings": True,
     }
     _write_json(folder / "config.json", config)
@@ -128,6 +129,11 @@ def weights(config: dict[str, Any], positions: str, seed: int) -> dict[str, Tens
         tensors["model.decoder.embed_tokens.weight"] = table
     else:
         tensors["model.shared.weight"] = table
+    if not config["tie_word_embeddings"]:
+        tensors["lm_head.weight"] = normal(rows, d, std=d**-0.5)
+        for stack in ("encoder", "decoder"):
+            if not separate:
+                tensors[f"model.{stack}.embed_tokens.weight"] = normal(rows, d, std=d**-0.5)
     tensors["final_logits_bias"] = normal(1, rows, std=0.5)
     for stack, attentions in (
         ("encoder", ("self_attn",)),

@@ -55,7 +55,8 @@ class PlainMarian:
             x = self.attend(f"{layer}.self_attn", x, x, causal, "decoder_self")
             x = self.attend(f"{layer}.encoder_attn", x, self.memory, None, "cross")
             x = self.network(layer, x)
-        return x @ self.table("decoder").T + self.weights["final_logits_bias"][0]
+        projection = self.weights.get("lm_head.weight", self.table("decoder"))
+        return x @ projection.T + self.weights["final_logits_bias"][0]
 
     def greedy(self, source: list[int], limit: int) -> list[int]:
         """The most probable piece at each step; `<pad>` and `<unk>` are never written."""

@@ -136,7 +136,7 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
         ),
         "'model.encoder.embed_tokens.weight' is another matrix than 'model.shared.weight'",
     ),
-    "a projection of its own": (config(tie_word_embeddings=False), "tie_word_embeddings = false"),
+    "a projection of its own": (config(tie_word_embeddings=False), "lm_head.weight"),
     "an added token": (replaced("added_tokens.json", b'{"covid19": 95}'), "the token 'covid19'"),
     "a list of added tokens": (replaced("added_tokens.json", b"[3]"), "adds the token '[3]'"),
     "another added token": (

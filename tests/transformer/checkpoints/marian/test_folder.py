@@ -22,9 +22,11 @@ CASES: dict[str, dict[str, Any]] = {
     "pickled, gelu": {"pickled": True, "activation": "gelu", "positions": "formula"},
     "half precision": {"dtype": torch.float16, "positions": "formula", "d_model": 64, "h": 4},
     "deeper encoder, unscaled": {"layers": 3, "decoder": (1, 4, 16), "scaled": False},
-    "deeper decoder": {"layers": 1, "h": 4, "decoder": (3, 2, 40)},
-    "separate, pickled, rows without a name": {
-        "separate": True, "pickled": True, "spare_rows": 3,
+    "deeper decoder, tables of their own": {
+        "layers": 1, "h": 4, "decoder": (3, 2, 40), "tied": False,
+    },
+    "separate, pickled, a projection of its own, rows without a name": {
+        "separate": True, "pickled": True, "tied": False, "spare_rows": 3,
     },
 }  # fmt: skip
 

@@ -30,7 +30,7 @@ from viz.draw.player import (
 STATES = Path(__file__).parents[2] / "js" / "player_states.mjs"
 ASSETS = Path(__file__).parents[3] / "assets"
 ENGLISH, GERMAN = (
-    (ASSETS / name).read_text("utf-8").splitlines()[:25]
+    (ASSETS / name).read_text("utf-8").splitlines()[:6]
     for name in ("examples.txt", "examples-de.txt")
 )
 

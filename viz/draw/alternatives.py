@@ -19,7 +19,6 @@ BARS_TITLE = "What the model held probable at each step"
 BARS_NOTE = (
     "All bars from 0 to 1. Bold: what the model wrote. Click another subword to continue with it."
 )
-_ROUNDING = 1e-3  # float32: the log-probability of a sure piece may come out above 0
 _SKIPPED = 8  # letters that a tokenizer may leave out in one place
 
 
@@ -63,17 +62,7 @@ def encode_editor(
     An answer to a typed text has that very text. `</s>` is the last piece where its probability is
     known. `revision` is that of the last text that the page received, 0 before; `forced` counts the
     leading pieces that were forced.
-
-    Raises:
-        ValueError: if a probability is none, or more pieces are forced than there are.
     """
-    if not 0 <= forced <= len(pieces):
-        raise ValueError(f"{forced} of {len(pieces)} pieces cannot be forced")
-    for piece in pieces:
-        if not piece.log_prob <= _ROUNDING:
-            raise ValueError(f"a log-probability of {piece.log_prob}")
-        if not all(0 <= p <= 1 + _ROUNDING for _, p in piece.others):
-            raise ValueError(f"a probability outside of 0 to 1 beside {piece.text}")
     translation = "a translation"
     if languages.target:
         translation = languages.with_article("target", "translation")
@@ -186,15 +175,8 @@ def encode_bars(
 
     The steps are `[step][1 + alternatives]`: the written piece as `Piece.text` with its
     probability, then the others, most probable first.
-
-    Raises:
-        ValueError: if there is no step, a step has no piece, or a probability is none.
     """
-    if not steps or not all(steps):
-        raise ValueError("a step without a piece cannot be drawn")
     values = [p for step in steps for _, p in step]
-    if not all(0 <= p <= 1 + _ROUNDING for p in values):
-        raise ValueError("a probability outside of 0 to 1")
     texts = [text for step in steps for text, _ in step]
     meta = {
         "title": BARS_TITLE,

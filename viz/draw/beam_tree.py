@@ -51,28 +51,7 @@ def encode_tree(
 
     `best` is the last piece of the translation, or of the best prefix so far. `chosen` is the
     outlined node; `dropped` shows the dropped candidates, too.
-
-    Raises:
-        ValueError: if there is no node, a parent or a step is not what it can be, a number is not
-            finite, or `best` or `chosen` is no node.
     """
-    if not nodes:
-        raise ValueError("a tree has at least one node")
-    for place in (best, *(() if chosen is None else (chosen,))):
-        if not is_index(place, len(nodes)):
-            raise ValueError(f"no node {place} among {len(nodes)}")
-    for place, node in enumerate(nodes):
-        parent, step = node.parent, 1
-        if parent is not None:
-            if not 0 <= parent < place:
-                raise ValueError(f"node {place}: its parent {parent} does not stand before it")
-            step = nodes[parent].step + 1
-        if node.step != step:
-            raise ValueError(f"node {place}: step {node.step} is not the one after its parent's")
-        if node.state not in STATES:
-            raise ValueError(f"node {place}: no state {node.state!r}")
-        if not all(map(math.isfinite, (node.log_prob, node.total, node.score or 0.0))):
-            raise ValueError(f"node {place}: a log-probability or score that is not finite")
     reasons = {reason: n for n, reason in enumerate(sorted({node.reason for node in nodes}))}
     texts = [node.text for node in nodes]
     forced = any(node.state == "forced" for node in nodes)

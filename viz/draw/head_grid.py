@@ -71,16 +71,9 @@ def encode_grid(
     `switches` lets a click toggle them; `answered` is the last click that they include, as
     `click_of` returns it. Rows after `step`, from 0, are blank; more than `largest` tokens share
     cells.
-
-    Raises:
-        ValueError: if there is no part, or a kind twice; if a label, role or value is missing or
-            too many; if a weight is not a number; if `order` or `crossed` names a head or `step` a
-            row that no part has.
     """
     by_kind = {part.kind: part for part in parts}
     shapes = {part.kind: part.weights.shape[:2] for part in parts}
-    if not parts or len(shapes) < len(parts):
-        raise ValueError("the grid takes each kind once, and at least one")
     for head in (*(order or ()), *crossed):
         if head_of(head, shapes) is None or head.head >= by_kind[head.kind].heads_of(head.layer):
             raise ValueError(f"no head {head} in the grid")
@@ -141,15 +134,9 @@ def _pack(
     layers, heads, queries, keys = part.weights.shape
     roles = part.roles or [[""] * heads] * layers
     values = np.full((layers, heads), np.nan) if part.values is None else np.asarray(part.values)
-    if [len(row) for row in roles] != [heads] * layers or values.shape != (layers, heads):
-        raise ValueError(f"roles or values of another shape than {layers} layers, {heads} heads")
     counts = [part.heads_of(layer) for layer in range(layers)]
-    if len(part.counts or counts) != layers or not all(0 <= count <= heads for count in counts):
-        raise ValueError(f"{part.counts} are no counts of heads for {layers} layers of {heads}")
     weights = part.weights
     if decodes := step is not None and part.kind != "encoder_self":
-        if not 0 <= step < queries:
-            raise ValueError(f"no step {step} in {queries} rows")
         weights = weights[:, :, : step + 1]  # before the blocks: one may reach past the step
     block = math.ceil(queries / largest), math.ceil(keys / largest)
     rows, columns = math.ceil(queries / block[0]), math.ceil(keys / block[1])

@@ -73,12 +73,7 @@ def encode_player(
 
     `selected` is the head of each kind that is open first. There is one step for each piece, the
     end token included; the links of the last state are between the first pieces of words.
-
-    Raises:
-        ValueError: if there is not one step for each piece.
     """
-    if len(steps) != len(trace.target_pieces):
-        raise ValueError(f"{len(steps)} steps for {len(trace.target_pieces)} pieces")
     shown = steps[:WINDOW]
     tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
     options = [piece for step in shown for piece, _ in step.options]

@@ -32,9 +32,6 @@ def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
     """Encode plain values and named arrays as bytes.
 
     A lone surrogate in a text of `meta` reaches the browser as it is.
-
-    Raises:
-        ValueError: if an array has a dtype that is not in `DTYPES`, or `meta` holds a NaN.
     """
     entries: list[dict[str, Any]] = []
     parts: list[bytes] = []

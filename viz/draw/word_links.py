@@ -75,18 +75,7 @@ def encode_links(
     Pairs are numbers of words from 0, each with a strength of 0 or more, sent as float32. Those
     that are not `mutual` are dashed, and `dashed` explains that. `made_by` is layer, head, row and
     lens in a line. `shares`, by words and maybe with `</s>`, become a bar under each word.
-
-    Raises:
-        ValueError: if a sentence has no word, a pair names a word that is not there, or a strength
-            is not a number or below 0.
     """
-    if not source or not target:
-        raise ValueError(f"{len(source)} and {len(target)} words: there is nothing to link")
-    for pair in pairs:
-        if not (0 <= pair.source < len(source) and 0 <= pair.target < len(target)):
-            raise ValueError(f"no words {pair.source} and {pair.target} to link")
-        if not (np.isfinite(pair.strength) and pair.strength >= 0):
-            raise ValueError(f"a strength of {pair.strength}")
     sides = {side: languages.name(side) for side in get_args(Side)}
     meta = {
         "title": title,

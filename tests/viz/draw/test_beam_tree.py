@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from tests.viz.draw.message import decode
 from transformer.text.languages import OURS
@@ -37,32 +36,6 @@ def test_the_note_speaks_of_forced_pieces_only_where_there_are_some() -> None:
     assert decode(encode_tree(NODES, best=3, languages=OURS))[0]["note"].endswith(FORCED)
     without = [replace(node, state="kept") for node in NODES]
     assert FORCED not in decode(encode_tree(without, best=3, languages=OURS))[0]["note"]
-
-
-@pytest.mark.parametrize(
-    ("place", "change", "message"),
-    [
-        (2, {"parent": 2}, "node 2: its parent 2 does not stand before it"),
-        (2, {"step": 3}, "node 2: step 3 is not the one after its parent's"),
-        (0, {"step": 0}, "node 0: step 0"),
-        (1, {"state": "lost"}, "node 1: no state 'lost'"),
-        (0, {"log_prob": float("-inf")}, "node 0: a log-probability"),
-        (3, {"score": float("nan")}, "node 3: a log-probability or score"),
-    ],
-)
-def test_a_tree_that_cannot_be_is_refused(place, change, message) -> None:
-    nodes = list(NODES)
-    nodes[place] = replace(nodes[place], **change)
-    with pytest.raises(ValueError, match=message):
-        encode_tree(nodes, best=3, languages=OURS)
-
-
-def test_best_and_chosen_are_nodes() -> None:
-    for best, chosen in ((4, None), (-1, None), (0, 4)):
-        with pytest.raises(ValueError, match="no node"):
-            encode_tree(NODES, best=best, chosen=chosen, languages=OURS)
-    with pytest.raises(ValueError, match="at least one node"):
-        encode_tree([], best=0, languages=OURS)
 
 
 def test_only_a_node_with_its_whole_prefix_is_one() -> None:

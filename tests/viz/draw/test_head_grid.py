@@ -94,14 +94,8 @@ def test_roles_and_values_travel_as_they_are_read():
 @pytest.mark.parametrize(
     ("parts", "options", "message"),
     [
-        ([], {}, "at least one"),
-        ([part_of(), part_of()], {}, "each kind once"),
-        ([part_of(roles=[["a"] * 2] * 2)], {}, "another shape"),
-        ([part_of(values=np.ones((3, 2)))], {}, "another shape"),
         ([part_of()], {"order": [Head("encoder_self", 0, 0)]}, "no head"),
         ([part_of()], {"crossed": [Head("cross", 0, 3)]}, "no head"),
-        ([part_of()], {"step": 3}, "no step 3 in 3 rows"),
-        ([part_of()], {"step": -1}, "no step -1"),
         ([GridPart("cross", part_of().weights.swapaxes(2, 3), CROSS)], {}, "2 keys"),
         ([GridPart("cross", part_of().weights * np.nan, CROSS)], {}, "not numbers"),
     ],

@@ -60,13 +60,6 @@ def test_the_legend_names_what_is_there(why, booleans, numbers):
             assert text.startswith(start)
 
 
-def test_a_label_that_is_missing_is_refused():
-    with pytest.raises(ValueError, match=r"\(3, 2\) squares for 3 queries, 1 keys"):
-        message(labels=Labels(LABELS.queries, LABELS.keys[:1]))
-    with pytest.raises(ValueError, match="at least one sentence"):
-        encode_masks([], "cross", title="", as_numbers=False, chosen=(0, 0))
-
-
 def test_only_a_sentence_and_a_row_of_it_are_a_row():
     grids = [MaskGrid("", WHY, LABELS)]
     assert [row_of(row, grids) for row in ([0, 0], (0, 2))] == [(0, 0), (0, 2)]

@@ -52,18 +52,3 @@ def test_the_links_travel_with_their_strengths() -> None:
     meta, none = decode(encode_links(SOURCE, TARGET, (), mutual=(), made_by="", languages=OURS))
     assert DASHED not in meta["note"]
     assert none["ends"].shape == (0, 2)  # a translation of which nothing is linked
-
-
-@pytest.mark.parametrize(
-    ("target", "pair", "message"),
-    [
-        (TARGET, (3, 0, 0.5), "no words 3 and 0"),
-        (TARGET, (0, 2, 0.5), "no words 0 and 2"),
-        (TARGET, (0, 0, float("nan")), "strength of nan"),
-        (TARGET, (0, 0, -0.1), "strength of -0.1"),
-        ([], (0, 0, 0.5), "3 and 0 words"),
-    ],
-)
-def test_what_cannot_be_linked_is_refused(target, pair, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        encode_links(SOURCE, target, [WordPair(*pair)], mutual=(), made_by="", languages=OURS)

@@ -1,6 +1,7 @@
 """The page holds every number exactly, and nothing that was typed becomes part of the page."""
 
 import re
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from html import escape
@@ -19,8 +20,7 @@ from viz import notebook
 from viz.__main__ import main
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.explorer import encode_page
-from viz.draw.heads_view import ExplorerOptions, SecondMap
-from viz.draw.open_head import heads_of_kind, open_map
+from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.findings import ranked
 from viz.lines import lines_report
 from viz.report import report
@@ -165,11 +165,14 @@ def test_the_command_writes_what_a_reader_should_know(checkpoint_folder, tmp_pat
 
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     trace = planted()
-    second = open_map(heads_of_kind(trace, "cross", words=False, special=True), 0, 0)
-    compared = SecondMap(second, Languages("English", "French"), ["another model"])
+    second = HeadsView(
+        replace(trace, languages=Languages("English", "French")),
+        ExplorerOptions("cross", 0, 0),
+        Origin("Two dogs", "Deux chiens", "another model", ""),
+    )
     options = ExplorerOptions(
         "cross", 1, None, kinds=("cross", "decoder_self"), layers=(1,), sort="confidence",
-        scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=compared,
+        scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=second,
     )  # fmt: skip
     origin = Origin("Two dogs", "Zwei Hunde", "own", "")
     meta, arrays = unpacked_message(encode_page(trace, options, origin).message)
@@ -188,13 +191,14 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
         # more may be laid over on the page
         assert len(ribbons["colors"]["light"]) == meta["mostHeads"] == 8
     difference = decode(arrays["compared.1"].tobytes())[1]["weights"]
-    np.testing.assert_allclose(difference, trace.cross[1].mean(0) - second.weights, atol=1e-7)
+    expected = trace.cross[1].mean(0) - trace.cross[0, 0]
+    np.testing.assert_allclose(difference, expected, atol=1e-7)
     beside, between = (header(arrays[f"compared.{n}"]) for n in range(2))
     assert beside["rows"] == "French: next word predicted"
-    assert beside["caption"] == ["another model"]
+    assert beside["caption"] == second.caption()
     assert between["rows"] == f"{trace.languages.name('target')}: next word predicted"
     own = origin.caption(head_caption("cross", 1, None))
-    assert between["caption"] == ["First:", *own, "Second:", "another model"]
+    assert between["caption"] == ["First:", *own, "Second:", *second.caption()]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import { nextBox, planModel } from "../../viz/browser/architecture/plan.ts";
 import {
   durationOf, missingShare, momentsOf,
 } from "../../viz/browser/architecture/playback.ts";
-import { Architecture, modelMarks } from "../../viz/browser/architecture/view.ts";
+import { modelMarks } from "../../viz/browser/architecture/view.ts";
 import { assertApart, measure, modelData, only, palette, theme } from "./samples.js";
 
 /** @import { ModelData } from "../../viz/browser/architecture/plan.ts" */
@@ -138,24 +138,17 @@ test("arrow keys lead to every box, from every box", () => {
 
 test("every value has its colour, in the palette of its box", () => {
   const values = Uint8Array.of(1, 2, 3, 4, 5, 6);
-  const message = {
-    meta: {
-      layers: { encoder: 1 }, layer: { encoder: 0 }, selected: "",
-      memoryColor: "#d55e00", palettes: ["difference", "cross"],
-      boxes: [
-        { ...DATA.boxes[2], name: "encoder.sum", kind: null },
-        { ...DATA.boxes[2], name: "decoder.cross_attention", kind: "cross", color: "#d55e00" },
-        { ...DATA.boxes[0], name: "encoder.tokens" },
-      ],
-    },
-    arrays: {
-      "difference.light": palette.light, "difference.dark": palette.dark,
-      "cross.light": palette.dark, "cross.dark": palette.light,
-      "encoder.sum": values, "decoder.cross_attention": values,
-    },
-    shapes: { "encoder.sum": [1, 2, 3], "decoder.cross_attention": [2, 1, 3] },
+  const other = { light: palette.dark, dark: palette.light };
+  const data = {
+    ...DATA, palettes: { ...DATA.palettes, cross: other },
+    boxes: [
+      { ...DATA.boxes[2], name: "encoder.sum", rows: 2, columns: 3, values },
+      {
+        ...DATA.boxes[4], name: "decoder.cross_attention", maps: 2, rows: 1, columns: 3, values,
+      },
+      { ...DATA.boxes[0], name: "encoder.tokens" },
+    ],
   };
-  const data = Architecture.read(message);
   const pictures = only(modelMarks({ data, plan: planAt(780), theme, ratio: 1 }), "picture");
   const reds = pictures.map(({ raster: { pixels } }) => [...pixels].filter((_, n) => n % 4 === 0));
   assert.deepEqual(reds, [[1, 2, 3, 4, 5, 6], [254, 253, 252], [251, 250, 249]]);

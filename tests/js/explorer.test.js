@@ -14,6 +14,10 @@ function packed(numbers) {
   return gzipSync(Buffer.concat(planes)).toString("base64");
 }
 
+/** @param {number} heads @param {number} size of each @param {Float32Array | null} [weights] */
+const kinds = (heads, size, weights = null) =>
+  ({ cross: { heads, weights, map: { queries: ["q"], keys: Array(size).fill("k") } } });
+
 const EXACT = /** @type {const} */ ({ dtype: "float32", unit: 1 });
 
 test("a head is unpacked as it was, or as so many steps", async () => {
@@ -25,17 +29,15 @@ test("a head is unpacked as it was, or as so many steps", async () => {
 });
 
 test("weights of the message are those of their layer and head", () => {
-  const whole = { cross: Float32Array.from({ length: 2 * 3 * 2 }, (_, n) => n) };
-  const inside = { whole, heads: { cross: 3 }, sizes: { cross: 2 } };
-  const weights = new HeadWeights(inside, EXACT);
+  const all = Float32Array.from({ length: 2 * 3 * 2 }, (_, n) => n);
+  const weights = new HeadWeights(kinds(3, 2, all), EXACT);
   assert.deepEqual([...weights.get("cross", 1, 2) ?? []], [10, 11]);
 });
 
 test("a head apart is at hand once it is loaded, and the oldest are let go", async () => {
   /** @type {string[]} */
   const asked = [];
-  const inside = { whole: {}, heads: { cross: 40 }, sizes: { cross: 2 } };
-  const weights = new HeadWeights(inside, EXACT, async (name) => {
+  const weights = new HeadWeights(kinds(40, 2), EXACT, async (name) => {
     asked.push(name);
     return packed(Float32Array.of(Number(name.split(".")[2]), 1));
   });
@@ -47,8 +49,7 @@ test("a head apart is at hand once it is loaded, and the oldest are let go", asy
 });
 
 test("a head that is asked for with each other one, as it lies over them, stays", async () => {
-  const inside = { whole: {}, heads: { cross: 40 }, sizes: { cross: 1 } };
-  const weights = new HeadWeights(inside, EXACT, async (name) =>
+  const weights = new HeadWeights(kinds(40, 1), EXACT, async (name) =>
     packed(Float32Array.of(Number(name.split(".")[2]))));
   await weights.load("cross", 0, 7);
   for (let head = 10; head < 40; head++) {
@@ -62,8 +63,7 @@ test("the name of a head is its kind, its layer and its number", () => {
 });
 
 test("a head that is cut is refused", async () => {
-  const inside = { whole: {}, heads: { cross: 1 }, sizes: { cross: 3 } };
-  const weights = new HeadWeights(inside, EXACT, async () => packed(Float32Array.of(1, 2)));
+  const weights = new HeadWeights(kinds(1, 3), EXACT, async () => packed(Float32Array.of(1, 2)));
   await assert.rejects(weights.load("cross", 0, 0), /cut/);
 });
 

@@ -10,17 +10,6 @@ import { maskGrid, measure, textsOf, theme, viewOf } from "./samples.js";
 const [SEEN, BOTH] = [0, 3];
 const LOOK = { color: "#0072b2", asNumbers: false, theme };
 
-test("each grid gets its own codes", () => {
-  const grids = [{ title: "one" }, { title: "two" }];
-  const codes = [Uint8Array.of(0, 1), Uint8Array.of(2, 3)];
-  const data = MaskGrids.read({
-    meta: { title: "masks", grids }, arrays: { "codes.0": codes[0], "codes.1": codes[1] },
-    shapes: {},
-  });
-  assert.deepEqual(data.grids.map((grid) => [grid.title, grid.codes]),
-    [["one", codes[0]], ["two", codes[1]]]);
-});
-
 test("squares are of one size for all sentences, as large as the width lets them be", () => {
   const sizes = [4, 15, 20, 30, 100].map((count) => {
     const grids = [maskGrid(count, count), maskGrid(2, 3)];

@@ -191,49 +191,29 @@ export const linkData = (source, target, links) => ({
  * @returns {import("../../viz/browser/beam_tree/plan.ts").TreeData}
  */
 export function treeData(rows, more = {}) {
-  const states = ["kept", "finished", "dropped", "forced"];
-  /** @type {Record<"totals" | "steps", number[]>} */
-  const { totals, steps } = { totals: [], steps: [] };
-  rows.forEach(([parent, , logProb], n) => {
-    totals[n] = logProb + (totals[parent] ?? 0);
-    steps[n] = 1 + (steps[parent] ?? 0);
+  /** @type {any[]} */
+  const nodes = [];
+  for (const [parent, text, logProb, state = "kept", score = null] of rows) {
+    const { total = 0, step = 0 } = nodes[parent] ?? {};
+    nodes.push({
+      parent, text, label: text.replace("▁", ""), logProb, total: total + logProb, step: step + 1,
+      state, reason: state === "dropped" ? "It is bad." : "", score,
+    });
+  }
+  return BeamTree.read({
+    title: "Beam tree", note: "", best: 0, chosen: null, language: "Finnish", nodes, ...more,
   });
-  const column = (/** @type {number} */ at) => rows.map((row) => row[at]);
-  return BeamTree.read(/** @type {any} */ ({
-    meta: {
-      title: "Beam tree", note: "", best: 0, chosen: null, language: "Finnish", texts: column(1),
-      labels: column(1).map((text) => text.replace("▁", "")), states,
-      reasons: ["", "It is bad."], ...more,
-    },
-    arrays: {
-      parents: column(0), logProbs: column(2), totals, steps,
-      states: column(3).map((state) => states.indexOf(state ?? "kept")),
-      reasons: column(3).map((state) => (state === "dropped" ? 1 : 0)),
-      scores: rows.map((row) => row[4] ?? NaN),
-    },
-  }));
 }
 
-/** @typedef {{name: string, dtype: string, shape: number[], bytes: number[],
- *   offset?: number}} Entry */
+/** @typedef {{dtype: string, shape: number[], bytes: number[]}} Entry */
 /** The form of the wire once more, written from its description.
- * @param {any} meta @param {Entry[]} arrays @param {number} [version] */
-export function encoded(meta, arrays, version = 1) {
-  let offset = 0;
-  const entries = arrays.map(({ name, dtype, shape, bytes, offset: place }) => {
-    const entry = { name, dtype, shape, offset: place ?? offset };
-    offset += Math.ceil(bytes.length / 8) * 8;
-    return entry;
-  });
-  const text = new TextEncoder().encode(JSON.stringify({ meta, size: offset, arrays: entries }));
-  const first = Math.ceil((8 + text.length) / 8) * 8;
-  const all = new Uint8Array(first + offset);
-  new DataView(all.buffer).setUint32(0, version, true);
-  new DataView(all.buffer).setUint32(4, text.length, true);
-  all.set(text, 8);
-  arrays.reduce((at, { bytes }) => {
-    all.set(bytes, at);
-    return at + Math.ceil(bytes.length / 8) * 8;
-  }, first);
-  return all;
+ * @param {any} message @param {Entry[]} arrays @param {number} [version] */
+export function encoded(message, arrays, version = 2) {
+  const entries = arrays.map(({ dtype, shape }) => ({ dtype, shape }));
+  const text = new TextEncoder().encode(JSON.stringify({ message, arrays: entries }));
+  const padded = (/** @type {ArrayLike<number>} */ bytes) =>
+    [...Array.from(bytes), ...Array(-bytes.length & 7).fill(0)];
+  const start = new Uint8Array(Uint32Array.of(version, text.length).buffer);
+  return Uint8Array.from([...padded([...start, ...text]), ...arrays.flatMap(({ bytes }) =>
+    padded(bytes))]);
 }

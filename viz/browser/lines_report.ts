@@ -18,12 +18,12 @@ const heads = byId("heads");
 const problem = make("p", { role: "alert", hidden: "" });
 heads.before(problem);
 
-const { meta } = await unpacked("lines-packed").catch((error) => {
+const message = await unpacked("lines-packed").catch((error) => {
   fail("The list of sentences");
   throw error;
 });
 
-const sentences: Sentence[] = meta.sentences.map(sentenceOf);
+const sentences: Sentence[] = message.sentences.map(sentenceOf);
 let open: Head | null = null; // what was opened last stays open from sentence to sentence
 let shown = 0; // number of the sentence
 
@@ -32,7 +32,7 @@ const summary = new HeadTable(byId("summary"), (head) => {
   show(shown, true);
   byId("sentence").scrollIntoView({ block: "nearest" });
 });
-summary.mark(meta.selected);
+summary.mark(message.selected);
 const list = new SentenceList(byId("list"), sentences, (number) =>
   location.replace(`#${number}`)); // walking over the list fills no history
 addEventListener("hashchange", () => show(asked()));
@@ -48,20 +48,20 @@ async function show(number: number, again = false) {
   if (number === shown && !again) return;
   shown = number;
   list.mark(number);
-  const message = await sentence(number).catch(() => null);
+  const data = await sentence(number).catch(() => null);
   if (number !== shown) return; // another one was chosen meanwhile
-  if (!message) {
+  if (!data) {
     fail(`Sentence #${number}`);
     return;
   }
   problem.hidden = true;
   heads.hidden = false;
   if (open) {
-    message.over = open[0] === message.selected[0] ? message.over : [];
-    message.selected = open;
+    data.over = open[0] === data.selected[0] ? data.over : [];
+    data.selected = open;
   }
   writeSentence(number);
-  mount(heads, Explorer, message, {
+  mount(heads, Explorer, data, {
     onSelect: (head) => {
       open = head;
       summary.mark(head);

@@ -8,7 +8,6 @@ import { EDGE, heightInSight, MatrixView, type Size, type Square } from "./core/
 import { group, type Group, type Mark, path, rect, text, type Text } from "./core/scene.ts";
 import { isolate, quote, shortened, within } from "./core/text.ts";
 import type { Measure, Theme } from "./core/theme.ts";
-import type { Message } from "./core/wire.ts";
 
 export interface MaskGrid { // the mask of one sentence
   title: string;
@@ -147,12 +146,6 @@ const SHEET = { widest: 1400, apart: 32, title: 28 }; // of what is saved
 const ADDED = ["True, so 0 is added", "False, so −∞ is added"];
 
 export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
-  static read({ meta, arrays }: Message): MasksData {
-    const whole = (grid: Omit<MaskGrid, "codes">, n: number) =>
-      ({ ...grid, codes: arrays[`codes.${n}`] });
-    return { ...meta, grids: meta.grids.map(whole) };
-  }
-
   legend = make("div", { class: "hl-legends" });
   row = make("div", { class: "hl-masks" });
   panels: ReturnType<MaskGrids["panel"]>[] = [];

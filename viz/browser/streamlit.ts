@@ -6,7 +6,7 @@ import { BeamTree } from "./beam_tree/view.ts";
 import { bringIntoView } from "./core/dom.ts";
 import { deleteValue, setValue } from "./core/store.ts";
 import { mount, type Options, type View } from "./core/view.ts";
-import { decode, type Message } from "./core/wire.ts";
+import { decode } from "./core/wire.ts";
 import { HeadGrid } from "./head_grid/view.ts";
 import { InsideHead } from "./inside_head/view.ts";
 import { MaskGrids } from "./mask_grids.ts";
@@ -21,7 +21,7 @@ export { decode };
 
 interface Component {
   new(): View<any>;
-  read(message: Message): any;
+  read(message: any): any;
 }
 
 /** Every component by the name that Python calls it by. */
@@ -36,8 +36,8 @@ export const COMPONENTS: Record<string, Component> = {
 export const render = (element: Element | ShadowRoot, bytes: Uint8Array, options?: Options) =>
   renderMessage(element, decode(bytes), options);
 
-export function renderMessage(element: Element | ShadowRoot, message: Message, options?: Options) {
-  const Component = COMPONENTS[message.meta.component];
+export function renderMessage(element: Element | ShadowRoot, message: any, options?: Options) {
+  const Component = COMPONENTS[message.component];
   return mount(element, Component, Component.read(message), options);
 }
 
@@ -51,9 +51,9 @@ interface Host { // what Streamlit hands to a component
 export default function show({ data, parentElement, setTriggerValue }: Host): () => void {
   const message = decode(data);
   let remove: () => unknown;
-  if (message.meta.component === "selection") {
+  if (message.component === "selection") {
     // apart from the grid, whose bytes then stay as they were: Streamlit does not send them again
-    const { key, head } = message.meta;
+    const { key, head } = message;
     setValue(key, head);
     remove = () => deleteValue(key);
   } else remove = draw(parentElement, message, setTriggerValue);
@@ -65,9 +65,9 @@ export default function show({ data, parentElement, setTriggerValue }: Host): ()
 }
 
 function draw(
-  parentElement: ShadowRoot, message: Message, setTriggerValue: Host["setTriggerValue"],
+  parentElement: ShadowRoot, message: any, setTriggerValue: Host["setTriggerValue"],
 ) {
-  const { opens } = message.meta;
+  const { opens } = message;
   const onSelect = (value: unknown) => {
     setTriggerValue("picked", value);
     if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below

@@ -70,7 +70,10 @@ def encode_editor(
     # all at once, so that a piece is marked alike wherever it stands
     all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
     labels = iter(display_tokens(all_texts))
-    meta = {
+    # a browser counts in UTF-16
+    units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]
+    places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
+    message = {
         "title": f"{languages.target or 'Translation'}, edited in place",
         "placeholder": f"Type {translation}",
         "language": code_of_name(languages.target),
@@ -89,20 +92,11 @@ def encode_editor(
             }
             for piece in pieces
         ],
+        "spans": places.reshape(-1, 2),
+        "words": words,
+        "logProbs": np.array([min(p.log_prob, 0.0) for p in pieces], dtype=np.float32),
     }
-    # a browser counts in UTF-16
-    units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]
-    places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
-    return encode_picture(
-        "translation_editor",
-        (),
-        meta,
-        {
-            "spans": places.reshape(-1, 2),
-            "words": np.array(words, dtype=np.uint32),
-            "logProbs": np.array([min(p.log_prob, 0.0) for p in pieces], dtype=np.float32),
-        },
-    )
+    return encode_picture("translation_editor", (), message)
 
 
 def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:
@@ -176,19 +170,17 @@ def encode_bars(
     The steps are `[step][1 + alternatives]`: the written piece as `Piece.text` with its
     probability, then the others, most probable first.
     """
-    values = [p for step in steps for _, p in step]
-    texts = [text for step in steps for text, _ in step]
-    meta = {
+    # all at once, so that a piece is marked alike wherever it stands
+    labels = iter(display_tokens([text for step in steps for text, _ in step]))
+    message = {
         "title": BARS_TITLE,
         "note": BARS_NOTE,
-        # all at once, so that a piece is marked alike wherever it stands
-        "labels": display_tokens(texts),
-        "pieces": texts,
+        "steps": [
+            [{"raw": text, "label": next(labels), "p": min(p, 1.0)} for text, p in step]
+            for step in steps
+        ],
     }
-    counts = np.array([len(step) for step in steps], dtype=np.uint32)
-    probabilities = np.minimum(np.array(values, dtype=np.float32), 1)
-    arrays = {"counts": counts, "probabilities": probabilities}
-    return encode_picture("step_bars", caption, meta, arrays)
+    return encode_picture("step_bars", caption, message)
 
 
 def choice_of(

@@ -57,7 +57,7 @@ def encode_map(
     `paints`, pressed squares are sent to the page. A saved picture is named after its title.
     """
     check(weights, labels, dimensions=2)
-    meta = {
+    message = {
         **_axes(labels, kind, languages, alone, by_read, reads, writes),
         **map_words(labels, kind, languages, reads, writes),
         "room": room,
@@ -72,10 +72,10 @@ def encode_map(
         "paints": paints,
         "pinned": pinned,
         "unused": unused,
+        "palette": theme_tables(None if signed else kind),
+        "weights": weights.astype(np.float32),
     }
-    arrays = theme_tables(None if signed else kind)
-    arrays["weights"] = weights.astype(np.float32)
-    return encode_picture("attention_map", caption, meta, arrays)
+    return encode_picture("attention_map", caption, message)
 
 
 def encode_ribbons(
@@ -101,16 +101,16 @@ def encode_ribbons(
     for _, weights in heads:
         check(weights, labels, dimensions=2)
     drawn_from = max(threshold, FAINTEST)
-    meta = {
+    message = {
         **_axes(labels, kind, languages, alone, by_read, reads, writes),
         "heads": [name for name, _ in heads],
         "colors": {theme: head_colors(kind, theme) for theme in ENDS},
         "note": RIBBONS_NOTE.format(from_weight=drawn_from),
         "from": drawn_from,
         "amount": amount,
+        "weights": np.stack([weights for _, weights in heads]).astype(np.float32),
     }
-    stacked = np.stack([weights for _, weights in heads])  # [head, query, key]
-    return encode_picture("ribbons", caption, meta, {"weights": stacked.astype(np.float32)})
+    return encode_picture("ribbons", caption, message)
 
 
 def _axes(

@@ -1,21 +1,14 @@
 """Every prefix that a beam search kept or dropped, as a tree: data for `viz/browser/beam_tree`."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal, TypeAlias
 
 from transformer.text.languages import Languages
 from viz.draw.labels import capitalised, display_tokens
 from viz.draw.wire import encode_picture, is_index
 
 State: TypeAlias = Literal["kept", "finished", "dropped", "forced"]
-STATES: tuple[State, ...] = get_args(State)
-"""Outcomes of a candidate, encoded by their index here."""
-
 TITLE = "Beam tree"
 NOTE = (
     "The chosen translation is at the top; discarded ones branch off. The thicker a line, "
@@ -52,32 +45,31 @@ def encode_tree(
     `best` is the last piece of the translation, or of the best prefix so far. `chosen` is the
     outlined node; `dropped` shows the dropped candidates, too.
     """
-    reasons = {reason: n for n, reason in enumerate(sorted({node.reason for node in nodes}))}
-    texts = [node.text for node in nodes]
     forced = any(node.state == "forced" for node in nodes)
-    meta = {
+    labels = display_tokens([node.text for node in nodes])
+    message = {
         "title": TITLE,
         "note": f"{NOTE} {FORCED}" if forced else NOTE,
         "best": best,
         "chosen": chosen,
         "dropped": dropped,
         "language": capitalised(languages.name("target")),
-        "texts": texts,
-        "labels": display_tokens(texts),
-        "states": STATES,
-        "reasons": list(reasons),
+        "nodes": [
+            {
+                "parent": -1 if node.parent is None else node.parent,
+                "text": node.text,
+                "label": label,
+                "logProb": node.log_prob,
+                "total": node.total,
+                "step": node.step,
+                "state": node.state,
+                "reason": node.reason,
+                "score": node.score,
+            }
+            for node, label in zip(nodes, labels, strict=True)
+        ],
     }
-    scores = [math.nan if node.score is None else node.score for node in nodes]
-    arrays: dict[str, NDArray] = {
-        "parents": np.array([-1 if n.parent is None else n.parent for n in nodes], np.int32),
-        "steps": np.array([node.step for node in nodes], np.uint32),
-        "states": np.array([STATES.index(node.state) for node in nodes], np.uint8),
-        "reasons": np.array([reasons[node.reason] for node in nodes], np.uint32),
-        "logProbs": np.array([node.log_prob for node in nodes], np.float64),
-        "totals": np.array([node.total for node in nodes], np.float64),
-        "scores": np.array(scores, np.float64),
-    }
-    return encode_picture("beam_tree", caption, meta, arrays)
+    return encode_picture("beam_tree", caption, message)
 
 
 def dropped_of(value: object) -> bool | None:

@@ -77,8 +77,7 @@ def encode_grid(
     for head in (*(order or ()), *crossed):
         if head_of(head, shapes) is None or head.head >= by_kind[head.kind].heads_of(head.layer):
             raise ValueError(f"no head {head} in the grid")
-    packed = [_pack(part, step, largest) for part in parts]
-    meta = {
+    message = {
         "key": key,
         "opens": opens,
         "selected": selected,
@@ -87,12 +86,9 @@ def encode_grid(
         "switches": switches,
         "answered": answered,
         "step": step,
-        "parts": [header for header, _ in packed],
+        "parts": [_pack(part, step, largest) for part in parts],
     }
-    arrays: dict[str, NDArray] = {}
-    for part, (_, levels) in zip(parts, packed, strict=True):
-        arrays |= {**theme_tables(part.kind, part.kind), f"{part.kind}.weights": levels}
-    return encode_picture("head_grid", caption, meta, arrays)
+    return encode_picture("head_grid", caption, message)
 
 
 def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> list[Head] | None:
@@ -123,13 +119,11 @@ def encode_selection(key: str, head: Head) -> bytes:
 
     It is separate from the grid: unchanged data is not sent again, and a grid has megabytes.
     """
-    return encode({"component": "selection", "key": key, "head": list(head)}, {})
+    return encode({"component": "selection", "key": key, "head": list(head)})
 
 
-def _pack(
-    part: GridPart, step: int | None, largest: int
-) -> tuple[dict[str, Any], NDArray[np.uint8]]:
-    """Return the part's header, and its levels as `[layer, head, row, column]` of blocks."""
+def _pack(part: GridPart, step: int | None, largest: int) -> dict[str, Any]:
+    """Return a part of the message, with its levels as `[layer, head, row, column]` of blocks."""
     check(part.weights, part.labels, dimensions=4)
     layers, heads, queries, keys = part.weights.shape
     roles = part.roles or [[""] * heads] * layers
@@ -143,7 +137,7 @@ def _pack(
     drawn = to_bytes(_largest(weights, block))
     levels = np.zeros((layers, heads, rows, columns), dtype=np.uint8)
     levels[:, :, : drawn.shape[2]] = drawn
-    header = {
+    return {
         "kind": part.kind,
         "name": SCREEN_NAMES[part.kind],
         "causal": part.kind == "decoder_self" and part.causal,
@@ -162,8 +156,9 @@ def _pack(
         "roles": [list(row) for row in roles],
         "values": [[_figure(value) for value in row] for row in values.tolist()],
         "strongest": _strongest(weights),
+        "palette": theme_tables(part.kind),
+        "weights": levels,
     }
-    return header, levels
 
 
 def _largest(weights: NDArray, block: tuple[int, int]) -> NDArray:

@@ -73,7 +73,7 @@ def encode_inside(
     for names in _SCALES:
         sizes = [largest_colour(arrays[name]) for name in names if arrays[name].any()]
         ends |= dict.fromkeys(names, max(sizes, default=1.0))
-    meta = {
+    message = {
         "title": title,
         "kind": kind,
         "color": COLOR[kind],
@@ -84,8 +84,11 @@ def encode_inside(
         "step": step,
         "steps": [asdict(step) for step in steps],
         "ends": ends,
+        "arrays": arrays,
+        "shapes": {name: array.shape for name, array in arrays.items()},
+        "palette": theme_tables(None),
     }
-    return encode_picture("inside_head", caption, meta, arrays | theme_tables(None))
+    return encode_picture("inside_head", caption, message)
 
 
 def step_of(value: object, count: int) -> int | None:

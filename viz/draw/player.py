@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
@@ -78,7 +77,7 @@ def encode_player(
     tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
     options = [piece for step in shown for piece, _ in step.options]
     written = display_tokens([*tokens, *options])[: len(tokens)]
-    meta = _meta(trace, selected, written) | {
+    message = _message([trace], selected, written) | {
         "title": TITLE,
         "kind": kind,
         "steps": [
@@ -87,7 +86,7 @@ def encode_player(
         ],
         "links": [link._asdict() for link in links if max(link.source, link.target) < WINDOW],
     }
-    return encode_picture("player", caption, meta, _arrays([trace]))
+    return encode_picture("player", caption, message)
 
 
 def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -128,7 +127,7 @@ def encode_learning(
             if trace.weights(name).shape != traces[0].weights(name).shape:
                 raise InputError("The steps of the run belong to models of different shapes.")
     written = display_tokens([*traces[0].decoder_tokens[:1], *traces[0].target_tokens])
-    meta = _meta(traces[0], selected, written) | {
+    message = _message(traces, selected, written) | {
         "title": LEARNING_TITLE,
         "training": [
             {"number": saved.number, "written": saved.written, "loss": saved.loss}
@@ -138,7 +137,7 @@ def encode_learning(
         "moment": None if step is None else [saved.number for saved in steps].index(step),
         "arrival": arrival,
     }
-    return encode_picture("player", caption, meta, _arrays(traces))
+    return encode_picture("player", caption, message)
 
 
 def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, int | None] | None:
@@ -169,30 +168,35 @@ def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
     return {name: sent[name] for name in ("kind", *names)}
 
 
-def _meta(
-    trace: AttentionTrace, selected: Mapping[Kind, Head], written: Sequence[str]
+def _message(
+    traces: Sequence[AttentionTrace], selected: Mapping[Kind, Head], written: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the shared header of both players: tokens, and the kinds with their open heads.
+    """Return what both players share: tokens, and the kinds with their weights and open heads.
 
-    `written` are the labels of the translation, after its first token.
+    The weights are `[step, layer, head, query, key]`; `written` are the labels of the translation,
+    after its first token.
     """
+    trace = traces[0]
     source = display_tokens(trace.source_tokens)
     outside = [
         f"{counted(len(tokens) - WINDOW, 'subword')} of the {side}"
         for side, tokens in (("sentence", source), ("translation", written[1:]))
         if len(tokens) > WINDOW
     ]
-    kinds = [
-        {
+    kinds = []
+    for kind in trace.kinds:
+        weights = np.stack([other.weights(kind)[..., :WINDOW, :WINDOW] for other in traces])
+        kinds.append({
             "kind": kind,
             "name": KIND_NAMES[kind],
             "color": COLOR[kind],
-            "layers": trace.weights(kind).shape[0],
-            "heads": trace.weights(kind).shape[1],
+            "layers": weights.shape[1],
+            "heads": weights.shape[2],
             "selected": selected[kind][1:],
-        }
-        for kind in trace.kinds
-    ]
+            "weights": np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16),
+            "size": weights.shape[3:],
+            "palette": theme_tables(kind),
+        })  # fmt: skip
     languages = trace.languages
     return {
         "source": source[:WINDOW],
@@ -205,13 +209,3 @@ def _meta(
         "training": [],
         "links": [],
     }
-
-
-def _arrays(traces: Sequence[AttentionTrace]) -> dict[str, NDArray]:
-    """Return the weights of each kind, `[step, layer, head, query, key]`, and its colours."""
-    arrays: dict[str, NDArray] = {}
-    for kind in traces[0].kinds:
-        weights = np.stack([trace.weights(kind)[..., :WINDOW, :WINDOW] for trace in traces])
-        arrays[kind] = np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16)
-        arrays |= theme_tables(kind, kind)
-    return arrays

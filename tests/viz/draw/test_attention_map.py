@@ -18,7 +18,7 @@ def plain(text):
 
 def unpack(content):
     meta, arrays = decode(content)
-    return meta, colors_of(arrays), arrays["weights"]
+    return meta, colors_of(meta), arrays["weights"]
 
 
 def test_the_map_carries_the_exact_weights_in_reading_order():

@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from tests.viz.draw.message import decode
 from transformer.text.languages import OURS
-from viz.draw.beam_tree import FORCED, STATES, DrawnNode, encode_tree, node_of
+from viz.draw.beam_tree import FORCED, DrawnNode, encode_tree, node_of
 
 NODES = (
     DrawnNode(None, "▁Hunde", -0.5, -0.5, 1, "kept"),
@@ -17,19 +15,14 @@ NODES = (
 
 
 def test_every_node_travels_with_its_numbers() -> None:
-    meta, arrays = decode(encode_tree(NODES, best=3, chosen=1, caption=["a"], languages=OURS))
-    assert arrays["parents"].tolist() == [-1, -1, 0, 0]
-    assert arrays["steps"].tolist() == [1, 1, 2, 2]
-    assert arrays["logProbs"].tolist() == [node.log_prob for node in NODES]
-    assert arrays["totals"].tolist() == [node.total for node in NODES]
-    assert [STATES[n] for n in arrays["states"]] == [node.state for node in NODES]
-    assert [meta["reasons"][n] for n in arrays["reasons"]] == [node.reason for node in NODES]
-    assert np.isnan(arrays["scores"][:3]).all()
-    assert arrays["scores"][3] == -0.625
-    assert meta["states"] == list(STATES)
-    assert meta["texts"] == [node.text for node in NODES]
-    assert meta["labels"] == ["Hunde", "Die", "·s", "</s>"]
-    assert (meta["best"], meta["chosen"], meta["caption"]) == (3, 1, ["a"])
+    message, _ = decode(encode_tree(NODES, best=3, chosen=1, caption=["a"], languages=OURS))
+    names = {"logProb": "log_prob"}
+    for sent, node in zip(message["nodes"], NODES, strict=True):
+        for name in ("text", "logProb", "total", "step", "state", "reason", "score"):
+            assert sent[name] == getattr(node, names.get(name, name))
+    assert [node["parent"] for node in message["nodes"]] == [-1, -1, 0, 0]
+    assert [node["label"] for node in message["nodes"]] == ["Hunde", "Die", "·s", "</s>"]
+    assert (message["best"], message["chosen"], message["caption"]) == (3, 1, ["a"])
 
 
 def test_the_note_speaks_of_forced_pieces_only_where_there_are_some() -> None:

@@ -16,10 +16,10 @@ CROSS, SELF = Labels(GERMAN, ENGLISH), Labels(ENGLISH, ENGLISH)
 
 
 def unpack(content):
-    meta, arrays = decode(content)
-    kinds = [part["kind"] for part in meta["parts"]]
-    colors = {kind: colors_of(arrays, f"{kind}.") for kind in kinds}
-    return meta, colors, {kind: arrays[f"{kind}.weights"] for kind in kinds}
+    meta, _ = decode(content)
+    parts = {part["kind"]: part for part in meta["parts"]}
+    colors = {kind: colors_of(part) for kind, part in parts.items()}
+    return meta, colors, {kind: part["weights"] for kind, part in parts.items()}
 
 
 def part_of(kind="cross", labels=CROSS, layers=2, heads=3, **options):

@@ -49,13 +49,15 @@ def content(**arrays: Any) -> bytes:
 
 
 def test_every_array_arrives_exactly_under_its_name() -> None:
-    meta, arrays = decode(content())
-    assert set(arrays) == {*SHAPES, "light", "dark"}
+    meta, _ = decode(content())
+    arrays = meta["arrays"]
+    assert meta["shapes"] == {name: [*shape] for name, shape in SHAPES.items()}
+    assert set(arrays) == {*SHAPES}
     for name, shape in SHAPES.items():
         assert (arrays[name].shape, arrays[name].dtype) == (shape, np.float32)
         np.testing.assert_array_equal(arrays[name], getattr(numbers(), name))
     tables = [difference_table("light"), difference_table("dark")]
-    np.testing.assert_array_equal(colors_of(arrays), tables)
+    np.testing.assert_array_equal(colors_of(meta), tables)
     assert (meta["component"], meta["title"]) == ("inside_head", "L1 H2 · cross")
     assert (meta["query"], meta["keys"]) == ("Hunde", ["Two", "dog", "·s"])
     assert (meta["head"], meta["step"], meta["factor"]) == (1, 1, "÷ √dₖ")

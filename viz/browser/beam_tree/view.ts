@@ -13,7 +13,6 @@ import {
   sameIn, scoreText, SMALL, type TreeData, type TreeNode, type TreePlan,
 } from "./plan.ts";
 import type { Theme } from "../core/theme.ts";
-import type { Message } from "../core/wire.ts";
 
 const ACCENT = "#E69F00"; // Okabe and Ito's orange: no kind of attention has it
 const LIT = { share: { light: 0.42, dark: 0.55 }, line: 11, pad: 4 }; // a path that is pointed at
@@ -172,14 +171,10 @@ const LEAST = 4; // rows that there is room for, whatever the tree
 const AHEAD = 80; // of the picture that is seen beside a piece that the keys lead to
 
 export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
-  static read({ meta, arrays }: Message): TreeData {
-    const { parents, steps, states, reasons, logProbs, totals, scores } = arrays;
-    const nodes: TreeNode[] = meta.texts.map((word: string, n: number) => ({
-      parent: parents[n], text: word, label: meta.labels[n], logProb: logProbs[n], total: totals[n],
-      step: steps[n], state: meta.states[states[n]], reason: meta.reasons[reasons[n]],
-      score: Number.isNaN(scores[n]) ? null : scores[n], rank: 0, candidates: 0, children: [],
-    }));
-    return { ...meta, nodes, roots: connect(nodes) };
+  static read(message: any): TreeData {
+    const nodes: TreeNode[] = message.nodes.map((node: any) =>
+      ({ ...node, rank: 0, candidates: 0, children: [] }));
+    return { ...message, nodes, roots: connect(nodes) };
   }
 
   count = make("span");

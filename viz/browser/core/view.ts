@@ -4,7 +4,6 @@
 import { make } from "./dom.ts";
 import { captioned, drawingOf, saveMenu, type Sheet } from "./save.ts";
 import { type Measure, measureIn, onWhite, readTheme, type Theme } from "./theme.ts";
-import type { Message } from "./wire.ts";
 
 export interface Options { onSelect?: (selected: any) => void }
 
@@ -54,9 +53,9 @@ export class View<D> {
     this.root.remove();
   }
 
-  /** Take the arrays of a message into its plain values, and its colours together. */
-  static read({ meta, arrays: { light, dark, ...arrays } }: Message): any {
-    return { ...meta, ...arrays, palette: { light, dark } };
+  /** Read a message into the data that are shown. */
+  static read(message: any): any {
+    return message;
   }
 
   show(data: D, options: Options) {

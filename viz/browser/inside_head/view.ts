@@ -11,7 +11,6 @@ import {
   type Part, partAt, planInside,
 } from "./plan.ts";
 import type { Theme } from "../core/theme.ts";
-import type { Message } from "../core/wire.ts";
 
 const PAST = 0.55; // opacity of what an earlier step has made
 const TO_COME = 0.3; // of the name of what a later step will make
@@ -156,14 +155,6 @@ const AROUND = 370; // of the page above the picture, CSS pixels
 const PLAY = "▶ Play";
 
 export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
-  static read({ meta, arrays: { light, dark, ...rest }, shapes }: Message): InsideData {
-    return {
-      ...meta, palette: { light, dark },
-      arrays: rest as InsideData["arrays"],
-      shapes: shapes as InsideData["shapes"],
-    };
-  }
-
   title = make("h3", { class: "hl-title" });
   chips = make("div", { class: "hl-steps" });
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });

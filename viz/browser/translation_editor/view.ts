@@ -13,7 +13,6 @@ import { type Chosen, Popover } from "./popover.ts";
 import {
   BAR, barOf, carried, type EditorData, type PlacedWord, wordAt, wordAtCaret, wordsOf,
 } from "./words.ts";
-import type { Message } from "../core/wire.ts";
 
 const PAUSE = 300; // ms without a letter, then what was typed is sent
 const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes
@@ -23,12 +22,12 @@ const HELP = "Bar: the model’s probability of the word; grey word: below one h
 const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
 
 export class TranslationEditor extends View<EditorData> {
-  static read({ meta, arrays: { spans, words, logProbs } }: Message): EditorData {
-    const pieces = meta.pieces.map((piece: any, n: number) => ({
+  static read({ spans, words, logProbs, ...message }: any): EditorData {
+    const pieces = message.pieces.map((piece: any, n: number) => ({
       ...piece, start: spans[2 * n], end: spans[2 * n + 1], logProb: logProbs[n],
       p: Math.exp(logProbs[n]),
     }));
-    return { ...meta, pieces, words: wordsOf(pieces, words, meta.forced) };
+    return { ...message, pieces, words: wordsOf(pieces, words, message.forced) };
   }
 
   exchange = new Exchange();

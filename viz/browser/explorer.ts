@@ -38,7 +38,6 @@ export interface ExplorerData { // the message of `encode_explorer` in viz/draw/
 
 const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
 
-/** The text of a head by its name, such as `cross.2.5`. */
 export type TextOf = (name: string) => Promise<string>;
 
 export function headOf(name: string) {
@@ -70,7 +69,6 @@ export class HeadWeights {
     return queries.length * keys.length;
   }
 
-  /** Get the weights of one head, `[query, key]`, if they are at hand. */
   get(kind: string, layer: number, head: number) {
     const { weights: whole, heads } = this.kinds[kind];
     if (!whole) {
@@ -130,7 +128,6 @@ export interface PairPart { // as viz/draw/explorer.py writes it
 
 export const nameOf = ({ looking, looked_at: lookedAt }: PairPart) => `${looking} → ${lookedAt}`;
 
-/** Take the labels and words of this part out of a map or its ribbons. */
 export const labelsOf = <D extends Omit<Axes, "kind" | "note">>(
   data: D, { rows, keys, looking, looked_at: lookedAt }: PairPart,
 ): D => ({

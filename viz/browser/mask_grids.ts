@@ -39,7 +39,6 @@ const LETTERS = 13;
 const WIDEST = 600; // of a grid that has to share the page's width
 export const LONGEST = 120; // of a word at the side, CSS pixels; all of it is a hover away
 
-/** Plan all grids alike, so that sentences can be compared. */
 export function planMasks(grids: Words[], width: number, tallest: number, measure: Measure) {
   // the bold of a word that is pointed at is the widest
   const room = (tokens: string[]) =>
@@ -65,7 +64,6 @@ const STROKES = [[], [[0, 1, 1, 0]], [[0, 0.5, 1, 0.5]], [[0, 0, 1, 1], [0, 1, 1
 const FAINT = { hidden: 0.4, stroke: 0.65, padding: 0.35, paddingWord: 0.68 };
 const WHITE = "#FFFFFF"; // on the colour of a kind
 
-/** All squares of a grid: they stay the same under the pointer. */
 export function gridMarks(grid: MaskGrid, plan: MasksPlan, look: Look) {
   const { square, left, top } = plan;
   const marks = grid.queries.flatMap((_, row) =>
@@ -243,7 +241,6 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
     });
   }
 
-  /** Each panel draws its own. */
   marks() {
     return [];
   }

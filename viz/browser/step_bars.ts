@@ -11,7 +11,6 @@ import {
 import type { Measure } from "./core/theme.ts";
 
 interface Option { raw: string; label: string; p: number }
-/** One of them: the step and its row, 0 for the piece that was written. */
 interface BarAt { step: number; row: number }
 
 interface StepsData { // the message of `encode_bars` in viz/draw/alternatives.py

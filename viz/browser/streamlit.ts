@@ -24,7 +24,6 @@ interface Component {
   read(message: any): any;
 }
 
-/** Every component by the name that Python calls it by. */
 export const COMPONENTS: Record<string, Component> = {
   architecture: Architecture, attention_map: AttentionMap, beam_tree: BeamTree,
   head_grid: HeadGrid, inside_head: InsideHead, mask_grids: MaskGrids, player: Player,

@@ -74,7 +74,6 @@ function squares(
   ];
 }
 
-/** Find the squares between two edges of the frame: the first, and the first past the end. */
 const seen = (origin: number, start: number, end: number, square: number, count: number) => [
   Math.max(0, Math.floor((start - origin) / square)),
   Math.min(count, Math.ceil((end - origin) / square)),
@@ -387,7 +386,6 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
     return [...this.words(at), ...this.rowSentence(at)].join(" ");
   }
 
-  /** Say what the decoder reads and writes in this row, if it is known. */
   rowSentence({ row }: Square) {
     const name = this.data.rowNames?.[row];
     return name ? [`This step ${name}.`] : [];

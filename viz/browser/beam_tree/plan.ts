@@ -127,7 +127,6 @@ export const BEND = 6; // from a line between rows to the piece that it leads to
 
 export const scoreText = (score: number) => fixed(score, 2);
 
-/** Test whether a dot stands for the piece: it ends a finished hypothesis. */
 export const isMark = ({ text, score }: Pick<TreeNode, "text" | "score">) =>
   text === END && score !== null;
 
@@ -230,7 +229,6 @@ function lanesOf(data: TreeData, course: Course) {
   return { runs, rows, ...slotsOf(runs, rowOf) };
 }
 
-/** List the translation first, and parents before what parts from them. */
 function runsOf({ nodes }: TreeData, { visible, top, next }: Course): Run[] {
   const runs: Run[] = [];
   nodes.forEach(({ parent, step }, first) => {

@@ -327,7 +327,6 @@ export function stateOf({ nodes }: TreeData, n: number) {
   return ended ? `${ranked} None of its continuations was kept.` : ranked;
 }
 
-/** List the finished hypotheses, the best first, always with the translation. */
 export function hypothesisRows(data: TreeData): string[][] {
   const { nodes, best } = data;
   const finished = [...nodes.keys()].filter((n) => n === best || nodes[n].score !== null);

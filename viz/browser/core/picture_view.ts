@@ -24,7 +24,6 @@ export function heightInSight(around = AROUND, zoom = 1) {
   return within(innerHeight / zoom - around, LEAST, TALLEST);
 }
 
-/** What a picture is drawn from: data, their plan, and the place that is pointed at. */
 export interface Scene<D, P, At> {
   data: D;
   plan: P;
@@ -109,7 +108,6 @@ export abstract class PictureView<D, At extends object, P extends Size> extends 
     this.scroll.style.cursor = this.at && this.picks ? "pointer" : "";
   }
 
-  /** Get the visible part: how far it is scrolled, and the size of the frame. */
   visible(): Place {
     const { clientWidth, clientHeight, scrollLeft, scrollTop } = this.scroll;
     return {

@@ -9,7 +9,6 @@ import { svgOf } from "./svg.ts";
 import { type Measure, measureIn, type Theme } from "./theme.ts";
 import type { Raster } from "./color.ts";
 
-/** The content of a file; its name has no ending. */
 interface Drawing { name: string; width: number; height: number; marks: Mark[]; theme: Theme }
 export interface Sample { width: number; gap?: number; marks: Mark[] }
 
@@ -150,7 +149,6 @@ export function drawingOf(sheet: Sheet, measure: Measure): Drawing {
   };
 }
 
-/** The note and the legend, in lines as wide as the sheet. */
 function footOf(
   { note, legend = [], theme }: Sheet, wide: number, wideOf: (words: string) => number,
 ): { marks: Mark[]; bottom: number } {

@@ -53,7 +53,6 @@ export class View<D> {
     this.root.remove();
   }
 
-  /** Read a message into the data that are shown. */
   static read(message: any): any {
     return message;
   }
@@ -106,7 +105,6 @@ export class View<D> {
     return drawing;
   }
 
-  /** Lay out all of the picture for a file. */
   drawing() {
     return drawingOf(
       { theme: this.theme, title: "", width: 0, height: 0, marks: [], ...this.sheet() },

@@ -7,7 +7,6 @@ const VERSION = 2;
 const ALIGNED = 8;
 const START = 8; // bytes before the header
 
-/** The types of arrays, by the names that NumPy has for them. */
 export const TYPES = {
   uint8: Uint8Array, int8: Int8Array, uint16: Uint16Array, int16: Int16Array,
   uint32: Uint32Array, int32: Int32Array, float32: Float32Array, float64: Float64Array,

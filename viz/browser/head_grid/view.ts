@@ -81,7 +81,6 @@ export function tileOf(cell: Placed, theme: "light" | "dark", ratio: number) {
   return raster;
 }
 
-/** Find for each of `pixels` the first of `count` cells on it and the first past it. */
 function spans(pixels: number, count: number) {
   return Array.from({ length: pixels }, (_, n) => {
     const first = Math.floor((n * count) / pixels);

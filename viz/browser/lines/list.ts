@@ -14,7 +14,6 @@ export interface Sentence {
   sides: [name: string, code: string][]; // source and target, with their languages' codes
 }
 
-/** Read a sentence of the message of viz/lines.py. */
 export const sentenceOf =
   ([number, source, target, logP, length, unlike, sides]: any[]): Sentence =>
     ({ number, source, target, logP, length, unlike, sides });
@@ -105,7 +104,6 @@ export class SentenceList {
     if (stop) this.node(stop.number).tabIndex = 0;
   }
 
-  /** Scroll the list to the chosen sentence; the page stays. */
   reveal() {
     const node = this.nodes.get(this.chosen);
     if (!node?.parentNode) return;

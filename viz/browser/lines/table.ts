@@ -25,7 +25,6 @@ export class HeadTable {
     }));
   }
 
-  /** Mark the head that is open. */
   mark(head: Head) {
     for (const row of this.rows) {
       const isOpen = row.dataset.head === JSON.stringify(head);

@@ -165,7 +165,6 @@ export class Player extends View<PlayerData> {
     this.heard = JSON.stringify({ ...this.choice, moment: step >= 0 ? step : this.last });
   }
 
-  /** Open the head of the address; get its step from 0, or -1. */
   linked() {
     const query = new URLSearchParams(window.location.search);
     const [kind, layer, head] = (query.get(HEAD_NAME) ?? "").split("-");
@@ -394,7 +393,6 @@ export class Player extends View<PlayerData> {
     return null;
   }
 
-  /** Get the key that a subword is for the row that is drawn. */
   keyOf({ side, index }: { side: string; index: number }) {
     const own = this.kind.kind === "decoder_self" ? "written" : "source";
     return side === own ? index : -1;

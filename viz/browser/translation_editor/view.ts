@@ -277,8 +277,6 @@ export class TranslationEditor extends View<EditorData> {
   }
 }
 
-/** List a row for each word.
- * @returns word, probability, its logarithm, and the alternatives of each piece */
 export const wordRows = ({ text, words, pieces }: EditorData): string[][] => words.map((word) => {
   const own = pieces.slice(word.first, word.first + word.count)
     .filter(({ others }) => others.length);
@@ -366,7 +364,6 @@ export class Exchange {
   answered = 0; // and of the last that was answered
   unsent = false; // something was typed since
 
-  /** Whether the server still has a text to answer. */
   get ahead() {
     return this.unsent || this.sent !== this.answered;
   }

@@ -33,7 +33,6 @@ export function linkMarks(scene: LinkScene): Mark[] {
   ];
 }
 
-/** Draw links, the strongest on top. */
 function strokes({ data, plan }: LinkScene, links: Link[], opacity: number) {
   // a strength is a share of 1; one that is none is drawn as the share of the largest
   const whole = Math.max(1, ...data.links.map(({ strength }) => strength));

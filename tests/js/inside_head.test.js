@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SharedChoice } from "../../viz/browser/core/store.ts";
 import { isMade, partAt, planInside } from "../../viz/browser/inside_head/plan.ts";
 import {
   equationParts, InsideHead, insideMarks, tableRows, wordsOf,
@@ -65,7 +66,7 @@ test("no two parts lie over each other, and all lie in the picture", () => {
 test("the place of each value is found again, and no place of another step", () => {
   for (const [step, width] of [[0, WIDE], [0, NARROW], [7, WIDE], [7, NARROW]]) {
     const plan = planned(step, width);
-    const view = viewOf(InsideHead, { plan, step });
+    const view = viewOf(InsideHead, { plan, shared: new SharedChoice(step) });
     for (const part of plan.parts) {
       const { name, rows, columns } = part;
       for (const [row, column] of [[0, 0], [rows - 1, columns - 1]]) {
@@ -114,9 +115,10 @@ test("a value is named with its key, its head, its place", () => {
 
 test("a click that takes back one which is not answered yet is not undone by that answer", () => {
   const view = viewOf(InsideHead, {
-    data: { steps: Array(STEPS).fill({}) }, options: {}, play: {}, step: 0, heard: 0,
-    awaited: null, showStep() {}, layOut() {},
+    data: { steps: Array(STEPS).fill({}) }, options: {}, play: {}, shared: new SharedChoice(0),
+    showStep() {}, layOut() {},
   });
+  view.follow(0);
   view.go(3);
   view.go(0);
   view.follow(3);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matching } from "../../viz/browser/lines/list.ts";
+import { matching } from "../../viz/browser/lines.ts";
 
 test("typed words are found in both languages without accents or case, and #3 is a line", () => {
   const sentences = /** @type {any[]} */ ([

@@ -5,8 +5,7 @@ import { make } from "./core/dom.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
 import { Explorer } from "./explorer.ts";
-import { type Sentence, SentenceList, sentenceOf } from "./lines/list.ts";
-import { HeadTable } from "./lines/table.ts";
+import { headTable, type Sentence, SentenceList, sentenceOf } from "./lines.ts";
 import type { Head } from "./head_grid/plan.ts";
 
 const byId = (id: string) => document.getElementById(id) as HTMLElement;
@@ -27,12 +26,12 @@ const sentences: Sentence[] = message.sentences.map(sentenceOf);
 let open: Head | null = null; // what was opened last stays open from sentence to sentence
 let shown = 0; // number of the sentence
 
-const summary = new HeadTable(byId("summary"), (head) => {
+const markHead = headTable(byId("summary"), (head) => {
   open = head;
   show(shown, true);
   byId("sentence").scrollIntoView({ block: "nearest" });
 });
-summary.mark(message.selected);
+markHead(message.selected);
 const list = new SentenceList(byId("list"), sentences, (number) =>
   location.replace(`#${number}`)); // walking over the list fills no history
 addEventListener("hashchange", () => show(asked()));
@@ -64,7 +63,7 @@ async function show(number: number, again = false) {
   mount(heads, Explorer, data, {
     onSelect: (head) => {
       open = head;
-      summary.mark(head);
+      markHead(head);
     },
   });
 }

@@ -5,6 +5,7 @@ import { signedRaster } from "../core/color.ts";
 import { boxAt, button, fillTable, make, toolbar } from "../core/dom.ts";
 import { EDGE, heightInSight, PictureView } from "../core/picture_view.ts";
 import { type Mark, picture, rect, text } from "../core/scene.ts";
+import { SharedChoice } from "../core/store.ts";
 import { figure, fixed, forHand, isolate, quote, within } from "../core/text.ts";
 import {
   type ArrayName, type InsideAt, type InsideData, type InsidePlan, isMade, LETTERS, type MathNode,
@@ -167,9 +168,7 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   says = make("div", { "aria-live": "polite" });
   shape = make("div", { class: "hl-quiet" });
   code = make("code");
-  step = 0; // 0 shows all
-  heard = -1; // the step that the host named last
-  awaited: number | null = null; // the step of the last click, until the host names it, too
+  shared = new SharedChoice(0);
   onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();
   stepButtons: HTMLButtonElement[] = [];
   timer?: ReturnType<typeof setInterval>; // while it plays
@@ -208,21 +207,21 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.showStep();
   }
 
-  /** Go where the host goes by itself, for a link or for Back. What it says before it answers the
-   * last click is of clicks before that; a step that it names once more is none that it goes to: it
-   * hears nothing of a walk that plays. */
+  /** The step that is shown; 0 shows all. */
+  get step() {
+    return this.shared.value;
+  }
+
   follow(step: number) {
-    if (step === this.awaited) this.awaited = null;
-    else if (this.awaited === null && step !== this.heard) this.step = step;
-    this.heard = step;
-    this.step = within(this.step, 0, this.last()); // other data can have fewer steps
+    this.shared.follow(step);
+    this.shared.value = within(this.step, 0, this.last()); // other data can have fewer steps
   }
 
   /** Go Back or Forward: the last click may stay unanswered, the next data count. */
   restore() {
     this.stop();
-    this.awaited = null;
-    this.set(this.heard);
+    this.shared.awaited = undefined;
+    this.set(this.shared.heard ?? 0);
   }
 
   last() {
@@ -242,13 +241,12 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.stop();
     if (!this.data.steps[step]) return;
     this.set(step);
-    // the host sends nothing that is as before, but it may have a click to answer before this one
-    this.awaited = step === this.heard && this.awaited === null ? null : step;
+    this.shared.choose(step);
     this.options.onSelect?.(step);
   }
 
   set(step: number) {
-    this.step = within(step, 0, this.last());
+    this.shared.value = within(step, 0, this.last());
     this.showStep();
     this.layOut();
   }

@@ -6,7 +6,7 @@ import {
   durationOf, missingShare, momentsOf,
 } from "../../viz/browser/architecture/playback.ts";
 import { modelMarks } from "../../viz/browser/architecture/view.ts";
-import { assertApart, measure, modelData, only, palette, theme } from "./samples.js";
+import { assertApart, measure, modelData, only, palette, theme } from "./samples.ts";
 
 /** @import { ModelData } from "../../viz/browser/architecture/plan.ts" */
 

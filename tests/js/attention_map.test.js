@@ -6,7 +6,7 @@ import {
 import { AttentionMap, mapMarks, mapRaster } from "../../viz/browser/attention_map/view.ts";
 import { leveller } from "../../viz/browser/core/color.ts";
 import { number } from "../../viz/browser/core/text.ts";
-import { mapData, measure, only, palette, plain, theme, viewOf } from "./samples.js";
+import { mapData, measure, only, palette, plain, theme, viewOf } from "./samples.ts";
 
 const WHOLE = { x: 0, y: 0, width: 720, height: 800 };
 
@@ -18,13 +18,6 @@ test("squares shrink until the map fits, and no further than a pointer can hit",
   assert.equal(sizes.at(-1), 14);
   for (const count of [2, 10, 20, 40]) {
     assert.ok(planMap(mapData(count, count), 720, 800, measure).width <= 720);
-  }
-});
-
-test("a map of twelve words is as large as the screen shows whole", () => {
-  for (const tallest of [400, 580]) {
-    const { height, square } = planMap(mapData(12, 12), 900, tallest, measure);
-    assert.ok(height <= tallest && height > tallest - 12 - square, `${height} of ${tallest}`);
   }
 });
 

@@ -6,7 +6,7 @@ import {
 import {
   BeamTree, hypothesisRows, linesOn, stateOf, treeMarks,
 } from "../../viz/browser/beam_tree/view.ts";
-import { measure, only, plain, theme, treeData, viewOf } from "./samples.js";
+import { measure, only, plain, theme, treeData, viewOf } from "./samples.ts";
 
 /** @import { TreeData } from "../../viz/browser/beam_tree/plan.ts" */
 

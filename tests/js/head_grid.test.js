@@ -4,7 +4,7 @@ import {
   cellOf, describe, gridLabel, labelOf, notesOn, planGrid, range, switched,
 } from "../../viz/browser/head_grid/plan.ts";
 import { isFolded, nextCell, tileOf } from "../../viz/browser/head_grid/view.ts";
-import { assertApart, gridPart, measure } from "./samples.js";
+import { assertApart, gridPart, measure } from "./samples.ts";
 
 const PARTS = ["encoder_self", "decoder_self", "cross"].map((kind) => gridPart(kind, 3, 8, 9, 9));
 

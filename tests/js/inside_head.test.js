@@ -5,7 +5,7 @@ import { isMade, partAt, planInside } from "../../viz/browser/inside_head/plan.t
 import {
   equationParts, InsideHead, insideMarks, tableRows, wordsOf,
 } from "../../viz/browser/inside_head/view.ts";
-import { assertApart, insideData, measure, only, plain, theme, viewOf } from "./samples.js";
+import { assertApart, insideData, measure, only, plain, theme, viewOf } from "./samples.ts";
 
 /** @import { ArrayName } from "../../viz/browser/inside_head/plan.ts" */
 

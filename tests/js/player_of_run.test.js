@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stageMarks } from "../../viz/browser/player/marks.ts";
-import { planPlayer, planTiles } from "../../viz/browser/player/plan.ts";
+import { planPlayer } from "../../viz/browser/player/plan.ts";
 import { Player } from "../../viz/browser/player/view.ts";
-import { assertApart, measure, only, palette, textsOf, theme, viewOf } from "./samples.js";
+import { assertApart, measure, only, palette, textsOf, theme, viewOf } from "./samples.ts";
 
 /** @param {number[]} numbers of the steps; weight (n, n) is 1 at the last of them, 0 before it */
 function runOf(numbers) {
@@ -46,11 +46,6 @@ test("the first and the last step stand beside the ribbons, each with its own we
     assertApart([...maps, ...words], plan, `${width}`);
   }
   assert.equal(planPlayer(runOf([1]), 1200, measure).ends, null); // nothing to compare
-});
-
-test("six layers of tiles have room below", () => {
-  const kind = { ...runOf([1]).kinds[0], layers: 6, heads: 8 };
-  assert.ok(planTiles(kind, 1200, true).height < 280);
 });
 
 test("it says what the model writes where that was saved, else nothing of it", () => {

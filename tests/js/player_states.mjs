@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { decode } from "../../viz/browser/core/wire.ts";
 import { momentsOf, rowBetween } from "../../viz/browser/player/plan.ts";
 import { Player } from "../../viz/browser/player/view.ts";
-import { plain, viewOf } from "./samples.js";
+import { plain, viewOf } from "./samples.ts";
 
 const players = process.argv.slice(2).map((file) => {
   /** @type {import("../../viz/browser/player/plan.ts").PlayerData} */

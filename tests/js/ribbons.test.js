@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planRibbons, Ribbons, ribbonsOf } from "../../viz/browser/ribbons.ts";
-import { measure, ribbonData, viewOf } from "./samples.js";
+import { measure, ribbonData, viewOf } from "./samples.ts";
 
 const ALL = Array.from({ length: 8 }, (_, n) => n);
 

@@ -33,7 +33,7 @@ import { linkMarks } from "../../viz/browser/word_links/view.ts";
 import {
   gridPart, insideData, linkData, mapData, maskGrid, measure, modelData, palette, ribbonData,
   stripData, theme, treeData, words,
-} from "./samples.js";
+} from "./samples.ts";
 
 /** @import { Mark } from "../../viz/browser/core/scene.ts" */
 /** @import { Theme } from "../../viz/browser/core/theme.ts" */

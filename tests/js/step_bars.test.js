@@ -3,7 +3,7 @@ import { test } from "node:test";
 import {
   barMarks, heightOf, leftOf, planBars, StepBars, topOf,
 } from "../../viz/browser/step_bars.ts";
-import { measure, only, theme, viewOf } from "./samples.js";
+import { measure, only, theme, viewOf } from "./samples.ts";
 
 const PIECES = [
   [["▁Zwei", 0.75], ["▁Ein", 0.125]], [["▁Hun", 0.25], ["▁Hund", 0.5], ["▁Tiere", 0]], [["de", 1]],

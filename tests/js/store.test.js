@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deleteValue, getValue, setValue, subscribe } from "../../viz/browser/core/store.ts";
+import {
+  deleteValue, getValue, setValue, SharedChoice, subscribe,
+} from "../../viz/browser/core/store.ts";
 
 test("a value is heard by those who follow its key, and kept for those who come later", () => {
   /** @type {number[]} */
@@ -14,4 +16,26 @@ test("a value is heard by those who follow its key, and kept for those who come 
   assert.equal(getValue("grid"), 3);
   deleteValue("grid");
   assert.equal(getValue("grid"), undefined);
+});
+
+test("a link's choice counts at first, and Back's later on", () => {
+  const row = new SharedChoice(-1);
+  row.follow(3);
+  assert.equal(row.value, 3);
+  row.follow(undefined); // a host that takes no part
+  assert.equal(row.value, 3);
+  row.follow(1);
+  assert.equal(row.value, 1);
+});
+
+test("what the host says before it answers a click is of clicks before that", () => {
+  const row = new SharedChoice(-1);
+  row.follow(-1);
+  row.choose(2);
+  row.choose(4);
+  row.follow(2); // the answer to the first click
+  assert.equal(row.value, 4);
+  row.follow(4);
+  row.follow(2); // Back
+  assert.equal(row.value, 2);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import show from "../../viz/browser/streamlit.ts";
 import { test } from "node:test";
 import { getValue } from "../../viz/browser/core/store.ts";
-import { encoded } from "./samples.js";
+import { encoded } from "./samples.ts";
 
 test("a call that Streamlit ends takes nothing away before its element has left the page", () => {
   const host = { isConnected: true };

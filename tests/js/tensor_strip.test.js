@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planStrip, TensorStrip } from "../../viz/browser/tensor_strip.ts";
-import { measure, stripData, viewOf, words } from "./samples.js";
+import { measure, stripData, viewOf, words } from "./samples.ts";
 
 test("values fill the frame; named columns are no wider than their words need", () => {
   const plan = planStrip(stripData(4, 16), 720, measure);
@@ -21,29 +21,12 @@ test("rows shrink until they are hard to hit; long words take no more than their
   assert.equal(long.left, 144 + 8);
 });
 
-test("the place of each value is found again, and no other place", () => {
+test("a value is found where it is drawn, and none beside its row", () => {
   const data = stripData(4, 16);
   const plan = planStrip(data, 720, measure);
-  const view = viewOf(TensorStrip, { data, plan });
-  for (const [row, column] of [[0, 0], [2, 11], [3, 15]]) {
-    const x = plan.left + ((column + 0.5) * plan.wide) / 16;
-    assert.deepEqual(view.hit(x, (row + 0.5) * plan.row), { row, key: column });
-  }
-  for (const [x, y] of [[plan.left - 1, 5], [plan.width + 1, 5], [400, -1], [400, plan.height]]) {
-    assert.equal(view.hit(x, y), null);
-  }
+  const view = viewOf(TensorStrip, { data, plan, at: null });
+  const x = plan.left + (11.5 * plan.wide) / 16;
+  assert.deepEqual(view.hit(x, 2.5 * plan.row), { row: 2, key: 11 });
+  assert.equal(view.hit(plan.left - 1, 5), null);
+  assert.equal(view.target("toString"), null);
 });
-
-test("arrow keys begin at the first value and stop at the edges", () => {
-  const data = stripData(2, 3);
-  for (const [at, key, to] of /** @type {[any, string, number[] | null][]} */ ([
-    [null, "ArrowDown", [0, 0]], [[0, 0], "ArrowRight", [0, 1]], [[0, 1], "ArrowDown", [1, 1]],
-    [[1, 2], "ArrowDown", [1, 2]], [[1, 2], "ArrowRight", [1, 2]], [[0, 0], "ArrowLeft", [0, 0]],
-    [null, "Enter", null], [null, "toString", null],
-  ])) {
-    const [[row, column], plan] = [at ?? [], planStrip(data, 720, measure)];
-    const next = viewOf(TensorStrip, { data, plan, at: at && { row, key: column } }).target(key);
-    assert.deepEqual(next, to && { row: to[0], key: to[1] });
-  }
-});
-

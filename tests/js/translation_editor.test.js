@@ -8,7 +8,7 @@ import {
 import {
   barOf, carried, difference, endBox, wordAtCaret, wordsOf,
 } from "../../viz/browser/translation_editor/words.ts";
-import { only, theme, viewOf } from "./samples.js";
+import { only, theme, viewOf } from "./samples.ts";
 
 const TEXT = "Zwei Hunde rennen.";
 /** @param {string} raw @param {number} start @param {number} end @param {number} p */

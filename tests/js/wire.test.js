@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, WireError } from "../../viz/browser/core/wire.ts";
-import { encoded } from "./samples.js";
+import { encoded } from "./samples.ts";
 
 const TWO = [
   { dtype: "uint8", shape: [1, 3], bytes: [1, 2, 255] },

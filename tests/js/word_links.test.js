@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brokenTogether, placed, planLinks } from "../../viz/browser/word_links/plan.ts";
 import { linkMarks, pairRows, WordLinks } from "../../viz/browser/word_links/view.ts";
-import { assertApart, linkData, measure, only, theme, viewOf } from "./samples.js";
+import { assertApart, linkData, measure, only, theme, viewOf } from "./samples.ts";
 
 const SIDES = /** @type {const} */ (["source", "target"]);
 /** @param {number} count */

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from tests.conftest import Pair
-from tests.transformer.checkpoints.marian import marian_folder
 from transformer import KINDS, AttentionTrace, InputError, Translator
 from transformer.analysis.heads.head import Head
 from transformer.text.tokenizer import Piece
@@ -29,10 +28,7 @@ from viz.draw.player import (
 
 STATES = Path(__file__).parents[2] / "js" / "player_states.mjs"
 ASSETS = Path(__file__).parents[3] / "assets"
-ENGLISH, GERMAN = (
-    (ASSETS / name).read_text("utf-8").splitlines()[:6]
-    for name in ("examples.txt", "examples-de.txt")
-)
+SENTENCES = (ASSETS / "examples.txt").read_text("utf-8").splitlines()[:6]
 
 
 def states(folder: Path, messages: list[bytes]) -> list:
@@ -54,19 +50,12 @@ def shown(translator: Translator, text: str, beam_size: int = 1) -> tuple[Attent
     return trace, score
 
 
-@pytest.fixture(params=["English to German", "German to English", "MarianMT"])
-def sentences(request, tmp_path: Path) -> tuple[Translator, list[str]]:
-    if request.param == "MarianMT":
-        return Translator.load(marian_folder.write(tmp_path / "opus-mt-en-fr")), ["A dog runs."]
-    name = "bundled" if request.param == "English to German" else "bundled-de-en"
-    return Translator.load(name), ENGLISH if name == "bundled" else GERMAN
-
-
 @pytest.mark.slow
-def test_every_number_is_that_of_the_trace_and_of_the_search(sentences, tmp_path: Path) -> None:
-    translator, texts = sentences
+def test_every_number_is_that_of_the_trace_and_of_the_search(
+    translator: Translator, tmp_path: Path
+) -> None:
     traces, scores, messages = [], [], []
-    for text in texts:
+    for text in SENTENCES:
         trace, score = shown(translator, text)
         steps = [SearchStep(*options_of(*part)) for part in zip(
             score.pieces, score.log_probs, score.alternatives, strict=True
@@ -75,7 +64,7 @@ def test_every_number_is_that_of_the_trace_and_of_the_search(sentences, tmp_path
         traces.append(trace)
         scores.append(score)
     players = states(tmp_path, messages)
-    assert len(players) == len(texts)
+    assert len(players) == len(SENTENCES)
     for trace, score, kinds in zip(traces, scores, players, strict=True):
         assert [player["kind"] for player in kinds] == [*trace.kinds]
         source = display_tokens(trace.source_tokens)

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inflateSync } from "node:zlib";
 import { sharpnessOf } from "../../viz/browser/core/canvas.ts";
-import { captioned, drawingOf } from "../../viz/browser/core/save.ts";
+import { pdfOf } from "../../viz/browser/core/pdf.ts";
+import { bibtexOf, captioned, drawingOf } from "../../viz/browser/core/save.ts";
 import { circle, group, path, picture, rect, text } from "../../viz/browser/core/scene.ts";
 import { svgOf } from "../../viz/browser/core/svg.ts";
 import { onWhite } from "../../viz/browser/core/theme.ts";
-import { measure, theme } from "./samples.js";
+import { measure, theme } from "./samples.ts";
 
 const tools = { measure, address: () => "data:picture" };
 
@@ -49,15 +51,6 @@ test("a word without room is squeezed and not cut; a turned one turns around its
   assert.match(svg([text({ ...word, room: 40 })]), /textLength="30"/);
   const turned = svg([group([text({ ...word, angle: -Math.PI / 2, middle: true })], { x: 4 })]);
   assert.match(turned, /x="0" y="3.4" transform="translate\(5,2\) rotate\(-90\)"/);
-});
-
-test("each word carries its measured width, so that no other face makes it longer", () => {
-  const words = [["L1 H4", 600], ["1.00", 400]].map(([word, weight], n) => text({
-    text: String(word), x: 20 * n, y: 9, size: 8, weight: weight === 600 ? 600 : 400, fill: "#000",
-  }));
-  const widths = svg(words).matchAll(/textLength="([\d.]+)" lengthAdjust="spacingAndGlyphs"/g);
-  assert.deepEqual([...widths].map(([, length]) => Number(length)), [20, 16]);
-  assert.doesNotMatch(svg([text({ text: "", x: 0, y: 0, size: 8, fill: "#000" })]), /textLength/);
 });
 
 test("a caption stands under the drawing, in lines as wide as it and none of it lost", () => {
@@ -108,4 +101,28 @@ test("a sheet has room for its title, lines, note and legend, and is named after
   for (const words of ["a title", "one", "two", "note", "weight 0", ">1<"]) {
     assert.ok(file.includes(words), words);
   }
+});
+
+test("a PDF has one page of the picture's size and its pixels without loss", async () => {
+  const pixels = Uint8ClampedArray.from({ length: 3 * 2 * 4 }, (_, n) => (n % 4 === 3 ? 255 : n));
+  const size = { width: 120, height: 80 };
+  const file = Buffer.from(await pdfOf({ pixels, width: 3, height: 2 }, size));
+  const text = file.toString("latin1");
+  assert.ok(text.startsWith("%PDF-1.4"));
+  assert.ok(text.includes("/MediaBox [0 0 90 60]"));
+  const table = Number(/startxref\n(\d+)/.exec(text)?.[1]);
+  const places = text.slice(table).matchAll(/^(\d{10}) 00000 n $/gm);
+  [...places].forEach(([, place], n) =>
+    assert.ok(text.slice(Number(place)).startsWith(`${n + 1} 0 obj`)));
+  const image = /FlateDecode \/Length (\d+) >>\nstream\n/.exec(text);
+  const begin = (image?.index ?? 0) + (image?.[0].length ?? 0);
+  const colors = inflateSync(file.subarray(begin, begin + Number(image?.[1])));
+  assert.deepEqual([...colors], [...pixels].filter((_, n) => n % 4 !== 3));
+});
+
+test("a reference names model and sentence, and no letter of a sentence is a command", () => {
+  const caption = ["“\u206850 % of \\input{x}\u2069” → “y”", "Headlight 1"];
+  const entry = bibtexOf("headlight-l2-h5-cross", caption);
+  assert.match(entry, /^@misc\{headlight-l2-h5-cross,\n/);
+  assert.match(entry, /note = \{“50 \\% of inputx” → “y” Headlight 1\},/);
 });

@@ -106,15 +106,16 @@ test("a sheet has room for its title, lines, note and legend, and is named after
 test("a PDF has one page of the picture's size and its pixels without loss", async () => {
   const pixels = Uint8ClampedArray.from({ length: 3 * 2 * 4 }, (_, n) => (n % 4 === 3 ? 255 : n));
   const size = { width: 120, height: 80 };
-  const file = Buffer.from(await pdfOf({ pixels, width: 3, height: 2 }, size));
-  const text = file.toString("latin1");
-  assert.ok(text.startsWith("%PDF-1.4"));
-  assert.ok(text.includes("/MediaBox [0 0 90 60]"));
-  const table = Number(/startxref\n(\d+)/.exec(text)?.[1]);
-  const places = text.slice(table).matchAll(/^(\d{10}) 00000 n $/gm);
+  const blob = await pdfOf({ pixels, width: 3, height: 2 }, size);
+  const file = Buffer.from(await blob.arrayBuffer());
+  const written = file.toString("latin1");
+  assert.ok(written.startsWith("%PDF-1.4"));
+  assert.ok(written.includes("/MediaBox [0 0 90 60]"));
+  const table = Number(/startxref\n(\d+)/.exec(written)?.[1]);
+  const places = written.slice(table).matchAll(/^(\d{10}) 00000 n $/gm);
   [...places].forEach(([, place], n) =>
-    assert.ok(text.slice(Number(place)).startsWith(`${n + 1} 0 obj`)));
-  const image = /FlateDecode \/Length (\d+) >>\nstream\n/.exec(text);
+    assert.ok(written.slice(Number(place)).startsWith(`${n + 1} 0 obj`)));
+  const image = /FlateDecode \/Length (\d+) >>\nstream\n/.exec(written);
   const begin = (image?.index ?? 0) + (image?.[0].length ?? 0);
   const colors = inflateSync(file.subarray(begin, begin + Number(image?.[1])));
   assert.deepEqual([...colors], [...pixels].filter((_, n) => n % 4 !== 3));

@@ -49,28 +49,21 @@ interface Host { // what Streamlit hands to a component
 /** @returns takes the component away again, once it has left the page */
 export default function show({ data, parentElement, setTriggerValue }: Host): () => void {
   const message = decode(data);
-  let remove: () => unknown;
-  if (message.component === "selection") {
-    // apart from the grid, whose bytes then stay as they were: Streamlit does not send them again
-    const { key, head } = message;
-    setValue(key, head);
-    remove = () => deleteValue(key);
-  } else remove = draw(parentElement, message, setTriggerValue);
+  const { component, key, head, opens } = message;
+  let remove: () => unknown = () => deleteValue(key);
+  // apart from the grid, whose bytes then stay as they were: Streamlit does not send them again
+  if (component === "selection") setValue(key, head);
+  else {
+    const onSelect = (value: unknown) => {
+      setTriggerValue("picked", value);
+      if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
+    };
+    const view = renderMessage(parentElement, message, { onSelect });
+    remove = () => view.remove();
+  }
   // Streamlit ends a call at once where the next data came while the script was loaded for it: what
   // is on the page then belongs to the next call
   return () => {
     if (!parentElement.host.isConnected) remove();
   };
-}
-
-function draw(
-  parentElement: ShadowRoot, message: any, setTriggerValue: Host["setTriggerValue"],
-) {
-  const { opens } = message;
-  const onSelect = (value: unknown) => {
-    setTriggerValue("picked", value);
-    if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
-  };
-  const view = renderMessage(parentElement, message, { onSelect });
-  return () => view.remove();
 }

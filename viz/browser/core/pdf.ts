@@ -7,51 +7,36 @@ const POINTS = 0.75; // of a CSS pixel
 export async function pdfOf(
   { pixels, width, height }: { pixels: Uint8ClampedArray; width: number; height: number },
   size: { width: number; height: number },
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<Blob> {
   const packed = new Blob([opaque(pixels)]).stream().pipeThrough(new CompressionStream("deflate"));
   const data = new Uint8Array(await new Response(packed).arrayBuffer());
   const [wide, high] = [size.width * POINTS, size.height * POINTS];
-  const content = `q ${wide} 0 0 ${high} 0 0 cm /Picture Do Q`;
   const objects = [
     ["<< /Type /Catalog /Pages 2 0 R >>"],
     ["<< /Type /Pages /Kids [3 0 R] /Count 1 >>"],
     [`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${wide} ${high}] /Contents 4 0 R`
       + " /Resources << /XObject << /Picture 5 0 R >> >> >>"],
-    stream("", new TextEncoder().encode(content)),
+    stream("", `q ${wide} 0 0 ${high} 0 0 cm /Picture Do Q`),
     stream(`/Type /XObject /Subtype /Image /Width ${width} /Height ${height}`
       + " /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode ", data),
   ];
-  return joined(objects);
-}
-
-const stream = (entries: string, data: Uint8Array): (string | Uint8Array)[] =>
-  [`<< ${entries}/Length ${data.length} >>\nstream\n`, data, "\nendstream"];
-
-function joined(objects: (string | Uint8Array)[][]) {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  const add = (part: string | Uint8Array) => {
-    const bytes = typeof part === "string" ? new TextEncoder().encode(part) : part;
-    parts.push(bytes);
-    length += bytes.length;
-  };
-  add("%PDF-1.4\n");
+  const parts: Part[] = ["%PDF-1.4\n"];
+  const lengthOf = () => parts.reduce((sum, part) => sum + part.length, 0);
   const places = objects.map((object, n) => {
-    const place = length;
-    [`${n + 1} 0 obj\n`, ...object, "\nendobj\n"].forEach(add);
-    return `${String(place).padStart(10, "0")} 00000 n \n`;
+    const place = String(lengthOf()).padStart(10, "0");
+    parts.push(`${n + 1} 0 obj\n`, ...object, "\nendobj\n");
+    return `${place} 00000 n \n`;
   });
-  const table = length;
-  add(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.join("")}`);
-  add(`trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${table}\n%%EOF\n`);
-  const file = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    file.set(part, at);
-    at += part.length;
-  }
-  return file;
+  const table = lengthOf();
+  parts.push(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.join("")}`,
+    `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${table}\n%%EOF\n`);
+  return new Blob(parts, { type: "application/pdf" });
 }
+
+type Part = string | Uint8Array<ArrayBuffer>; // a string is ASCII, so as long in bytes
+
+const stream = (entries: string, data: Part): Part[] =>
+  [`<< ${entries}/Length ${data.length} >>\nstream\n`, data, "\nendstream"];
 
 function opaque(pixels: Uint8ClampedArray) {
   const colors = new Uint8Array((pixels.length / 4) * 3);

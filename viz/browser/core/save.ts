@@ -89,8 +89,7 @@ async function savePdf(drawing: Drawing) {
   const canvas = rasterOf(drawing, PRINTED);
   const { data: pixels, width, height } = penOf(canvas).getImageData(
     0, 0, canvas.width, canvas.height);
-  const file = await pdfOf({ pixels, width, height }, drawing);
-  offer(new Blob([file], { type: "application/pdf" }), `${drawing.name}.pdf`);
+  offer(await pdfOf({ pixels, width, height }, drawing), `${drawing.name}.pdf`);
 }
 
 function rasterOf({ width, height, marks, theme }: Drawing, most: number) {

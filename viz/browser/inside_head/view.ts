@@ -203,7 +203,11 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.note.textContent = noteOn(data);
     fillTable(this.table, this.title.textContent,
       ["key", "q · k", data.factor, "mask", "softmax"], tableRows(data));
-    this.showChips();
+    const names = data.steps.map(({ name }) => name);
+    if (this.setTexts(names)) { // else the buttons keep the focus
+      this.stepButtons = names.map((name, n) => button(name, () => this.go(n)));
+      this.chips.replaceChildren(...this.stepButtons);
+    }
     this.showStep();
   }
 
@@ -226,14 +230,6 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
 
   last() {
     return this.data.steps.length - 1;
-  }
-
-  /** Make one button for each step; anew only for other steps, so that they keep the focus. */
-  showChips() {
-    const names = this.data.steps.map(({ name }) => name);
-    if (!this.setTexts(names)) return;
-    this.stepButtons = names.map((name, n) => button(name, () => this.go(n)));
-    this.chips.replaceChildren(...this.stepButtons);
   }
 
   /** Go to a step by hand: playing ends, and the host hears of it. Nothing lies past the ends. */

@@ -92,8 +92,9 @@ export class TranslationEditor extends View<EditorData> {
 
   update() {
     const { data, exchange } = this;
-    const wasSent = !exchange.unsent;
-    const verdict = this.known ? exchange.hear(data, this.text) : this.begin();
+    const [wasSent, isFirst] = [!exchange.unsent, !this.known];
+    const heard = exchange.hear(data, isFirst ? data.text : this.text);
+    const verdict = isFirst ? "take" : heard;
     if (wasSent && exchange.unsent) this.sendSoon();
     if (verdict === "leave" || (verdict === "take" && this.composing)) return;
     if (verdict === "take") {
@@ -104,11 +105,6 @@ export class TranslationEditor extends View<EditorData> {
     }
     this.known = data;
     this.describe();
-  }
-
-  begin(): Verdict {
-    this.exchange.hear(this.data, this.data.text);
-    return "take";
   }
 
   describe() {

@@ -110,8 +110,8 @@ def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | N
     if isinstance(text, str) and type(revision) is int and revision > 0:
         # JSON may have half a character, which no text field takes
         return Edited(text.encode(errors="replace").decode(), revision)
-    others = [[other for other, _ in piece.others] for piece in pieces]
-    forced = _forced(value, "force", [piece.text for piece in pieces], others)
+    steps = [[(piece.text, 0.0), *piece.others] for piece in pieces]
+    forced = choice_of(value, steps, "force")
     return None if forced is None else Forced(*forced)
 
 
@@ -184,32 +184,18 @@ def encode_bars(
 
 
 def choice_of(
-    value: object, steps: Sequence[Sequence[tuple[str, float]]]
+    value: object, steps: Sequence[Sequence[tuple[str, float]]], name: str = "step"
 ) -> tuple[int, int] | None:
     """Return the clicked step and alternative, from 0 after the written piece; None if malformed.
 
     A browser can send anything. A choice among other steps than these is None, too: the browser
-    names the whole prefix.
+    names the whole prefix. The step goes by the given name.
     """
     if not isinstance(value, Mapping):
         return None
-    written = [step[0][0] for step in steps]
-    return _forced(value, "step", written, [[text for text, _ in step[1:]] for step in steps])
-
-
-def _forced(
-    value: Mapping,
-    step: str,
-    written: Sequence[str],
-    others: Sequence[Sequence[str]],
-) -> tuple[int, int] | None:
-    """Return a step and the number of its alternative, from 0, if they lead to the prefix.
-
-    `written` is `[step]`, `others` are `[step]` with the alternatives of each; `step` is the name
-    of the step in the message.
-    """
-    at, alternative = value.get(step), value.get("alternative")
-    if not is_index(at, len(written)) or not is_index(alternative, len(others[at])):
+    at, alternative = value.get(name), value.get("alternative")
+    if not is_index(at, len(steps)) or not is_index(alternative, len(steps[at]) - 1):
         return None
-    prefix = "".join(written[:at]) + others[at][alternative]
+    written = [step[0][0] for step in steps[:at]]
+    prefix = "".join([*written, steps[at][1 + alternative][0]])
     return (at, alternative) if value.get("prefix") == prefix else None

@@ -10,6 +10,7 @@ from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import KIND_NAMES, Kind
 from transformer.trace import AttentionTrace
+from viz.draw import head_grid
 from viz.draw.formatting import counted
 from viz.draw.labels import capitalised, display_tokens
 from viz.draw.palette import COLOR, theme_tables
@@ -142,16 +143,14 @@ def encode_learning(
 
 def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, int | None] | None:
     """Read a head and the number of a step, None for the last, from what the browser sends."""
-    trace = steps[0].trace
-    if not isinstance(sent, dict) or sent.get("kind") not in [*trace.kinds]:
+    shapes = {kind: steps[0].trace.weights(kind).shape for kind in steps[0].trace.kinds}
+    if not isinstance(sent, dict):
         return None
-    kind = sent["kind"]
-    layer, head, moment = (sent.get(name) for name in ("layer", "head", "moment"))
-    layers, heads = trace.weights(kind).shape[:2]
-    if not (is_index(layer, layers) and is_index(head, heads) and is_index(moment, len(steps))):
+    head = head_grid.head_of([sent.get(name) for name in ("kind", "layer", "head")], shapes)
+    moment = sent.get("moment")
+    if head is None or not is_index(moment, len(steps)):
         return None
-    last = moment == len(steps) - 1
-    return Head(kind, layer, head), None if last else steps[moment].number
+    return head, None if moment == len(steps) - 1 else steps[moment].number
 
 
 def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:

@@ -7,8 +7,8 @@ A message is a header of JSON, then arrays:
 The header is `{"message": …, "arrays": [{"dtype", "shape"}, …]}`. In the message, `{"$array": n}`
 stands for array n, and `{"$message": n}` for the message whose bytes array n holds. Each array
 begins at a multiple of 8, so that a typed array can be a view of the bytes. Numbers are
-little-endian, arrays in C order. `decode` in `viz/browser/core/wire.ts` reads
-this, be it from Streamlit's socket or from a page that carries the bytes in base64.
+little-endian, arrays in C order. `decode` in `viz/browser/core/wire.ts` reads this, from
+Streamlit's socket or from a page that carries the bytes in base64.
 """
 
 import json

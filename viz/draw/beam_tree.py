@@ -55,17 +55,7 @@ def encode_tree(
         "dropped": dropped,
         "language": capitalised(languages.name("target")),
         "nodes": [
-            {
-                "parent": -1 if node.parent is None else node.parent,
-                "text": node.text,
-                "label": label,
-                "logProb": node.log_prob,
-                "total": node.total,
-                "step": node.step,
-                "state": node.state,
-                "reason": node.reason,
-                "score": node.score,
-            }
+            {**vars(node), "label": label, "parent": -1 if node.parent is None else node.parent}
             for node, label in zip(nodes, labels, strict=True)
         ],
     }

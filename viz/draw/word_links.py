@@ -85,15 +85,7 @@ def encode_links(
         "source": list(source),
         "target": list(target),
         "languages": [*map(capitalised, sides.values())],
-        "links": [
-            {
-                "source": pair.source,
-                "target": pair.target,
-                "strength": pair.strength,
-                "mutual": pair in mutual,
-            }
-            for pair in pairs
-        ],
+        "links": [{**pair._asdict(), "mutual": pair in mutual} for pair in pairs],
         "shares": shares
         and {
             "source": shares.used[: len(source)].astype(np.float32),

@@ -16,10 +16,8 @@ NODES = (
 
 def test_every_node_travels_with_its_numbers() -> None:
     message, _ = decode(encode_tree(NODES, best=3, chosen=1, caption=["a"], languages=OURS))
-    names = {"logProb": "log_prob"}
     for sent, node in zip(message["nodes"], NODES, strict=True):
-        for name in ("text", "logProb", "total", "step", "state", "reason", "score"):
-            assert sent[name] == getattr(node, names.get(name, name))
+        assert sent | {"parent": node.parent} == {**vars(node), "label": sent["label"]}
     assert [node["parent"] for node in message["nodes"]] == [-1, -1, 0, 0]
     assert [node["label"] for node in message["nodes"]] == ["Hunde", "Die", "·s", "</s>"]
     assert (message["best"], message["chosen"], message["caption"]) == (3, 1, ["a"])

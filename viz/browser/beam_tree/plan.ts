@@ -10,7 +10,7 @@ export interface TreeNode { // a prefix, by its last piece
   parent: number; // -1 for a first piece
   text: string; // the piece as the tokenizer writes it
   label: string; // the same as the screen shows it
-  logProb: number; // of the piece, given what stands before it
+  log_prob: number; // of the piece, given what stands before it
   total: number; // log P of the prefix
   step: number; // from 1
   state: State;

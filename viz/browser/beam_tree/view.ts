@@ -67,7 +67,7 @@ const litLook = ({ name, paper }: Theme): Look =>
 function lookOf(
   { data: { nodes }, plan: { course }, theme: { ink, paper } }: TreeScene, n: number,
 ): Look {
-  const { logProb, state } = nodes[n];
+  const { log_prob: logProb, state } = nodes[n];
   if (state === "dropped" && !course.top[n]) {
     return { stroke: mixed(ink, paper, SHARE.dropped), line: 1 };
   }
@@ -300,7 +300,7 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
 const LONGEST = 240; // letters of a prefix beside the pointer: its end, for it is about its end
 
 function pieceOf({ nodes }: TreeData, n: number) {
-  const { label, logProb } = nodes[n];
+  const { label, log_prob: logProb } = nodes[n];
   return [quote(label), number(Math.min(1, Math.exp(logProb)))];
 }
 

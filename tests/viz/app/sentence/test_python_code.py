@@ -67,7 +67,7 @@ def translate(app: AppTest, values: Values) -> None:
     close([pair[:2] for pair in pairs], drawn_ends)
     nodes = values["What the beam search considered"].nodes
     drawn_nodes = message(app, "beam_tree")[0]["nodes"]
-    close([node.log_prob for node in nodes], [node["logProb"] for node in drawn_nodes])
+    close([node.log_prob for node in nodes], [node["log_prob"] for node in drawn_nodes])
     others = [
         [other.probability for other in step] for step in values["What the model almost wrote"]
     ]

@@ -155,8 +155,8 @@ export function treeData(
   for (const [parent, text, logProb, state = "kept", score = null] of rows) {
     const { total = 0, step = 0 } = nodes[parent] ?? {};
     nodes.push({
-      parent, text, label: text.replace("▁", ""), log_prob: logProb, total: total + logProb, step: step + 1,
-      state, reason: state === "dropped" ? "It is bad." : "", score,
+      parent, text, label: text.replace("▁", ""), log_prob: logProb, total: total + logProb,
+      step: step + 1, state, reason: state === "dropped" ? "It is bad." : "", score,
     });
   }
   return BeamTree.read({

@@ -217,45 +217,38 @@ export class Explorer extends View<ExplorerData> {
     this.pair = pairs.find((part) => nameOf(part) === before) ?? null;
     this.pairs?.remove();
     if (pairs.length) {
-      this.pairs = this.pairControl();
+      const name = `pair-${++controls}`;
+      const choices = [null, ...pairs].map((part) => {
+        const { input, label } = choice({ type: "radio", name }, part ? nameOf(part) : "both");
+        input.checked = part === this.pair;
+        input.addEventListener("change", () => {
+          this.pair = part;
+          this.drawAll();
+        });
+        return label;
+      });
+      this.pairs = make("fieldset", { class: "hl hl-explorer-pair" },
+        make("legend", {}, "Texts of the pair"), ...choices);
       this.root.prepend(this.pairs);
     }
     this.drawAll();
-  }
-
-  pairControl() {
-    const name = `pair-${++controls}`;
-    const choices = [null, ...this.data.pairs].map((part) => {
-      const { input, label } = choice({ type: "radio", name }, part ? nameOf(part) : "both");
-      input.checked = part === this.pair;
-      input.addEventListener("change", () => {
-        this.pair = part;
-        this.drawAll();
-      });
-      return label;
-    });
-    return make("fieldset", { class: "hl hl-explorer-pair" },
-      make("legend", {}, "Texts of the pair"), ...choices);
   }
 
   /** Its parts lay themselves out. */
   layOut() {}
 
   drawAll() {
-    const data: GridData = { ...this.data.grid, selected: this.outlined(), parts: this.parts() };
-    this.overview = mount(this.grid, HeadGrid, data, { onSelect: (head) => this.select(head) });
-    this.drawHead();
-  }
-
-  parts() {
     const { data: { grid }, pair } = this;
-    return grid.parts.map((part) => (pair && part.kind === PAIR_KIND ? pair.grid.parts[0] : part));
-  }
-
-  select(head: Head) {
-    this.selected = head;
+    const parts = grid.parts.map((part) =>
+      (pair && part.kind === PAIR_KIND ? pair.grid.parts[0] : part));
+    this.overview = mount(this.grid, HeadGrid, { ...grid, selected: this.outlined(), parts }, {
+      onSelect: (head) => {
+        this.selected = head;
+        this.drawHead();
+        this.options.onSelect?.(head);
+      },
+    });
     this.drawHead();
-    this.options.onSelect?.(head);
   }
 
   lay(over: LayerHead[]) {

@@ -47,7 +47,9 @@ async function show(number: number, again = false) {
   if (number === shown && !again) return;
   shown = number;
   list.mark(number);
-  const data = await sentence(number).catch(() => null);
+  const id = `line-${number}`;
+  const data = await unpacked(id)
+    .then((packed) => Explorer.read(packed, (head) => textOf(`${id}.${head}`))).catch(() => null);
   if (number !== shown) return; // another one was chosen meanwhile
   if (!data) {
     fail(`Sentence #${number}`);
@@ -59,7 +61,11 @@ async function show(number: number, again = false) {
     data.over = open[0] === data.selected[0] ? data.over : [];
     data.selected = open;
   }
-  writeSentence(number);
+  const { source, target, sides } = sentences.find((known) => known.number === number) as Sentence;
+  byId("sentence").replaceChildren(...sides.flatMap(([name, lang], side) => {
+    const text = [source, target][side];
+    return text ? [make("dt", {}, name), make("dd", { dir: "auto", lang }, text)] : [];
+  }));
   mount(heads, Explorer, data, {
     onSelect: (head) => {
       open = head;
@@ -68,23 +74,10 @@ async function show(number: number, again = false) {
   });
 }
 
-async function sentence(number: number) {
-  const name = `line-${number}`;
-  return Explorer.read(await unpacked(name), (head) => textOf(`${name}.${head}`));
-}
-
 /** Report a part that cannot be read, and show nothing that the list does not mark. */
 function fail(part: string) {
   problem.textContent = `${part} cannot be read: the page is cut or damaged, so make it again.`;
   problem.hidden = false;
   heads.hidden = true;
   byId("sentence").replaceChildren();
-}
-
-function writeSentence(number: number) {
-  const chosen = sentences.find((known) => known.number === number);
-  if (!chosen) return;
-  const texts = [chosen.source, chosen.target];
-  byId("sentence").replaceChildren(...chosen.sides.flatMap(([name, lang], side) => (texts[side]
-    ? [make("dt", {}, name), make("dd", { dir: "auto", lang }, texts[side])] : [])));
 }

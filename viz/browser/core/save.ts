@@ -120,23 +120,19 @@ function offer(blob: Blob, download: string) {
   setTimeout(() => URL.revokeObjectURL(href), 60_000); // the browser may read it a little later
 }
 
-function fileName(name: string) {
-  const words = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return ["headlight", ...words].join("-").slice(0, 80);
-}
-
 export function drawingOf(sheet: Sheet, measure: Measure): Drawing {
   const { theme, title, lines = [], note = "" } = sheet;
   const wideOf = (words: string, size = LETTERS, weight = 400) =>
     Math.ceil(measure(words, size, weight));
   const wide = Math.max(sheet.width, wideOf(title, 16, 600), wideOf(note),
     ...lines.map((line) => wideOf(line)));
+  const named = (sheet.name ?? title).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const head = MARGIN + LINE * (1 + lines.length) + 10;
   const foot = head + sheet.height + 10;
   const { marks, bottom } = footOf(sheet, wide, wideOf);
   const [width, height] = [Math.ceil(wide + 2 * MARGIN), Math.ceil(foot + bottom + LINE + MARGIN)];
   return {
-    name: fileName(sheet.name ?? title), width, height, theme,
+    name: ["headlight", ...named].join("-").slice(0, 80), width, height, theme,
     marks: [
       rect({ x: 0, y: 0, width, height, fill: theme.paper }),
       text({ text: title, x: MARGIN, y: MARGIN + 14, size: 16, weight: 600, fill: theme.ink }),

@@ -282,7 +282,11 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.root.classList.toggle("hl-narrow", width < NARROW);
     this.plan = planInside(data, step, width, this.measure, heightInSight(AROUND));
     this.setRoom();
-    this.keepHeight(width);
+    // the height of the tallest step, so that the page below does not jump
+    const { least, height } = this.plan;
+    const same = this.heights.least === least && this.heights.width === width;
+    this.heights = { least, width, tallest: Math.max(same ? this.heights.tallest : 0, height) };
+    this.frame.style.minHeight = `${this.heights.tallest}px`;
     // the keyboard reaches them while they scroll, and passes them over otherwise
     for (const node of [this.scroll, this.equation]) {
       if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
@@ -290,15 +294,6 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     }
     const ratio = window.devicePixelRatio || 1;
     this.picture = insideMarks({ data, plan: this.plan, theme, step, ratio });
-  }
-
-  /** Keep the height of the tallest step, so that the page below does not jump. */
-  keepHeight(width: number) {
-    const { least, height } = this.plan;
-    const same = this.heights.least === least && this.heights.width === width;
-    const tallest = Math.max(same ? this.heights.tallest : 0, height);
-    this.heights = { least, width, tallest };
-    this.frame.style.minHeight = `${tallest}px`;
   }
 
   /** Add the row under the pointer to the picture: a move of the pointer copies no values. */
@@ -370,16 +365,14 @@ export function wordsOf(
     case "seen": return [NAMES.seen + key, value ? "seen" : "hidden"];
     case "scaled": return [`q · k ${data.factor}${key}`, figure(value)];
     case "norms": return [`length of what head ${column + 1} adds`, figure(value)];
-    case "concat": return [concatName(data, column), figure(value)];
+    case "concat": {
+      const [, width] = data.shapes.concat;
+      const which = Math.floor(column / width);
+      const own = which === data.head ? ", this one" : "";
+      return [`z of head ${which + 1}${own} · ${(column % width) + 1}`, figure(value)];
+    }
     default: return [NAMES[name] + key + nth, figure(value)];
   }
-}
-
-function concatName({ shapes, head }: InsideData, column: number) {
-  const [, width] = shapes.concat;
-  const which = Math.floor(column / width);
-  const own = which === head ? ", this one" : "";
-  return `z of head ${which + 1}${own} · ${(column % width) + 1}`;
 }
 
 export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }: InsideData) =>

@@ -4,5 +4,5 @@
 import { readdirSync } from "node:fs";
 
 for (const name of readdirSync(new URL(".", import.meta.url))) {
-  if (name.endsWith(".test.js")) await import(new URL(name, import.meta.url).href);
+  if (name.endsWith(".test.ts")) await import(new URL(name, import.meta.url).href);
 }

@@ -99,7 +99,7 @@ def test_a_value_that_is_none_is_refused() -> None:
 
 
 def test_the_drawing_has_the_boxes_for_which_its_plan_has_places() -> None:
-    # tests/js/architecture.test.js compares the plan with the same list
+    # tests/js/architecture.test.ts compares the plan with the same list
     assert json.loads(PLACES.read_text("utf-8")) == [box.name for box in BOXES]
 
 

@@ -5,8 +5,8 @@ import {
   headOf, HeadWeights, labelsOf, nameOf, unpack, weightsOf,
 } from "../../viz/browser/explorer.ts";
 
-/** As viz/draw/explorer.py writes it: gzip of planes. @param {any} numbers */
-function packed(numbers) {
+/** As viz/draw/explorer.py writes it: gzip of planes. */
+function packed(numbers: any) {
   const bytes = new Uint8Array(numbers.buffer);
   const wide = numbers.BYTES_PER_ELEMENT;
   const planes = Array.from({ length: wide }, (_, plane) =>
@@ -14,16 +14,15 @@ function packed(numbers) {
   return gzipSync(Buffer.concat(planes)).toString("base64");
 }
 
-/** @param {number} heads @param {number} size of each @param {Float32Array | null} [weights] */
-const kinds = (heads, size, weights = null) =>
+const kinds = (heads: number, size: number, weights: Float32Array | null = null) =>
   ({ cross: { heads, weights, map: { queries: ["q"], keys: Array(size).fill("k") } } });
 
-const EXACT = /** @type {const} */ ({ dtype: "float32", unit: 1 });
+const EXACT = { dtype: "float32", unit: 1 } as const;
 
 test("a head is unpacked as it was, or as so many steps", async () => {
   const weights = Float32Array.of(0, 0.1, 1 / 3, 1);
   assert.deepEqual(await unpack(packed(weights), EXACT), weights);
-  const steps = { dtype: /** @type {const} */ ("int16"), unit: 0.5 };
+  const steps = { dtype: "int16" as const, unit: 0.5 };
   assert.deepEqual([...await unpack(packed(Int16Array.of(-2, 0, 1, 300)), steps)],
     [-1, 0, 0.5, 150]);
 });
@@ -35,8 +34,7 @@ test("weights of the message are those of their layer and head", () => {
 });
 
 test("a head apart is at hand once it is loaded, and stays while it is used", async () => {
-  /** @type {string[]} */
-  const asked = [];
+  const asked: string[] = [];
   const weights = new HeadWeights(kinds(40, 2), EXACT, async (name) => {
     asked.push(name);
     return packed(Float32Array.of(Number(name.split(".")[2]), 1));
@@ -61,8 +59,7 @@ test("a head that is cut is refused", async () => {
 });
 
 test("a part of a pair has the rows of one text and the columns of the other", () => {
-  /** @type {any} */
-  const part = { looking: "second", looked_at: "first", rows: [2, 4], keys: [1, 3] };
+  const part: any = { looking: "second", looked_at: "first", rows: [2, 4], keys: [1, 3] };
   const weights = Float32Array.from({ length: 16 }, (_, n) => n);
   assert.deepEqual([...weightsOf(weights, 4, part)], [9, 10, 13, 14]);
   const queries = ["a", "b", "c", "d"];

@@ -4,8 +4,7 @@ import {
   extent, gridMarks, MaskGrids, maskMarks, planMasks, squareMarks,
 } from "../../viz/browser/mask_grids.ts";
 import { maskGrid, measure, textsOf, theme, viewOf } from "./samples.ts";
-
-/** @import { MaskScene } from "../../viz/browser/mask_grids.ts" */
+import type { MaskScene } from "../../viz/browser/mask_grids.ts";
 
 const [SEEN, BOTH] = [0, 3];
 const LOOK = { color: "#0072b2", asNumbers: false, theme };
@@ -48,9 +47,7 @@ test("as numbers the squares say what is added, in ink that stands out", () => {
   assert.deepEqual(numbers, [["0", "#FFFFFF", 10], ["−∞", theme.ink, 10]]);
 });
 
-/** @param {Pick<MaskScene, "grid" | "plan">
- *   & Partial<MaskScene>} scene */
-const marksOf = (scene) => maskMarks({
+const marksOf = (scene: Pick<MaskScene, "grid" | "plan">    & Partial<MaskScene>) => maskMarks({
   theme, measure, squares: gridMarks(scene.grid, scene.plan, LOOK), chosen: null, at: null,
   ...scene,
 });

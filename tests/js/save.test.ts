@@ -3,15 +3,17 @@ import { test } from "node:test";
 import { inflateSync } from "node:zlib";
 import { sharpnessOf } from "../../viz/browser/core/canvas.ts";
 import { bibtexOf, captioned, drawingOf, pdfOf } from "../../viz/browser/core/save.ts";
-import { circle, group, path, picture, rect, text } from "../../viz/browser/core/scene.ts";
+import {
+  circle, group, type Mark, path, picture, rect, text,
+} from "../../viz/browser/core/scene.ts";
 import { svgOf } from "../../viz/browser/core/svg.ts";
 import { onWhite } from "../../viz/browser/core/theme.ts";
 import { measure, theme } from "./samples.ts";
 
 const tools = { measure, address: () => "data:picture" };
 
-/** @param {import("../../viz/browser/core/scene.ts").Mark[]} marks */
-const svg = (marks) => svgOf({ width: 100, height: 50, marks, font: "'A & B'" }, tools);
+const svg = (marks: Mark[]) =>
+  svgOf({ width: 100, height: 50, marks, font: "'A & B'" }, tools);
 
 test("words are text whatever they hold, and what no XML may hold is replaced", () => {
   const file = svg([text({ text: "<b>&\"\ud83d\u0007", x: 1, y: 2, size: 10, fill: "#000" })]);
@@ -80,7 +82,7 @@ test("a canvas on a phone has its pixels, or as many as Safari can hold there", 
 });
 
 test("white ground is white with ink of its own", () => {
-  const dark = { ...theme, name: /** @type {const} */ ("dark"), paper: "#000000", ink: "#ffffff" };
+  const dark = { ...theme, name: "dark" as const, paper: "#000000", ink: "#ffffff" };
   const white = onWhite(dark);
   assert.deepEqual([white.name, white.paper, white.font], ["light", "#ffffff", dark.font]);
   assert.notEqual(white.ink, dark.ink);

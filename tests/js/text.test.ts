@@ -22,7 +22,7 @@ test("a note for fingers speaks of no pointer and no key", () => {
 });
 
 test("a word without room is its beginning, with the dots that say so", () => {
-  const wideOf = (/** @type {string} */ word) => [...word].length;
+  const wideOf = (word: string) => [...word].length;
   assert.equal(shortened("Hunde", 5, wideOf), "Hunde");
   assert.equal(shortened("🐕🐕🐕🐕", 3, wideOf), "🐕🐕…"); // no half of a letter
   assert.equal(shortened("Hunde", 0, wideOf), "…");

@@ -5,8 +5,7 @@ import {
 } from "../../viz/browser/core/store.ts";
 
 test("a value is heard by those who follow its key, and kept for those who come later", () => {
-  /** @type {number[]} */
-  const heard = [];
+  const heard: number[] = [];
   const end = subscribe("grid", (value) => heard.push(value));
   setValue("grid", 1);
   setValue("another grid", 2);

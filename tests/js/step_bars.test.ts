@@ -16,9 +16,8 @@ const data = {
 };
 
 test("a choice names the whole prefix, without what was written in its place", () => {
-  /** @type {any[]} */
-  const choices = [];
-  const options = { onSelect: (/** @type {any} */ choice) => choices.push(choice) };
+  const choices: any[] = [];
+  const options = { onSelect: (choice: any) => choices.push(choice) };
   for (const [step, row] of [[1, 1], [0, 1], [1, 0]]) {
     viewOf(StepBars, { data, options }).pick({ step, row });
   }
@@ -47,7 +46,7 @@ test("all bars have one scale, and each is hit where it stands", () => {
 });
 
 test("arrow keys stay on the bars that there are", () => {
-  const to = (/** @type {any} */ at, /** @type {string} */ key) => 
+  const to = (at: any, key: string) => 
     viewOf(StepBars, { data, at }).target(key);
   assert.deepEqual(to(null, "ArrowRight"), { step: 0, row: 0 });
   assert.deepEqual(to({ step: 1, row: 2 }, "ArrowRight"), { step: 2, row: 0 });

@@ -194,7 +194,7 @@ class LinesPage:
             "selected": Head(self._opens, *outlined(options.lens, layer, options.head)),
             "sentences": self._listed,
         }
-        return base64.b64encode(gzip.compress(encode(meta, {}), mtime=0)).decode()
+        return base64.b64encode(gzip.compress(encode(meta), mtime=0)).decode()
 
     def _summary(self) -> str:
         """Format the table of all heads, each with a button that opens it."""

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { decode } from "../../viz/browser/core/wire.ts";
 
-const { meta, arrays, shapes } = decode(new Uint8Array(readFileSync(process.argv[2])));
-const decoded = Object.fromEntries(Object.entries(arrays).map(([name, values]) =>
-  [name, { type: values.constructor.name, shape: shapes[name], values: [...values].map(String) }]));
-console.log(JSON.stringify({ meta, arrays: decoded }));
+const { arrays, ...plain } = decode(new Uint8Array(readFileSync(process.argv[2])));
+const decoded = Object.fromEntries(Object.entries(arrays ?? {}).map(([name, values]) =>
+  [name, { type: values.constructor.name, values: [...values].map(String) }]));
+console.log(JSON.stringify({ plain, arrays: decoded }));

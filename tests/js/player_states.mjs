@@ -6,10 +6,11 @@ import { readFileSync } from "node:fs";
 import { decode } from "../../viz/browser/core/wire.ts";
 import { momentsOf, rowBetween } from "../../viz/browser/player/plan.ts";
 import { Player } from "../../viz/browser/player/view.ts";
-import { plain, viewOf } from "./samples.js";
+import { plain, viewOf } from "./samples.ts";
 
 const players = process.argv.slice(2).map((file) => {
-  const data = Player.read(decode(new Uint8Array(readFileSync(file))));
+  /** @type {import("../../viz/browser/player/plan.ts").PlayerData} */
+  const data = decode(new Uint8Array(readFileSync(file)));
   return data.kinds.map((kind) => {
     const [layer, head] = kind.selected;
     const place = { kind: kind.kind, layer, head };

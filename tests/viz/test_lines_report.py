@@ -27,7 +27,7 @@ from viz.lines import MAX_LISTED, LinesPage, lines_report, pack_sentence, positi
 
 def message_of(page):
     (text,) = re.findall(r'id="lines-packed">([^<]*)<', page)
-    return unpacked_message(text)[0]
+    return unpacked_message(text)
 
 
 def rows_of(page):

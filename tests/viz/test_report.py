@@ -1,6 +1,7 @@
 """The page holds every number exactly, and nothing that was typed becomes part of the page."""
 
 import re
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from html import escape
@@ -9,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.viz.draw.message import decode, unpacked_message
+from tests.viz.draw.message import unpacked_message
 from tests.viz.planted_trace import EVIL, many, planted
 from transformer import KINDS, AttentionTrace, Translator
 from transformer.analysis.lenses import lens_trace
@@ -19,8 +20,7 @@ from viz import notebook
 from viz.__main__ import main
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.explorer import encode_page
-from viz.draw.heads_view import ExplorerOptions, SecondMap
-from viz.draw.open_head import heads_of_kind, open_map
+from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.findings import ranked
 from viz.lines import lines_report
 from viz.report import report
@@ -28,20 +28,9 @@ from viz.report import report
 TEXT = "The dog waits beside the river."
 
 
-def arrays_of(text):
-    _, arrays = unpacked_message(text)
-    return arrays
-
-
 def finding_heads(page):
     """Return the heads that the findings of a page open, in their order."""
     return re.findall(r'<button data-head="([^"]*)">', page)
-
-
-def header(content):
-    """Return what a component's bytes say in words."""
-    meta, _ = decode(content.tobytes())
-    return meta
 
 
 def text_of(page):
@@ -51,16 +40,15 @@ def text_of(page):
 
 def test_the_page_carries_all_weights_exactly_with_their_labels():
     trace = planted()
-    arrays = arrays_of(text_of(report(trace, ExplorerOptions("decoder_self", 1, 2))))
-    grid = arrays["grid"]
-    assert header(grid)["selected"] == ["decoder_self", 1, 2]
+    message = unpacked_message(text_of(report(trace, ExplorerOptions("decoder_self", 1, 2))))
+    assert message["grid"]["selected"] == ["decoder_self", 1, 2]
     kinds = ["decoder_self", "encoder_self", "cross"]  # that of the open head first
-    assert [part["kind"] for part in header(grid)["parts"]] == kinds
+    assert [part["kind"] for part in message["grid"]["parts"]] == kinds
     for kind in KINDS:
-        weights = arrays[f"{kind}.weights"]
+        weights = message["kinds"][kind]["weights"]
         assert weights.dtype == np.float32
         assert (weights == trace.weights(kind)).all()
-        for picture in (header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.ribbons"])):
+        for picture in (message["kinds"][kind][name] for name in ("map", "ribbons")):
             assert picture["kind"] == kind
             assert picture["queries"] == [t.strip("▁") for t in trace.labels(kind).queries]
             assert picture["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
@@ -69,14 +57,14 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
         for r, w in pairwise(["<s>", "Zwei", "schwarze", "Hunde", "rennen", "dort", "</s>"])
     ]
     for kind in ("cross", "decoder_self"):
-        row_names = header(arrays[f"{kind}.map"])["rowNames"]
+        row_names = message["kinds"][kind]["map"]["rowNames"]
         assert [name.replace("\u2068", "").replace("\u2069", "") for name in row_names] == names
 
 
 def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
     trace = translator.trace(TEXT)
     named = [
-        [part["roles"] for part in header(arrays_of(text)["grid"])["parts"]]
+        [part["roles"] for part in unpacked_message(text)["grid"]["parts"]]
         for text in (
             encode_page(trace, ExplorerOptions(special=special)).message
             for special in (True, False)
@@ -165,36 +153,39 @@ def test_the_command_writes_what_a_reader_should_know(checkpoint_folder, tmp_pat
 
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     trace = planted()
-    second = open_map(heads_of_kind(trace, "cross", words=False, special=True), 0, 0)
-    compared = SecondMap(second, Languages("English", "French"), ["another model"])
+    second = HeadsView(
+        replace(trace, languages=Languages("English", "French")),
+        ExplorerOptions("cross", 0, 0),
+        Origin("Two dogs", "Deux chiens", "another model", ""),
+    )
     options = ExplorerOptions(
         "cross", 1, None, kinds=("cross", "decoder_self"), layers=(1,), sort="confidence",
-        scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=compared,
+        scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=second,
     )  # fmt: skip
     origin = Origin("Two dogs", "Zwei Hunde", "own", "")
-    meta, arrays = unpacked_message(encode_page(trace, options, origin).message)
+    meta = unpacked_message(encode_page(trace, options, origin).message)
     assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
     assert meta["title"] == "layer 2 · mean of 3 heads · cross-attention"
-    grid = header(arrays["grid"])
+    grid = meta["grid"]
     assert grid["selected"] == ["cross", 1, -1]  # a mean is no head
     assert [part["kind"] for part in grid["parts"]] == ["cross", "decoder_self"]
     assert grid["parts"][0]["values"][0][0]
     assert {layer for _, layer, _ in grid["order"]} == {1}
-    assert "encoder_self.weights" not in arrays  # no cell opens one of them
-    np.testing.assert_array_equal(arrays["mean"], trace.cross[1].mean(0))
+    assert "encoder_self" not in meta["kinds"]  # no cell opens one of them
+    np.testing.assert_array_equal(meta["mean"], trace.cross[1].mean(0))
     for kind in ("cross", "decoder_self"):
-        picture, ribbons = header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.ribbons"])
+        picture, ribbons = (meta["kinds"][kind][name] for name in ("map", "ribbons"))
         assert (picture["scale"], picture["threshold"]) == ("square root", 0.25)
         # more may be laid over on the page
         assert len(ribbons["colors"]["light"]) == meta["mostHeads"] == 8
-    difference = decode(arrays["compared.1"].tobytes())[1]["weights"]
-    np.testing.assert_allclose(difference, trace.cross[1].mean(0) - second.weights, atol=1e-7)
-    beside, between = (header(arrays[f"compared.{n}"]) for n in range(2))
+    beside, between = meta["compared"]
+    expected = trace.cross[1].mean(0) - trace.cross[0, 0]
+    np.testing.assert_allclose(between["weights"], expected, atol=1e-7)
     assert beside["rows"] == "French: next word predicted"
-    assert beside["caption"] == ["another model"]
+    assert beside["caption"] == second.caption()
     assert between["rows"] == f"{trace.languages.name('target')}: next word predicted"
     own = origin.caption(head_caption("cross", 1, None))
-    assert between["caption"] == ["First:", *own, "Second:", "another model"]
+    assert between["caption"] == ["First:", *own, "Second:", *second.caption()]
 
 
 @pytest.mark.parametrize(
@@ -210,18 +201,19 @@ def test_a_report_through_a_lens_says_so(
     page = out.read_text(encoding="utf-8")
     whole = translator.trace(TEXT, "Der Hund.")
     trace = lens_trace(lens, translator, whole)
-    meta, arrays = unpacked_message(text_of(page))
+    meta = unpacked_message(text_of(page))
     assert meta["title"].startswith(title)
     for kind in KINDS:
-        np.testing.assert_array_equal(arrays[f"{kind}.weights"], trace.weights(kind))
-        picture = header(arrays[f"{kind}.map"])
+        np.testing.assert_array_equal(meta["kinds"][kind]["weights"], trace.weights(kind))
+        picture = meta["kinds"][kind]["map"]
         assert "share" in picture["note"]
         assert picture["title"].endswith(f" · {LENS_NAMES[lens]}")
         assert f"lens: {LENS_NAMES[lens]}." in str(picture["caption"])
     assert f"The lens is {LENS_NAMES[lens]}" in page
     assert ("all heads together" in page) == (lens == "alti")
     shown = notebook.explore(whole, lens=lens, translator=translator).page
-    np.testing.assert_array_equal(arrays_of(text_of(shown))["cross.weights"], trace.cross)
+    weights = unpacked_message(text_of(shown))["kinds"]["cross"]["weights"]
+    np.testing.assert_array_equal(weights, trace.cross)
 
 
 def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path):
@@ -230,28 +222,29 @@ def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path)
     assert main([TEXT, "-o", str(out), *more]) == 0
     trace = translator.trace(TEXT, "Der Hund.")
     for page in (out.read_text(encoding="utf-8"), notebook.explore(trace, sinks=False).page):
-        meta, arrays = unpacked_message(text_of(page))
+        meta = unpacked_message(text_of(page))
         expected = without_sinks(trace)
         for kind in KINDS:
-            np.testing.assert_array_equal(arrays[f"{kind}.weights"], expected.weights(kind))
-            assert header(arrays[f"{kind}.map"])["title"].endswith("without sinks")
+            drawn = meta["kinds"][kind]
+            np.testing.assert_array_equal(drawn["weights"], expected.weights(kind))
+            assert drawn["map"]["title"].endswith("without sinks")
         assert meta["title"].endswith("without sinks")
         share = share_on_sinks(trace, "cross")
         assert f"Left out: {100 * share.mean():.0f}\u00a0% of" in page
         assert f"{100 * share[0, 0]:.0f}\u00a0% in cross-attention L1 H1" in page
-    picture = header(unpacked_message(text_of(out.read_text("utf-8")))[1]["cross.map"])
+    picture = unpacked_message(text_of(out.read_text("utf-8")))["kinds"]["cross"]["map"]
     assert picture["caption"][1].endswith("lens: weights, without sinks.")
 
 
 def test_a_report_of_a_step_holds_nothing_of_the_later_ones():
-    arrays = arrays_of(
-        encode_page(planted(), ExplorerOptions("decoder_self", 0, 0, step=1)).message
-    )
-    assert header(arrays["decoder_self.map"])["queries"] == ["<s>", "Zwei"]
-    assert arrays["decoder_self.weights"].shape[2:] == (2, 2)
-    assert arrays["cross.weights"].shape[2:] == (2, 5)
-    assert arrays["encoder_self.weights"].shape[2:] == (5, 5)
-    assert header(arrays["grid"])["step"] == 1
+    options = ExplorerOptions("decoder_self", 0, 0, step=1)
+    message = unpacked_message(encode_page(planted(), options).message)
+    kinds = message["kinds"]
+    assert kinds["decoder_self"]["map"]["queries"] == ["<s>", "Zwei"]
+    assert kinds["decoder_self"]["weights"].shape[2:] == (2, 2)
+    assert kinds["cross"]["weights"].shape[2:] == (2, 5)
+    assert kinds["encoder_self"]["weights"].shape[2:] == (5, 5)
+    assert message["grid"]["step"] == 1
 
 
 def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():

@@ -6,8 +6,8 @@
 import { AttentionMap } from "./attention_map/view.ts";
 import { button, choice, make } from "./core/dom.ts";
 import { mount, View } from "./core/view.ts";
-import { decode, type Message, TYPES, unzip } from "./core/wire.ts";
-import { type GridData, type Head, type Part, range } from "./head_grid/plan.ts";
+import { TYPES, unzip } from "./core/wire.ts";
+import { type GridData, type Head, range } from "./head_grid/plan.ts";
 import { HeadGrid } from "./head_grid/view.ts";
 import { type RibbonData, Ribbons } from "./ribbons.ts";
 import type { Axes, MapData } from "./attention_map/plan.ts";
@@ -15,8 +15,12 @@ import type { Axes, MapData } from "./attention_map/plan.ts";
 /** A map: kind, layer and head from 0; null stands for the mean over layers or heads. */
 export type Opened = [kind: string, layer: number | null, head: number | null];
 
-/** A map and ribbons with all labels; their weights are 0. */
-interface KindData { map: MapData; ribbons: RibbonData }
+interface KindData {
+  map: MapData; // with all labels; its weights are 0, and those of the ribbons
+  ribbons: RibbonData;
+  heads: number; // of a layer
+  weights: Float32Array | null; // `[layer, head, query, key]`; null where each head is apart
+}
 
 export interface ExplorerData { // the message of `encode_explorer` in viz/draw/explorer.py
   selected: Opened; // which is open first
@@ -34,7 +38,6 @@ export interface ExplorerData { // the message of `encode_explorer` in viz/draw/
 
 const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
 
-/** The text of a head by its name, such as `cross.2.5`. */
 export type TextOf = (name: string) => Promise<string>;
 
 export function headOf(name: string) {
@@ -46,36 +49,37 @@ export function headOf(name: string) {
 /** The encoding of a text, as `Packing` in viz/draw/explorer.py. */
 interface Packing { dtype: keyof typeof TYPES; unit: number }
 
-interface Inside {
-  // `[layer, head, query, key]` of the kinds that came
-  whole: Record<string, Float32Array | undefined>;
-  heads: Record<string, number>; // of a layer in `whole`
-  sizes: Record<string, number>; // weights of one head
-}
+type Kinds = Record<string, Pick<KindData, "heads" | "weights">
+  & { map: Pick<MapData, "queries" | "keys"> }>;
 
 export class HeadWeights {
-  declare inside: Inside;
+  declare kinds: Kinds;
   declare packing: Packing;
   textOf?: TextOf;
   unpacked = new Map<string, Float32Array>(); // the one that was asked for last is the last
 
-  constructor(inside: Inside, packing: Packing, textOf?: TextOf) {
-    this.inside = inside;
+  constructor(kinds: Kinds, packing: Packing, textOf?: TextOf) {
+    this.kinds = kinds;
     this.packing = packing;
     this.textOf = textOf;
   }
 
-  /** Get the weights of one head, `[query, key]`, if they are at hand. */
+  sizeOf(kind: string) {
+    const { queries, keys } = this.kinds[kind].map;
+    return queries.length * keys.length;
+  }
+
   get(kind: string, layer: number, head: number) {
-    const { whole: { [kind]: whole }, heads, sizes } = this.inside;
+    const { weights: whole, heads } = this.kinds[kind];
     if (!whole) {
       const name = [kind, layer, head].join(".");
       const weights = this.unpacked.get(name);
       if (weights) this.keep(name, weights);
       return weights;
     }
-    const first = (layer * heads[kind] + head) * sizes[kind];
-    return whole.subarray(first, first + sizes[kind]);
+    const size = this.sizeOf(kind);
+    const first = (layer * heads + head) * size;
+    return whole.subarray(first, first + size);
   }
 
   /** Unpack the weights of a head. @throws if the page does not have them */
@@ -83,7 +87,7 @@ export class HeadWeights {
     const name = [kind, layer, head].join(".");
     if (!this.textOf) throw new Error(`no weights of ${name}`);
     const weights = await unpack(await this.textOf(name), this.packing);
-    if (weights.length !== this.inside.sizes[kind]) throw new Error(`${name} is cut`);
+    if (weights.length !== this.sizeOf(kind)) throw new Error(`${name} is cut`);
     this.keep(name, weights);
     for (const old of this.unpacked.keys()) {
       if (this.unpacked.size <= LARGEST_CACHE) break;
@@ -119,12 +123,11 @@ export interface PairPart { // as viz/draw/explorer.py writes it
   rows: [first: number, end: number];
   keys: [first: number, end: number];
   note: string; // instead of the map's own
-  part: Part; // all heads small
+  grid: GridData; // all heads small
 }
 
 export const nameOf = ({ looking, looked_at: lookedAt }: PairPart) => `${looking} → ${lookedAt}`;
 
-/** Take the labels and words of this part out of a map or its ribbons. */
 export const labelsOf = <D extends Omit<Axes, "kind" | "note">>(
   data: D, { rows, keys, looking, looked_at: lookedAt }: PairPart,
 ): D => ({
@@ -154,25 +157,11 @@ const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at
 
 export class Explorer extends View<ExplorerData> {
   /** @param textOf where the weights are that the message has not */
-  static read({ meta, arrays }: Message, textOf?: TextOf): ExplorerData {
-    const inner = (name: string) => decode(arrays[name] as Uint8Array);
-    const byKind = <T>(valueOf: (kind: string) => T): Record<string, T> =>
-      Object.fromEntries(Object.keys(meta.kinds).map((kind) => [kind, valueOf(kind)]));
-    const kinds = byKind((kind): KindData => {
-      const ribbons = Ribbons.read(inner(`${kind}.ribbons`));
-      const note = meta.ribbonNote ?? ribbons.note;
-      return { map: AttentionMap.read(inner(`${kind}.map`)), ribbons: { ...ribbons, note } };
-    });
-    const pairs = meta.pairs.map((part: any, n: number) =>
-      ({ ...part, part: HeadGrid.read(inner(`pair.${n}`)).parts[0] }));
-    const compared = range(meta.compared).map((n) => AttentionMap.read(inner(`compared.${n}`)));
-    const weights = new HeadWeights({
-      whole: byKind((kind) => arrays[`${kind}.weights`] as Float32Array | undefined),
-      heads: byKind((kind) => meta.kinds[kind][1]),
-      sizes: byKind((kind) => kinds[kind].map.queries.length * kinds[kind].map.keys.length),
-    }, meta.packing, textOf);
-    const mean = (arrays.mean as Float32Array | undefined) ?? null;
-    return { ...meta, mean, grid: HeadGrid.read(inner("grid")), pairs, kinds, compared, weights };
+  static read({ packing, ribbonNote, ...message }: any, textOf?: TextOf): ExplorerData {
+    for (const { ribbons } of Object.values<KindData>(message.kinds)) {
+      ribbons.note = ribbonNote ?? ribbons.note;
+    }
+    return { ...message, weights: new HeadWeights(message.kinds, packing, textOf) };
   }
 
   grid = make("section", { class: "hl-explorer-grid", "aria-label": "All heads" });
@@ -228,45 +217,38 @@ export class Explorer extends View<ExplorerData> {
     this.pair = pairs.find((part) => nameOf(part) === before) ?? null;
     this.pairs?.remove();
     if (pairs.length) {
-      this.pairs = this.pairControl();
+      const name = `pair-${++controls}`;
+      const choices = [null, ...pairs].map((part) => {
+        const { input, label } = choice({ type: "radio", name }, part ? nameOf(part) : "both");
+        input.checked = part === this.pair;
+        input.addEventListener("change", () => {
+          this.pair = part;
+          this.drawAll();
+        });
+        return label;
+      });
+      this.pairs = make("fieldset", { class: "hl hl-explorer-pair" },
+        make("legend", {}, "Texts of the pair"), ...choices);
       this.root.prepend(this.pairs);
     }
     this.drawAll();
-  }
-
-  pairControl() {
-    const name = `pair-${++controls}`;
-    const choices = [null, ...this.data.pairs].map((part) => {
-      const { input, label } = choice({ type: "radio", name }, part ? nameOf(part) : "both");
-      input.checked = part === this.pair;
-      input.addEventListener("change", () => {
-        this.pair = part;
-        this.drawAll();
-      });
-      return label;
-    });
-    return make("fieldset", { class: "hl hl-explorer-pair" },
-      make("legend", {}, "Texts of the pair"), ...choices);
   }
 
   /** Its parts lay themselves out. */
   layOut() {}
 
   drawAll() {
-    const data: GridData = { ...this.data.grid, selected: this.outlined(), parts: this.parts() };
-    this.overview = mount(this.grid, HeadGrid, data, { onSelect: (head) => this.select(head) });
-    this.drawHead();
-  }
-
-  parts() {
     const { data: { grid }, pair } = this;
-    return grid.parts.map((part) => (pair && part.kind === PAIR_KIND ? pair.part : part));
-  }
-
-  select(head: Head) {
-    this.selected = head;
+    const parts = grid.parts.map((part) =>
+      (pair && part.kind === PAIR_KIND ? pair.grid.parts[0] : part));
+    this.overview = mount(this.grid, HeadGrid, { ...grid, selected: this.outlined(), parts }, {
+      onSelect: (head) => {
+        this.selected = head;
+        this.drawHead();
+        this.options.onSelect?.(head);
+      },
+    });
     this.drawHead();
-    this.options.onSelect?.(head);
   }
 
   lay(over: LayerHead[]) {

@@ -5,8 +5,7 @@ import { make } from "./core/dom.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
 import { Explorer } from "./explorer.ts";
-import { type Sentence, SentenceList, sentenceOf } from "./lines/list.ts";
-import { HeadTable } from "./lines/table.ts";
+import { headTable, type Sentence, SentenceList, sentenceOf } from "./lines.ts";
 import type { Head } from "./head_grid/plan.ts";
 
 const byId = (id: string) => document.getElementById(id) as HTMLElement;
@@ -18,21 +17,21 @@ const heads = byId("heads");
 const problem = make("p", { role: "alert", hidden: "" });
 heads.before(problem);
 
-const { meta } = await unpacked("lines-packed").catch((error) => {
+const message = await unpacked("lines-packed").catch((error) => {
   fail("The list of sentences");
   throw error;
 });
 
-const sentences: Sentence[] = meta.sentences.map(sentenceOf);
+const sentences: Sentence[] = message.sentences.map(sentenceOf);
 let open: Head | null = null; // what was opened last stays open from sentence to sentence
 let shown = 0; // number of the sentence
 
-const summary = new HeadTable(byId("summary"), (head) => {
+const markHead = headTable(byId("summary"), (head) => {
   open = head;
   show(shown, true);
   byId("sentence").scrollIntoView({ block: "nearest" });
 });
-summary.mark(meta.selected);
+markHead(message.selected);
 const list = new SentenceList(byId("list"), sentences, (number) =>
   location.replace(`#${number}`)); // walking over the list fills no history
 addEventListener("hashchange", () => show(asked()));
@@ -48,30 +47,31 @@ async function show(number: number, again = false) {
   if (number === shown && !again) return;
   shown = number;
   list.mark(number);
-  const message = await sentence(number).catch(() => null);
+  const id = `line-${number}`;
+  const data = await unpacked(id)
+    .then((packed) => Explorer.read(packed, (head) => textOf(`${id}.${head}`))).catch(() => null);
   if (number !== shown) return; // another one was chosen meanwhile
-  if (!message) {
+  if (!data) {
     fail(`Sentence #${number}`);
     return;
   }
   problem.hidden = true;
   heads.hidden = false;
   if (open) {
-    message.over = open[0] === message.selected[0] ? message.over : [];
-    message.selected = open;
+    data.over = open[0] === data.selected[0] ? data.over : [];
+    data.selected = open;
   }
-  writeSentence(number);
-  mount(heads, Explorer, message, {
+  const { source, target, sides } = sentences.find((known) => known.number === number) as Sentence;
+  byId("sentence").replaceChildren(...sides.flatMap(([name, lang], side) => {
+    const text = [source, target][side];
+    return text ? [make("dt", {}, name), make("dd", { dir: "auto", lang }, text)] : [];
+  }));
+  mount(heads, Explorer, data, {
     onSelect: (head) => {
       open = head;
-      summary.mark(head);
+      markHead(head);
     },
   });
-}
-
-async function sentence(number: number) {
-  const name = `line-${number}`;
-  return Explorer.read(await unpacked(name), (head) => textOf(`${name}.${head}`));
 }
 
 /** Report a part that cannot be read, and show nothing that the list does not mark. */
@@ -80,12 +80,4 @@ function fail(part: string) {
   problem.hidden = false;
   heads.hidden = true;
   byId("sentence").replaceChildren();
-}
-
-function writeSentence(number: number) {
-  const chosen = sentences.find((known) => known.number === number);
-  if (!chosen) return;
-  const texts = [chosen.source, chosen.target];
-  byId("sentence").replaceChildren(...chosen.sides.flatMap(([name, lang], side) => (texts[side]
-    ? [make("dt", {}, name), make("dd", { dir: "auto", lang }, texts[side])] : [])));
 }

@@ -8,7 +8,6 @@ import { EDGE, heightInSight, MatrixView, type Size, type Square } from "./core/
 import { group, type Group, type Mark, path, rect, text, type Text } from "./core/scene.ts";
 import { isolate, quote, shortened, within } from "./core/text.ts";
 import type { Measure, Theme } from "./core/theme.ts";
-import type { Message } from "./core/wire.ts";
 
 export interface MaskGrid { // the mask of one sentence
   title: string;
@@ -40,7 +39,6 @@ const LETTERS = 13;
 const WIDEST = 600; // of a grid that has to share the page's width
 export const LONGEST = 120; // of a word at the side, CSS pixels; all of it is a hover away
 
-/** Plan all grids alike, so that sentences can be compared. */
 export function planMasks(grids: Words[], width: number, tallest: number, measure: Measure) {
   // the bold of a word that is pointed at is the widest
   const room = (tokens: string[]) =>
@@ -66,7 +64,6 @@ const STROKES = [[], [[0, 1, 1, 0]], [[0, 0.5, 1, 0.5]], [[0, 0, 1, 1], [0, 1, 1
 const FAINT = { hidden: 0.4, stroke: 0.65, padding: 0.35, paddingWord: 0.68 };
 const WHITE = "#FFFFFF"; // on the colour of a kind
 
-/** All squares of a grid: they stay the same under the pointer. */
 export function gridMarks(grid: MaskGrid, plan: MasksPlan, look: Look) {
   const { square, left, top } = plan;
   const marks = grid.queries.flatMap((_, row) =>
@@ -147,12 +144,6 @@ const SHEET = { widest: 1400, apart: 32, title: 28 }; // of what is saved
 const ADDED = ["True, so 0 is added", "False, so −∞ is added"];
 
 export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
-  static read({ meta, arrays }: Message): MasksData {
-    const whole = (grid: Omit<MaskGrid, "codes">, n: number) =>
-      ({ ...grid, codes: arrays[`codes.${n}`] });
-    return { ...meta, grids: meta.grids.map(whole) };
-  }
-
   legend = make("div", { class: "hl-legends" });
   row = make("div", { class: "hl-masks" });
   panels: ReturnType<MaskGrids["panel"]>[] = [];
@@ -250,7 +241,6 @@ export class MaskGrids extends MatrixView<MasksData, MasksPlan & Size> {
     });
   }
 
-  /** Each panel draws its own. */
   marks() {
     return [];
   }

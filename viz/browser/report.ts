@@ -52,7 +52,6 @@ function followHost(inner: HTMLElement, repaint: () => void) {
   for (const node of [documentElement, body]) observer.observe(node, { attributeFilter });
 }
 
-/** Derive the theme from the colour under a frame; null where it stands on none. */
 function themeAround(inner: HTMLElement): "light" | "dark" | null {
   for (let node = inner.parentElement; node; node = node.parentElement) {
     const color = RGB.exec(getComputedStyle(node).backgroundColor);

@@ -27,7 +27,6 @@ const weightOf = (
 ) =>
   weights[(head * queries.length + query) * keys.length + key];
 
-/** Sort a token and a token of the other side into query and key. */
 const pair = (token: Token, other: { index: number }): [query: number, key: number] =>
   (token.side === "queries" ? [token.index, other.index] : [other.index, token.index]);
 
@@ -354,7 +353,6 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     return this.boxOf(at, 0);
   }
 
-  /** Get the picked word, if it stands on the other side. */
   partner({ side }: Pick<Token, "side">) {
     return this.picked && this.picked.side !== side ? this.picked : null;
   }

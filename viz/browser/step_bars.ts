@@ -9,10 +9,8 @@ import {
   digits, forHand, isolate, logText, number, quote, shortened, within,
 } from "./core/text.ts";
 import type { Measure } from "./core/theme.ts";
-import type { Message } from "./core/wire.ts";
 
 interface Option { raw: string; label: string; p: number }
-/** One of them: the step and its row, 0 for the piece that was written. */
 interface BarAt { step: number; row: number }
 
 interface StepsData { // the message of `encode_bars` in viz/draw/alternatives.py
@@ -93,20 +91,6 @@ function line(scene: BarsScene, at: BarAt, { p }: Option, rather: boolean): Mark
 }
 
 export class StepBars extends PictureView<StepsData, BarAt, BarsPlan> {
-  static read(
-    { meta: { labels, pieces, ...meta }, arrays: { counts, probabilities } }: Message,
-  ): StepsData {
-    let from = 0;
-    const steps = Array.from(counts, (count) => {
-      const first = from;
-      from += count;
-      return Array.from({ length: count }, (_, n) => ({
-        raw: pieces[first + n], label: labels[first + n], p: probabilities[first + n],
-      }));
-    });
-    return { ...meta, steps };
-  }
-
   picks = true;
 
   constructor() {

@@ -6,7 +6,7 @@ import { BeamTree } from "./beam_tree/view.ts";
 import { bringIntoView } from "./core/dom.ts";
 import { deleteValue, setValue } from "./core/store.ts";
 import { mount, type Options, type View } from "./core/view.ts";
-import { decode, type Message } from "./core/wire.ts";
+import { decode } from "./core/wire.ts";
 import { HeadGrid } from "./head_grid/view.ts";
 import { InsideHead } from "./inside_head/view.ts";
 import { MaskGrids } from "./mask_grids.ts";
@@ -21,10 +21,9 @@ export { decode };
 
 interface Component {
   new(): View<any>;
-  read(message: Message): any;
+  read(message: any): any;
 }
 
-/** Every component by the name that Python calls it by. */
 export const COMPONENTS: Record<string, Component> = {
   architecture: Architecture, attention_map: AttentionMap, beam_tree: BeamTree,
   head_grid: HeadGrid, inside_head: InsideHead, mask_grids: MaskGrids, player: Player,
@@ -36,8 +35,8 @@ export const COMPONENTS: Record<string, Component> = {
 export const render = (element: Element | ShadowRoot, bytes: Uint8Array, options?: Options) =>
   renderMessage(element, decode(bytes), options);
 
-export function renderMessage(element: Element | ShadowRoot, message: Message, options?: Options) {
-  const Component = COMPONENTS[message.meta.component];
+export function renderMessage(element: Element | ShadowRoot, message: any, options?: Options) {
+  const Component = COMPONENTS[message.component];
   return mount(element, Component, Component.read(message), options);
 }
 
@@ -50,28 +49,21 @@ interface Host { // what Streamlit hands to a component
 /** @returns takes the component away again, once it has left the page */
 export default function show({ data, parentElement, setTriggerValue }: Host): () => void {
   const message = decode(data);
-  let remove: () => unknown;
-  if (message.meta.component === "selection") {
-    // apart from the grid, whose bytes then stay as they were: Streamlit does not send them again
-    const { key, head } = message.meta;
-    setValue(key, head);
-    remove = () => deleteValue(key);
-  } else remove = draw(parentElement, message, setTriggerValue);
+  const { component, key, head, opens } = message;
+  let remove: () => unknown = () => deleteValue(key);
+  // apart from the grid, whose bytes then stay as they were: Streamlit does not send them again
+  if (component === "selection") setValue(key, head);
+  else {
+    const onSelect = (value: unknown) => {
+      setTriggerValue("picked", value);
+      if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
+    };
+    const view = renderMessage(parentElement, message, { onSelect });
+    remove = () => view.remove();
+  }
   // Streamlit ends a call at once where the next data came while the script was loaded for it: what
   // is on the page then belongs to the next call
   return () => {
     if (!parentElement.host.isConnected) remove();
   };
-}
-
-function draw(
-  parentElement: ShadowRoot, message: Message, setTriggerValue: Host["setTriggerValue"],
-) {
-  const { opens } = message.meta;
-  const onSelect = (value: unknown) => {
-    setTriggerValue("picked", value);
-    if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
-  };
-  const view = renderMessage(parentElement, message, { onSelect });
-  return () => view.remove();
 }

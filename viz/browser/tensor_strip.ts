@@ -6,7 +6,6 @@ import { EDGE, MatrixView, type Square } from "./core/picture_view.ts";
 import { type Mark, picture, text } from "./core/scene.ts";
 import { figure, isolate, quote, within } from "./core/text.ts";
 import type { Measure, Theme } from "./core/theme.ts";
-import type { Message } from "./core/wire.ts";
 
 export interface StripData { // the message of `encode_strip` in viz/draw/architecture.py
   title: string;
@@ -53,10 +52,6 @@ export function stripMarks(
 }
 
 export class TensorStrip extends MatrixView<StripData, StripPlan> {
-  static read(message: Message): StripData {
-    return { ...super.read(message), columns: message.shapes.values[1] };
-  }
-
   picture: Mark[] = []; // made once for each plan
 
   constructor() {

@@ -19,7 +19,6 @@ BARS_TITLE = "What the model held probable at each step"
 BARS_NOTE = (
     "All bars from 0 to 1. Bold: what the model wrote. Click another subword to continue with it."
 )
-_ROUNDING = 1e-3  # float32: the log-probability of a sure piece may come out above 0
 _SKIPPED = 8  # letters that a tokenizer may leave out in one place
 
 
@@ -63,17 +62,7 @@ def encode_editor(
     An answer to a typed text has that very text. `</s>` is the last piece where its probability is
     known. `revision` is that of the last text that the page received, 0 before; `forced` counts the
     leading pieces that were forced.
-
-    Raises:
-        ValueError: if a probability is none, or more pieces are forced than there are.
     """
-    if not 0 <= forced <= len(pieces):
-        raise ValueError(f"{forced} of {len(pieces)} pieces cannot be forced")
-    for piece in pieces:
-        if not piece.log_prob <= _ROUNDING:
-            raise ValueError(f"a log-probability of {piece.log_prob}")
-        if not all(0 <= p <= 1 + _ROUNDING for _, p in piece.others):
-            raise ValueError(f"a probability outside of 0 to 1 beside {piece.text}")
     translation = "a translation"
     if languages.target:
         translation = languages.with_article("target", "translation")
@@ -81,7 +70,10 @@ def encode_editor(
     # all at once, so that a piece is marked alike wherever it stands
     all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
     labels = iter(display_tokens(all_texts))
-    meta = {
+    # a browser counts in UTF-16
+    units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]
+    places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
+    message = {
         "title": f"{languages.target or 'Translation'}, edited in place",
         "placeholder": f"Type {translation}",
         "language": code_of_name(languages.target),
@@ -100,20 +92,11 @@ def encode_editor(
             }
             for piece in pieces
         ],
+        "spans": places.reshape(-1, 2),
+        "words": words,
+        "logProbs": np.array([min(p.log_prob, 0.0) for p in pieces], dtype=np.float32),
     }
-    # a browser counts in UTF-16
-    units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]
-    places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
-    return encode_picture(
-        "translation_editor",
-        (),
-        meta,
-        {
-            "spans": places.reshape(-1, 2),
-            "words": np.array(words, dtype=np.uint32),
-            "logProbs": np.array([min(p.log_prob, 0.0) for p in pieces], dtype=np.float32),
-        },
-    )
+    return encode_picture("translation_editor", (), message)
 
 
 def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:
@@ -127,8 +110,8 @@ def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | N
     if isinstance(text, str) and type(revision) is int and revision > 0:
         # JSON may have half a character, which no text field takes
         return Edited(text.encode(errors="replace").decode(), revision)
-    others = [[other for other, _ in piece.others] for piece in pieces]
-    forced = _forced(value, "force", [piece.text for piece in pieces], others)
+    steps = [[(piece.text, 0.0), *piece.others] for piece in pieces]
+    forced = choice_of(value, steps, "force")
     return None if forced is None else Forced(*forced)
 
 
@@ -186,56 +169,33 @@ def encode_bars(
 
     The steps are `[step][1 + alternatives]`: the written piece as `Piece.text` with its
     probability, then the others, most probable first.
-
-    Raises:
-        ValueError: if there is no step, a step has no piece, or a probability is none.
     """
-    if not steps or not all(steps):
-        raise ValueError("a step without a piece cannot be drawn")
-    values = [p for step in steps for _, p in step]
-    if not all(0 <= p <= 1 + _ROUNDING for p in values):
-        raise ValueError("a probability outside of 0 to 1")
-    texts = [text for step in steps for text, _ in step]
-    meta = {
+    # all at once, so that a piece is marked alike wherever it stands
+    labels = iter(display_tokens([text for step in steps for text, _ in step]))
+    message = {
         "title": BARS_TITLE,
         "note": BARS_NOTE,
-        # all at once, so that a piece is marked alike wherever it stands
-        "labels": display_tokens(texts),
-        "pieces": texts,
+        "steps": [
+            [{"raw": text, "label": next(labels), "p": min(p, 1.0)} for text, p in step]
+            for step in steps
+        ],
     }
-    counts = np.array([len(step) for step in steps], dtype=np.uint32)
-    probabilities = np.minimum(np.array(values, dtype=np.float32), 1)
-    arrays = {"counts": counts, "probabilities": probabilities}
-    return encode_picture("step_bars", caption, meta, arrays)
+    return encode_picture("step_bars", caption, message)
 
 
 def choice_of(
-    value: object, steps: Sequence[Sequence[tuple[str, float]]]
+    value: object, steps: Sequence[Sequence[tuple[str, float]]], name: str = "step"
 ) -> tuple[int, int] | None:
     """Return the clicked step and alternative, from 0 after the written piece; None if malformed.
 
     A browser can send anything. A choice among other steps than these is None, too: the browser
-    names the whole prefix.
+    names the whole prefix. The step goes by the given name.
     """
     if not isinstance(value, Mapping):
         return None
-    written = [step[0][0] for step in steps]
-    return _forced(value, "step", written, [[text for text, _ in step[1:]] for step in steps])
-
-
-def _forced(
-    value: Mapping,
-    step: str,
-    written: Sequence[str],
-    others: Sequence[Sequence[str]],
-) -> tuple[int, int] | None:
-    """Return a step and the number of its alternative, from 0, if they lead to the prefix.
-
-    `written` is `[step]`, `others` are `[step]` with the alternatives of each; `step` is the name
-    of the step in the message.
-    """
-    at, alternative = value.get(step), value.get("alternative")
-    if not is_index(at, len(written)) or not is_index(alternative, len(others[at])):
+    at, alternative = value.get(name), value.get("alternative")
+    if not is_index(at, len(steps)) or not is_index(alternative, len(steps[at]) - 1):
         return None
-    prefix = "".join(written[:at]) + others[at][alternative]
+    written = [step[0][0] for step in steps[:at]]
+    prefix = "".join([*written, steps[at][1 + alternative][0]])
     return (at, alternative) if value.get("prefix") == prefix else None

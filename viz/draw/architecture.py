@@ -67,14 +67,10 @@ def encode_architecture(
 
     A keyboard reaches the boxes in their order; `opens` is the key of what shows a picked box,
     which is scrolled into view. `layer`, from 0, is drawn of so many `layers`, by stack.
-
-    Raises:
-        ValueError: if a name stands twice, or a value is not a number.
     """
-    if len({box.name for box in boxes}) < len(boxes):
-        raise ValueError("two boxes of one name")
+    palettes: dict[str, Any] = {kind: theme_tables(kind) for kind in COLOR}
     names = ("name", "title", "shape", "label", "kind", "sentences", "paper")
-    meta = {
+    message = {
         "opens": opens,
         "playing": playing and playing.meta(),
         "layers": dict(layers),
@@ -83,20 +79,21 @@ def encode_architecture(
         "memoryColor": COLOR["cross"],
         "boxes": [
             {name: getattr(box, name) for name in names}
-            | {"color": COLOR[box.kind] if box.kind else None}
+            | {"color": COLOR[box.kind] if box.kind else None, "values": levels}
+            | dict(zip(("maps", "rows", "columns"), levels.shape, strict=True))
             for box in boxes
+            for levels in [_levels(box)]
         ],
-        "palettes": ["difference", *COLOR],
+        "palettes": palettes | {"difference": theme_tables(None)},
     }
-    arrays = theme_tables(None, "difference")
-    for kind in COLOR:
-        arrays |= theme_tables(kind, kind)
-    arrays |= {box.name: _levels(box, box.values) for box in boxes if box.values is not None}
-    return encode_picture("architecture", caption, meta, arrays)
+    return encode_picture("architecture", caption, message)
 
 
-def _levels(box: DrawnBox, values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Convert values to indices into the box's colours, `[map, row, column]`."""
+def _levels(box: DrawnBox) -> NDArray[np.uint8]:
+    """Convert the values of a box to indices into its colours, `[map, row, column]`."""
+    values = box.values
+    if values is None:
+        return np.zeros((0, 0, 0), dtype=np.uint8)
     if not np.isfinite(values).all():
         raise ValueError(f"some values of {box.name} are not numbers")
     rows, columns = values.shape[-2:]
@@ -118,19 +115,16 @@ def encode_strip(
 
     The values reach the browser exactly; `columns` are pieces of the vocabulary, where the columns
     are these.
-
-    Raises:
-        ValueError: if a label is missing or too many, or a value is not a number.
     """
-    if values.shape != (len(rows), values.shape[-1] if columns is None else len(columns)):
-        raise ValueError(f"values of shape {values.shape} for {len(rows)} rows")
-    if not values.size or not np.isfinite(values).all():
-        raise ValueError("nothing to draw, or some values are not numbers")
-    meta = {
+    if not np.isfinite(values).all():
+        raise ValueError("some values are not numbers")
+    message = {
         "title": title,
         "rows": display_tokens(rows),
+        "columns": values.shape[1],
         "columnNames": None if columns is None else display_tokens(columns),
         "end": largest_colour(values),
+        "palette": theme_tables(None),
+        "values": values.astype(np.float32),
     }
-    arrays = theme_tables(None) | {"values": values.astype(np.float32)}
-    return encode_picture("tensor_strip", caption, meta, arrays)
+    return encode_picture("tensor_strip", caption, message)

@@ -55,12 +55,9 @@ def encode_map(
     not follow it. `room` is `map_words` of the largest map that will take this map's place. With
     `beside_difference`, bars have the room of a difference, so that adjacent maps align. With
     `paints`, pressed squares are sent to the page. A saved picture is named after its title.
-
-    Raises:
-        ValueError: if a label is missing or too many, or a weight is not a number.
     """
     check(weights, labels, dimensions=2)
-    meta = {
+    message = {
         **_axes(labels, kind, languages, alone, by_read, reads, writes),
         **map_words(labels, kind, languages, reads, writes),
         "room": room,
@@ -75,10 +72,10 @@ def encode_map(
         "paints": paints,
         "pinned": pinned,
         "unused": unused,
+        "palette": theme_tables(None if signed else kind),
+        "weights": weights.astype(np.float32),
     }
-    arrays = theme_tables(None if signed else kind)
-    arrays["weights"] = weights.astype(np.float32)
-    return encode_picture("attention_map", caption, meta, arrays)
+    return encode_picture("attention_map", caption, message)
 
 
 def encode_ribbons(
@@ -100,27 +97,20 @@ def encode_ribbons(
     The arguments are those of `encode_map`, but for `heads`: one to eight names, such as `L3 H5`,
     with weights `[query, key]`, 0 to 1. The first has the kind's colour; each can be switched off
     in the browser. Weights of less than 0.01, or than `threshold`, get no ribbon.
-
-    Raises:
-        ValueError: if there is no head or more than eight, if two have one name, if a label is
-            missing or too many, or a weight is not a number.
     """
-    names = [name for name, _ in heads]
-    if not 0 < len(heads) <= MAX_HEADS or len(set(names)) < len(names):
-        raise ValueError(f"1 to {MAX_HEADS} heads, each with a name of its own, not {names}")
     for _, weights in heads:
         check(weights, labels, dimensions=2)
     drawn_from = max(threshold, FAINTEST)
-    meta = {
+    message = {
         **_axes(labels, kind, languages, alone, by_read, reads, writes),
-        "heads": names,
+        "heads": [name for name, _ in heads],
         "colors": {theme: head_colors(kind, theme) for theme in ENDS},
         "note": RIBBONS_NOTE.format(from_weight=drawn_from),
         "from": drawn_from,
         "amount": amount,
+        "weights": np.stack([weights for _, weights in heads]).astype(np.float32),
     }
-    stacked = np.stack([weights for _, weights in heads])  # [head, query, key]
-    return encode_picture("ribbons", caption, meta, {"weights": stacked.astype(np.float32)})
+    return encode_picture("ribbons", caption, message)
 
 
 def _axes(
@@ -168,11 +158,7 @@ def _read_and_written(
     """Return what the decoder reads and writes at each row; None where one of them is not known."""
     if reads is None and writes is None:
         return None
-    read, written = (labels.queries if texts is None else texts for texts in (reads, writes))
-    rows = len(labels.queries)
-    if not len(read) == len(written) == rows:
-        raise ValueError(f"{len(read)} read, {len(written)} written, {rows} rows")
-    return read, written
+    return reads or labels.queries, writes or labels.queries
 
 
 def map_words(

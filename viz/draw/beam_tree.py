@@ -1,21 +1,14 @@
 """Every prefix that a beam search kept or dropped, as a tree: data for `viz/browser/beam_tree`."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal, TypeAlias
 
 from transformer.text.languages import Languages
 from viz.draw.labels import capitalised, display_tokens
 from viz.draw.wire import encode_picture, is_index
 
 State: TypeAlias = Literal["kept", "finished", "dropped", "forced"]
-STATES: tuple[State, ...] = get_args(State)
-"""Outcomes of a candidate, encoded by their index here."""
-
 TITLE = "Beam tree"
 NOTE = (
     "The chosen translation is at the top; discarded ones branch off. The thicker a line, "
@@ -51,54 +44,22 @@ def encode_tree(
 
     `best` is the last piece of the translation, or of the best prefix so far. `chosen` is the
     outlined node; `dropped` shows the dropped candidates, too.
-
-    Raises:
-        ValueError: if there is no node, a parent or a step is not what it can be, a number is not
-            finite, or `best` or `chosen` is no node.
     """
-    if not nodes:
-        raise ValueError("a tree has at least one node")
-    for place in (best, *(() if chosen is None else (chosen,))):
-        if not is_index(place, len(nodes)):
-            raise ValueError(f"no node {place} among {len(nodes)}")
-    for place, node in enumerate(nodes):
-        parent, step = node.parent, 1
-        if parent is not None:
-            if not 0 <= parent < place:
-                raise ValueError(f"node {place}: its parent {parent} does not stand before it")
-            step = nodes[parent].step + 1
-        if node.step != step:
-            raise ValueError(f"node {place}: step {node.step} is not the one after its parent's")
-        if node.state not in STATES:
-            raise ValueError(f"node {place}: no state {node.state!r}")
-        if not all(map(math.isfinite, (node.log_prob, node.total, node.score or 0.0))):
-            raise ValueError(f"node {place}: a log-probability or score that is not finite")
-    reasons = {reason: n for n, reason in enumerate(sorted({node.reason for node in nodes}))}
-    texts = [node.text for node in nodes]
     forced = any(node.state == "forced" for node in nodes)
-    meta = {
+    labels = display_tokens([node.text for node in nodes])
+    message = {
         "title": TITLE,
         "note": f"{NOTE} {FORCED}" if forced else NOTE,
         "best": best,
         "chosen": chosen,
         "dropped": dropped,
         "language": capitalised(languages.name("target")),
-        "texts": texts,
-        "labels": display_tokens(texts),
-        "states": STATES,
-        "reasons": list(reasons),
+        "nodes": [
+            {**vars(node), "label": label, "parent": -1 if node.parent is None else node.parent}
+            for node, label in zip(nodes, labels, strict=True)
+        ],
     }
-    scores = [math.nan if node.score is None else node.score for node in nodes]
-    arrays: dict[str, NDArray] = {
-        "parents": np.array([-1 if n.parent is None else n.parent for n in nodes], np.int32),
-        "steps": np.array([node.step for node in nodes], np.uint32),
-        "states": np.array([STATES.index(node.state) for node in nodes], np.uint8),
-        "reasons": np.array([reasons[node.reason] for node in nodes], np.uint32),
-        "logProbs": np.array([node.log_prob for node in nodes], np.float64),
-        "totals": np.array([node.total for node in nodes], np.float64),
-        "scores": np.array(scores, np.float64),
-    }
-    return encode_picture("beam_tree", caption, meta, arrays)
+    return encode_picture("beam_tree", caption, message)
 
 
 def dropped_of(value: object) -> bool | None:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
+from transformer.kinds import Kind
 from transformer.trace import AttentionTrace, Labels
 from viz.draw.attention_map import FAINTEST, MAX_HEADS
 from viz.draw.caption import ALL_HEADS, Origin, tells_heads
@@ -64,7 +65,7 @@ def encode_page(
     view = HeadsView(trace, options, origin)
     apart = apart_note(trace) if options.words else ""
     notes: tuple[str, ...] = (apart,) if apart else ()
-    whole = {f"{kind}.weights": heads.axes.weights for kind, heads in view.cropped.items()}
+    whole = {kind: heads.axes.weights for kind, heads in view.cropped.items()}
     if sum(array.nbytes for array in whole.values()) <= INSIDE_BYTES:
         return EncodedPage(_message(view, whole, Packing()), notes=notes)
     places = dict.fromkeys(_openable_heads(view))
@@ -94,80 +95,79 @@ def _openable_heads(view: HeadsView) -> Iterator[Head]:
             yield from (Head(kind, n, h) for h in range(counts[n] if n < len(counts) else 0))
 
 
-def _message(view: HeadsView, weights: Mapping[str, npt.NDArray], packing: "Packing") -> str:
-    """Encode grid, labels, colours and the given weights."""
+def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Packing") -> str:
+    """Encode grid, labels, colours and the given weights of kinds."""
     options = view.options
-    arrays: dict[str, npt.NDArray] = {"grid": _as_array(view.grid())}
-    for kind in view.cropped:
+    kinds: dict[str, dict[str, Any]] = {}
+    for kind, heads in view.cropped.items():
         a_map, ribbons = view.blank(kind)
-        arrays |= {f"{kind}.map": _as_array(a_map), f"{kind}.ribbons": _as_array(ribbons)}
-    pairs, grids = _pairs(view)
+        kinds[kind] = {
+            "map": a_map,
+            "ribbons": ribbons,
+            "heads": heads.axes.weights.shape[1],
+            "weights": weights.get(kind),
+        }
     compared: list[bytes] = []
     if options.compared is not None:
         compared = [view.second_map(options.compared)]
         if (difference := view.difference(options.compared)) is not None:
             compared.append(difference)
-    arrays |= grids | {f"compared.{n}": _as_array(content) for n, content in enumerate(compared)}
-    if -1 in view.selected:
-        arrays["mean"] = view.opened.weights.astype(np.float32)
     ribbon_note = None
     if not packing.exact:
         least = max(options.threshold, FAINTEST)
         ribbon_note = f"Weights under {least:g} are not drawn; numbers are steps of {packing.step}."
     separate = tells_heads(options.lens)
-    meta = {
+    message = {
         "component": "explorer",
         "selected": [view.kind, options.layer, options.head if separate else None],
         "title": view.opened.title,
+        "mean": view.opened.weights.astype(np.float32) if -1 in view.selected else None,
         "over": options.over,
         "mostHeads": MAX_HEADS,
         "together": None if separate else ALL_HEADS,
-        "kinds": {kind: heads.axes.weights.shape[:2] for kind, heads in view.cropped.items()},
+        "grid": view.grid(),
+        "kinds": kinds,
         "packing": {"dtype": packing.dtype, "unit": packing.unit},
         "ribbonNote": ribbon_note,
-        "compared": len(compared),
-        "pairs": pairs,
+        "compared": compared,
+        "pairs": _pairs(view),
     }
-    packed = gzip.compress(encode(meta, {**arrays, **weights}), _LEVEL, mtime=0)
+    packed = gzip.compress(encode(message), _LEVEL, mtime=0)
     return base64.b64encode(packed).decode()
 
 
-def _pairs(view: HeadsView) -> tuple[list[dict[str, Any]], dict[str, npt.NDArray]]:
-    """Return the parts of a map over a pair of texts, and the grid's bytes of each.
+def _pairs(view: HeadsView) -> list[dict[str, Any]]:
+    """Return the parts of a map over a pair of texts, with a grid of each.
 
     A part has the rows of one text and the columns of one. There is none for a single text, or
     where a text has no shown token.
     """
     heads = view.heads.get("encoder_self")
     if heads is None or "encoder_self" not in view.shown.kinds:
-        return [], {}
+        return []
     start, (queries, keys) = heads.axes.second_start, heads.axes.labels
     if start is None or not 0 < start < len(queries):
-        return [], {}
-    described: list[dict[str, Any]] = []
-    grids: dict[str, npt.NDArray] = {}
+        return []
+    pairs: list[dict[str, Any]] = []
     spans = {"first": (0, start), "second": (start, len(queries))}
-    for number, (looking, looked_at) in enumerate(product(spans, spans)):
-        note = (
-            f"Rows of the {looking} text, columns of the {looked_at}: what a row gives to the "
-            f"other text is left out of its sum."
-        )
-        names = {"looking": looking, "looked_at": looked_at, "note": note}
-        described.append({**names, "rows": spans[looking], "keys": spans[looked_at]})
+    for looking, looked_at in product(spans, spans):
         rows, columns = slice(*spans[looking]), slice(*spans[looked_at])
         axes = heads.axes._replace(
             weights=np.ascontiguousarray(heads.axes.weights[:, :, rows, columns]),
             labels=Labels(queries[rows], keys[columns]),
             second_start=None,
         )
-        # the four parts together have as many cells as the whole map
-        part = view.part(replace(heads, axes=axes))
-        grids[f"pair.{number}"] = _as_array(encode_grid([part], largest=LARGEST // 2))
-    return described, grids
-
-
-def _as_array(content: bytes) -> npt.NDArray[np.uint8]:
-    return np.frombuffer(content, dtype=np.uint8)
+        pairs.append({
+            "looking": looking,
+            "looked_at": looked_at,
+            "rows": spans[looking],
+            "keys": spans[looked_at],
+            "note": f"Rows of the {looking} text, columns of the {looked_at}: what a row gives to "
+            f"the other text is left out of its sum.",
+            # the four parts together have as many cells as the whole map
+            "grid": encode_grid([view.part(replace(heads, axes=axes))], largest=LARGEST // 2),
+        })  # fmt: skip
+    return pairs
 
 
 @dataclass(frozen=True)

@@ -71,21 +71,13 @@ def encode_grid(
     `switches` lets a click toggle them; `answered` is the last click that they include, as
     `click_of` returns it. Rows after `step`, from 0, are blank; more than `largest` tokens share
     cells.
-
-    Raises:
-        ValueError: if there is no part, or a kind twice; if a label, role or value is missing or
-            too many; if a weight is not a number; if `order` or `crossed` names a head or `step` a
-            row that no part has.
     """
     by_kind = {part.kind: part for part in parts}
     shapes = {part.kind: part.weights.shape[:2] for part in parts}
-    if not parts or len(shapes) < len(parts):
-        raise ValueError("the grid takes each kind once, and at least one")
     for head in (*(order or ()), *crossed):
         if head_of(head, shapes) is None or head.head >= by_kind[head.kind].heads_of(head.layer):
             raise ValueError(f"no head {head} in the grid")
-    packed = [_pack(part, step, largest) for part in parts]
-    meta = {
+    message = {
         "key": key,
         "opens": opens,
         "selected": selected,
@@ -94,12 +86,9 @@ def encode_grid(
         "switches": switches,
         "answered": answered,
         "step": step,
-        "parts": [header for header, _ in packed],
+        "parts": [_pack(part, step, largest) for part in parts],
     }
-    arrays: dict[str, NDArray] = {}
-    for part, (_, levels) in zip(parts, packed, strict=True):
-        arrays |= {**theme_tables(part.kind, part.kind), f"{part.kind}.weights": levels}
-    return encode_picture("head_grid", caption, meta, arrays)
+    return encode_picture("head_grid", caption, message)
 
 
 def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> list[Head] | None:
@@ -130,33 +119,25 @@ def encode_selection(key: str, head: Head) -> bytes:
 
     It is separate from the grid: unchanged data is not sent again, and a grid has megabytes.
     """
-    return encode({"component": "selection", "key": key, "head": list(head)}, {})
+    return encode({"component": "selection", "key": key, "head": list(head)})
 
 
-def _pack(
-    part: GridPart, step: int | None, largest: int
-) -> tuple[dict[str, Any], NDArray[np.uint8]]:
-    """Return the part's header, and its levels as `[layer, head, row, column]` of blocks."""
+def _pack(part: GridPart, step: int | None, largest: int) -> dict[str, Any]:
+    """Return a part of the message, with its levels as `[layer, head, row, column]` of blocks."""
     check(part.weights, part.labels, dimensions=4)
     layers, heads, queries, keys = part.weights.shape
     roles = part.roles or [[""] * heads] * layers
     values = np.full((layers, heads), np.nan) if part.values is None else np.asarray(part.values)
-    if [len(row) for row in roles] != [heads] * layers or values.shape != (layers, heads):
-        raise ValueError(f"roles or values of another shape than {layers} layers, {heads} heads")
     counts = [part.heads_of(layer) for layer in range(layers)]
-    if len(part.counts or counts) != layers or not all(0 <= count <= heads for count in counts):
-        raise ValueError(f"{part.counts} are no counts of heads for {layers} layers of {heads}")
     weights = part.weights
     if decodes := step is not None and part.kind != "encoder_self":
-        if not 0 <= step < queries:
-            raise ValueError(f"no step {step} in {queries} rows")
         weights = weights[:, :, : step + 1]  # before the blocks: one may reach past the step
     block = math.ceil(queries / largest), math.ceil(keys / largest)
     rows, columns = math.ceil(queries / block[0]), math.ceil(keys / block[1])
     drawn = to_bytes(_largest(weights, block))
     levels = np.zeros((layers, heads, rows, columns), dtype=np.uint8)
     levels[:, :, : drawn.shape[2]] = drawn
-    header = {
+    return {
         "kind": part.kind,
         "name": SCREEN_NAMES[part.kind],
         "causal": part.kind == "decoder_self" and part.causal,
@@ -175,8 +156,9 @@ def _pack(
         "roles": [list(row) for row in roles],
         "values": [[_figure(value) for value in row] for row in values.tolist()],
         "strongest": _strongest(weights),
+        "palette": theme_tables(part.kind),
+        "weights": levels,
     }
-    return header, levels
 
 
 def _largest(weights: NDArray, block: tuple[int, int]) -> NDArray:

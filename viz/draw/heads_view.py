@@ -14,7 +14,6 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, ROWS, Kind, Row
-from transformer.text.languages import Languages
 from transformer.trace import AttentionTrace
 from transformer.traces.fields import Weights
 from transformer.traces.notes import TOLERANCE
@@ -29,14 +28,6 @@ Remember = Callable[[Hashable, Callable[[], Any]], Any]
 """Function that returns the result of its second argument, kept under the name before it."""
 
 _NOT_ONE = "Not every row of weights sums to 1."
-
-
-class SecondMap(NamedTuple):
-    """A map beside the open one, with its languages and caption."""
-
-    map: open_head.OpenMap
-    languages: Languages
-    caption: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -61,8 +52,8 @@ class ExplorerOptions:
     over: tuple[tuple[int, int], ...] = ()
     # of the decoder; what it had not written then is left out. None for all of them.
     step: int | None = None
-    # a second map; it stands under the open one, with their difference
-    compared: SecondMap | None = None
+    # the view of a second map; it stands under the open one, with their difference
+    compared: "HeadsView | None" = None
     lens: AnyLens = "weights"  # the lens through which the trace is seen: `lens_trace` made it
     # whether special tokens and punctuation have their weight; else their columns are empty, and
     # each row is scaled to the rest
@@ -286,30 +277,30 @@ class HeadsView:
         )
 
     def second_map(
-        self, second: SecondMap, *, beside_difference: bool = False, pinned: int | None = None
+        self, second: "HeadsView", *, beside_difference: bool = False, pinned: int | None = None
     ) -> bytes:
-        """Encode the map that is compared with the open one."""
+        """Encode the open map of another view, which is compared with the one of this view."""
         return self._map(
-            second.map,
+            second.opened,
             self.kind,
-            languages=second.languages,
-            note=self._note(second.map),
-            caption=second.caption,
+            languages=second.trace.languages,
+            note=self._note(second.opened),
+            caption=second.caption(),
             beside_difference=beside_difference,
             pinned=pinned,
         )
 
-    def difference(self, second: SecondMap, *, pinned: int | None = None) -> bytes | None:
+    def difference(self, second: "HeadsView", *, pinned: int | None = None) -> bytes | None:
         """Encode the open map minus the second one; None if their tokens differ."""
-        first = self.opened
-        if first.labels != second.map.labels:
+        first, other = self.opened, second.opened
+        if first.labels != other.labels:
             return None
         own = self.caption()
         return self._map(
-            replace(first, title="first minus second", weights=first.weights - second.map.weights),
+            replace(first, title="first minus second", weights=first.weights - other.weights),
             self.kind,
             note=None if self.options.special else "Each square is first minus second.",
-            caption=["First:", *own, "Second:", *second.caption] if own else [],
+            caption=["First:", *own, "Second:", *second.caption()] if own else [],
             signed=True,
             scale="linear",
             threshold=0.0,

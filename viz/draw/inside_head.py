@@ -1,6 +1,6 @@
 """The inside of a head: data for `viz/browser/inside_head`, with every number of one query word."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -65,12 +65,7 @@ def encode_inside(
     The keys are the tokens that the word, `query` in words, can look at. The walk begins at `step`;
     the steps of the arithmetic come after the picture of the whole. The factor that scales q · k is
     in words; the head counts from 0.
-
-    Raises:
-        ValueError: if a label is missing or too many.
     """
-    if len(keys) != len(numbers.weights):
-        raise ValueError(f"{len(keys)} labels for {len(numbers.weights)} keys")
     arrays: dict[str, NDArray] = {
         name: np.asarray(value, dtype=np.float32) for name, value in vars(numbers).items()
     }
@@ -78,7 +73,7 @@ def encode_inside(
     for names in _SCALES:
         sizes = [largest_colour(arrays[name]) for name in names if arrays[name].any()]
         ends |= dict.fromkeys(names, max(sizes, default=1.0))
-    meta = {
+    message = {
         "title": title,
         "kind": kind,
         "color": COLOR[kind],
@@ -89,8 +84,11 @@ def encode_inside(
         "step": step,
         "steps": [asdict(step) for step in steps],
         "ends": ends,
+        "arrays": arrays,
+        "shapes": {name: array.shape for name, array in arrays.items()},
+        "palette": theme_tables(None),
     }
-    return encode_picture("inside_head", caption, meta, arrays | theme_tables(None))
+    return encode_picture("inside_head", caption, message)
 
 
 def step_of(value: object, count: int) -> int | None:
@@ -98,44 +96,21 @@ def step_of(value: object, count: int) -> int | None:
     return value if is_index(value, count) else None
 
 
-def row(*parts: Part) -> Node:
-    """Make a row of parts side by side."""
-    return "mrow", tuple(_node(part) for part in parts)
+def _element(name: str) -> Callable[..., Node]:
+    """Return a function that makes an element of MathML of its parts."""
+    return lambda *parts: (name, tuple(map(_node, parts)))
 
 
-def sub(base: Part, *below: Part) -> Node:
-    """Make a base with an index."""
-    return "msub", (_node(base), row(*below))
-
-
-def sup(base: Part, *above: Part) -> Node:
-    """Make a base with an exponent."""
-    return "msup", (_node(base), row(*above))
-
-
-def sub_sup(base: Part, below: Part, above: Part) -> Node:
-    """Make a base with an index and an exponent."""
-    return "msubsup", (_node(base), _node(below), _node(above))
-
-
-def fraction(above: Part, below: Part) -> Node:
-    """Make a fraction."""
-    return "mfrac", (_node(above), _node(below))
-
-
-def root(inside: Part) -> Node:
-    """Make a square root."""
-    return "msqrt", (_node(inside),)
+row = _element("mrow")
+"""Make a row of parts side by side."""
+sub, sup, sub_sup = _element("msub"), _element("msup"), _element("msubsup")
+"""Make a base with an index, with an exponent, or with both in this order."""
+fraction, root = _element("mfrac"), _element("msqrt")
 
 
 def sum_over(index: Part) -> Node:
     """Make a sum over an index."""
     return "munder", (("mo", "∑"), _node(index))
-
-
-def text_in(text: str) -> Node:
-    """Make a text within an equation."""
-    return "mtext", text
 
 
 def _node(part: Part) -> Node:

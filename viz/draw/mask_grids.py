@@ -61,14 +61,9 @@ def encode_masks(
 
     With `as_numbers`, what is added to the scores stands in the squares, not a stroke for each
     reason.
-
-    Raises:
-        ValueError: if there is no grid, or a label is missing or too many.
     """
-    if not grids:
-        raise ValueError("a batch has at least one sentence")
     present = {why for grid in grids for why in np.unique(grid.why).tolist()}
-    meta = {
+    message = {
         "title": title,
         "color": COLOR[kind],
         "asNumbers": as_numbers,
@@ -82,18 +77,12 @@ def encode_masks(
                 "keys": display_tokens(grid.labels.keys),
                 "names": [*map(capitalised, grid.names or row_names(grid.labels.queries))],
                 "faded": [token == PADDING for token in grid.labels.queries],
+                "codes": np.vectorize(CODES.index, otypes=[np.uint8])(grid.why),
             }
             for grid in grids
         ],
     }
-    arrays: dict[str, NDArray] = {}
-    for n, grid in enumerate(grids):
-        queries, keys = map(len, grid.labels)
-        if grid.why.shape != (queries, keys):
-            raise ValueError(f"{grid.why.shape} squares for {queries} queries, {keys} keys")
-        codes = [CODES.index(why) for why in grid.why.ravel().tolist()]
-        arrays[f"codes.{n}"] = np.array(codes, dtype=np.uint8).reshape(grid.why.shape)
-    return encode_picture("mask_grids", caption, meta, arrays)
+    return encode_picture("mask_grids", caption, message)
 
 
 def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:

@@ -5,7 +5,7 @@ looks twice as far from 0 as one of 0.2. The scale passes through the kind's own
 ends chroma falls, as far as sRGB requires.
 """
 
-from functools import cache, partial
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -101,13 +101,9 @@ def difference_levels(values: NDArray[np.float32]) -> NDArray[np.uint8]:
     return (128 + np.rint(127 * amount)).astype(np.uint8)
 
 
-def theme_tables(kind: Kind | None, name: str = "") -> dict[str, NDArray]:
-    """Return the colours of a kind, or of differences, for both themes as the browser reads them.
-
-    Their names are `light` and `dark`, with a point after `name`, if there is one.
-    """
-    color = difference_table if kind is None else partial(table, kind)
-    return {f"{name}.{theme}".lstrip("."): color(theme) for theme in ENDS}
+def theme_tables(kind: Kind | None) -> dict[Theme, NDArray]:
+    """Return the colours of a kind, or of differences, for both themes."""
+    return {theme: table(kind, theme) if kind else difference_table(theme) for theme in ENDS}
 
 
 def head_colors(kind: Kind, theme: Theme) -> tuple[str, ...]:

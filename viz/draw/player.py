@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import KIND_NAMES, Kind
 from transformer.trace import AttentionTrace
+from viz.draw import head_grid
 from viz.draw.formatting import counted
 from viz.draw.labels import capitalised, display_tokens
 from viz.draw.palette import COLOR, theme_tables
@@ -73,17 +73,12 @@ def encode_player(
 
     `selected` is the head of each kind that is open first. There is one step for each piece, the
     end token included; the links of the last state are between the first pieces of words.
-
-    Raises:
-        ValueError: if there is not one step for each piece.
     """
-    if len(steps) != len(trace.target_pieces):
-        raise ValueError(f"{len(steps)} steps for {len(trace.target_pieces)} pieces")
     shown = steps[:WINDOW]
     tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
     options = [piece for step in shown for piece, _ in step.options]
     written = display_tokens([*tokens, *options])[: len(tokens)]
-    meta = _meta(trace, selected, written) | {
+    message = _message([trace], selected, written) | {
         "title": TITLE,
         "kind": kind,
         "steps": [
@@ -92,7 +87,7 @@ def encode_player(
         ],
         "links": [link._asdict() for link in links if max(link.source, link.target) < WINDOW],
     }
-    return encode_picture("player", caption, meta, _arrays([trace]))
+    return encode_picture("player", caption, message)
 
 
 def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -133,7 +128,7 @@ def encode_learning(
             if trace.weights(name).shape != traces[0].weights(name).shape:
                 raise InputError("The steps of the run belong to models of different shapes.")
     written = display_tokens([*traces[0].decoder_tokens[:1], *traces[0].target_tokens])
-    meta = _meta(traces[0], selected, written) | {
+    message = _message(traces, selected, written) | {
         "title": LEARNING_TITLE,
         "training": [
             {"number": saved.number, "written": saved.written, "loss": saved.loss}
@@ -143,21 +138,19 @@ def encode_learning(
         "moment": None if step is None else [saved.number for saved in steps].index(step),
         "arrival": arrival,
     }
-    return encode_picture("player", caption, meta, _arrays(traces))
+    return encode_picture("player", caption, message)
 
 
 def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, int | None] | None:
     """Read a head and the number of a step, None for the last, from what the browser sends."""
-    trace = steps[0].trace
-    if not isinstance(sent, dict) or sent.get("kind") not in [*trace.kinds]:
+    shapes = {kind: steps[0].trace.weights(kind).shape for kind in steps[0].trace.kinds}
+    if not isinstance(sent, dict):
         return None
-    kind = sent["kind"]
-    layer, head, moment = (sent.get(name) for name in ("layer", "head", "moment"))
-    layers, heads = trace.weights(kind).shape[:2]
-    if not (is_index(layer, layers) and is_index(head, heads) and is_index(moment, len(steps))):
+    head = head_grid.head_of([sent.get(name) for name in ("kind", "layer", "head")], shapes)
+    moment = sent.get("moment")
+    if head is None or not is_index(moment, len(steps)):
         return None
-    last = moment == len(steps) - 1
-    return Head(kind, layer, head), None if last else steps[moment].number
+    return head, None if moment == len(steps) - 1 else steps[moment].number
 
 
 def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
@@ -174,30 +167,35 @@ def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
     return {name: sent[name] for name in ("kind", *names)}
 
 
-def _meta(
-    trace: AttentionTrace, selected: Mapping[Kind, Head], written: Sequence[str]
+def _message(
+    traces: Sequence[AttentionTrace], selected: Mapping[Kind, Head], written: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the shared header of both players: tokens, and the kinds with their open heads.
+    """Return what both players share: tokens, and the kinds with their weights and open heads.
 
-    `written` are the labels of the translation, after its first token.
+    The weights are `[step, layer, head, query, key]`; `written` are the labels of the translation,
+    after its first token.
     """
+    trace = traces[0]
     source = display_tokens(trace.source_tokens)
     outside = [
         f"{counted(len(tokens) - WINDOW, 'subword')} of the {side}"
         for side, tokens in (("sentence", source), ("translation", written[1:]))
         if len(tokens) > WINDOW
     ]
-    kinds = [
-        {
+    kinds = []
+    for kind in trace.kinds:
+        weights = np.stack([other.weights(kind)[..., :WINDOW, :WINDOW] for other in traces])
+        kinds.append({
             "kind": kind,
             "name": KIND_NAMES[kind],
             "color": COLOR[kind],
-            "layers": trace.weights(kind).shape[0],
-            "heads": trace.weights(kind).shape[1],
+            "layers": weights.shape[1],
+            "heads": weights.shape[2],
             "selected": selected[kind][1:],
-        }
-        for kind in trace.kinds
-    ]
+            "weights": np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16),
+            "size": weights.shape[3:],
+            "palette": theme_tables(kind),
+        })  # fmt: skip
     languages = trace.languages
     return {
         "source": source[:WINDOW],
@@ -210,13 +208,3 @@ def _meta(
         "training": [],
         "links": [],
     }
-
-
-def _arrays(traces: Sequence[AttentionTrace]) -> dict[str, NDArray]:
-    """Return the weights of each kind, `[step, layer, head, query, key]`, and its colours."""
-    arrays: dict[str, NDArray] = {}
-    for kind in traces[0].kinds:
-        weights = np.stack([trace.weights(kind)[..., :WINDOW, :WINDOW] for trace in traces])
-        arrays[kind] = np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16)
-        arrays |= theme_tables(kind, kind)
-    return arrays

@@ -4,11 +4,11 @@ A message is a header of JSON, then arrays:
 
     uint32 version | uint32 n | n bytes of JSON | zeros up to a multiple of 8 | arrays
 
-The header is `{"meta": …, "size": …, "arrays": [{"name", "dtype", "shape", "offset"}, …]}`: offsets
-count from the first byte after the zeros and are multiples of 8, so that a typed array can be a
-view of the bytes; `size` is the length of all arrays together. Numbers are little-endian, arrays in
-C order. `decode` in `viz/browser/core/wire.ts` reads this, be it from Streamlit's socket or from a
-page that carries the bytes in base64.
+The header is `{"message": …, "arrays": [{"dtype", "shape"}, …]}`. In the message, `{"$array": n}`
+stands for array n, and `{"$message": n}` for the message whose bytes array n holds. Each array
+begins at a multiple of 8, so that a typed array can be a view of the bytes. Numbers are
+little-endian, arrays in C order. `decode` in `viz/browser/core/wire.ts` reads this, from
+Streamlit's socket or from a page that carries the bytes in base64.
 """
 
 import json
@@ -21,34 +21,35 @@ from numpy.typing import NDArray
 
 from transformer.trace import Labels
 
-VERSION = 1
+VERSION = 2
 DTYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
 """Types of numbers for which a browser has a typed array that holds them as they are."""
 
 _ALIGNED = 8
 
 
-def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
-    """Encode plain values and named arrays as bytes.
+def encode(message: Mapping[str, Any]) -> bytes:
+    """Encode plain values, arrays and, as bytes, other messages among them.
 
-    A lone surrogate in a text of `meta` reaches the browser as it is.
-
-    Raises:
-        ValueError: if an array has a dtype that is not in `DTYPES`, or `meta` holds a NaN.
+    A lone surrogate in a text reaches the browser as it is. A dtype that is not in `DTYPES` raises
+    ValueError, as does a plain NaN.
     """
     entries: list[dict[str, Any]] = []
     parts: list[bytes] = []
-    offset = 0
-    for name, array in arrays.items():
+
+    def place(value: bytes | NDArray) -> dict[str, int]:
+        name = "$message" if isinstance(value, bytes) else "$array"
+        array = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
         if array.dtype.name not in DTYPES:
-            raise ValueError(f"{name} is of {array.dtype}, which is none of {', '.join(DTYPES)}")
+            raise ValueError(f"an array of {array.dtype}, which is none of {', '.join(DTYPES)}")
         content = array.astype(array.dtype.newbyteorder("<")).tobytes()
-        entry = {"name": name, "dtype": array.dtype.name, "shape": list(array.shape)}
-        entries.append({**entry, "offset": offset})
-        parts += [content, _zeros(len(content))]
-        offset += len(content) + len(parts[-1])
+        parts.extend([content, _zeros(len(content))])
+        entries.append({"dtype": array.dtype.name, "shape": list(array.shape)})
+        return {name: len(entries) - 1}
+
     header = json.dumps(
-        {"meta": meta, "size": offset, "arrays": entries},
+        {"message": message, "arrays": entries},
+        default=place,
         ensure_ascii=False,
         allow_nan=False,
         separators=(",", ":"),
@@ -59,11 +60,9 @@ def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
     return b"".join([start, _zeros(len(start)), *parts])
 
 
-def encode_picture(
-    component: str, caption: Sequence[str], meta: Mapping[str, Any], arrays: Mapping[str, NDArray]
-) -> bytes:
+def encode_picture(component: str, caption: Sequence[str], message: Mapping[str, Any]) -> bytes:
     """Encode the message of a component; a file saved from it has the caption."""
-    return encode({"component": component, "caption": list(caption), **meta}, arrays)
+    return encode({"component": component, "caption": list(caption), **message})
 
 
 def is_index(value: object, count: int) -> TypeGuard[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -72,39 +72,25 @@ def encode_links(
 ) -> bytes:
     """Encode the words of both sentences, and a link for each pair.
 
-    Pairs are numbers of words from 0, each with a strength of 0 or more, sent as float32. Those
+    Pairs are numbers of words from 0, each with a strength of 0 or more. Those
     that are not `mutual` are dashed, and `dashed` explains that. `made_by` is layer, head, row and
     lens in a line. `shares`, by words and maybe with `</s>`, become a bar under each word.
-
-    Raises:
-        ValueError: if a sentence has no word, a pair names a word that is not there, or a strength
-            is not a number or below 0.
     """
-    if not source or not target:
-        raise ValueError(f"{len(source)} and {len(target)} words: there is nothing to link")
-    for pair in pairs:
-        if not (0 <= pair.source < len(source) and 0 <= pair.target < len(target)):
-            raise ValueError(f"no words {pair.source} and {pair.target} to link")
-        if not (np.isfinite(pair.strength) and pair.strength >= 0):
-            raise ValueError(f"a strength of {pair.strength}")
     sides = {side: languages.name(side) for side in get_args(Side)}
-    meta = {
+    message: dict[str, Any] = {
         "title": title,
         "madeBy": made_by,
         "note": NOTE.format(dashed=f"Dashed: {dashed}. " if {*pairs} - {*mutual} else ""),
         "color": COLOR["cross"],
         "source": list(source),
         "target": list(target),
-        "mutual": [pair in mutual for pair in pairs],
         "languages": [*map(capitalised, sides.values())],
-    }
-    ends = np.array([(pair.source, pair.target) for pair in pairs], dtype=np.uint32)
-    strengths = np.array([pair.strength for pair in pairs], dtype=np.float32)
-    arrays = {"ends": ends.reshape(-1, 2), "strengths": strengths}
-    if shares is not None:
-        arrays |= {
-            "used": shares.used[: len(source)].astype(np.float32),
-            "fromSource": shares.from_source[: len(target)].astype(np.float32),
+        "links": [{**pair._asdict(), "mutual": pair in mutual} for pair in pairs],
+        "shares": shares
+        and {
+            "source": shares.used[: len(source)].astype(np.float32),
+            "target": shares.from_source[: len(target)].astype(np.float32),
             "onSinks": shares.on_sinks[: len(target)].astype(np.float32),
-        }
-    return encode_picture("word_links", caption, meta, arrays)
+        },
+    }
+    return encode_picture("word_links", caption, message)

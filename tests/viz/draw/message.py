@@ -9,26 +9,40 @@ import numpy as np
 
 
 def decode(content):
-    """The plain values and the arrays, by name."""
+    """The message with its arrays in their places, and those of its own by name."""
     version, length = struct.unpack_from("<II", content)
-    assert version == 1
+    assert version == 2
     header = json.loads(content[8 : 8 + length])
     start = 8 + length + -(8 + length) % 8
-    assert len(content) == start + header["size"]
-    arrays = {}
+    arrays = []
     for entry in header["arrays"]:
         dtype = np.dtype(entry["dtype"]).newbyteorder("<")
-        count = int(np.prod(entry["shape"]))
-        flat = np.frombuffer(content, dtype, count, start + entry["offset"])
-        arrays[entry["name"]] = flat.reshape(entry["shape"])
-    return header["meta"], arrays
+        flat = np.frombuffer(content, dtype, int(np.prod(entry["shape"])), start)
+        arrays.append(flat.reshape(entry["shape"]))
+        start += flat.nbytes + -flat.nbytes % 8
+    assert len(content) == start
+
+    def placed(value):
+        if isinstance(value, list):
+            return [placed(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        if "$array" in value:
+            return arrays[value["$array"]]
+        if "$message" in value:
+            return decode(arrays[value["$message"]].tobytes())[0]
+        return {name: placed(part) for name, part in value.items()}
+
+    message = placed(header["message"])
+    own = {name: value for name, value in message.items() if isinstance(value, np.ndarray)}
+    return message, own
 
 
-def colors_of(arrays, before=""):
+def colors_of(message):
     """Light, then dark."""
-    return np.stack([arrays[f"{before}light"], arrays[f"{before}dark"]])
+    return np.stack([message["palette"]["light"], message["palette"]["dark"]])
 
 
 def unpacked_message(text):
-    """The plain values and the arrays of a message that a saved page carries as text."""
-    return decode(gzip.decompress(base64.b64decode(text)))
+    """The message that a saved page carries as text."""
+    return decode(gzip.decompress(base64.b64decode(text)))[0]

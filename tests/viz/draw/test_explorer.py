@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.made_trace import made_trace
-from tests.viz.draw.message import decode, unpacked_message
+from tests.viz.draw.message import unpacked_message
 from transformer import AttentionTrace, InputError, Kind
 from transformer.analysis.lenses import lens_trace
 from viz.draw import explorer
@@ -39,13 +39,13 @@ def weights_of(trace, name):
 
 
 def read(text):
-    meta, arrays = unpacked_message(text)
-    inner = {
-        name: decode(array.tobytes())[0]
-        for name, array in arrays.items()
-        if array.dtype == np.uint8
-    }
-    return meta, arrays, inner
+    """Return the message, what it has in words, and the messages in it by name."""
+    message = unpacked_message(text)
+    inner = {"grid": message["grid"]}
+    for kind, drawn in message["kinds"].items():
+        inner |= {f"{kind}.map": drawn["map"], f"{kind}.ribbons": drawn["ribbons"]}
+    inner |= {f"pair.{n}": part["grid"] for n, part in enumerate(message["pairs"])}
+    return message, {kind: drawn["weights"] for kind, drawn in message["kinds"].items()}, inner
 
 
 def hybrid():
@@ -57,20 +57,20 @@ def hybrid():
 
 
 def test_layers_of_a_hybrid_model_keep_their_numbers_on_the_page():
-    meta, arrays, inner = read(encode_page(hybrid(), ExplorerOptions()).message)
+    meta, weights, inner = read(encode_page(hybrid(), ExplorerOptions()).message)
     (part,) = inner["grid"]["parts"]
     assert (part["layers"], part["counts"]) == (4, [0, 2, 0, 2])
     assert (meta["selected"], meta["title"]) == (["decoder_self", 1, 0], "L2 H1 · decoder")
-    np.testing.assert_array_equal(arrays["decoder_self.weights"], hybrid().decoder_self)
+    np.testing.assert_array_equal(weights["decoder_self"], hybrid().decoder_self)
     assert inner["grid"]["order"] is None
-    for options, title, weights in (
+    for options, title, weight in (
         (ExplorerOptions(layer=3, head=None), "layer 4 · mean of 2 heads · decoder", 0.5),
         (ExplorerOptions(layer=None, head=1), "head 2 · mean of 2 layers · decoder", 0.75),
         (ExplorerOptions(layer=None, head=None), "mean of all 4 heads · decoder", 0.75),
     ):
         view = HeadsView(hybrid(), options)
         assert view.opened.title == title
-        np.testing.assert_allclose(view.opened.weights, np.tril(even(4, 4)) * weights)
+        np.testing.assert_allclose(view.opened.weights, np.tril(even(4, 4)) * weight)
     _, _, inner = read(encode_page(hybrid(), ExplorerOptions(sort="entropy")).message)
     assert {tuple(head[1:]) for head in inner["grid"]["order"]} == {(1, 0), (1, 1), (3, 0), (3, 1)}
     for choice, message in (
@@ -97,9 +97,9 @@ def test_a_grid_has_a_cell_for_each_head_that_is_there():
 def test_a_mean_leaves_out_heads_that_are_not_there():
     for head, title in ((None, "mean of all 6 heads"), (1, "head 2 · mean of 2 layers")):
         options = ExplorerOptions(layer=None, head=head)
-        meta, arrays, _ = read(encode_page(ragged(), options).message)
+        meta, _, _ = read(encode_page(ragged(), options).message)
         assert meta["title"] == f"{title} · encoder"
-        np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
+        np.testing.assert_allclose(meta["mean"], even(5, 5), atol=1e-7)
 
 
 def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
@@ -145,7 +145,7 @@ def pair(**choice):
 
 
 def test_a_pair_of_texts_has_four_parts_with_a_grid_of_each():
-    meta, arrays, inner = pair()
+    meta, _, inner = pair()
     parts = [
         (part["looking"], part["looked_at"], part["rows"], part["keys"]) for part in meta["pairs"]
     ]
@@ -164,8 +164,7 @@ def test_a_pair_of_texts_has_four_parts_with_a_grid_of_each():
     (crossing,) = inner["pair.1"]["parts"]
     assert crossing["keys"] == ["it", "works", "[SEP]"]
     assert crossing["roles"] == whole["roles"]  # a head is named by all that it looks at
-    _, grid = decode(arrays["pair.1"].tobytes())
-    assert (grid["encoder_self.weights"][0, 0] > 0).nonzero()[0].tolist() == [4]
+    assert (crossing["weights"][0, 0] > 0).nonzero()[0].tolist() == [4]
 
 
 def test_the_second_text_begins_at_its_own_word_and_token():
@@ -189,7 +188,7 @@ def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
     for name, text in encoded.heads.items():
         expected = weights_of(trace, name)
         assert (unpacked(text, Packing()) == expected).all()
-    assert not any(name.endswith(".weights") for name in read(encoded.message)[1])
+    assert [*read(encoded.message)[1].values()] == [None, None]
     assert not encoded.notes
     monkeypatch.setattr(explorer, "EXACT_BYTES", 0)
     encoded = encode_page(trace, ExplorerOptions())

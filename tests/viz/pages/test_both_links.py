@@ -48,17 +48,18 @@ def test_both_models_link_the_words(serve, models, monkeypatch) -> None:
     )  # fmt: skip
     assert app.button_group(key="links").value == "both directions"
     assert not any(group.key == "rows" for group in app.button_group)
-    meta, arrays = message(app, "word_links")
+    meta, _ = message(app, "word_links")
     trace = translator.trace(SENTENCE)
     by_union = BothSettings(FORWARD, BACK, "union")
     solid, either = (align_both(translator, reverse, trace, used) for used in (settings, by_union))
-    links = [tuple(ends) for ends in arrays["ends"].tolist()]
+    links = [(link["source"], link["target"]) for link in meta["links"]]
     assert {*links} == {pair[:2] for pair in (*solid, *either)}
-    drawn = [link for link, is_solid in zip(links, meta["mutual"], strict=True) if is_solid]
+    drawn = [(link["source"], link["target"]) for link in meta["links"] if link["mutual"]]
     assert {*drawn} == {pair[:2] for pair in solid}
     assert len(drawn) < len(links) == len({*links})
     strengths = {pair[:2]: pair.strength for pair in (*solid, *either)}
-    assert dict(zip(links, arrays["strengths"], strict=True)) == pytest.approx(strengths, abs=1e-5)
+    drawn_strengths = [link["strength"] for link in meta["links"]]
+    assert dict(zip(links, drawn_strengths, strict=True)) == pytest.approx(strengths, abs=1e-5)
     made = both_method(BothLinks("back", settings, None), OURS)  # type: ignore[arg-type]
     assert as_markdown(made) in [caption.value for caption in app.caption]
     assert made in meta["caption"]
@@ -95,9 +96,9 @@ def test_a_second_model_that_cannot_be_loaded_is_one_sentence(serve, models) -> 
     assert len(problems) == 1
     assert str(models[1]) not in problems[0]
     alone = serve("translate", **url)
-    (meta, arrays), (own_meta, own_arrays) = (message(a, "word_links") for a in (app, alone))
-    assert meta == own_meta
-    assert arrays["strengths"].tolist() == own_arrays["strengths"].tolist()
+    drawn, own = (message(a, "word_links")[0] for a in (app, alone))
+    assert drawn["links"] == own["links"]
+    assert drawn["caption"] == own["caption"]
     assert app.button_group(key="rows").value
     assert blocks(app).keys() == blocks(alone).keys()
 

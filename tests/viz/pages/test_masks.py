@@ -48,8 +48,7 @@ def headings(app: AppTest) -> list[str]:
 
 def drawn_whys(app: AppTest) -> list[list[list[str]]]:
     names = np.array(["seen", "later", "padding", "both"])
-    meta, arrays = message(app, "mask_grids")
-    return [names[arrays[f"codes.{n}"]].tolist() for n in range(len(meta["grids"]))]
+    return [names[grid["codes"]].tolist() for grid in grids(app)["grids"]]
 
 
 @pytest.mark.parametrize(

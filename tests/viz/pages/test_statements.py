@@ -124,18 +124,18 @@ def statements(app: Any) -> Iterator[str]:
             words = re.sub(r"<del>([^<]*)</del>", r"⟦\1⟧", part)
             yield _plain(unescape(f"{re.sub('<[^>]+>', '', words)} {hover}"))
     for component in app.get("bidi_component"):
-        meta, arrays = decode(component.proto.bytes)
+        meta, _ = decode(component.proto.bytes)
         yield from (_plain(f"[{meta['component']}] {text}") for text in _texts(meta))
         if meta["component"] == "step_bars":
-            pieces = zip(meta["labels"], arrays["probabilities"], strict=True)
-            yield from (_plain(f"[step_bars] {label} {p:.2f}") for label, p in pieces)
+            pieces = (option for step in meta["steps"] for option in step)
+            yield from (_plain(f"[step_bars] {o['label']} {o['p']:.2f}") for o in pieces)
 
 
 def _texts(value: Any, name: str = "") -> Iterator[str]:
     """Each text of several words, and each short list of numbers, in the message of a picture."""
     if isinstance(value, dict):
         for key, part in value.items():
-            if key not in ("code", "options", "beginnings"):
+            if key not in ("code", "options", "beginnings", "shapes", "size"):
                 yield from _texts(part, f"{name} {key}".strip())
     elif isinstance(value, list) and any(isinstance(part, dict | list | str) for part in value):
         for part in value:

@@ -34,14 +34,14 @@ def test_words_are_linked_by_the_map_that_aligns_them(
 ) -> None:
     monkeypatch.setattr(alignment_settings, "read", lambda *_: settings)
     app = serve("translate", text=SENTENCE, where_from="true")
-    meta, arrays = message(app, "word_links")
+    meta, _ = message(app, "word_links")
     trace = translator.trace(SENTENCE)
     pairs = align(translator, trace, replace(settings, links="each"))
     mutual = align(translator, trace, replace(settings, links="mutual"))
     # every word of the translation has its link
-    assert arrays["ends"].tolist() == [[pair.source, pair.target] for pair in pairs]
-    assert meta["mutual"] == [pair in mutual for pair in pairs]
-    assert 0 < sum(meta["mutual"]) < len(pairs)
+    ends = [(link["source"], link["target"], link["mutual"]) for link in meta["links"]]
+    assert ends == [(pair.source, pair.target, pair in mutual) for pair in pairs]
+    assert 0 < len(mutual) < len(pairs)
     # the map below opens on the same layer and head
     assert app.selectbox(key="map_layer").value == str(settings.layer + 1)
     head = "mean" if settings.head is None else str(settings.head + 1)
@@ -59,9 +59,10 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     # another alignment.json in the same folder links the same trace anew
     other = UNMEASURED if settings is SETTINGS else SETTINGS
     monkeypatch.setattr(alignment_settings, "read", lambda *_: other)
-    _, arrays = message(app.run(), "word_links")
+    links = message(app.run(), "word_links")[0]["links"]
     pairs = align(translator, trace, replace(other, links="each"))
-    assert arrays["strengths"] == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
+    strengths = [link["strength"] for link in links]
+    assert strengths == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
 
 
 def test_the_switch_says_which_row_stands_for_a_word(serve, translator, monkeypatch) -> None:
@@ -69,10 +70,11 @@ def test_the_switch_says_which_row_stands_for_a_word(serve, translator, monkeypa
     app = serve("translate", text=SENTENCE, where_from="true")
     assert app.button_group(key="rows").value == "word read"  # the row that was measured
     app.button_group(key="rows").set_value("word predicted").run()
-    _, arrays = message(app, "word_links")
+    links = message(app, "word_links")[0]["links"]
     trace = translator.trace(SENTENCE)
     pairs = align(translator, trace, replace(SETTINGS, row="writes"))
-    assert arrays["strengths"] == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
+    strengths = [link["strength"] for link in links]
+    assert strengths == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
     text = next(text.value for text in app.caption if text.value.startswith("A solid link"))
     assert "31" not in text  # that figure is of the other row
     assert as_markdown(link_method(SETTINGS, OURS, "writes")) == text
@@ -80,13 +82,13 @@ def test_the_switch_says_which_row_stands_for_a_word(serve, translator, monkeypa
 
 def test_a_switch_that_a_link_can_set_draws_the_shares_of_the_source(serve, translator) -> None:
     assert not serve("translate", text=SENTENCE).toggle(key="where_from").value
-    meta, arrays = message(serve("translate", text=SENTENCE, where_from="true"), "word_links")
+    meta, _ = message(serve("translate", text=SENTENCE, where_from="true"), "word_links")
     trace = translator.trace(SENTENCE)
     shares = by_words(source_shares(translator, trace), trace)
     read, written = len(meta["source"]), len(meta["target"])
-    assert arrays["used"] == pytest.approx(shares.used[:read], abs=1e-6)
-    assert arrays["fromSource"] == pytest.approx(shares.from_source[:written], abs=1e-6)
-    assert arrays["onSinks"] == pytest.approx(shares.on_sinks[:written], abs=1e-6)
+    assert meta["shares"]["source"] == pytest.approx(shares.used[:read], abs=1e-6)
+    assert meta["shares"]["target"] == pytest.approx(shares.from_source[:written], abs=1e-6)
+    assert meta["shares"]["onSinks"] == pytest.approx(shares.on_sinks[:written], abs=1e-6)
 
 
 def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
@@ -156,7 +158,7 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(serve, translat
     assert tree is not None
     drawn_tree = drawn(app, "translate-tree")
     node = next(n for n, entry in enumerate(tree.nodes) if entry.step == 2 and n not in path(tree))
-    written = [drawn_tree["texts"][n] for n in tree.path(node)]
+    written = [drawn_tree["nodes"][n]["text"] for n in tree.path(node)]
     click = {"node": node, "prefix": "".join(written)}
     send(app, "translate-tree", click)
     assert in_url(app, "prefix") == " ".join(written)
@@ -172,7 +174,7 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(serve, translat
     end = next(
         n for n, entry in enumerate(tree.nodes) if entry.state == "finished" and n != tree.best
     )
-    prefix = "".join(drawn_tree["texts"][n] for n in tree.path(end))
+    prefix = "".join(drawn_tree["nodes"][n]["text"] for n in tree.path(end))
     send(app, "translate-tree", {"node": end, "prefix": prefix})
     assert german(app) == translator.tokenizer.decode(tree.prefix(end))
     assert in_url(app, "edited") == german(app)
@@ -201,10 +203,10 @@ def test_a_click_in_the_picture_of_the_sentence_before_comes_too_late(
 ) -> None:
     other = "The cat sings."
     app = serve("translate", text=SENTENCE)
-    nodes = message(app, "beam_tree")[0]["texts"]
+    (first, *_) = message(app, "beam_tree")[0]["nodes"]
     known = translator.score(SENTENCE, [p.text for p in translator.translate(SENTENCE).best.pieces])
     clicked = {
-        "tree": {"node": 0, "prefix": nodes[0]},
+        "tree": {"node": 0, "prefix": first["text"]},
         "steps": {"step": 0, "alternative": 0, "prefix": known.alternatives[0][0].piece},
         "editor": {"text": "Der Hund", "revision": 7},
     }

@@ -187,13 +187,11 @@ const SUBLAYERS = ["self_attention", "cross_attention", "feed_forward"];
 
 export type Point = [x: number, y: number];
 
-/** A line, and whether it ends in a head. */
 interface Line { points: Point[]; carries: "flow" | "residual" | "memory"; arrow: boolean }
 
 /** Layers through which a line runs unseen: a gap in it, and their numbers right or left of it. */
 interface Skipped { text: string; x: number; y: number; anchor: "start" | "end" }
 
-/** Mark the layers below the drawn one at its foot, and those above it over its frame. */
 function skippedOf(
   boxes: Record<string, Place>, { stack, y }: Place & { stack: string }, drawn: Drawn,
 ): Skipped[] {
@@ -229,7 +227,6 @@ function linesOf(
   return [...lines, ...across(boxes, encoder, layout.between, isLast)];
 }
 
-/** Draw a line from the middle of the smaller box straight up into the other box. */
 function up(below: Place, above: Place): Line {
   const smaller = below.width < above.width ? below : above;
   const x = smaller.x + smaller.width / 2;

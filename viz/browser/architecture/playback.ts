@@ -80,7 +80,6 @@ export class Playback {
     };
   }
 
-  /** Stand where all is written, but play when the page opens. */
   update({ boxes, playing, selected }: ModelData) {
     this.panel.hidden = this.bars.hidden = !playing;
     const texts = JSON.stringify(playing && [playing.source, playing.read]);

@@ -12,7 +12,6 @@ import {
   INSIDE, type ModelBox, type ModelData, type ModelPlan, nextBox, planModel, type Point, SKIP,
 } from "./plan.ts";
 import { Playback } from "./playback.ts";
-import type { Message } from "../core/wire.ts";
 
 type ModelScene = Pick<Architecture, "data" | "plan" | "theme">
   & { ratio: number }; // pixels for one unit of the plan
@@ -159,17 +158,6 @@ const LEGEND = ["Strips: tokens × features, olive below 0, purple above 0; each
 const AROUND = 225; // bar, findings, controls and foot, CSS pixels
 
 export class Architecture extends View<ModelData> {
-  static read({ meta, arrays, shapes }: Message): ModelData {
-    const palette = (name: string) =>
-      [name, { light: arrays[`${name}.light`], dark: arrays[`${name}.dark`] }];
-    const whole = (box: Pick<ModelBox, "name">) => {
-      const [maps, rows, columns] = shapes[box.name] ?? [0, 0, 0];
-      return { ...box, maps, rows, columns, values: arrays[box.name] ?? new Uint8Array() };
-    };
-    const palettes = Object.fromEntries(meta.palettes.map(palette));
-    return { ...meta, boxes: meta.boxes.map(whole), palettes };
-  }
-
   canvas = make("canvas", { "aria-hidden": "true" });
   box = make("div", { class: "hl-arch" }, this.canvas);
   key = make("div", { class: "hl-arch-key" }, LEGEND.join(" "));

@@ -11,7 +11,6 @@ import type { Measure } from "../core/theme.ts";
 
 export type Kind = "encoder_self" | "decoder_self" | "cross";
 
-/** What a map and its ribbons are of. */
 export interface Axes {
   kind: Kind;
   rows: string; // the name of the rows
@@ -35,7 +34,6 @@ export interface MapData extends Axes, Scaling { // of `encode_map` in viz/draw/
   palette: Palette;
 }
 
-/** What stands at the left and at the right of the rows. */
 export interface BothNames { titles: [string, string]; reads: string[]; writes: string[] }
 
 type MapWords = Pick<MapData, "both" | "queries" | "keys">;
@@ -49,7 +47,6 @@ export function averageRow({ weights, queries, keys }: MapData) {
   return sums.map((sum) => sum / queries.length);
 }
 
-/** The keys in the order in which the pointer came over them. */
 export interface Stroke { row: number; keys: number[] }
 
 /** Extend a stroke to a column: nothing between there and the last one is left out. */
@@ -60,10 +57,8 @@ export function extended({ row, keys }: Stroke, key: number): Stroke {
   return { row, keys: [...new Set([...keys, ...added])] };
 }
 
-/** Write the message of a pin: its row, and the tokens of the map it belongs to. */
 export const pinOf = ({ queries, keys }: MapData, row: number) => ({ queries, keys, pinned: row });
 
-/** Write the message of a stroke: its squares, and the map they belong to. */
 export const paintedOf = ({ title, queries, keys }: MapData, stroke: Stroke) =>
   ({ title, queries, keys, squares: stroke.keys.map((key) => [stroke.row, key]) });
 
@@ -139,7 +134,6 @@ export function originOf(plan: MapPlan, visible: Place) {
   return { x, y: plan.top - visible.y, edge: staying(plan, visible.width) || x };
 }
 
-/** Measure the rows' words that stay in the frame while the squares scroll. */
 export const staying = ({ left }: MapPlan, width: number) => (left <= width / 2 ? left : 0);
 
 export function columnAt({ keys }: { keys: string[] }, plan: MapPlan, x: number, visible: Place) {

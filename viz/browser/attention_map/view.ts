@@ -7,7 +7,7 @@ import {
 } from "../core/color.ts";
 import { fillAxes, fillTable, make, MOVES, pointIn } from "../core/dom.ts";
 import {
-  EDGE, heightInSight, MatrixView, type Scene, type Square,
+  EDGE, heightInSight, MatrixView, type Scene, type Square, TALLEST,
 } from "../core/picture_view.ts";
 import { group, type Mark, picture, type Place, rect, text } from "../core/scene.ts";
 import { SharedChoice } from "../core/store.ts";
@@ -74,7 +74,6 @@ function squares(
   ];
 }
 
-/** Find the squares between two edges of the frame: the first, and the first past the end. */
 const seen = (origin: number, start: number, end: number, square: number, count: number) => [
   Math.max(0, Math.floor((start - origin) / square)),
   Math.min(count, Math.ceil((end - origin) / square)),
@@ -303,7 +302,10 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
   arrange(width: number) {
     this.plan = planMap(this.data, width,
       heightInSight(undefined, this.root.currentCSSZoom), this.measure);
-    this.setFrame(width);
+    this.setRoom();
+    // the scroll bar stands below the picture, not over it
+    const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
+    this.scroll.style.height = `${Math.min(this.plan.height, TALLEST) + bar}px`;
     // a finger paints along a row, unless it has to scroll to the other columns
     this.scroll.style.touchAction = this.data.paints && this.plan.width <= width ? "pan-y" : "";
     const colors = this.data.palette[this.theme.name];
@@ -387,7 +389,6 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
     return [...this.words(at), ...this.rowSentence(at)].join(" ");
   }
 
-  /** Say what the decoder reads and writes in this row, if it is known. */
   rowSentence({ row }: Square) {
     const name = this.data.rowNames?.[row];
     return name ? [`This step ${name}.`] : [];

@@ -10,7 +10,7 @@ export interface TreeNode { // a prefix, by its last piece
   parent: number; // -1 for a first piece
   text: string; // the piece as the tokenizer writes it
   label: string; // the same as the screen shows it
-  logProb: number; // of the piece, given what stands before it
+  log_prob: number; // of the piece, given what stands before it
   total: number; // log P of the prefix
   step: number; // from 1
   state: State;
@@ -127,7 +127,6 @@ export const BEND = 6; // from a line between rows to the piece that it leads to
 
 export const scoreText = (score: number) => fixed(score, 2);
 
-/** Test whether a dot stands for the piece: it ends a finished hypothesis. */
 export const isMark = ({ text, score }: Pick<TreeNode, "text" | "score">) =>
   text === END && score !== null;
 
@@ -230,7 +229,6 @@ function lanesOf(data: TreeData, course: Course) {
   return { runs, rows, ...slotsOf(runs, rowOf) };
 }
 
-/** List the translation first, and parents before what parts from them. */
 function runsOf({ nodes }: TreeData, { visible, top, next }: Course): Run[] {
   const runs: Run[] = [];
   nodes.forEach(({ parent, step }, first) => {

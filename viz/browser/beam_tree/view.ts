@@ -13,7 +13,6 @@ import {
   sameIn, scoreText, SMALL, type TreeData, type TreeNode, type TreePlan,
 } from "./plan.ts";
 import type { Theme } from "../core/theme.ts";
-import type { Message } from "../core/wire.ts";
 
 const ACCENT = "#E69F00"; // Okabe and Ito's orange: no kind of attention has it
 const LIT = { share: { light: 0.42, dark: 0.55 }, line: 11, pad: 4 }; // a path that is pointed at
@@ -68,7 +67,7 @@ const litLook = ({ name, paper }: Theme): Look =>
 function lookOf(
   { data: { nodes }, plan: { course }, theme: { ink, paper } }: TreeScene, n: number,
 ): Look {
-  const { logProb, state } = nodes[n];
+  const { log_prob: logProb, state } = nodes[n];
   if (state === "dropped" && !course.top[n]) {
     return { stroke: mixed(ink, paper, SHARE.dropped), line: 1 };
   }
@@ -172,14 +171,10 @@ const LEAST = 4; // rows that there is room for, whatever the tree
 const AHEAD = 80; // of the picture that is seen beside a piece that the keys lead to
 
 export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
-  static read({ meta, arrays }: Message): TreeData {
-    const { parents, steps, states, reasons, logProbs, totals, scores } = arrays;
-    const nodes: TreeNode[] = meta.texts.map((word: string, n: number) => ({
-      parent: parents[n], text: word, label: meta.labels[n], logProb: logProbs[n], total: totals[n],
-      step: steps[n], state: meta.states[states[n]], reason: meta.reasons[reasons[n]],
-      score: Number.isNaN(scores[n]) ? null : scores[n], rank: 0, candidates: 0, children: [],
-    }));
-    return { ...meta, nodes, roots: connect(nodes) };
+  static read(message: any): TreeData {
+    const nodes: TreeNode[] = message.nodes.map((node: any) =>
+      ({ ...node, rank: 0, candidates: 0, children: [] }));
+    return { ...message, nodes, roots: connect(nodes) };
   }
 
   count = make("span");
@@ -305,7 +300,7 @@ export class BeamTree extends PictureView<TreeData, TreeAt, TreePlan> {
 const LONGEST = 240; // letters of a prefix beside the pointer: its end, for it is about its end
 
 function pieceOf({ nodes }: TreeData, n: number) {
-  const { label, logProb } = nodes[n];
+  const { label, log_prob: logProb } = nodes[n];
   return [quote(label), number(Math.min(1, Math.exp(logProb)))];
 }
 
@@ -332,7 +327,6 @@ export function stateOf({ nodes }: TreeData, n: number) {
   return ended ? `${ranked} None of its continuations was kept.` : ranked;
 }
 
-/** List the finished hypotheses, the best first, always with the translation. */
 export function hypothesisRows(data: TreeData): string[][] {
   const { nodes, best } = data;
   const finished = [...nodes.keys()].filter((n) => n === best || nodes[n].score !== null);

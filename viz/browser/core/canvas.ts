@@ -1,5 +1,3 @@
-// Marks on a canvas.
-
 import { make, penOf } from "./dom.ts";
 import type { Raster } from "./color.ts";
 import type { Circle, Group, Mark, Path, Picture, Rect, Text } from "./scene.ts";

@@ -30,7 +30,6 @@ export function mixed(color: string, paper: string, share: number) {
   return `rgb(${srgb.join()})`;
 }
 
-/** Read red, green and blue, from 0 to 255. */
 export const channels = (color: string) =>
   [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
 
@@ -46,7 +45,6 @@ const toGamma = (value: number) =>
 /** Red, green, blue and opacity of each pixel. */
 export interface Raster { width: number; height: number; pixels: Uint8ClampedArray }
 
-/** A colour table: 256 × red, green, blue. */
 export type Colors = Uint8Array;
 export interface Palette { light: Colors; dark: Colors }
 
@@ -113,7 +111,6 @@ const SCALES: Record<ScaleName, {
 
 interface Scaled extends Scaling { weights: Float32Array; queries: string[]; keys: string[] }
 
-/** Make the function from a weight and its row to the colour's place in the table of 256. */
 export function leveller({ weights, queries, keys, scale, signed }: Scaled) {
   const { curve } = SCALES[scale];
   const largest = new Float32Array(queries.length);

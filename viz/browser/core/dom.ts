@@ -24,7 +24,6 @@ export function choice(attributes: Record<string, string>, words: Node | string)
   return { input, label: make("label", { class: "hl-choice" }, input, words) };
 }
 
-/** Fill the table that stands for a picture in a screen reader. */
 export function fillTable(
   table: HTMLTableElement, caption: string, head: string[], rows: string[][],
 ) {
@@ -77,7 +76,6 @@ export function pointIn(
   return [(clientX - left) / zoom, (clientY - top) / zoom];
 }
 
-/** Test whether a key belongs to the browser or the page. */
 export const isShortcut = ({ ctrlKey, metaKey, altKey }: KeyboardEvent) =>
   ctrlKey || metaKey || altKey;
 
@@ -97,7 +95,6 @@ export function nearest<T extends Place>(
   return best;
 }
 
-/** Get the context of a canvas, which no browser refuses. */
 export const penOf = (canvas: HTMLCanvasElement) =>
   canvas.getContext("2d") as CanvasRenderingContext2D;
 

@@ -24,7 +24,6 @@ export function heightInSight(around = AROUND, zoom = 1) {
   return within(innerHeight / zoom - around, LEAST, TALLEST);
 }
 
-/** What a picture is drawn from: data, their plan, and the place that is pointed at. */
 export interface Scene<D, P, At> {
   data: D;
   plan: P;
@@ -82,13 +81,6 @@ export abstract class PictureView<D, At extends object, P extends Size> extends 
     this.room.style.height = `${height}px`;
   }
 
-  /** Make room and frame as large as the picture: its scroll bar stands below it, not over it. */
-  setFrame(width: number, tallest = TALLEST) {
-    this.setRoom();
-    const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
-    this.scroll.style.height = `${Math.min(this.plan.height, tallest) + bar}px`;
-  }
-
   /** Plan the picture for the frame, and again for the width beside its scroll bar. */
   fit(plan: (width: number) => P, width: number, tallest: number) {
     this.plan = plan(width);
@@ -109,7 +101,6 @@ export abstract class PictureView<D, At extends object, P extends Size> extends 
     this.scroll.style.cursor = this.at && this.picks ? "pointer" : "";
   }
 
-  /** Get the visible part: how far it is scrolled, and the size of the frame. */
   visible(): Place {
     const { clientWidth, clientHeight, scrollLeft, scrollTop } = this.scroll;
     return {

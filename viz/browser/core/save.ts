@@ -3,13 +3,11 @@
 
 import { canvasOf, paint, sharpnessOf } from "./canvas.ts";
 import { button, choice, make, penOf } from "./dom.ts";
-import { pdfOf } from "./pdf.ts";
 import { group, type Mark, rect, text } from "./scene.ts";
 import { svgOf } from "./svg.ts";
 import { type Measure, measureIn, type Theme } from "./theme.ts";
 import type { Raster } from "./color.ts";
 
-/** The content of a file; its name has no ending. */
 interface Drawing { name: string; width: number; height: number; marks: Mark[]; theme: Theme }
 export interface Sample { width: number; gap?: number; marks: Mark[] }
 
@@ -90,8 +88,7 @@ async function savePdf(drawing: Drawing) {
   const canvas = rasterOf(drawing, PRINTED);
   const { data: pixels, width, height } = penOf(canvas).getImageData(
     0, 0, canvas.width, canvas.height);
-  const file = await pdfOf({ pixels, width, height }, drawing);
-  offer(new Blob([file], { type: "application/pdf" }), `${drawing.name}.pdf`);
+  offer(await pdfOf({ pixels, width, height }, drawing), `${drawing.name}.pdf`);
 }
 
 function rasterOf({ width, height, marks, theme }: Drawing, most: number) {
@@ -123,23 +120,19 @@ function offer(blob: Blob, download: string) {
   setTimeout(() => URL.revokeObjectURL(href), 60_000); // the browser may read it a little later
 }
 
-function fileName(name: string) {
-  const words = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return ["headlight", ...words].join("-").slice(0, 80);
-}
-
 export function drawingOf(sheet: Sheet, measure: Measure): Drawing {
   const { theme, title, lines = [], note = "" } = sheet;
   const wideOf = (words: string, size = LETTERS, weight = 400) =>
     Math.ceil(measure(words, size, weight));
   const wide = Math.max(sheet.width, wideOf(title, 16, 600), wideOf(note),
     ...lines.map((line) => wideOf(line)));
+  const named = (sheet.name ?? title).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const head = MARGIN + LINE * (1 + lines.length) + 10;
   const foot = head + sheet.height + 10;
   const { marks, bottom } = footOf(sheet, wide, wideOf);
   const [width, height] = [Math.ceil(wide + 2 * MARGIN), Math.ceil(foot + bottom + LINE + MARGIN)];
   return {
-    name: fileName(sheet.name ?? title), width, height, theme,
+    name: ["headlight", ...named].join("-").slice(0, 80), width, height, theme,
     marks: [
       rect({ x: 0, y: 0, width, height, fill: theme.paper }),
       text({ text: title, x: MARGIN, y: MARGIN + 14, size: 16, weight: 600, fill: theme.ink }),
@@ -150,7 +143,6 @@ export function drawingOf(sheet: Sheet, measure: Measure): Drawing {
   };
 }
 
-/** The note and the legend, in lines as wide as the sheet. */
 function footOf(
   { note, legend = [], theme }: Sheet, wide: number, wideOf: (words: string) => number,
 ): { marks: Mark[]; bottom: number } {
@@ -198,3 +190,49 @@ function wrapped(sentence: string, wide: number, wideOf: (part: string) => numbe
 
 const words = (line: string, x: number, y: number, theme: Theme) =>
   text({ text: line, x, y, size: LETTERS, fill: theme.ink });
+
+const POINTS = 0.75; // of a CSS pixel
+
+/** Write a PDF (ISO 32000-1, §7.5) with one image without loss that fills its page: letters are
+ * pixels too, so that it needs no font of the reader's. */
+export async function pdfOf(
+  { pixels, width, height }: { pixels: Uint8ClampedArray; width: number; height: number },
+  size: { width: number; height: number },
+): Promise<Blob> {
+  const packed = new Blob([opaque(pixels)]).stream().pipeThrough(new CompressionStream("deflate"));
+  const data = new Uint8Array(await new Response(packed).arrayBuffer());
+  const [wide, high] = [size.width * POINTS, size.height * POINTS];
+  const objects = [
+    ["<< /Type /Catalog /Pages 2 0 R >>"],
+    ["<< /Type /Pages /Kids [3 0 R] /Count 1 >>"],
+    [`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${wide} ${high}] /Contents 4 0 R`
+      + " /Resources << /XObject << /Picture 5 0 R >> >> >>"],
+    stream("", `q ${wide} 0 0 ${high} 0 0 cm /Picture Do Q`),
+    stream(`/Type /XObject /Subtype /Image /Width ${width} /Height ${height}`
+      + " /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode ", data),
+  ];
+  const parts: Part[] = ["%PDF-1.4\n"];
+  const lengthOf = () => parts.reduce((sum, part) => sum + part.length, 0);
+  const places = objects.map((object, n) => {
+    const place = String(lengthOf()).padStart(10, "0");
+    parts.push(`${n + 1} 0 obj\n`, ...object, "\nendobj\n");
+    return `${place} 00000 n \n`;
+  });
+  const table = lengthOf();
+  parts.push(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.join("")}`,
+    `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${table}\n%%EOF\n`);
+  return new Blob(parts, { type: "application/pdf" });
+}
+
+type Part = string | Uint8Array<ArrayBuffer>; // a string is ASCII, so as long in bytes
+
+const stream = (entries: string, data: Part): Part[] =>
+  [`<< ${entries}/Length ${data.length} >>\nstream\n`, data, "\nendstream"];
+
+function opaque(pixels: Uint8ClampedArray) {
+  const colors = new Uint8Array((pixels.length / 4) * 3);
+  for (let from = 0, to = 0; from < pixels.length; from += 4, to += 3) {
+    colors.set(pixels.subarray(from, from + 3), to);
+  }
+  return colors;
+}

@@ -2,33 +2,31 @@
 // grid, so that a choice does not send the grid's megabytes again.
 
 const values = new Map<string, any>();
-const subscribers = new Map<string, Set<(value: any) => void>>();
+const changes = new EventTarget();
 
 export const getValue = (key: string) => values.get(key);
 
 export function setValue(key: string, value: any) {
   values.set(key, value);
-  subscribers.get(key)?.forEach((act) => act(value));
+  changes.dispatchEvent(new CustomEvent(key, { detail: value }));
 }
 
 export const deleteValue = (key: string) => values.delete(key);
 
 /** @param act called with each value from now on */
 export function subscribe(key: string, act: (value: any) => void): () => void {
-  const acts = subscribers.get(key) ?? new Set();
-  subscribers.set(key, acts.add(act));
-  return () => {
-    acts.delete(act);
-    if (!acts.size) subscribers.delete(key);
-  };
+  const hear = (event: Event) => act((event as CustomEvent).detail);
+  changes.addEventListener(key, hear);
+  return () => changes.removeEventListener(key, hear);
 }
 
 /** A choice that the reader makes in the picture and the host in the address. What was chosen last
- * counts: by the host, unless it has the reader's click still to answer. */
+ * counts: by the host, unless it has the reader's click still to answer. What it names once more is
+ * no choice of its own. */
 export class SharedChoice<T> {
   declare value: T;
   heard?: T; // from the host; undefined where it takes no part
-  awaited = false;
+  awaited?: T; // the last click, until the host names it
 
   constructor(value: T) {
     this.value = value;
@@ -36,13 +34,14 @@ export class SharedChoice<T> {
 
   choose(value: T) {
     this.value = value;
-    this.awaited = true;
+    // the host sends nothing that is as before, but it may have a click to answer before this one
+    if (value !== this.heard || this.awaited !== undefined) this.awaited = value;
   }
 
   follow(value: T | undefined) {
     if (value === undefined) return;
-    if (value === this.value) this.awaited = false;
-    else if (!this.awaited && value !== this.heard) this.value = value;
+    if (value === this.awaited) this.awaited = undefined;
+    else if (this.awaited === undefined && value !== this.heard) this.value = value;
     this.heard = value;
   }
 }

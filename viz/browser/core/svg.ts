@@ -17,7 +17,6 @@ const [MOST_RECTS, LEAST_SIDE] = [64 * 64, 2];
 // not every program knows dominant-baseline: this part of a letter's size does the same
 const HALF_LETTER = 0.34;
 
-/** Functions that need a page. */
 interface Tools { address: Address; measure: Measure }
 
 export function svgOf(

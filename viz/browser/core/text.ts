@@ -1,5 +1,3 @@
-// Tokens and numbers as a person reads them.
-
 /** Isolate a token among other text: its direction stays inside it, Hebrew turns no other. */
 export const isolate = (token: string) => `\u2068${token}\u2069`;
 
@@ -9,7 +7,6 @@ const RIGHT_TO_LEFT =
 /** Test whether a text runs to the left: by its first letter, as `dir="auto"` does. */
 export const runsLeft = (text: string) => RIGHT_TO_LEFT.test(text.replace(/^\P{L}+/u, ""));
 
-/** Name the largest square of a row, in the caption of a table. */
 export const looksMost = (amount = "weight") =>
   (amount === "weight" ? "each position looks most" : `each row's largest ${amount} is`);
 
@@ -29,7 +26,6 @@ export function number(weight: number) {
   return weight.toFixed(weight < 0.1 ? 4 : 3);
 }
 
-/** Write a value in four figures, with a real minus sign. */
 export const figure = (value: number) => String(Number(value.toPrecision(4))).replaceAll("-", "−");
 
 /** Write a value to `count` decimals with a real minus sign; none where it rounds to 0. */
@@ -63,5 +59,4 @@ export function shortened(word: string, room: number, wideOf: (word: string) => 
 export const within = (value: number, least: number, most: number) =>
   Math.min(Math.max(value, least), most);
 
-/** Round a length to a hundredth of a pixel, as files have it. */
 export const tidy = (length: number) => Math.round(100 * length) / 100;

@@ -54,5 +54,4 @@ export const measureIn = (theme: Theme): Measure => (text, size, weight) => {
 
 export const onWhite = (theme: Theme): Theme => ({ ...theme, ...WHITE });
 
-/** Compute the brightness, from 0 to 255 as red, green and blue are. */
 export const brightness = ([r, g, b]: number[]) => 0.299 * r + 0.587 * g + 0.114 * b;

@@ -4,7 +4,6 @@
 import { make } from "./dom.ts";
 import { captioned, drawingOf, saveMenu, type Sheet } from "./save.ts";
 import { type Measure, measureIn, onWhite, readTheme, type Theme } from "./theme.ts";
-import type { Message } from "./wire.ts";
 
 export interface Options { onSelect?: (selected: any) => void }
 
@@ -54,9 +53,8 @@ export class View<D> {
     this.root.remove();
   }
 
-  /** Take the arrays of a message into its plain values, and its colours together. */
-  static read({ meta, arrays: { light, dark, ...arrays } }: Message): any {
-    return { ...meta, ...arrays, palette: { light, dark } };
+  static read(message: any): any {
+    return message;
   }
 
   show(data: D, options: Options) {
@@ -107,7 +105,6 @@ export class View<D> {
     return drawing;
   }
 
-  /** Lay out all of the picture for a file. */
   drawing() {
     return drawingOf(
       { theme: this.theme, title: "", width: 0, height: 0, marks: [], ...this.sheet() },

@@ -3,29 +3,25 @@
 //
 //     uint32 version | uint32 n | n bytes of JSON | zeros up to a multiple of 8 | arrays
 
-const VERSION = 1;
+const VERSION = 2;
 const ALIGNED = 8;
 const START = 8; // bytes before the header
 
-/** The types of arrays, by the names that NumPy has for them. */
 export const TYPES = {
   uint8: Uint8Array, int8: Int8Array, uint16: Uint16Array, int16: Int16Array,
   uint32: Uint32Array, int32: Int32Array, float32: Float32Array, float64: Float64Array,
 };
 
-type Values = InstanceType<(typeof TYPES)[keyof typeof TYPES]>;
-
-export interface Message { // the content of a run of bytes
-  meta: any; // plain values; each component's reader says which
-  arrays: Record<string, Values>; // in C order
-  shapes: Record<string, number[]>; // of the arrays, by the same names
-}
+interface Entry { dtype: keyof typeof TYPES; shape: number[] }
 
 export class WireError extends Error {}
 
-/** @returns its arrays are views of `bytes` where these lie aligned, else of a copy
+const aligned = (place: number) => place + (-place & (ALIGNED - 1));
+
+/** @returns the message, its arrays in C order: views of `bytes` where these lie aligned, else of a
+ *   copy
  * @throws {WireError} if the bytes are of another version, or cut */
-export function decode(bytes: Uint8Array): Message {
+export function decode(bytes: Uint8Array): any {
   const own = bytes.byteOffset % ALIGNED ? bytes.slice() : bytes;
   if (own.length < START) throw cut(own.length);
   const buffer = own.buffer as ArrayBuffer;
@@ -36,30 +32,35 @@ export function decode(bytes: Uint8Array): Message {
       + `${VERSION}: load the page again.`);
   }
   const end = START + view.getUint32(4, true);
-  const first = end + (-end & (ALIGNED - 1));
-  if (own.length < first) throw cut(own.length);
-  let header: { meta: any; size: number; arrays: Entry[] };
+  let at = aligned(end);
+  if (own.length < at) throw cut(own.length);
+  let header: { message: any; arrays: Entry[] };
   try {
     header = JSON.parse(new TextDecoder().decode(own.subarray(START, end)));
   } catch {
     throw new WireError("The header of the picture's data is damaged: load the page again.");
   }
-  const { meta, size, arrays: entries } = header;
-  if (own.length !== first + size) throw cut(own.length);
-  const message: Message = { meta, arrays: {}, shapes: {} };
-  for (const { name, dtype, shape, offset } of entries) {
+  const arrays = header.arrays.map(({ dtype, shape }) => {
     const Type = TYPES[dtype];
-    if (!Type) throw new WireError(`The array ${name} is of ${dtype}, which no browser has.`);
+    if (!Type) throw new WireError(`An array is of ${dtype}, which no browser has.`);
     const length = shape.reduce((product, side) => product * side, 1);
-    const stands = offset >= 0 && offset + length * Type.BYTES_PER_ELEMENT <= size;
-    if (!stands) throw cut(own.length);
-    message.arrays[name] = new Type(buffer, own.byteOffset + first + offset, length);
-    message.shapes[name] = shape;
-  }
-  return message;
+    const first = at;
+    at = aligned(first + length * Type.BYTES_PER_ELEMENT);
+    if (at > own.length) throw cut(own.length);
+    return new Type(buffer, own.byteOffset + first, length);
+  });
+  if (own.length !== at) throw cut(own.length);
+  return placed(header.message, arrays);
 }
 
-interface Entry { name: string; dtype: keyof typeof TYPES; shape: number[]; offset: number }
+/** Put arrays and messages in the places that name them. */
+function placed(value: any, arrays: ArrayBufferView[]): any {
+  if (typeof value !== "object" || value === null) return value;
+  if ("$array" in value) return arrays[value.$array];
+  if ("$message" in value) return decode(arrays[value.$message] as Uint8Array);
+  for (const name of Object.keys(value)) value[name] = placed(value[name], arrays);
+  return value;
+}
 
 const cut = (length: number) =>
   new WireError(`The picture's data end after ${length} bytes, not where they should: load the `

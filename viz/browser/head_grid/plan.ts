@@ -43,7 +43,6 @@ export interface GridData { // the message of `encode_grid` in viz/draw/head_gri
   parts: Part[];
 }
 
-/** One head with all that is written at its map. */
 type Cell = ReturnType<typeof cellOf>;
 
 export function cellOf(part: Part, layer: number, head: number) {
@@ -60,14 +59,12 @@ export const ident = (head: Head | null) => (head ?? []).join(" ");
 
 export const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-/** Get the weights of a head, `[row, column]` of cells. */
 export function weightsOf({ part, layer, head }: Cell) {
   const count = part.rows * part.columns;
   const number = layer * part.heads + head;
   return part.weights.subarray(number * count, (number + 1) * count);
 }
 
-/** Name a head in its note: `L3 H5 · cross · one-to-one`. */
 export const titleOf = ({ name, part, role }: Cell) =>
   [name, part.name, role].filter(Boolean).join(" · ");
 
@@ -280,7 +277,6 @@ function layFlow(plan: GridPlan, parts: Part[], order: Head[], width: number, me
   plan.height = Math.max(0, y - FLOW_GAP);
 }
 
-/** Compute the height of a map, so that a square is a square; within reason. */
 const heightOf = ({ queries, keys }: Part, side: number) =>
   Math.round(side * Math.min(1.5, Math.max(LOWEST, queries.length / keys.length)));
 

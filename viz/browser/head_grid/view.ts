@@ -9,11 +9,10 @@ import { circle, group, type Mark, path, picture, type Place, rect, text } from 
 import { getValue, subscribe } from "../core/store.ts";
 import { View } from "../core/view.ts";
 import {
-  describe, type GridData, gridLabel, type GridPlan, type Head, ident, labelOf, notesOn, type Part,
+  describe, type GridData, gridLabel, type GridPlan, type Head, ident, labelOf, notesOn,
   type Placed, planGrid, switched, titleOf, weightsOf, type Words,
 } from "./plan.ts";
 import type { Theme } from "../core/theme.ts";
-import type { Message } from "../core/wire.ts";
 
 const FADED = 140; // of 255: rows that the decoder has left behind
 const VEIL = 0.55; // of the paper, over a map that is crossed out
@@ -82,7 +81,6 @@ export function tileOf(cell: Placed, theme: "light" | "dark", ratio: number) {
   return raster;
 }
 
-/** Find for each of `pixels` the first of `count` cells on it and the first past it. */
 function spans(pixels: number, count: number) {
   return Array.from({ length: pixels }, (_, n) => {
     const first = Math.floor((n * count) / pixels);
@@ -96,15 +94,6 @@ const NOTE = 12; // letters, CSS pixels
 const LINE = 17;
 
 export class HeadGrid extends View<GridData> {
-  static read({ meta, arrays }: Message): GridData {
-    const whole = (part: Part) => ({
-      ...part,
-      palette: { light: arrays[`${part.kind}.light`], dark: arrays[`${part.kind}.dark`] },
-      weights: arrays[`${part.kind}.weights`],
-    });
-    return { ...meta, parts: meta.parts.map(whole) };
-  }
-
   canvas = make("canvas", { "aria-hidden": "true" });
   grid = make("div", { class: "hl-grid", role: "grid" });
   tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });

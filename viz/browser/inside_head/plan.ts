@@ -75,7 +75,6 @@ interface Strip { // an array in one row
   isBars?: boolean;
 }
 
-/** Below the columns, each as wide as the stream. */
 const STREAM: Strip[] = [
   { name: "concat", step: 8, label: "all heads’ z" },
   { name: "norms", step: 8, label: "‖z Wᴼ‖", isBars: true },
@@ -114,7 +113,6 @@ export interface Part extends Place { // an array; no two have both name and ste
 }
 
 export type InsidePlan = ReturnType<typeof planInside>;
-/** A value of a part. */
 export type InsideAt = Pick<Part, "name" | "step"> & { row: number; column: number };
 
 type Shown = Pick<InsideData, "keys" | "factor" | "shapes">;
@@ -131,7 +129,6 @@ function planWith(
   sizes: typeof ROOMY, data: Shown, step: number, width: number, measure: Measure,
 ) {
   const left = leftOf(data.keys, width, measure);
-  // the width that all columns need
   const least = left + COLUMNS.reduce((sum, column) =>
     sum + GAP + (column.room ?? valuesIn(data, column) * CELL.smallest), 0);
   const about = width < least ? ABOUT[step] : null;

@@ -5,13 +5,13 @@ import { signedRaster } from "../core/color.ts";
 import { boxAt, button, fillTable, make, toolbar } from "../core/dom.ts";
 import { EDGE, heightInSight, PictureView } from "../core/picture_view.ts";
 import { type Mark, picture, rect, text } from "../core/scene.ts";
+import { SharedChoice } from "../core/store.ts";
 import { figure, fixed, forHand, isolate, quote, within } from "../core/text.ts";
 import {
   type ArrayName, type InsideAt, type InsideData, type InsidePlan, isMade, LETTERS, type MathNode,
   type Part, partAt, planInside,
 } from "./plan.ts";
 import type { Theme } from "../core/theme.ts";
-import type { Message } from "../core/wire.ts";
 
 const PAST = 0.55; // opacity of what an earlier step has made
 const TO_COME = 0.3; // of the name of what a later step will make
@@ -156,14 +156,6 @@ const AROUND = 370; // of the page above the picture, CSS pixels
 const PLAY = "▶ Play";
 
 export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
-  static read({ meta, arrays: { light, dark, ...rest }, shapes }: Message): InsideData {
-    return {
-      ...meta, palette: { light, dark },
-      arrays: rest as InsideData["arrays"],
-      shapes: shapes as InsideData["shapes"],
-    };
-  }
-
   title = make("h3", { class: "hl-title" });
   chips = make("div", { class: "hl-steps" });
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
@@ -176,9 +168,7 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   says = make("div", { "aria-live": "polite" });
   shape = make("div", { class: "hl-quiet" });
   code = make("code");
-  step = 0; // 0 shows all
-  heard = -1; // the step that the host named last
-  awaited: number | null = null; // the step of the last click, until the host names it, too
+  shared = new SharedChoice(0);
   onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();
   stepButtons: HTMLButtonElement[] = [];
   timer?: ReturnType<typeof setInterval>; // while it plays
@@ -213,37 +203,33 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.note.textContent = noteOn(data);
     fillTable(this.table, this.title.textContent,
       ["key", "q · k", data.factor, "mask", "softmax"], tableRows(data));
-    this.showChips();
+    const names = data.steps.map(({ name }) => name);
+    if (this.setTexts(names)) { // else the buttons keep the focus
+      this.stepButtons = names.map((name, n) => button(name, () => this.go(n)));
+      this.chips.replaceChildren(...this.stepButtons);
+    }
     this.showStep();
   }
 
-  /** Go where the host goes by itself, for a link or for Back. What it says before it answers the
-   * last click is of clicks before that; a step that it names once more is none that it goes to: it
-   * hears nothing of a walk that plays. */
+  /** The step that is shown; 0 shows all. */
+  get step() {
+    return this.shared.value;
+  }
+
   follow(step: number) {
-    if (step === this.awaited) this.awaited = null;
-    else if (this.awaited === null && step !== this.heard) this.step = step;
-    this.heard = step;
-    this.step = within(this.step, 0, this.last()); // other data can have fewer steps
+    this.shared.follow(step);
+    this.shared.value = within(this.step, 0, this.last()); // other data can have fewer steps
   }
 
   /** Go Back or Forward: the last click may stay unanswered, the next data count. */
   restore() {
     this.stop();
-    this.awaited = null;
-    this.set(this.heard);
+    this.shared.awaited = undefined;
+    this.set(this.shared.heard ?? 0);
   }
 
   last() {
     return this.data.steps.length - 1;
-  }
-
-  /** Make one button for each step; anew only for other steps, so that they keep the focus. */
-  showChips() {
-    const names = this.data.steps.map(({ name }) => name);
-    if (!this.setTexts(names)) return;
-    this.stepButtons = names.map((name, n) => button(name, () => this.go(n)));
-    this.chips.replaceChildren(...this.stepButtons);
   }
 
   /** Go to a step by hand: playing ends, and the host hears of it. Nothing lies past the ends. */
@@ -251,13 +237,12 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.stop();
     if (!this.data.steps[step]) return;
     this.set(step);
-    // the host sends nothing that is as before, but it may have a click to answer before this one
-    this.awaited = step === this.heard && this.awaited === null ? null : step;
+    this.shared.choose(step);
     this.options.onSelect?.(step);
   }
 
   set(step: number) {
-    this.step = within(step, 0, this.last());
+    this.shared.value = within(step, 0, this.last());
     this.showStep();
     this.layOut();
   }
@@ -297,7 +282,11 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.root.classList.toggle("hl-narrow", width < NARROW);
     this.plan = planInside(data, step, width, this.measure, heightInSight(AROUND));
     this.setRoom();
-    this.keepHeight(width);
+    // the height of the tallest step, so that the page below does not jump
+    const { least, height } = this.plan;
+    const same = this.heights.least === least && this.heights.width === width;
+    this.heights = { least, width, tallest: Math.max(same ? this.heights.tallest : 0, height) };
+    this.frame.style.minHeight = `${this.heights.tallest}px`;
     // the keyboard reaches them while they scroll, and passes them over otherwise
     for (const node of [this.scroll, this.equation]) {
       if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
@@ -305,15 +294,6 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     }
     const ratio = window.devicePixelRatio || 1;
     this.picture = insideMarks({ data, plan: this.plan, theme, step, ratio });
-  }
-
-  /** Keep the height of the tallest step, so that the page below does not jump. */
-  keepHeight(width: number) {
-    const { least, height } = this.plan;
-    const same = this.heights.least === least && this.heights.width === width;
-    const tallest = Math.max(same ? this.heights.tallest : 0, height);
-    this.heights = { least, width, tallest };
-    this.frame.style.minHeight = `${tallest}px`;
   }
 
   /** Add the row under the pointer to the picture: a move of the pointer copies no values. */
@@ -385,16 +365,14 @@ export function wordsOf(
     case "seen": return [NAMES.seen + key, value ? "seen" : "hidden"];
     case "scaled": return [`q · k ${data.factor}${key}`, figure(value)];
     case "norms": return [`length of what head ${column + 1} adds`, figure(value)];
-    case "concat": return [concatName(data, column), figure(value)];
+    case "concat": {
+      const [, width] = data.shapes.concat;
+      const which = Math.floor(column / width);
+      const own = which === data.head ? ", this one" : "";
+      return [`z of head ${which + 1}${own} · ${(column % width) + 1}`, figure(value)];
+    }
     default: return [NAMES[name] + key + nth, figure(value)];
   }
-}
-
-function concatName({ shapes, head }: InsideData, column: number) {
-  const [, width] = shapes.concat;
-  const which = Math.floor(column / width);
-  const own = which === head ? ", this one" : "";
-  return `z of head ${which + 1}${own} · ${(column % width) + 1}`;
 }
 
 export const tableRows = ({ keys, arrays: { dots, scaled, seen, weights } }: InsideData) =>

@@ -31,7 +31,6 @@ export function stageMarks(moment: Moment): Mark[] {
   ];
 }
 
-/** Find the place of a query: of what is being written, or of a word of the encoder. */
 function placeOfQuery({ plan, kind }: Moment, query: number) {
   return kind.kind === "encoder_self" ? plan.source[query] : plan.written[query + 1];
 }
@@ -176,7 +175,6 @@ export function barMarks({ data, plan, theme, measure, kind, step, all, part }: 
   ];
 }
 
-/** Draw the map of the open head at the first and at the last step of a run, side by side. */
 function endMarks(
   { data: { training }, plan, theme, kind, head: { layer, head } }: Moment,
 ): Mark[] {

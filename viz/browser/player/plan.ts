@@ -7,7 +7,6 @@ import { within } from "../core/text.ts";
 import type { Kind } from "../attention_map/plan.ts";
 import type { Palette } from "../core/color.ts";
 import type { Measure } from "../core/theme.ts";
-import type { Message } from "../core/wire.ts";
 
 export interface Head { kind: Kind; layer: number; head: number }
 
@@ -42,14 +41,6 @@ export interface PlayerData {
 }
 
 const ONE = 65_535;
-
-export function readPlayer({ meta, arrays, shapes }: Message): PlayerData {
-  const kinds = meta.kinds.map((kind: KindData) => ({
-    ...kind, weights: arrays[kind.kind], size: shapes[kind.kind].slice(3),
-    palette: { light: arrays[`${kind.kind}.light`], dark: arrays[`${kind.kind}.dark`] },
-  }));
-  return { ...meta, kinds };
-}
 
 /** Count the moments: saved steps of a run; source subwords in the encoder; else search steps. */
 export function momentsOf({ training }: PlayerData, { size }: KindData) {

@@ -12,7 +12,7 @@ import { View } from "../core/view.ts";
 import { barMarks, linksShown, partnersOf, stageMarks, tileMarks, type Word } from "./marks.ts";
 import {
   BARS, type Head, type KindData, momentsOf, percent, planPlayer, planTiles, type PlayerData,
-  type PlayerPlan, readPlayer, rowBetween, strongest, type Tile,
+  type PlayerPlan, rowBetween, strongest, type Tile,
 } from "./plan.ts";
 import type { Kind } from "../attention_map/plan.ts";
 
@@ -24,8 +24,6 @@ const STEP_NAME = "step"; // in the address, from 1
 const HEAD_NAME = "watched"; // likewise: `cross-4-3`
 
 export class Player extends View<PlayerData> {
-  static read = readPlayer;
-
   stage = make("canvas", { "aria-hidden": "true" });
   says = make("p", { class: "hl-player-says", "aria-live": "polite" });
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
@@ -167,7 +165,6 @@ export class Player extends View<PlayerData> {
     this.heard = JSON.stringify({ ...this.choice, moment: step >= 0 ? step : this.last });
   }
 
-  /** Open the head of the address; get its step from 0, or -1. */
   linked() {
     const query = new URLSearchParams(window.location.search);
     const [kind, layer, head] = (query.get(HEAD_NAME) ?? "").split("-");
@@ -396,7 +393,6 @@ export class Player extends View<PlayerData> {
     return null;
   }
 
-  /** Get the key that a subword is for the row that is drawn. */
   keyOf({ side, index }: { side: string; index: number }) {
     const own = this.kind.kind === "decoder_self" ? "written" : "source";
     return side === own ? index : -1;

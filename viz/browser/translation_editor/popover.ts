@@ -5,7 +5,6 @@ import { ARROWS, type Box, make } from "../core/dom.ts";
 import { isolate, logText, number, quote, within } from "../core/text.ts";
 import type { EditorData, EditorWord } from "./words.ts";
 
-/** One of the others of a piece of the word. */
 export interface Chosen { piece: number; alternative: number }
 
 const EDGE = 10; // between the word and the card
@@ -15,7 +14,6 @@ export class Popover {
   head = make("div", { class: "hl-card-head" });
   list = make("div", { class: "hl-card-pieces", role: "listbox", id: "hl-card" });
   root = make("div", { class: "hl-card", hidden: "" }, this.head, this.list);
-  // the rows of each piece
   rows: { first: number; others: HTMLElement[][] } = { first: 0, others: [] };
   at: Chosen | null = null; // by the arrow keys
 
@@ -82,7 +80,6 @@ export class Popover {
     return this.choose(step(this.at, ARROWS[key], this.rows));
   }
 
-  /** Under a word, or over it where the window ends before the card does. */
   place(frame: HTMLElement, { left, top, bottom }: Box) {
     this.root.hidden = false;
     const { root } = this;
@@ -107,7 +104,6 @@ export function step(
   return { piece, alternative: within(at.alternative + alternatives, 0, count - 1) };
 }
 
-/** Make a row: a piece with its probability and a bar from 0 to 1. */
 function line(label: string, p: number, attributes: Record<string, string>) {
   const bar = make("i");
   bar.style.width = `${100 * p}%`;

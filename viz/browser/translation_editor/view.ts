@@ -13,7 +13,6 @@ import { type Chosen, Popover } from "./popover.ts";
 import {
   BAR, barOf, carried, type EditorData, type PlacedWord, wordAt, wordAtCaret, wordsOf,
 } from "./words.ts";
-import type { Message } from "../core/wire.ts";
 
 const PAUSE = 300; // ms without a letter, then what was typed is sent
 const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes
@@ -23,12 +22,12 @@ const HELP = "Bar: the model’s probability of the word; grey word: below one h
 const TABLE = ["Word", "Probability", "Log probability", "Alternatives"];
 
 export class TranslationEditor extends View<EditorData> {
-  static read({ meta, arrays: { spans, words, logProbs } }: Message): EditorData {
-    const pieces = meta.pieces.map((piece: any, n: number) => ({
+  static read({ spans, words, logProbs, ...message }: any): EditorData {
+    const pieces = message.pieces.map((piece: any, n: number) => ({
       ...piece, start: spans[2 * n], end: spans[2 * n + 1], logProb: logProbs[n],
       p: Math.exp(logProbs[n]),
     }));
-    return { ...meta, pieces, words: wordsOf(pieces, words, meta.forced) };
+    return { ...message, pieces, words: wordsOf(pieces, words, message.forced) };
   }
 
   exchange = new Exchange();
@@ -93,8 +92,9 @@ export class TranslationEditor extends View<EditorData> {
 
   update() {
     const { data, exchange } = this;
-    const wasSent = !exchange.unsent;
-    const verdict = this.known ? exchange.hear(data, this.text) : this.begin();
+    const [wasSent, isFirst] = [!exchange.unsent, !this.known];
+    const heard = exchange.hear(data, isFirst ? data.text : this.text);
+    const verdict = isFirst ? "take" : heard;
     if (wasSent && exchange.unsent) this.sendSoon();
     if (verdict === "leave" || (verdict === "take" && this.composing)) return;
     if (verdict === "take") {
@@ -105,11 +105,6 @@ export class TranslationEditor extends View<EditorData> {
     }
     this.known = data;
     this.describe();
-  }
-
-  begin(): Verdict {
-    this.exchange.hear(this.data, this.data.text);
-    return "take";
   }
 
   describe() {
@@ -278,8 +273,6 @@ export class TranslationEditor extends View<EditorData> {
   }
 }
 
-/** List a row for each word.
- * @returns word, probability, its logarithm, and the alternatives of each piece */
 export const wordRows = ({ text, words, pieces }: EditorData): string[][] => words.map((word) => {
   const own = pieces.slice(word.first, word.first + word.count)
     .filter(({ others }) => others.length);
@@ -367,7 +360,6 @@ export class Exchange {
   answered = 0; // and of the last that was answered
   unsent = false; // something was typed since
 
-  /** Whether the server still has a text to answer. */
   get ahead() {
     return this.unsent || this.sent !== this.answered;
   }

@@ -9,7 +9,6 @@ import type { Measure } from "../core/theme.ts";
 
 export type Side = "source" | "target";
 export interface Token { side: Side; index: number }
-/** Two word numbers, from 0, their strength, and whether each is the other's strongest. */
 export interface Link { source: number; target: number; strength: number; mutual: boolean }
 
 export interface LinkData { // the message of `encode_links` in viz/draw/word_links.py
@@ -43,7 +42,6 @@ export type WordPlace = Place & { text: string };
 export type LinkPlan = ReturnType<typeof planLinks>;
 
 export const NUMBER = { font: 12, width: 30, height: 16 }; // of a strength beside a word
-/** A bar under a word, equally long for all words and so to be compared. */
 export const BAR = { width: 30, height: 4, room: 9 }; // the room is the word's
 const NARROW = 480; // frames of less have columns
 // letters as large as they can be without a line more than the smallest would need
@@ -86,7 +84,6 @@ function inLines(data: LinkData, width: number, measure: Measure) {
   };
 }
 
-/** Choose the largest letters that need no more lines than the smallest. */
 function largest(data: LinkData, width: number, measure: Measure) {
   const all = FONTS.map((font) => {
     const wideOf = (word: string) => Math.ceil(measure(word, font, 600));
@@ -162,7 +159,6 @@ function alongside(
   return { [wider]: shifted(packed), [other]: shifted(beside) } as Record<Side, number[]>;
 }
 
-/** From the first word up to the one after the last. */
 type Span = [from: number, to: number];
 type LinePair = Record<Side, Span>;
 

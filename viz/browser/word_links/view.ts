@@ -9,7 +9,6 @@ import {
   BAR, leftwardOf, type Link, type LinkData, type LinkPlan, linksOf, NUMBER, OTHER, planLinks, same,
   type Side, SIDES, type Token, type WordPlace as Place,
 } from "./plan.ts";
-import type { Message } from "../core/wire.ts";
 
 const FADED = { word: 0.38, link: 0.08 };
 const STROKE = { thinnest: 1.25, widest: 7 };
@@ -34,7 +33,6 @@ export function linkMarks(scene: LinkScene): Mark[] {
   ];
 }
 
-/** Draw links, the strongest on top. */
 function strokes({ data, plan }: LinkScene, links: Link[], opacity: number) {
   // a strength is a share of 1; one that is none is drawn as the share of the largest
   const whole = Math.max(1, ...data.links.map(({ strength }) => strength));
@@ -135,12 +133,6 @@ const HELP = "The arrow keys move along a sentence, and to a partner in the othe
   + "a word, Escape lets it go.";
 
 export class WordLinks extends PictureView<LinkData, Token, LinkPlan> {
-  static read({ meta, arrays: { ends, strengths, used, fromSource, onSinks } }: Message): LinkData {
-    const links = Array.from(strengths, (strength, n) =>
-      ({ source: ends[2 * n], target: ends[2 * n + 1], strength, mutual: meta.mutual[n] }));
-    return { ...meta, links, shares: used ? { source: used, target: fromSource, onSinks } : null };
-  }
-
   pinned: Token | null = null;
   picks = true;
 

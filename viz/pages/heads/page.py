@@ -32,7 +32,7 @@ from viz.app.sentence import (
 from viz.draw.attention_map import MAX_HEADS
 from viz.draw.caption import LENS_NAMES, Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number, listing, per_cent
-from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
+from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted, row_names
 from viz.draw.left_out import left_out, shares_left_out
 from viz.draw.open_head import Heads, mean, short_name
@@ -77,7 +77,7 @@ def show_trace(trace: AttentionTrace) -> None:
             st.caption(_lead(shown, trace))
             second = show_compared(trace, view)
             _grid(view, "heads-first")
-            compared = replace(shown, compared=None if second is None else second_map(second))
+            compared = replace(shown, compared=second)
             downloads.download_menu(view.trace, view.opened, compared)
         else:
             player.show_player(sentence_bar.drawn_from(), view.trace, opened=view.selected)
@@ -220,26 +220,20 @@ def show_compared(trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
     if len(set(models)) > 1:
         for named, model in zip((view, other), models, strict=True):
             named.opened = replace(named.opened, title=f"{named.opened.title} · {model}")
-    second = second_map(other)
     columns = st.columns(3, gap="medium")
     first = view.opened.labels
     with columns[0]:
         mounts.mount_map("heads-first", first, partial(view.open_map, beside_difference=True))
     with columns[1]:
-        encode = partial(view.second_map, second, beside_difference=True)
-        mounts.mount_map("heads-second", second.map.labels, encode)
+        encode = partial(view.second_map, other, beside_difference=True)
+        mounts.mount_map("heads-second", other.opened.labels, encode)
     with columns[2]:
-        if not mounts.mount_map("heads-difference", first, partial(view.difference, second)):
+        if not mounts.mount_map("heads-difference", first, partial(view.difference, other)):
             st.text("The two maps have different tokens, so there is no difference to draw.")
             return other
     if view.options.lens != other.options.lens:
         show_disagreement(view, other)
     return other
-
-
-def second_map(view: HeadsView) -> SecondMap:
-    """Return the open map of a view as the second one of another."""
-    return SecondMap(view.opened, view.trace.languages, view.caption())
 
 
 SHOWN = 5

@@ -13,7 +13,6 @@ from viz.draw.inside_head import (
     sub_sup,
     sum_over,
     sup,
-    text_in,
 )
 
 _D_K = sub("d", "k")
@@ -83,7 +82,7 @@ def walk_steps(
         ),
         WalkStep(
             "q · k",
-            row(q, "·", k, "=", sum_over("c"), sub("q", "c"), sub("k", "j", "c")),
+            row(q, "·", k, "=", sum_over("c"), sub("q", "c"), sub("k", row("j", "c"))),
             f"{keys} × {d_k} products, {keys} sums",
             "Multiply component by component, then sum. The sum is large where query and key point "
             "the same way.",
@@ -100,7 +99,7 @@ def walk_steps(
         ),
         WalkStep(
             "mask",
-            row(s, "=", "−", "∞", text_in(" where hidden")),
+            row(s, "=", "−", "∞", ("mtext", " where hidden")),
             f"{keys} values, True or False",
             "A decoder position sees no later one (§3.2.3)."
             if kind == "decoder_self"

@@ -27,7 +27,7 @@ def test_it_shows_the_sentence_and_the_translation_of_the_page(
 ) -> None:
     app = serve(path, text=text, **choices)
     assert not app.exception
-    meta, arrays = message(app, "player")
+    meta, _ = message(app, "player")
     translation = translator.translate(
         text, prefix=choices.get("prefix", "").split(), forbidden=choices.get("forbid", "").split()
     )
@@ -37,8 +37,8 @@ def test_it_shows_the_sentence_and_the_translation_of_the_page(
     assert meta["source"] == source[:WINDOW]
     assert meta["written"][1:] == display_tokens(trace.target_tokens)[:WINDOW]
     assert len(meta["steps"]) == min(len(trace.target_tokens), WINDOW)
-    for kind in trace.kinds:
-        shown = [min(size, WINDOW) for size in trace.weights(kind).shape[2:]]
-        assert [*arrays[kind].shape[-2:]] == shown
+    for kind in meta["kinds"]:
+        shown = [min(size, WINDOW) for size in trace.weights(kind["kind"]).shape[2:]]
+        assert [*kind["weights"].shape[-2:]] == kind["size"] == shown
     left_out = max(len(source), len(trace.target_tokens)) > WINDOW
     assert bool(meta["outside"]) == left_out

@@ -61,15 +61,18 @@ def shown(app: AppTest, component: str, array: str) -> np.ndarray:
 
 
 def translate(app: AppTest, values: Values) -> None:
-    mutual = np.array(message(app, "word_links")[0]["mutual"])
+    links = message(app, "word_links")[0]["links"]
     pairs = values["Which words belong together"]
-    close([pair[:2] for pair in pairs], shown(app, "word_links", "ends")[mutual])
+    drawn_ends = [(link["source"], link["target"]) for link in links if link["mutual"]]
+    close([pair[:2] for pair in pairs], drawn_ends)
     nodes = values["What the beam search considered"].nodes
-    close([node.log_prob for node in nodes], shown(app, "beam_tree", "logProbs"))
+    drawn_nodes = message(app, "beam_tree")[0]["nodes"]
+    close([node.log_prob for node in nodes], [node["log_prob"] for node in drawn_nodes])
     others = [
         [other.probability for other in step] for step in values["What the model almost wrote"]
     ]
-    close(others, shown(app, "step_bars", "probabilities").reshape(len(others), -1)[:, 1:])
+    steps = message(app, "step_bars")[0]["steps"]
+    close(others, [[option["p"] for option in step[1:]] for step in steps])
     close(map_values(values["Subword by subword"]), shown(app, "attention_map", "weights"))
     scores = [values["The other decoding"], *values["Runner-up translations"]]
     drawn = " ".join(html.proto.body for html in app.get("html"))
@@ -109,7 +112,7 @@ def compared(app: AppTest, values: Values) -> None:
 def inside(app: AppTest, values: Values) -> None:
     (walk,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
     for name in ("scaled", "weights", "z", "normalised"):
-        close(getattr(walk, name), shown(app, "inside_head", name))
+        close(getattr(walk, name), message(app, "inside_head")[0]["arrays"][name])
     row = values["Large scores: one token takes all"]
     drawn = frames(app, 0)[0]
     close(
@@ -188,7 +191,7 @@ def permuted(app: AppTest, values: Values) -> None:
 
 def masks(app: AppTest, values: Values) -> None:
     (reasons,) = values.values()
-    hidden = [array > 0 for name, array in message(app, "mask_grids")[1].items() if "codes" in name]
+    hidden = [grid["codes"] > 0 for grid in message(app, "mask_grids")[0]["grids"]]
     np.testing.assert_array_equal(reasons != "seen", hidden)
 
 
@@ -232,10 +235,11 @@ def edited_positions(app: AppTest, values: Values) -> None:
 
 
 def forming(app: AppTest, values: Values) -> None:
-    meta, arrays = message(app, "player")
+    meta, _ = message(app, "player")
     (open_head,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
-    layer, head_number = meta["kinds"][-1]["selected"]
-    close(map_values(open_head), arrays["cross"][-1, layer, head_number] / 65_535, 4)
+    cross = meta["kinds"][-1]
+    layer, head_number = cross["selected"]
+    close(map_values(open_head), cross["weights"][-1, layer, head_number] / 65_535, 4)
     close(np.ravel(values["confidence, step after step"]), column(app, 0, "value", 0))
 
 

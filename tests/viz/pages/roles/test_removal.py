@@ -4,6 +4,7 @@ import gc
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -66,13 +67,13 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(opened, translato
     assert outcome.translation.text.startswith("Mein Bruder")
     assert mark_changed_words(outcome.translation.text, steered.text) in candidate(app)
     assert f"→ {format_number(float(outcome.after.log_probs.sum()))}<" in candidate(app)
-    grid, levels = message(app, "head_grid")
+    grid, _ = message(app, "head_grid")
     assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
     assert grid["switches"] is True
     assert message(app, "selection")[0]["key"] == grid["key"]
-    for kind in KINDS:
-        after = np.rint(outcome.after.weights(kind) * 255)
-        np.testing.assert_allclose(levels[f"{kind}.weights"], after, atol=1)
+    for part in grid["parts"]:
+        after = np.rint(outcome.after.weights(part["kind"]) * 255)
+        np.testing.assert_allclose(part["weights"], after, atol=1)
     (first, distance), *_ = most_changed(outcome)
     buttons = [b for b in app.button if b.key and b.key.startswith("removal-open")]
     assert buttons[0].label.endswith(f"{distance:.2f}")
@@ -214,6 +215,12 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     assert held() is None
 
 
+def shown_map(app: AppTest) -> dict[str, Any]:
+    """Return what a stroke names of its map."""
+    drawn, _ = message(app, "attention_map")
+    return {name: drawn[name] for name in ("title", "queries", "keys")}
+
+
 def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(opened, monkeypatch) -> None:
     app = opened()
     first = choice(app, "roles-grid", ["cross", 0, 0])
@@ -222,8 +229,8 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(opened, mo
     app._run(first)
     assert in_url(app, "removed") == "L1 H1 cross, L1 H2 cross"
     app = opened(removed_how="painted", kind="cross-attention", layer="1", head="2")
-    shown, arrays = message(app, "attention_map")
-    queries, keys = arrays["weights"].shape
+    shown = shown_map(app)
+    queries, keys = len(shown["queries"]), len(shown["keys"])
     rows = f"L1 H2 cross painted {queries}x{keys} 1-2"
     first = choice(app, "roles-map", shown | {"squares": [[0, 1]]})
     app.text_input(key="removed").set_value(rows)
@@ -242,7 +249,7 @@ def test_what_is_painted_on_the_sentence_before_is_not_painted_on_the_next(
     app = opened(removed_how="painted", kind="cross-attention", layer="1", head="2")
     app.text_area(key="text").set_value("The cat sings.")
     typed = app._tree.get_widget_states()
-    shown, _ = message(app, "attention_map")
+    shown = shown_map(app)
     app.multiselect(key="removal-keys").set_value([1])
     painted_late = choice(app, "roles-map", shown | {"squares": [[1, 2]]})
     meanwhile(monkeypatch, cached_results, "search", [painted_late])

@@ -70,8 +70,7 @@ def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
     result: dict = {}
 
     def mounted(key: str, data: bytes, read: Any, choose: Any) -> None:
-        meta, arrays = decode(data)
-        result.update(key=key, meta=meta, arrays=arrays, data=data)
+        result.update(key=key, meta=decode(data)[0], data=data)
         result["send"] = lambda sent: choose(read(sent)) if read(sent) else None
 
     def spy(steps: list[int], values: np.ndarray, **more: Any) -> alt.LayerChart:
@@ -111,9 +110,9 @@ def test_the_player_has_the_weights_of_every_head_at_every_step(shown: dict) -> 
     assert shown["key"] == "forming-player"
     assert drawn_steps(shown) == list(STEPS)
     for n, step in enumerate(STEPS):
-        for kind in KINDS:
-            drawn = shown["arrays"][kind][n] / 65_535
-            assert np.allclose(drawn, _at(step).weights(kind), rtol=0, atol=1 / 65_535)
+        for kind in shown["meta"]["kinds"]:
+            drawn = kind["weights"][n] / 65_535
+            assert np.allclose(drawn, _at(step).weights(kind["kind"]), rtol=0, atol=1 / 65_535)
     assert (shown["meta"]["kind"], shown["meta"]["moment"]) == ("cross", None)  # it plays
     (link,) = app.get("page_link")
     values = {step: confidence(step) for step in STEPS}

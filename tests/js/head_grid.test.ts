@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  cellOf, describe, gridLabel, labelOf, notesOn, planGrid, range, switched,
+  cellOf, describe, gridLabel, type Head, labelOf, notesOn, planGrid, range, switched,
 } from "../../viz/browser/head_grid/plan.ts";
 import { isFolded, nextCell, tileOf } from "../../viz/browser/head_grid/view.ts";
-import { assertApart, gridPart, measure } from "./samples.js";
+import { assertApart, gridPart, measure } from "./samples.ts";
 
 const PARTS = ["encoder_self", "decoder_self", "cross"].map((kind) => gridPart(kind, 3, 8, 9, 9));
 
@@ -19,7 +19,7 @@ test("every head has one place, no two overlap, and all lie on the page", () => 
 test("many heads stand closer, and what has no room yet is wider than the frame, not cut", () => {
   const sizes = [[64, 480, true], [56, 480, true], [40, 358, true], [32, 300, true],
     [128, 480, false]];
-  for (const [heads, width, fits] of /** @type {[number, number, boolean][]} */ (sizes)) {
+  for (const [heads, width, fits] of sizes as [number, number, boolean][]) {
     const parts = [gridPart("cross", 2, heads, 9, 9)];
     const { cells, texts, width: wide } = planGrid({ parts, order: null }, width, measure);
     assert.equal(wide <= width, fits, `${heads} in ${width}: ${wide}`);
@@ -40,7 +40,7 @@ test("on a phone every head keeps its role, word under word or squeezed, and non
     const plan = planGrid({ parts: [gridPart("cross", 3, 8, 12, 12, { roles })], order: null },
       width, measure);
     const { cells, texts } = plan;
-    const under = (/** @type {typeof cells[0]} */ cell) => texts.filter(({ x, y }) =>
+    const under = (cell: typeof cells[0]) => texts.filter(({ x, y }) =>
       x === cell.x + cell.width / 2 && y > cell.y + cell.height && y < cell.y + cell.height + 40);
     for (const cell of cells) {
       const words = under(cell);
@@ -59,8 +59,7 @@ test("on a phone every head keeps its role, word under word or squeezed, and non
 });
 
 test("of many layers the maps are lower, but no lower than 0.6 of their width", () => {
-  /** @param {number} layers @param {number} queries @param {number} width */
-  const laid = (layers, queries, width) => {
+  const laid = (layers: number, queries: number, width: number) => {
     const roles = range(layers).map(() => range(8).map(() => "one-to-one"));
     const parts = [gridPart("cross", layers, 8, queries, 10, { roles })];
     const { cells, texts } = planGrid({ parts, order: null }, width, measure);
@@ -85,15 +84,13 @@ test("a layer without heads has no row, and the others keep their numbers", () =
 });
 
 test("an order of its own is read line by line", () => {
-  /** @type {import("../../viz/browser/head_grid/plan.ts").Head[]} */
-  const order = [["cross", 2, 1], ["encoder_self", 0, 7], ["cross", 0, 0]];
+  const order: Head[] = [["cross", 2, 1], ["encoder_self", 0, 7], ["cross", 0, 0]];
   const { cells, groups } = planGrid({ parts: PARTS, order }, 150, measure);
   assert.deepEqual(cells.map(({ id }) => id), ["cross 2 1", "encoder_self 0 7", "cross 0 0"]);
   assert.deepEqual(groups.map(({ rows }) => rows.flat().length), [3]);
 });
 
-/** @param {any} more @param {number} ratio */
-function tile(more, ratio) {
+function tile(more: any, ratio: number) {
   const part = gridPart("cross", 1, 1, 4, 4, more);
   const cell = { ...cellOf(part, 0, 0), x: 0, y: 0, width: 2, height: 2 };
   return tileOf(cell, "light", ratio);
@@ -102,7 +99,7 @@ function tile(more, ratio) {
 test("where cells share a pixel the largest counts, and a large pixel is one cell", () => {
   const weights = new Uint8Array(16);
   [weights[3], weights[13]] = [200, 90];
-  const reds = (/** @type {any} */ { pixels, width, height }) =>
+  const reds = ({ pixels, width, height }: any) =>
     Array.from({ length: width * height }, (_, n) => pixels[4 * n]);
   assert.deepEqual(reds(tile({ weights }, 1)), [0, 200, 90, 0]);
   assert.deepEqual(reds(tile({ weights }, 2)), [...weights]);
@@ -124,8 +121,7 @@ test("the note says what is joined and what is folded", () => {
 });
 
 test("what was switched is said once, by name or by number", () => {
-  /** @param {string[]} before @param {string[]} now */
-  const message = (before, now) =>
+  const message = (before: string[], now: string[]) =>
     switched(new Set(before), new Set(now), (id) => id.toUpperCase());
   assert.equal(message([], ["a"]), "A is switched off");
   assert.equal(message(["a"], []), "A is on again");

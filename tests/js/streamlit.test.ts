@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import show from "../../viz/browser/streamlit.ts";
 import { test } from "node:test";
 import { getValue } from "../../viz/browser/core/store.ts";
-import { encoded } from "./samples.js";
+import { encoded } from "./samples.ts";
 
 test("a call that Streamlit ends takes nothing away before its element has left the page", () => {
   const host = { isConnected: true };
-  /** @param {number} head */
-  const call = (head) => show({
+  const call = (head: number) => show({
     data: encoded({ component: "selection", key: "grid", head: ["cross", 0, head] }, []),
-    parentElement: /** @type {any} */ ({ host }), setTriggerValue: () => {},
+    parentElement: { host } as any, setTriggerValue: () => {},
   });
   const endFirst = call(1);
   const end = call(2);

@@ -8,11 +8,10 @@ import {
 import {
   barOf, carried, difference, endBox, wordAtCaret, wordsOf,
 } from "../../viz/browser/translation_editor/words.ts";
-import { only, theme, viewOf } from "./samples.js";
+import { only, theme, viewOf } from "./samples.ts";
 
 const TEXT = "Zwei Hunde rennen.";
-/** @param {string} raw @param {number} start @param {number} end @param {number} p */
-const piece = (raw, start, end, p) => ({
+const piece = (raw: string, start: number, end: number, p: number) => ({
   raw, label: raw.replace("▁", ""), start, end, p, logProb: Math.log(p),
   others: [{ raw: `${raw}x`, label: `${raw}x`, p: 0.3 }],
 });
@@ -27,11 +26,10 @@ test("a word is as probable as its pieces together, and forced with all of them"
     ["Zwei", "Hunde", "rennen", ".", ""]);
   assert.deepEqual(WORDS.map(({ p }) => Number(p.toFixed(6))), [0.5, 0.125, 1, 1, 0.9]);
   assert.deepEqual(WORDS.map(({ forced }) => forced), [true, true, false, false, false]);
-  /** @type {any} */
-  const data = { text: TEXT, words: WORDS, pieces: PIECES };
+  const data: any = { text: TEXT, words: WORDS, pieces: PIECES };
   viewOf(TranslationEditor, {
     known: data, exchange: {}, close() {}, options: {
-      onSelect: (/** @type {any} */ choice) =>
+      onSelect: (choice: any) =>
         assert.deepEqual(choice, { force: 2, alternative: 0, prefix: "▁Zwei▁Hundex" }),
     },
   }).take({ piece: 2, alternative: 0 });
@@ -48,8 +46,8 @@ test("a word is as probable as its pieces together, and forced with all of them"
 
 test("what was typed is never overwritten by what was found for an older text", () => {
   const exchange = new Exchange();
-  const hear = (/** @type {string} */ text, /** @type {number} */ revision,
-    /** @type {string} */ now) => exchange.hear({ text, revision }, now);
+  const hear = (text: string, revision: number,
+    now: string) => exchange.hear({ text, revision }, now);
   assert.equal(hear("A", 0, ""), "take");
   exchange.unsent = true;
   assert.equal(hear("other", 0, "AB"), "leave"); // a new translation while one types
@@ -92,8 +90,7 @@ test("what was on its way to a server that has lost the session is sent once mor
 });
 
 test("words before an edit keep their numbers, words behind it fade, touched ones go", () => {
-  /** @param {string} now */
-  const left = (now) => carried(WORDS, TEXT, now).map(({ start, end, sure }) =>
+  const left = (now: string) => carried(WORDS, TEXT, now).map(({ start, end, sure }) =>
     now.slice(start, end) + (sure ? "" : "?"));
   assert.deepEqual(left(TEXT), ["Zwei", "Hunde", "rennen", ".", ""]);
   assert.deepEqual(left("Zwei alte Hunde rennen."), ["Zwei", "Hunde?", "rennen?", ".?", "?"]);
@@ -115,8 +112,8 @@ test("the caret stays at its letter when a text of the server's comes in", () =>
 });
 
 test("a bar runs through all lines of its word", () => {
-  const box = (/** @type {number} */ left, /** @type {number} */ right,
-    /** @type {number} */ bottom) => ({ left, right, top: bottom - 20, bottom });
+  const box = (left: number, right: number,
+    bottom: number) => ({ left, right, top: bottom - 20, bottom });
   const parts = barOf([box(80, 100, 20), box(0, 60, 68)], 0.5, false);
   assert.deepEqual(parts.map(({ x, width, start, filled }) => [x, width, start, filled]),
     [[80, 20, 80, 20], [0, 60, 0, 20]]);
@@ -124,11 +121,10 @@ test("a bar runs through all lines of its word", () => {
 });
 
 test("in a text that runs from the right bars fill from there, and its left is its end", () => {
-  const box = (/** @type {number} */ left, /** @type {number} */ right) =>
+  const box = (left: number, right: number) =>
     ({ left, right, top: 0, bottom: 20 });
   const word = { ...WORDS[1], index: 0, sure: true, p: 0.25 };
-  /** @type {any} */
-  const scene = { open: null, data: {}, theme, placed: [{ word, boxes: [box(60, 102)] }] };
+  const scene: any = { open: null, data: {}, theme, placed: [{ word, boxes: [box(60, 102)] }] };
   const [from, until] = [true, false].map((fromRight) => {
     const rects = only(editorMarks({ ...scene, fromRight }), "rect");
     return rects.slice(-3).map(({ x, width }) => [x, width]);
@@ -139,7 +135,7 @@ test("in a text that runs from the right bars fill from there, and its left is i
 
 test("the caret belongs to the word that it is in, or else to the one before it", () => {
   const placed = carried(WORDS, TEXT, TEXT).map((word) => ({ word, boxes: [] }));
-  const at = (/** @type {number} */ caret) => wordAtCaret(placed, caret)?.word.index;
+  const at = (caret: number) => wordAtCaret(placed, caret)?.word.index;
   assert.deepEqual([0, 4, 5, 10, 17, 18].map(at), [0, 0, 1, 1, 3, 3]);
 });
 
@@ -153,7 +149,7 @@ test("arrow keys go over the alternatives and the pieces of a word, and no furth
 });
 
 test("the end stands behind the last letter, whichever side that is, and inside the line", () => {
-  const at = (/** @type {number} */ x) => ({ left: x, right: x, top: 2, bottom: 20 });
+  const at = (x: number) => ({ left: x, right: x, top: 2, bottom: 20 });
   const ends = [[50, false], [99, false], [50, true], [1, true]].map(([x, fromRight]) => {
     const { left, right } = endBox(at(Number(x)), 100, Boolean(fromRight));
     return [left, right];

@@ -1,22 +1,19 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { nextBox, planModel } from "../../viz/browser/architecture/plan.ts";
+import { type ModelPlan, nextBox, planModel } from "../../viz/browser/architecture/plan.ts";
 import {
   durationOf, missingShare, momentsOf,
 } from "../../viz/browser/architecture/playback.ts";
-import { Architecture, modelMarks } from "../../viz/browser/architecture/view.ts";
-import { assertApart, measure, modelData, only, palette, theme } from "./samples.js";
+import { modelMarks } from "../../viz/browser/architecture/view.ts";
+import { assertApart, measure, modelData, only, palette, theme } from "./samples.ts";
+import type { Place } from "../../viz/browser/core/scene.ts";
 
-/** @import { ModelData } from "../../viz/browser/architecture/plan.ts" */
-
-/** @type {string[]} */
-const NAMES = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
+const NAMES: string[] = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
 const DATA = modelData(NAMES);
 const WIDTHS = [300, 390, 559, 560, 700, 780, 1600];
 
-/** @param {number} width @param {ModelData} [data] @param {number} [tallest] */
-const planAt = (width, data = DATA, tallest = 2000) =>
+const planAt = (width: number, data = DATA, tallest = 2000) =>
   planModel(data.boxes, width, tallest, measure);
 
 test("no two boxes overlap, all lie on the picture, and on whole pixels", () => {
@@ -54,7 +51,7 @@ test("words and what is drawn stay inside their boxes, with any number of heads"
 });
 
 test("where a shape has no room beside the title it stands under it", () => {
-  const feet = (/** @type {number} */ width) => planAt(width).layout.feet;
+  const feet = (width: number) => planAt(width).layout.feet;
   assert.deepEqual([1600, 570].map((width) => new Set(feet(width)).size), [1, 2]);
   assert.equal(feet(390).length, 1); // a phone has no room for shapes
   assert.deepEqual(WIDTHS.filter((width) => planAt(width).narrow), [300, 390, 559]);
@@ -79,9 +76,10 @@ test("a line leads into each box but the foot's, and the memory into cross-atten
 test("what passes through layers that are not drawn says which, and leaves no drawn one", () => {
   const layers = { encoder: 6, decoder: 6 };
   for (const width of WIDTHS) {
-    for (const [drawn, before, after] of /** @type {[number, string, string][]} */ (
-      [[0, "", "layers 2–6"], [2, "layers 1–2", "layers 4–6"], [4, "layers 1–4", "layer 6"],
-        [5, "layers 1–5", ""]])) {
+    for (const [drawn, before, after] of [
+      [0, "", "layers 2–6"], [2, "layers 1–2", "layers 4–6"], [4, "layers 1–4", "layer 6"],
+      [5, "layers 1–5", ""],
+    ] as [number, string, string][]) {
       const layer = { encoder: drawn, decoder: drawn };
       const plan = planModel(DATA.boxes, width, 600, measure, { layer, layers });
       assert.deepEqual(plan.skipped.map(({ text }) => text),
@@ -100,14 +98,12 @@ test("what passes through layers that are not drawn says which, and leaves no dr
   }
 });
 
-/** @param {import("../../viz/browser/core/scene.ts").Place} a
- * @param {import("../../viz/browser/core/scene.ts").Place} b */
-const meet = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width
+const meet = (a: Place, b: Place) => a.x < b.x + b.width && b.x < a.x + a.width
   && a.y < b.y + b.height && b.y < a.y + a.height;
 
 test("arrow keys go to the next box in their direction", () => {
   const { boxes } = planAt(780);
-  const ways = /** @type {const} */ ([
+  const ways = [
     ["encoder.self_attention", "ArrowUp", "encoder.self_attention_norm"],
     ["encoder.self_attention_norm", "ArrowRight", "decoder.self_attention_norm"],
     ["encoder.embedding", "ArrowRight", "encoder.positions"],
@@ -115,7 +111,7 @@ test("arrow keys go to the next box in their direction", () => {
     ["decoder.softmax", "ArrowUp", null],
     ["encoder.embedding", "ArrowLeft", null],
     ["encoder.tokens", "Tab", null],
-  ]);
+  ] as const;
   for (const [from, pressed, to] of ways) assert.equal(nextBox(boxes, from, pressed), to);
 });
 
@@ -138,24 +134,17 @@ test("arrow keys lead to every box, from every box", () => {
 
 test("every value has its colour, in the palette of its box", () => {
   const values = Uint8Array.of(1, 2, 3, 4, 5, 6);
-  const message = {
-    meta: {
-      layers: { encoder: 1 }, layer: { encoder: 0 }, selected: "",
-      memoryColor: "#d55e00", palettes: ["difference", "cross"],
-      boxes: [
-        { ...DATA.boxes[2], name: "encoder.sum", kind: null },
-        { ...DATA.boxes[2], name: "decoder.cross_attention", kind: "cross", color: "#d55e00" },
-        { ...DATA.boxes[0], name: "encoder.tokens" },
-      ],
-    },
-    arrays: {
-      "difference.light": palette.light, "difference.dark": palette.dark,
-      "cross.light": palette.dark, "cross.dark": palette.light,
-      "encoder.sum": values, "decoder.cross_attention": values,
-    },
-    shapes: { "encoder.sum": [1, 2, 3], "decoder.cross_attention": [2, 1, 3] },
+  const other = { light: palette.dark, dark: palette.light };
+  const data = {
+    ...DATA, palettes: { ...DATA.palettes, cross: other },
+    boxes: [
+      { ...DATA.boxes[2], name: "encoder.sum", rows: 2, columns: 3, values },
+      {
+        ...DATA.boxes[4], name: "decoder.cross_attention", maps: 2, rows: 1, columns: 3, values,
+      },
+      { ...DATA.boxes[0], name: "encoder.tokens" },
+    ],
   };
-  const data = Architecture.read(message);
   const pictures = only(modelMarks({ data, plan: planAt(780), theme, ratio: 1 }), "picture");
   const reds = pictures.map(({ raster: { pixels } }) => [...pixels].filter((_, n) => n % 4 === 0));
   assert.deepEqual(reds, [[1, 2, 3, 4, 5, 6], [254, 253, 252], [251, 250, 249]]);
@@ -174,7 +163,7 @@ test("the boxes light from the foot up: the encoder's once, the decoder's for ea
   assert.deepEqual(moments.map(({ word }) => word),
     [...Array(8).fill(-1), ...Array(12).fill(0), ...Array(12).fill(1), ...Array(12).fill(2)]);
   // each row of the decoder is uncovered as its subword passes, the encoder's all at once
-  const left = (/** @type {string} */ name, /** @type {number} */ at) =>
+  const left = (name: string, at: number) =>
     missingShare(name, NAMES, moments[at] ?? null, 4);
   assert.deepEqual([0, 4, 7, 8].map((at) => left("encoder.self_attention", at)), [1, 0, 0, 0]);
   assert.deepEqual([7, 11, 12, 19, 23, 24, 43, 44].map((at) => left("decoder.self_attention", at)),
@@ -184,9 +173,7 @@ test("the boxes light from the foot up: the encoder's once, the decoder's for ea
   assert.ok(times.slice(20, 31).reduce((sum, time) => sum + time, 0) < times[8]);
 });
 
-/** Test whether a box of the plan has all of a place in it.
- * @param {import("../../viz/browser/core/scene.ts").Place} place
- * @param {import("../../viz/browser/architecture/plan.ts").ModelPlan} plan */
-const isInside = ({ x, y, width, height }, { boxes }) => Object.values(boxes).some((box) =>
-  x >= box.x && x + width <= box.x + box.width + 1e-9
-    && y >= box.y && y + height <= box.y + box.height + 1e-9);
+const isInside = ({ x, y, width, height }: Place, { boxes }: ModelPlan) =>
+  Object.values(boxes).some((box) =>
+    x >= box.x && x + width <= box.x + box.width + 1e-9
+      && y >= box.y && y + height <= box.y + box.height + 1e-9);

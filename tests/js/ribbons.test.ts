@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planRibbons, Ribbons, ribbonsOf } from "../../viz/browser/ribbons.ts";
-import { measure, ribbonData, viewOf } from "./samples.js";
+import { measure, ribbonData, viewOf } from "./samples.ts";
 
 const ALL = Array.from({ length: 8 }, (_, n) => n);
 
@@ -14,7 +14,7 @@ test("a hover reads the weights of one word, not of all pairs", () => {
     },
   });
   const data = ribbonData(8, 512, 512, { weights: counted });
-  for (const side of /** @type {const} */ (["queries", "keys"])) {
+  for (const side of ["queries", "keys"] as const) {
     reads = 0;
     const ribbons = ribbonsOf(data, ALL, { side, index: 300 });
     assert.equal(ribbons.length, 8 * 512);
@@ -25,7 +25,7 @@ test("a hover reads the weights of one word, not of all pairs", () => {
 test("the ribbons of a word are its own, the strongest last", () => {
   const weights = Float32Array.of(0.6, 0.4, 0.005, 0.995, 0.1, 0.9, 1, 0);
   const data = ribbonData(2, 2, 2, { weights });
-  const ends = (/** @type {any} */ token) => ribbonsOf(data, [0, 1], token)
+  const ends = (token: any) => ribbonsOf(data, [0, 1], token)
     .map(({ head, query, key }) => [head, query, key]);
   assert.deepEqual(ends({ side: "queries", index: 1 }), [[0, 1, 1], [1, 1, 0]]);
   assert.deepEqual(ends({ side: "keys", index: 0 }), [[1, 0, 0], [0, 0, 0], [1, 1, 0]]);
@@ -54,11 +54,11 @@ test("numbers of all heads stand side by side where there is room, else the larg
 
 test("keys walk over both lists and stay on them", () => {
   const data = ribbonData(1, 2, 5);
-  for (const [at, picked, key, to] of /** @type {any[][]} */ ([
+  for (const [at, picked, key, to] of [
     [["keys", 4], null, "ArrowLeft", ["queries", 1]],
     [["queries", 1], null, "ArrowDown", ["queries", 1]],
     [null, ["queries", 0], "ArrowDown", ["queries", 0]],
-  ])) {
+  ] as any[][]) {
     const [token, word, next] = [at, picked, to].map((place) =>
       place && { side: place[0], index: place[1] });
     assert.deepEqual(viewOf(Ribbons, { data, at: token, picked: word }).target(key), next);

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inflateSync } from "node:zlib";
 import { sharpnessOf } from "../../viz/browser/core/canvas.ts";
-import { captioned, drawingOf } from "../../viz/browser/core/save.ts";
-import { circle, group, path, picture, rect, text } from "../../viz/browser/core/scene.ts";
+import { bibtexOf, captioned, drawingOf, pdfOf } from "../../viz/browser/core/save.ts";
+import {
+  circle, group, type Mark, path, picture, rect, text,
+} from "../../viz/browser/core/scene.ts";
 import { svgOf } from "../../viz/browser/core/svg.ts";
 import { onWhite } from "../../viz/browser/core/theme.ts";
-import { measure, theme } from "./samples.js";
+import { measure, theme } from "./samples.ts";
 
 const tools = { measure, address: () => "data:picture" };
 
-/** @param {import("../../viz/browser/core/scene.ts").Mark[]} marks */
-const svg = (marks) => svgOf({ width: 100, height: 50, marks, font: "'A & B'" }, tools);
+const svg = (marks: Mark[]) =>
+  svgOf({ width: 100, height: 50, marks, font: "'A & B'" }, tools);
 
 test("words are text whatever they hold, and what no XML may hold is replaced", () => {
   const file = svg([text({ text: "<b>&\"\ud83d\u0007", x: 1, y: 2, size: 10, fill: "#000" })]);
@@ -51,15 +54,6 @@ test("a word without room is squeezed and not cut; a turned one turns around its
   assert.match(turned, /x="0" y="3.4" transform="translate\(5,2\) rotate\(-90\)"/);
 });
 
-test("each word carries its measured width, so that no other face makes it longer", () => {
-  const words = [["L1 H4", 600], ["1.00", 400]].map(([word, weight], n) => text({
-    text: String(word), x: 20 * n, y: 9, size: 8, weight: weight === 600 ? 600 : 400, fill: "#000",
-  }));
-  const widths = svg(words).matchAll(/textLength="([\d.]+)" lengthAdjust="spacingAndGlyphs"/g);
-  assert.deepEqual([...widths].map(([, length]) => Number(length)), [20, 16]);
-  assert.doesNotMatch(svg([text({ text: "", x: 0, y: 0, size: 8, fill: "#000" })]), /textLength/);
-});
-
 test("a caption stands under the drawing, in lines as wide as it and none of it lost", () => {
   const drawing = { name: "a", width: 100, height: 50, marks: [], theme };
   assert.equal(captioned(drawing, [], measure), drawing);
@@ -88,7 +82,7 @@ test("a canvas on a phone has its pixels, or as many as Safari can hold there", 
 });
 
 test("white ground is white with ink of its own", () => {
-  const dark = { ...theme, name: /** @type {const} */ ("dark"), paper: "#000000", ink: "#ffffff" };
+  const dark = { ...theme, name: "dark" as const, paper: "#000000", ink: "#ffffff" };
   const white = onWhite(dark);
   assert.deepEqual([white.name, white.paper, white.font], ["light", "#ffffff", dark.font]);
   assert.notEqual(white.ink, dark.ink);
@@ -108,4 +102,29 @@ test("a sheet has room for its title, lines, note and legend, and is named after
   for (const words of ["a title", "one", "two", "note", "weight 0", ">1<"]) {
     assert.ok(file.includes(words), words);
   }
+});
+
+test("a PDF has one page of the picture's size and its pixels without loss", async () => {
+  const pixels = Uint8ClampedArray.from({ length: 3 * 2 * 4 }, (_, n) => (n % 4 === 3 ? 255 : n));
+  const size = { width: 120, height: 80 };
+  const blob = await pdfOf({ pixels, width: 3, height: 2 }, size);
+  const file = Buffer.from(await blob.arrayBuffer());
+  const written = file.toString("latin1");
+  assert.ok(written.startsWith("%PDF-1.4"));
+  assert.ok(written.includes("/MediaBox [0 0 90 60]"));
+  const table = Number(/startxref\n(\d+)/.exec(written)?.[1]);
+  const places = written.slice(table).matchAll(/^(\d{10}) 00000 n $/gm);
+  [...places].forEach(([, place], n) =>
+    assert.ok(written.slice(Number(place)).startsWith(`${n + 1} 0 obj`)));
+  const image = /FlateDecode \/Length (\d+) >>\nstream\n/.exec(written);
+  const begin = (image?.index ?? 0) + (image?.[0].length ?? 0);
+  const colors = inflateSync(file.subarray(begin, begin + Number(image?.[1])));
+  assert.deepEqual([...colors], [...pixels].filter((_, n) => n % 4 !== 3));
+});
+
+test("a reference names model and sentence, and no letter of a sentence is a command", () => {
+  const caption = ["“\u206850 % of \\input{x}\u2069” → “y”", "Headlight 1"];
+  const entry = bibtexOf("headlight-l2-h5-cross", caption);
+  assert.match(entry, /^@misc\{headlight-l2-h5-cross,\n/);
+  assert.match(entry, /note = \{“50 \\% of inputx” → “y” Headlight 1\},/);
 });

@@ -4,25 +4,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stageMarks } from "../../viz/browser/player/marks.ts";
-import { planPlayer, planTiles } from "../../viz/browser/player/plan.ts";
+import { planPlayer } from "../../viz/browser/player/plan.ts";
 import { Player } from "../../viz/browser/player/view.ts";
-import { assertApart, measure, only, palette, textsOf, theme, viewOf } from "./samples.js";
+import { assertApart, measure, only, palette, textsOf, theme, viewOf } from "./samples.ts";
 
-/** @param {number[]} numbers of the steps; weight (n, n) is 1 at the last of them, 0 before it */
-function runOf(numbers) {
+function runOf(numbers: number[]) {
   const [queries, keys] = [2, 3];
   const weights = new Uint16Array(numbers.length * queries * keys);
   const last = (numbers.length - 1) * queries * keys;
   for (let n = 0; n < queries; n++) weights[last + n * keys + n] = 65_535;
-  const kind = /** @type {const} */ ({
+  const kind = {
     kind: "cross", name: "cross-attention", color: "#D55E00", layers: 1, heads: 1,
     selected: [0, 0], size: [queries, keys],
-  });
+  } as const;
   return {
     title: "", source: ["a", "b", "</s>"], written: ["<s>", "x", "</s>"], steps: [], links: [],
-    languages: /** @type {[string, string]} */ (["", ""]), outside: "",
-    kinds: [{ ...kind, selected: /** @type {[number, number]} */ ([0, 0]),
-      size: /** @type {[number, number]} */ ([queries, keys]), weights, palette }],
+    languages: ["", ""] as [string, string], outside: "",
+    kinds: [{ ...kind, selected: [0, 0] as [number, number],
+      size: [queries, keys] as [number, number], weights, palette }],
     training: numbers.map((number, n) => ({ number, written: ["", null, "x x"][n % 3], loss: "" })),
   };
 }
@@ -46,11 +45,6 @@ test("the first and the last step stand beside the ribbons, each with its own we
     assertApart([...maps, ...words], plan, `${width}`);
   }
   assert.equal(planPlayer(runOf([1]), 1200, measure).ends, null); // nothing to compare
-});
-
-test("six layers of tiles have room below", () => {
-  const kind = { ...runOf([1]).kinds[0], layers: 6, heads: 8 };
-  assert.ok(planTiles(kind, 1200, true).height < 280);
 });
 
 test("it says what the model writes where that was saved, else nothing of it", () => {

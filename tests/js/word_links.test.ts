@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brokenTogether, placed, planLinks } from "../../viz/browser/word_links/plan.ts";
 import { linkMarks, pairRows, WordLinks } from "../../viz/browser/word_links/view.ts";
-import { assertApart, linkData, measure, only, theme, viewOf } from "./samples.js";
+import { assertApart, linkData, measure, only, theme, viewOf } from "./samples.ts";
 
-const SIDES = /** @type {const} */ (["source", "target"]);
-/** @param {number} count */
-const diagonal = (count) => Array.from({ length: count }, (_, n) => [n, n, 0.9]);
+const SIDES = ["source", "target"] as const;
+const diagonal = (count: number) => Array.from({ length: count }, (_, n) => [n, n, 0.9]);
 
 test("words stand at their partners, in their order and none over another", () => {
-  const at = (/** @type {number[]} */ ...centers) =>
+  const at = (...centers: number[]) =>
     centers.map((center) => ({ center, weight: center < 0 ? 0 : 1 }));
   assert.deepEqual(placed(at(10, 50), [20, 20], 5, 100), [0, 40]); // just where they want
   // both want one place: they share the way to it; the third wants what lies outside
@@ -42,14 +41,12 @@ test("two sentences are broken together where the fewest links are cut", () => {
 
 test("a sentence that runs to the left has its first word at the right", () => {
   const [english, hebrew] = [["one", "two", "three"], ["אחד", "שתיים", "שלוש"]];
-  /** @param {string[]} source @param {string[]} target */
-  const lines = (source, target) => {
+  const lines = (source: string[], target: string[]) => {
     const data = { ...linkData(3, 3, diagonal(3)), source, target };
     const { places } = planLinks(data, 700, measure);
     return SIDES.map((side) => places[side].map(({ x }) => x));
   };
-  /** @param {number[]} xs */
-  const falls = (xs) => xs.every((x, n) => !n || x < xs[n - 1]);
+  const falls = (xs: number[]) => xs.every((x, n) => !n || x < xs[n - 1]);
   const [rising, falling] = lines(english, hebrew);
   assert.ok(falls(falling) && falls([...rising].reverse()));
   const [left, right] = lines(["2", ...hebrew], ["123", ...hebrew]); // digits have no direction
@@ -96,7 +93,7 @@ test("a link that holds one way only is dashed, and says so", () => {
 
 test("keys walk along a sentence and cross over to the strongest partner", () => {
   const data = linkData(4, 3, [[2, 0, 0.9], [2, 1, 0.95]]);
-  for (const [from, key, columns, to] of /** @type {any[][]} */ ([
+  for (const [from, key, columns, to] of [
     [null, "ArrowDown", false, ["source", 0]],
     [["source", 2], "ArrowRight", false, ["source", 3]],
     [["source", 2], "ArrowDown", false, ["target", 1]],
@@ -104,7 +101,7 @@ test("keys walk along a sentence and cross over to the strongest partner", () =>
     [["source", 2], "ArrowDown", true, ["source", 3]],
     [["source", 2], "ArrowRight", true, ["target", 1]],
     [["source", 3], "ArrowDown", false, ["target", 2]],
-  ])) {
+  ] as any[][]) {
     const [at, next] = [from, to].map((place) => place && { side: place[0], index: place[1] });
     const view = viewOf(WordLinks, { data, plan: { columns }, at });
     assert.deepEqual(view.target(key), next);
@@ -120,8 +117,8 @@ test("the table has each pair, and each word that has none", () => {
   ]);
 });
 
-/** The same words with shares. @param {ReturnType<typeof linkData>} data */
-const shared = (data) => ({
+/** The same words with shares. */
+const shared = (data: ReturnType<typeof linkData>) => ({
   ...data,
   shares: {
     source: data.source.map((_, n) => n / 10), target: data.target.map((_, n) => 1 - n / 10),

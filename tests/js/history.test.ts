@@ -10,32 +10,28 @@ class Field {
   value = "Zwei";
   selectionStart = 0;
   selectionEnd = 0;
-  /** @type {Record<string, string>} */
-  dataset = {};
+  dataset: Record<string, string> = {};
 
   getRootNode() {
     return { activeElement: this };
   }
 
-  /** @param {number} start @param {number} end */
-  setSelectionRange(start, end) {
+  setSelectionRange(start: number, end: number) {
     [this.selectionStart, this.selectionEnd] = [start, end];
   }
 }
 
 test("a letter is an action of the reader, and no text of the server or of a late run is", () => {
-  /** @type {string[]} */
-  const log = [];
+  const log: string[] = [];
   const field = new Field();
-  /** @type {Record<string, (event: any) => void>} */
-  const listeners = {};
+  const listeners: Record<string, (event: any) => void> = {};
   const type = () => listeners.beforeinput({ composedPath: () => [field] });
   const history = {
     pushState: () => log.push("push"),
-    replaceState: (/** @type {unknown[]} */ ..._) => log.push("replace"),
+    replaceState: (..._: unknown[]) => log.push("replace"),
   };
   runInNewContext(SCRIPT, {
-    addEventListener: (/** @type {string} */ name, /** @type {any} */ act) => {
+    addEventListener: (name: string, act: any) => {
       listeners[name] = act;
     },
     history, location: { href: "http://host/translate" }, URL, window: {},
@@ -44,7 +40,7 @@ test("a letter is an action of the reader, and no text of the server or of a lat
     HTMLInputElement: class {}, HTMLTextAreaElement: Field,
   });
   Object.assign(globalThis, { document: { execCommand: type } }); // as Safari does
-  replaceText(/** @type {any} */ (field), "Drei");
+  replaceText(field as any, "Drei");
   history.replaceState({}, "", "?text=Drei");
   type();
   history.replaceState({}, "", "?text=Vier");

@@ -33,34 +33,32 @@ import { linkMarks } from "../../viz/browser/word_links/view.ts";
 import {
   gridPart, insideData, linkData, mapData, maskGrid, measure, modelData, palette, ribbonData,
   stripData, theme, treeData, words,
-} from "./samples.js";
+} from "./samples.ts";
+import type { Mark } from "../../viz/browser/core/scene.ts";
+import type { Theme } from "../../viz/browser/core/theme.ts";
 
-/** @import { Mark } from "../../viz/browser/core/scene.ts" */
-/** @import { Theme } from "../../viz/browser/core/theme.ts" */
-
-/** @typedef {{width: number, height: number, marks: Mark[]}} Picture */
+interface Size { width: number; height: number }
+type Picture = Size & { marks: Mark[] };
 
 const FOLDER = new URL("snapshots/", import.meta.url);
 const RENEW = process.argv.includes("--renew");
 
-/** @type {Theme[]} */
-const THEMES = [theme, {
+const THEMES: Theme[] = [theme, {
   ...theme, name: "dark", paper: "#131415", ink: "#ffffff", line: "#444444",
   quiet: "rgb(170,170,170)",
 }];
 
-/** Numbers from 0 to 1 in no order. @param {number} count */
-const numbers = (count) =>
+/** Numbers from 0 to 1 in no order. */
+const numbers = (count: number) =>
   Float32Array.from({ length: count }, (_, n) => ((37 * n + 11) % 97) / 96);
 
-/** @param {{width: number, height: number}} plan */
-const whole = ({ width, height }) => ({ x: 0, y: 0, width, height });
+const whole = ({ width, height }: Size) => ({ x: 0, y: 0, width, height });
 
-/** Each component by its folder. @type {Record<string, (theme: Theme) => Picture>} */
-const PICTURES = {
+/** Each component by its folder. */
+const PICTURES: Record<string, (theme: Theme) => Picture> = {
   architecture: (colors) => {
-    /** @type {string[]} */
-    const names = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
+    const file = readFileSync(new URL("boxes.json", import.meta.url), "utf8");
+    const names: string[] = JSON.parse(file);
     const shown = names.filter((name) => /^encoder|cross_attention$/.test(name));
     const data = modelData(shown, { heads: 2 });
     const plan = planModel(data.boxes, 700, 900, measure);
@@ -117,21 +115,21 @@ const PICTURES = {
     return { width, height, marks };
   },
   player: (colors) => {
-    const size = /** @type {[number, number]} */ ([3, 4]);
-    const kind = /** @type {import("../../viz/browser/player/plan.ts").KindData} */ ({
+    const size = [3, 4] as [number, number];
+    const kind = {
       kind: "cross", name: "cross-attention", color: "#d55e00", layers: 2, heads: 3,
       selected: [1, 0], size, palette,
       weights: Uint16Array.from(numbers(2 * 3 * 12), (weight) => 65_535 * weight),
-    });
+    } as import("../../viz/browser/player/plan.ts").KindData;
     const data = {
-      title: "", languages: /** @type {[string, string]} */ (["", ""]), outside: "", training: [],
+      title: "", languages: ["", ""] as [string, string], outside: "", training: [],
       source: words("s", 4), written: words("w", 4), kind: kind.kind, kinds: [kind], links: [],
       steps: Array.from({ length: 3 }, () => ({
         options: [0.7, 0.2, 0.1].map((p, n) => ({ label: `o${n}`, p })), taken: 1,
         beginnings: ["w1", "w2"],
       })),
     };
-    const head = /** @type {const} */ ({ kind: "cross", layer: 1, head: 0 });
+    const head = { kind: "cross", layer: 1, head: 0 } as const;
     const plan = planPlayer(data, 900, measure);
     const { tiles, width, height } = planTiles(kind, 900, false);
     const moment = {
@@ -146,7 +144,7 @@ const PICTURES = {
   ribbons: (colors) => {
     const data = ribbonData(2, 3, 4, { weights: numbers(24) });
     const [plan, on] = [planRibbons(data, 2, 500, measure), [0, 1]];
-    const shown = { side: /** @type {const} */ ("queries"), index: 1 };
+    const shown = { side: "queries" as const, index: 1 };
     const curves = { plan, colors: ["#0072b2", "#d55e00"], on, shown };
     const marks = ribbonMarks({
       ...curves, data, theme: colors, measure, at: shown, picked: shown, visible: whole(plan),
@@ -173,21 +171,20 @@ const PICTURES = {
       raw: String(label), label: String(label), start: 5 * n, end: 5 * n + 4,
       logProb: Math.log(Number(p)), p: Number(p), others: [],
     }));
-    /** @param {number} n */
-    const box = (n) => ({ left: 60 * n, top: 10, right: 60 * n + 50, bottom: 40 });
+    const box = (n: number) => ({ left: 60 * n, top: 10, right: 60 * n + 50, bottom: 40 });
     const placed = wordsOf(pieces, [0, 1, 1], 1).map((word, index) => ({
       word: { ...word, index, sure: true }, boxes: [box(index)],
     }));
     const marks = editorMarks({
       placed, open: 1, boxesOf: (piece) => [box(piece)], fromRight: false,
-      data: /** @type {any} */ ({ pieces }), theme: colors,
+      data: { pieces } as any, theme: colors,
     });
     return { width: 180, height: 50, marks };
   },
   word_links: (colors) => {
     const data = linkData(4, 3, [[0, 0, 0.9], [1, 1, 0.5], [2, 1, 0.25, 1], [3, 2, 0.004]]);
     const plan = planLinks(data, 500, measure);
-    const shown = { side: /** @type {const} */ ("target"), index: 1 };
+    const shown = { side: "target" as const, index: 1 };
     const marks = linkMarks({
       data, plan, theme: colors, measure, at: shown, pinned: shown, shown,
     });
@@ -195,13 +192,12 @@ const PICTURES = {
   },
 };
 
-/** Rasters as their hashes, so that the files stay small.
- * @param {import("../../viz/browser/core/color.ts").Raster} raster */
-const address = ({ width, height, pixels }) =>
+/** Rasters as their hashes, so that the files stay small. */
+const address = ({ width, height, pixels }: import("../../viz/browser/core/color.ts").Raster) =>
   `data:${width}x${height},${createHash("sha256").update(pixels).digest("hex").slice(0, 16)}`;
 
-/** A line for each mark. @param {Theme} colors @param {Picture} picture */
-function svgFile(colors, { width, height, marks }) {
+/** A line for each mark. */
+function svgFile(colors: Theme, { width, height, marks }: Picture) {
   const ground = rect({ x: 0, y: 0, width, height, fill: colors.paper });
   const picture = { width, height, marks: [ground, ...marks], font: colors.font };
   return `${svgOf(picture, { measure, address }).replaceAll("><", ">\n<")}\n`;

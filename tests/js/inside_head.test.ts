@@ -1,32 +1,30 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isMade, partAt, planInside } from "../../viz/browser/inside_head/plan.ts";
+import { SharedChoice } from "../../viz/browser/core/store.ts";
+import {
+  type ArrayName, type InsidePlan, isMade, type MathNode, partAt, planInside,
+} from "../../viz/browser/inside_head/plan.ts";
 import {
   equationParts, InsideHead, insideMarks, tableRows, wordsOf,
 } from "../../viz/browser/inside_head/view.ts";
-import { assertApart, insideData, measure, only, plain, theme, viewOf } from "./samples.js";
-
-/** @import { ArrayName } from "../../viz/browser/inside_head/plan.ts" */
+import { assertApart, insideData, measure, only, plain, theme, viewOf } from "./samples.ts";
 
 const STEPS = 10;
 const [WIDE, NARROW] = [1200, 390];
 
-/** @param {number} step @param {number} width */
-const planned = (step, width, data = insideData()) => planInside(data, step, width, measure);
+const planned = (step: number, width: number, data = insideData()) =>
+  planInside(data, step, width, measure);
 
-/** @param {number} step */
-function marksAt(step, data = insideData(), width = WIDE) {
+function marksAt(step: number, data = insideData(), width = WIDE) {
   const plan = planned(step, width, data);
   return { plan, marks: insideMarks({ data, plan, theme, step, ratio: 1 }) };
 }
 
-/** @param {import("../../viz/browser/inside_head/plan.ts").InsidePlan} plan
- * @param {string} name */
-const partsOf = (plan, name) => plan.parts.filter((part) => part.name === name);
+const partsOf = (plan: InsidePlan, name: string) =>
+  plan.parts.filter((part) => part.name === name);
 
 test("an equation can be broken at its spaces, and nothing of it is lost", () => {
-  /** @type {import("../../viz/browser/inside_head/plan.ts").MathNode[]} */
-  const [q, comma, space, k] = [["mi", "q"], ["mo", ","], ["mo", " "], ["mi", "k"]];
+  const [q, comma, space, k]: MathNode[] = [["mi", "q"], ["mo", ","], ["mo", " "], ["mi", "k"]];
   assert.deepEqual(equationParts(["mrow", [q, comma, space, k]]), [[q, comma], [k]]);
   assert.deepEqual(equationParts(q), [[q]]);
 });
@@ -65,7 +63,7 @@ test("no two parts lie over each other, and all lie in the picture", () => {
 test("the place of each value is found again, and no place of another step", () => {
   for (const [step, width] of [[0, WIDE], [0, NARROW], [7, WIDE], [7, NARROW]]) {
     const plan = planned(step, width);
-    const view = viewOf(InsideHead, { plan, step });
+    const view = viewOf(InsideHead, { plan, shared: new SharedChoice(step) });
     for (const part of plan.parts) {
       const { name, rows, columns } = part;
       for (const [row, column] of [[0, 0], [rows - 1, columns - 1]]) {
@@ -86,7 +84,7 @@ test("the place of each value is found again, and no place of another step", () 
 });
 
 test("what was pointed at is nowhere when its step is not reached, or another is shown", () => {
-  const at = /** @type {const} */ ({ name: "weighted", step: 7, row: 0, column: 0 });
+  const at = { name: "weighted", step: 7, row: 0, column: 0 } as const;
   assert.ok(partAt(planned(7, WIDE), 7, at));
   assert.equal(partAt(planned(6, WIDE), 6, at), undefined);
   assert.equal(partAt(planned(9, NARROW), 9, at), undefined);
@@ -97,10 +95,9 @@ test("a value is named with its key, its head, its place", () => {
   data.arrays.weighted[1 * 5 + 2] = -3;
   data.arrays.norms[1] = 4;
   const { parts } = planned(0, WIDE);
-  /** @param {ArrayName} name @param {number} row @param {number} column */
-  const wordsAt = (name, row, column) => {
+  const wordsAt = (name: ArrayName, row: number, column: number) => {
     const part = parts.find((candidate) => candidate.name === name);
-    return plain(wordsOf(data, /** @type {any} */ (part), { row, column }).join(" "));
+    return plain(wordsOf(data, part as any, { row, column }).join(" "));
   };
   assert.equal(wordsAt("weighted", 1, 2), "α v · “k1” · 3 of 5 −3");
   assert.equal(wordsAt("dots", 0, 0), "q · k · “k0” 0");
@@ -114,9 +111,10 @@ test("a value is named with its key, its head, its place", () => {
 
 test("a click that takes back one which is not answered yet is not undone by that answer", () => {
   const view = viewOf(InsideHead, {
-    data: { steps: Array(STEPS).fill({}) }, options: {}, play: {}, step: 0, heard: 0,
-    awaited: null, showStep() {}, layOut() {},
+    data: { steps: Array(STEPS).fill({}) }, options: {}, play: {}, shared: new SharedChoice(0),
+    showStep() {}, layOut() {},
   });
+  view.follow(0);
   view.go(3);
   view.go(0);
   view.follow(3);

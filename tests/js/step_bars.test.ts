@@ -3,24 +3,21 @@ import { test } from "node:test";
 import {
   barMarks, heightOf, leftOf, planBars, StepBars, topOf,
 } from "../../viz/browser/step_bars.ts";
-import { measure, only, theme, viewOf } from "./samples.js";
+import { measure, only, theme, viewOf } from "./samples.ts";
 
-const message = /** @type {any} */ ({
-  meta: {
-    title: "t", note: "", pieces: ["▁Zwei", "▁Ein", "▁Hun", "▁Hund", "▁Tiere", "de"],
-    labels: ["Zwei", "Ein", "Hun", "Hund", "Tiere".repeat(40), "·de"],
-  },
-  arrays: {
-    counts: Uint32Array.of(2, 3, 1), probabilities: Float32Array.of(0.75, 0.125, 0.25, 0.5, 0, 1),
-  },
-});
-const data = StepBars.read(message);
+const PIECES = [
+  [["▁Zwei", 0.75], ["▁Ein", 0.125]], [["▁Hun", 0.25], ["▁Hund", 0.5], ["▁Tiere", 0]], [["de", 1]],
+];
+const data = {
+  title: "t", note: "",
+  steps: PIECES.map((step) => step.map(([raw, p]) => ({
+    raw: String(raw), label: raw === "▁Tiere" ? "Tiere".repeat(40) : String(raw), p: Number(p),
+  }))),
+};
 
 test("a choice names the whole prefix, without what was written in its place", () => {
-  assert.deepEqual(data.steps.map((step) => step.length), [2, 3, 1]);
-  /** @type {any[]} */
-  const choices = [];
-  const options = { onSelect: (/** @type {any} */ choice) => choices.push(choice) };
+  const choices: any[] = [];
+  const options = { onSelect: (choice: any) => choices.push(choice) };
   for (const [step, row] of [[1, 1], [0, 1], [1, 0]]) {
     viewOf(StepBars, { data, options }).pick({ step, row });
   }
@@ -49,7 +46,7 @@ test("all bars have one scale, and each is hit where it stands", () => {
 });
 
 test("arrow keys stay on the bars that there are", () => {
-  const to = (/** @type {any} */ at, /** @type {string} */ key) => 
+  const to = (at: any, key: string) => 
     viewOf(StepBars, { data, at }).target(key);
   assert.deepEqual(to(null, "ArrowRight"), { step: 0, row: 0 });
   assert.deepEqual(to({ step: 1, row: 2 }, "ArrowRight"), { step: 2, row: 0 });

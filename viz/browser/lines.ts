@@ -1,8 +1,9 @@
 // The sentences to choose from: typed words filter them, arrow keys walk over them. Each one is a
 // link to itself, so that its address can be copied.
 
-import { boxAt, isShortcut, make, reveal } from "../core/dom.ts";
-import { logText, within } from "../core/text.ts";
+import { boxAt, isShortcut, make, reveal } from "./core/dom.ts";
+import { logText, within } from "./core/text.ts";
+import type { Head } from "./head_grid/plan.ts";
 
 export interface Sentence {
   number: number; // of its line, from 1
@@ -14,7 +15,6 @@ export interface Sentence {
   sides: [name: string, code: string][]; // source and target, with their languages' codes
 }
 
-/** Read a sentence of the message of viz/lines.py. */
 export const sentenceOf =
   ([number, source, target, logP, length, unlike, sides]: any[]): Sentence =>
     ({ number, source, target, logP, length, unlike, sides });
@@ -105,7 +105,6 @@ export class SentenceList {
     if (stop) this.node(stop.number).tabIndex = 0;
   }
 
-  /** Scroll the list to the chosen sentence; the page stays. */
   reveal() {
     const node = this.nodes.get(this.chosen);
     if (!node?.parentNode) return;
@@ -151,3 +150,32 @@ export function matching(sentences: Sentence[], typed: string) {
 
 const folded = (text: string) =>
   text.normalize("NFKD").replace(/\p{Diacritic}/gu, "").toLowerCase();
+
+/** Let the button of a row of all heads open its head, and the one above a column sort the rows by
+ * it, the largest first.
+ * @returns marks the head that is open */
+export function headTable(place: HTMLElement, onChoose: (head: Head) => void) {
+  const body = place.querySelector("tbody") as HTMLTableSectionElement;
+  const rows = [...body.rows]; // by kind and layer
+  const mark = (head: Head) => {
+    for (const row of rows) {
+      const isOpen = row.dataset.head === JSON.stringify(head);
+      row.querySelector("button")?.setAttribute("aria-pressed", String(isOpen));
+    }
+  };
+  for (const row of rows) {
+    row.querySelector("button")?.addEventListener("click", () => {
+      const head: Head = JSON.parse(row.dataset.head as string);
+      mark(head);
+      onChoose(head);
+    });
+  }
+  const tops = [...place.querySelectorAll("thead th")];
+  tops.forEach((top, column) => top.querySelector("button")?.addEventListener("click", () => {
+    const value = (row: HTMLTableRowElement) => Number(row.cells[column].dataset.value ?? 0);
+    body.replaceChildren(...[...rows].sort((a, b) => value(b) - value(a)));
+    for (const other of tops) other.removeAttribute("aria-sort");
+    top.setAttribute("aria-sort", "descending");
+  }));
+  return mark;
+}

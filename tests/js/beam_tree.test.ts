@@ -6,24 +6,20 @@ import {
 import {
   BeamTree, hypothesisRows, linesOn, stateOf, treeMarks,
 } from "../../viz/browser/beam_tree/view.ts";
-import { measure, only, plain, theme, treeData, viewOf } from "./samples.js";
+import { measure, only, plain, theme, treeData, viewOf } from "./samples.ts";
+import type { TreeData } from "../../viz/browser/beam_tree/plan.ts";
 
-/** @import { TreeData } from "../../viz/browser/beam_tree/plan.ts" */
-
-/** Search with random probabilities: 2 K candidates at each step, K of them kept.
- * @param {number} K @param {number} steps */
-function searched(K, steps) {
+/** Search with random probabilities: 2 K candidates at each step, K of them kept. */
+function searched(K: number, steps: number) {
   let seed = 7;
   const random = () => {
     seed = (seed * 48271) % 2147483647;
     return seed / 2147483647;
   };
-  /** @type {any[][]} */
-  const rows = [];
+  const rows: any[][] = [];
   let live = [-1];
   for (let step = 1; step <= steps; step++) {
-    /** @type {number[]} */
-    const survivors = [];
+    const survivors: number[] = [];
     for (let n = 0; n < 2 * K; n++) {
       const parent = live[Math.floor(random() ** 2 * live.length)];
       const ends = n === 0 && step > steps - K;
@@ -50,8 +46,8 @@ const SMALL = [
   [1, "▁Hund", -2, "dropped"], [2, "▁Hunde", -0.3], [2, "▁Hund", -1], [2, "▁Katzen", -9, "dropped"],
   [5, ".", -0.1], [6, "!", -0.4], [8, "</s>", -0.1, "finished", -0.5],
 ];
-const small = (/** @type {any} */ more = {}) => treeData(SMALL, { best: 10, ...more });
-const plan = (/** @type {TreeData} */ data, withDropped = false) =>
+const small = (more: any = {}) => treeData(SMALL, { best: 10, ...more });
+const plan = (data: TreeData, withDropped = false) =>
   planTree(data, withDropped, 1200, measure);
 
 test("no piece and no line runs into another, at beam 4 and 8, 30 and 200 steps", () => {
@@ -98,8 +94,7 @@ test("no piece and no line runs into another, at beam 4 and 8, 30 and 200 steps"
   }
 });
 
-/** @param {TreeData} data @param {number | null} at */
-function marksOf(data, at = null) {
+function marksOf(data: TreeData, at: number | null = null) {
   const made = plan(data);
   const visible = { x: 0, y: 0, width: made.width, height: made.height };
   const scene = { data, plan: made, theme, measure, at: at === null ? null : { node: at } };
@@ -127,7 +122,7 @@ test("the translation is one straight line at the top, in full ink", () => {
 
 test("what was dropped is hidden until it is asked for, unless it is chosen", () => {
   const dropped = [4, 7];
-  const shown = (/** @type {any} */ { places }) =>
+  const shown = ({ places }: any) =>
     dropped.filter((n) => places[n] !== null);
   assert.deepEqual(shown(plan(small())), []);
   assert.deepEqual(shown(plan(small(), true)), dropped);
@@ -138,8 +133,7 @@ test("what was dropped is hidden until it is asked for, unless it is chosen", ()
 
 test("keys go to the parent, to the best child, and through the pieces of a step", () => {
   const data = small();
-  /** @param {number | null} at @param {string[]} keys */
-  const walked = (at, ...keys) => {
+  const walked = (at: number | null, ...keys: string[]) => {
     const from = at === null ? null : { node: at };
     const view = viewOf(BeamTree, { data, plan: plan(data), at: from });
     for (const key of keys) view.at = view.target(key);

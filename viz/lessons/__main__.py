@@ -15,13 +15,14 @@ from transformer.cli.arguments import Parser, whole_number
 from transformer.files.installed import ASSETS, BUNDLED
 from viz.draw.caption import Origin
 from viz.draw.formatting import counted
-from viz.lessons.answers import Answers, Table, read_answers
+from viz.lessons.answers import Answers, answers_table, misfit, read_answers
 from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
 from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
 from viz.lessons.reading import LessonError, read_lesson
 from viz.lessons.writing import puzzle_file
+from viz.trace_files import csv_bytes
 
 NAME = "viz.lessons"
 MAX_LINES = 10_000
@@ -97,11 +98,17 @@ def _collect(options: argparse.Namespace) -> int:
         if path is None:
             raise InputError(f"{options.lessons} has no lesson {name!r}: name its folder.")
         lesson = read_lesson(path)
-        table = Table(lesson)
-        problems += filter(None, (table.add(answers, file) for file, answers in files.items()))
-        print("\n".join(table.lines()), flush=True)  # before a file that may go there, too
+        wrong = {file: misfit(answers, lesson) for file, answers in files.items()}
+        problems += [f"{file} {problem}" for file, problem in wrong.items() if problem]
+        table = answers_table(lesson, [files[file] for file in files if not wrong[file]])
+        width = table["name"].str.len().max()
+        for student, right, count, *marks in table.itertuples(index=False):
+            print(f"{student:<{width}}  {right} of {count}  {' '.join(marks)}")
         if options.out:
-            command.save(options.out, table.csv().decode())
+            sys.stdout.flush()  # before a file that may go there, too
+            # a spreadsheet would compute what begins so
+            table["name"] = table["name"].str.replace(r"^(?=[=+@-])", "'", regex=True)
+            command.save(options.out, csv_bytes(table).decode())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")
     return _say(problems)

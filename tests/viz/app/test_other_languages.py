@@ -45,7 +45,7 @@ MORE: dict[str, list[dict[str, str]]] = {
     ],
     "inside": [{"kind": "encoder"}],
     "roles": [{VIEW: name} for name in VIEWS if name != ROLES],
-    "masks": [{"kind": "encoder"}, {"kind": "cross"}, {MASKS: WITHOUT_MASK}],
+    "masks": [{"kind": "encoder"}, {"kind": "cross-attention"}, {MASKS: WITHOUT_MASK}],
     "positions": [{POSITIONS: "Remove positions"}],
     "training": [{TRAINING: "Curves"}],
     "architecture": [

@@ -4,7 +4,7 @@ Only this module calls `st.text_input`, `st.text_area` and `st.file_uploader`. E
 has a bound, held in the browser and on the server; whatever the browser sends, a text is a text.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -48,6 +48,11 @@ def choose_one(
         label_visibility="visible" if labelled else "collapsed",
     )
     return chosen or first
+
+
+def button(label: str, key: str, act: Callable[..., None], *values: Any, **options: Any) -> None:
+    """Draw `st.button`, which calls a function with some values."""
+    st.button(label, key=key, on_click=act, args=values, **options)
 
 
 def whole_number(

@@ -71,7 +71,7 @@ _HEAD = {"kind", "layer", "head"}
 def card_view(lesson: Lesson, card: Card, page: str) -> View:
     """Return the view of a card; `page` is the one that is open, for a card without a link."""
     linked = card.view or View(page, {})
-    choices = address.under_new_names(linked.choices)
+    choices = {name: [*values] for name, values in linked.choices.items()}
     if linked.page in ("heads", "inside"):
         head = card.answer.arguments.get("head") if card.answer else None
         if isinstance(head, Head):

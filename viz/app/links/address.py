@@ -7,11 +7,10 @@ it cannot hold, such as infinity. It also removes a name from the address of the
 widget of the last page had it, even if a link or Back has just put it there.
 """
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from html import escape
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -66,29 +65,6 @@ UNLOCKED = "address.unlocked"
 CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
 """Names that stay in the address from page to page, without a widget that has them."""
 
-OLD_NAMES = {"german": "edited"}
-"""Names in earlier links, with the current ones."""
-
-_OLD_CROSS = {"cross": "cross-attention"}
-_OLD_MEASURES = {"loss without": "loss increase", "end token": "end"}
-_OLD_MEASURES |= {f"this head: {old}": f"this head: {new}" for old, new in _OLD_MEASURES.items()}
-_OLD_MEASURES |= {"change of loss": "loss increase", "change of BLEU": "BLEU change"}
-OLD_VALUES = {
-    "kind": _OLD_CROSS,
-    "kinds": _OLD_CROSS,
-    "rows": {"word written": "word predicted"},
-    "roles_measure": {**_OLD_MEASURES, "alignment": "one-to-one"},
-    **dict.fromkeys(("corpus_x", "corpus_y", "corpus_color", "corpus_measure"), _OLD_MEASURES),
-    **dict.fromkeys(("remove_by", "compare_measure", "removal_order", "search_by"), _OLD_MEASURES),
-    "arch_view": {"work and memory": "computation and memory"},
-    "arch_quantity": {"work": "computation"},
-    "roles_view": {"Take away": "Remove heads"},
-    "mask-view": {"take it away": "remove the mask"},
-    "mask-as": {"booleans": "True/False", "numbers": "0/−∞"},
-    "pe_view": {"Beyond": "Shift positions", "Without": "Remove positions"},
-}
-"""By name: values in earlier links, with the current ones."""
-
 LINKED = "linked"
 """Name at the beginning of the query of a link, which `prepare` takes out. Streamlit leaves the
 address as it is where the page of a link is open; where another page is, it takes names out of it,
@@ -103,21 +79,20 @@ RESERVED = "$$ID"
 LARGEST = 2.0**53
 """Largest whole number: a browser cannot tell larger ones apart."""
 
-_LAYER, _HEAD, _KIND, _ROW, _SINKS = "layer", "head", "kind", "rows", "without_sinks"
+_HEAD = {"kind": "kind", "layer": "layer", "head": "head"}
+_MAP = {"rows": "rows", "without_sinks": "without_sinks"}
 SHARED: dict[str, dict[str, str]] = {
-    "translate": {"rows": _ROW, "without_sinks": _SINKS},
-    "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD, "rows": _ROW, "without_sinks": _SINKS},
-    "inside": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
-    "roles": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
-    "corpus": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
-    "training": {"kind": _KIND},
-    "architecture": {"arch_layer": _LAYER},
+    "translate": _MAP,
+    "heads": {**_HEAD, **_MAP},
+    **dict.fromkeys(("inside", "roles", "corpus"), _HEAD),
+    "training": {"kind": "kind"},
+    "architecture": {"arch_layer": "layer"},
 }
 """By page: the names in the address that stand for a choice which several pages share."""
 
 _PAGE, _RAW, _ARRIVED = "address.page", "address.raw", "address.arrived"
-_CARRIED = "address.carried"
-_SHARED_CHOICES, _QUERY_BY_PAGE = "address.shared_choices", "address.query_by_page"
+_CARRIED, _SHARED_CHOICES = "address.carried", "address.shared_choices"
+_QUERY_BY_PAGE = "address.query_by_page"
 
 PAGE_CHANGED = "address.page_changed"
 """In the session: whether the page is another one than that to which the sentence bar has carried
@@ -236,8 +211,7 @@ def raw_value(name: str) -> str | None:
     query = st.session_state.get(_RAW)
     if query is None:  # a part of the app is drawn by itself
         return st.query_params.get(name)
-    values = _read(query).get(name)
-    return values[-1] if values else None
+    return _read(query).get(name, [None])[-1]
 
 
 def length_problem() -> str:
@@ -282,35 +256,16 @@ def clean(query: Mapping[str, list[str]]) -> Query:
 def _is_usable(name: str, value: str) -> bool:
     if len(value) > longest(name) or name.startswith(RESERVED):
         return False
-    return name in FREE_TEXTS or not _is_unusable_number(value)
+    try:
+        return name in FREE_TEXTS or abs(float(value)) <= LARGEST  # which NaN is not
+    except ValueError:
+        return True
 
 
 def _read(query: str) -> Query:
-    """Parse a query string under the current names and values; they count before old ones."""
-    values_by_name = parse_qs(query if len(query) <= MAX_QUERY else "", keep_blank_values=True)
-    for name in [name for name in values_by_name if name.startswith(RESERVED)]:
-        del values_by_name[name]
-    for earlier, name in OLD_NAMES.items():
-        if (values := values_by_name.pop(earlier, None)) is not None:
-            values_by_name.setdefault(name, values)
-    for name, renamed in OLD_VALUES.items():
-        if name in values_by_name:
-            values_by_name[name] = [renamed.get(value, value) for value in values_by_name[name]]
-    return values_by_name
-
-
-def under_new_names(choices: Mapping[str, str | Sequence[str]]) -> Query:
-    """Return the choices of a link under the current names and values."""
-    return _read(urlencode(choices, doseq=True))
-
-
-def _is_unusable_number(value: str) -> bool:
-    """Return whether a value looks like a number but is infinite, NaN or above 2^53."""
-    try:
-        number = float(value)
-    except ValueError:
-        return False
-    return not (math.isfinite(number) and abs(number) <= LARGEST)
+    query = query if len(query) <= MAX_QUERY else ""
+    values_by_name = parse_qs(query, keep_blank_values=True)
+    return {n: values for n, values in values_by_name.items() if not n.startswith(RESERVED)}
 
 
 def _query_of_new_page(before: str, page: str, query: Query) -> Query:
@@ -320,7 +275,7 @@ def _query_of_new_page(before: str, page: str, query: Query) -> Query:
     """
     state = st.session_state
     wanted = dict(state.get(_CARRIED, {}))
-    wanted |= {OLD_NAMES.get(n, n): st.query_params.get_all(n) for n in st.query_params}
+    wanted |= {name: st.query_params.get_all(name) for name in st.query_params}
     wanted.pop(LINKED, None)
     query_by_page: dict[str, Query] = state.setdefault(_QUERY_BY_PAGE, {})
     # Streamlit has taken out what was bound on the last page
@@ -347,19 +302,16 @@ def _query_of_new_page(before: str, page: str, query: Query) -> Query:
     return wanted
 
 
-MARK = "<i data-present hidden></i>"
-"""Element by which the style sheet and `js/share.js` know that the page is presented."""
-
-
 def is_presented() -> bool:
     """Return whether the page is presented."""
     return st.query_params.get(PRESENT) == "1"
 
 
 def mark_presentation() -> None:
-    """Draw the mark, and the button that ends it."""
-    if not is_presented():
-        return
-    with st.container(key="presenting", horizontal=True):
-        st.html(MARK)
-        st.button("End", key="present-end", type="tertiary", on_click=choose, args=(PRESENT, None))
+    """Draw the mark, by which styles and `js/share.js` know it, and the button that ends it."""
+    if is_presented():
+        with st.container(key="presenting", horizontal=True):
+            st.html("<i data-present hidden></i>")
+            st.button(
+                "End", key="present-end", type="tertiary", on_click=choose, args=(PRESENT, None)
+            )

@@ -28,7 +28,7 @@ Before the first card.
 Look at one row.
 
 ```yaml
-link: /heads?kind=cross&layer=1&head=2
+link: /heads?kind=cross-attention&layer=1&head=2
 light: map
 ask: Which subword gets most?
 answer: {{measure: strongest, head: L1 H2 cross, row: 1}}

@@ -109,9 +109,9 @@ def begin() -> None:
         return
     card = lesson.cards[min(place.card, len(lesson.cards) - 1)]
     st.session_state[UNLOCKED] = card.own_sentence
-    if search_request.TEXT not in st.query_params and search_request.TEXT not in st.session_state:
-        if sentence := lesson.sentence_of(card) or lesson.sentence:
-            search_request.put_text(sentence)
+    sentence, name = lesson.sentence_of(card) or lesson.sentence, search_request.TEXT
+    if sentence and name not in st.query_params and name not in st.session_state:
+        search_request.put_text(sentence)
 
 
 def show(page: str) -> None:

@@ -241,7 +241,7 @@ def test_everybody_gets_the_same_model_and_an_open_tab_keeps_none(
     assert all(line(person)[1] for person in people)
     cache = menu._cache()
     assert cache.limit == 2**20
-    assert not any(entry.users for entry in cache._entries.values())
+    assert not any(entry.users for entry in cache._models.values())
     assert cache.size <= cache.limit
     for person in people:
         assert person.session_state["sentence_bar.current"] is None
@@ -268,8 +268,8 @@ def test_a_model_of_a_run_stays_until_its_end(folder, monkeypatch) -> None:
         first = menu.load(folder / "en-fr")
         menu.load(folder / "en-many")
         assert menu.load(folder / "en-fr") is first
-        assert len(menu._cache()._entries) == 2
-    assert len(menu._cache()._entries) == 1
+        assert len(menu._cache()._models) == 2
+    assert len(menu._cache()._models) == 1
 
 
 @pytest.mark.usefixtures("forget")

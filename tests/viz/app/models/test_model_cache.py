@@ -179,7 +179,7 @@ def test_a_damaged_one_says_so_to_all_who_wait_and_is_tried_again(loader: Loader
     with ThreadPoolExecutor(3) as people:
         waiting = [people.submit(ask) for _ in range(3)]
         assert loader.begun.wait(LONG)
-        while cache._loading[str(Path("damaged").resolve())].users < 3:
+        while cache._models[str(Path("damaged").resolve())].users < 3:
             pass
         go.set()
         assert {future.result(LONG) for future in waiting} == {"damaged is damaged."}
@@ -207,7 +207,7 @@ def test_another_model_in_the_place_of_one_is_loaded(use, tmp_path, model, token
     checkpoint.save(folder, model, tokenizer, extra={"MODEL_CARD.md": "another"})
     second = use(cache, link)
     assert second == use(cache, folder) != first
-    assert len(cache._entries) == 2
+    assert len(cache._models) == 2
     # over its own files, as cp -r has it: the folder itself stays as it was
     checkpoint.save(tmp_path / "other", model, tokenizer, extra={"MODEL_CARD.md": "third"})
     before = folder.stat().st_mtime_ns

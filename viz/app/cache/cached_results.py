@@ -202,8 +202,9 @@ def effect_of(
     )
 
     def search() -> tuple[AttentionTrace, Translation]:
-        options = {"should_stop": SearchBudget(), **settings.arguments}
-        computed = effect(translator, trace, removals, donor, **options)
+        computed = effect(
+            translator, trace, removals, donor, should_stop=SearchBudget(), **settings.arguments
+        )
         return computed.after, computed.translation
 
     return Effect(trace, *memo(key, search))

@@ -22,10 +22,9 @@ _FIRST = {
 
 
 def traces() -> list[AttentionTrace]:
-    """Draw the box of further sentences; return the traces of all, the bar's first.
+    """Draw the box of further sentences; return the traces of all, the bar's first, or none.
 
-    It is empty after the page has said why there is no picture. A line that cannot be translated is
-    named on the page and left out.
+    What cannot be translated is named on the page and left out.
     """
     languages = sentence_bar.languages()
     typed = text_area(
@@ -37,17 +36,12 @@ def traces() -> list[AttentionTrace]:
     )
     if (bar := sentence_bar.traced()) is None:
         return []
-    lines = [
-        (number, line) for number, line in enumerate(typed.splitlines(), start=1) if line.strip()
-    ]
-    if len(lines) > MAX_SENTENCES:
-        late = lines[MAX_SENTENCES][0]
-        st.text(
-            f"The batch takes {MAX_SENTENCES} further sentences: "
-            f"line {late} and later are left out."
-        )
+    lines = {n: line for n, line in enumerate(typed.splitlines(), start=1) if line.strip()}
+    if late := [*lines][MAX_SENTENCES:]:
+        sentences = f"The batch takes {MAX_SENTENCES} further sentences"
+        st.text(f"{sentences}: line {late[0]} and later are left out.")
     all_traces = [bar.trace]
-    for number, line in lines[:MAX_SENTENCES]:
+    for number, line in [*lines.items()][:MAX_SENTENCES]:
         try:
             translation = cached_results.translate(
                 bar.translator, line, st.session_state[sentence_bar.BEAM]

@@ -68,10 +68,9 @@ def show_player(
     opened: Head | None = None,
     on_pick: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
-    """Draw the player of the translation in the bar.
+    """Draw the player of the translation in the bar; its last state is every link between words.
 
-    `mutual` are the links between words that hold both ways; all links are its last state.
-    `on_pick` receives a clicked ribbon, as `head_of` returns it.
+    `mutual` are the links that hold both ways. `on_pick` receives a clicked ribbon; see `head_of`.
     """
     edited = bool(bar.used.edited)
     steps = search_steps(bar, scored(bar), None if edited else bar.translation.tree)
@@ -96,21 +95,14 @@ def piece_links(
     trace: AttentionTrace, mutual: Sequence[WordPair], every: Sequence[WordPair]
 ) -> list[PieceLink]:
     """Return the links between words as those of the first piece of each word."""
-    first_source, first_target = (
-        _first_pieces(trace.source_pieces),
-        _first_pieces(trace.target_pieces),
-    )
+    first: list[list[int]] = []
+    for pieces in (trace.source_pieces, trace.target_pieces):
+        words = [piece.word for piece in pieces]
+        first.append([n for n, word in enumerate(words) if n == 0 or word != words[n - 1]])
     return [
-        PieceLink(
-            first_source[pair.source], first_target[pair.target], pair.strength, pair in mutual
-        )
-        for pair in every
+        PieceLink(first[0][link.source], first[1][link.target], link.strength, link in mutual)
+        for link in every
     ]
-
-
-def _first_pieces(pieces: Sequence[Piece]) -> list[int]:
-    numbers = [piece.word for piece in pieces]
-    return [n for n, word in enumerate(numbers) if n == 0 or word != numbers[n - 1]]
 
 
 def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[kinds.Kind, Head]:

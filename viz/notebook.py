@@ -200,10 +200,7 @@ def _vega() -> str:
 
 
 def enable() -> bool:
-    """Let each trace show itself in this notebook, and Altair's figures without a network.
-
-    False stands for code that does not run in IPython.
-    """
+    """Let traces and Altair charts show themselves in IPython; return False where none runs."""
     # it is imported if IPython runs, and need not be installed otherwise
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

@@ -46,11 +46,7 @@ class TraceFiles:
             )
 
     def write(self, number: int, trace: AttentionTrace) -> None:
-        """Write one trace; each of its files is complete or absent.
-
-        A file that cannot be written is a HeadlightError but no InputError: the line is not at
-        fault.
-        """
+        """Write one trace, each file complete or absent; a failure is no InputError of the line."""
         if not self.sinks:
             trace = without_sinks(trace)
         try:

@@ -141,10 +141,7 @@ class Job(Generic[T]):
 
 
 class JobQueue:
-    """The job that runs and those that wait for it, in the order in which they came.
-
-    No client has two in a row while another one waits.
-    """
+    """The job that runs and those that wait, in turns: no client twice while another waits."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -222,10 +219,7 @@ def count(state: State) -> int:
 
 
 def start(name: str, title: str, work: Work[T]) -> Job[T]:
-    """Start work for this session, and cancel the job of this name that it has.
-
-    The title says on the screen what it does.
-    """
+    """Start work for this session, titled on the screen, in place of its job of this name."""
     if (earlier := current(name)) is not None:
         earlier.cancel()
     job = Job(name, title, session_name(), search_queue.current_client(), _queue(), work)

@@ -152,10 +152,7 @@ def changes(row: TrainedRow, base: TrainedRow) -> dict[str, float | str]:
 
 
 def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
-    """Return the base: the row from which the others differ least.
-
-    Among equally near rows, as with two in all, it is the one named so.
-    """
+    """Return the row from which the others differ least; among two such rows, the one named so."""
 
     def difference(candidate: TrainedRow) -> tuple[int, bool]:
         is_named_otherwise = candidate.name not in NAMES_OF_BASE

@@ -278,11 +278,7 @@ def _refuse(status: int, sentence: str) -> Response:
 
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[None]:
-    """Load the first model, and exempt all that was imported from the search for garbage.
-
-    By then there are several hundred thousand objects, which live as long as the server: a search
-    of all of them takes 0.2 s, in which no user is served.
-    """
+    """Load the first model, and exempt all that is imported from the search for garbage."""
     gc.collect()
     gc.freeze()
     threading.Thread(target=menu.warm_up, name="warm up", daemon=True).start()

@@ -58,10 +58,7 @@ class Puzzle(NamedTuple):
 
 
 def find_puzzles(translator: Translator, lines: Iterable[str], count: int) -> Iterator[Puzzle]:
-    """Find at most `count` puzzles, at most three of a kind, no two of a kind with one answer.
-
-    The same model and lines give the same puzzles.
-    """
+    """Find at most `count` puzzles, three of a kind with different answers; always the same."""
     draw, texts = Random(0), list(dict.fromkeys(lines))
     draw.shuffle(texts)
     numbers = Counter(dict.fromkeys(PUZZLE_KINDS, 0))

@@ -159,10 +159,7 @@ class Report(Protocol):
 
 @contextmanager
 def progress_bar(text: str) -> Iterator[Report]:
-    """Yield a function that reports progress; it ends the work when nobody waits for it.
-
-    `text` stands beside the bar and is never user input.
-    """
+    """Yield a function that reports progress, beside a trusted text, and ends unwanted work."""
     container, began = st.empty(), time.monotonic()
 
     def report(done: int, total: int, now: str = "", /) -> None:

@@ -51,10 +51,7 @@ class ByteCache:
         return int(self._entries.maxsize)
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return the result that is cached under a key, or else `compute()`.
-
-        What `compute` raises is not remembered.
-        """
+        """Return the result that is cached under a key, or else `compute()`, unless it raises."""
         with self._lock:
             if key in self._entries:
                 return cast(T, self._entries[key][0])

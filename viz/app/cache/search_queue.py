@@ -37,10 +37,7 @@ PATIENCE = 1.0
 
 
 def network(address: str | None) -> str:
-    """Return the key of a client: its address, or the network of an IPv6 address (/64).
-
-    None, which stands for this machine, gives "".
-    """
+    """Return the key of a client: its address, or its IPv6 network (/64); "" for this machine."""
     try:
         parsed = ipaddress.ip_address(address or "")
     except ValueError:

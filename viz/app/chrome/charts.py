@@ -89,10 +89,7 @@ def _grown(part: Any, name: str = "") -> Any:
 
 
 def picked_point(state: object) -> Mapping[str, object]:
-    """Return the fields of a click on a chart with the selection `PICKED`; empty for none.
-
-    The state is the value that Streamlit holds under the key of the chart: what a browser sent.
-    """
+    """Return the fields of a click on a chart with the selection `PICKED`; empty for none."""
     selection = state.get("selection") if isinstance(state, dict) else None
     points = selection.get(PICKED) if isinstance(selection, dict) else None
     if isinstance(points, list) and points and isinstance(points[0], dict):

@@ -28,10 +28,7 @@ def explain(text: str) -> None:
 
 
 def sources(paper: str, *functions: Callable[..., object]) -> str:
-    """Return the last line of an explanation: sections of the paper, and functions of the code.
-
-    Either may be missing.
-    """
+    """Return the last line of an explanation: sections of the paper, and functions of the code."""
     places = {"In the paper": paper, "In the code": ", ".join(map(code_line, functions))}
     line = " · ".join(f"{name}: {place}" for name, place in places.items() if place)
     return f"\n\n{line}" if line else ""

@@ -127,10 +127,7 @@ def typed(key: str) -> str:
 
 
 def clamp_choice(key: str, count: int) -> bool:
-    """Keep the index that a menu holds below `count`; return False if it holds none.
-
-    What no menu sends, such as a Boolean of a forged message, is removed.
-    """
+    """Keep the index of a menu below `count`; return False if it holds none."""
     index = st.session_state.get(key)
     if type(index) is int and index >= 0:
         st.session_state[key] = min(index, count - 1)
@@ -168,10 +165,7 @@ def _released(key: str) -> str:
 
 
 def clamp_state(key: str, most: int, default: int = 1) -> None:
-    """Clamp a number that counts from 1 to its range before its field is drawn.
-
-    A link, or the previous sentence, may have had a larger number.
-    """
+    """Clamp a number that counts from 1 before its field is drawn."""
     if key not in st.session_state:
         clamp_number(key, most)
     st.session_state[key] = min(max(st.session_state.get(key, default), 1), most)
@@ -183,10 +177,7 @@ def controls_row(key: str | None = None) -> DeltaGenerator:
 
 
 def choose_first_of_link(key: str, first: object, shown: str = "") -> None:
-    """Choose the first option where a link names it, before its widget is drawn.
-
-    Streamlit would drop it as the default, and keep the earlier choice.
-    """
+    """Choose the first option where a link names it: its widget would drop the default."""
     if has_arrived() and st.query_params.get(key) in (str(first), shown or str(first)):
         st.session_state[key] = first
 
@@ -194,10 +185,7 @@ def choose_first_of_link(key: str, first: object, shown: str = "") -> None:
 def menu(
     label: str, options: Sequence[Option], key: str, *, width: int | None = None, **more: Any
 ) -> Option:
-    """Draw a menu of one choice, bound to the URL; `more` are settings of `st.selectbox`.
-
-    The width is in CSS pixels; None takes all there is.
-    """
+    """Draw a menu of one choice, bound to the URL; `more` are settings of `st.selectbox`."""
     bound: dict[str, Any] = {"key": key, "bind": "query-params", "width": width or "stretch"}
     first = options[more.get("index") or 0]
     choose_first_of_link(key, first, more.get("format_func", str)(first))

@@ -67,11 +67,7 @@ def _pictures() -> "ComponentRenderer":
 def mount_choice(
     key: str, data: bytes, read: Callable[[object], T | None], choose: Callable[[T], None]
 ) -> None:
-    """Mount a picture in which the user can choose.
-
-    `read` parses what the browser sends, and returns None if it is malformed or names nothing on
-    this picture. `choose` receives the rest, before the page's script runs.
-    """
+    """Mount a picture; `choose` gets what `read` parses of what was sent, unless it is None."""
 
     def picked(value: object) -> None:
         if (choice := read(value)) is not None:

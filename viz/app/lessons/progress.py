@@ -85,10 +85,7 @@ def card_view(lesson: Lesson, card: Card, page: str) -> View:
 
 
 def draw_link(lesson: Lesson, number: int, view: View, label: str) -> None:
-    """Draw the link that opens a card, by its number from 0, and a view.
-
-    The sentence of a card has the model's own translation; the student's has the requested one.
-    """
+    """Draw the link that opens a card, by its number from 0, and a view."""
     bar = sentence_bar.url_choices()
     if search_request.TEXT in view.choices:
         bar = {MODEL: bar[MODEL]} if MODEL in bar else {}

@@ -144,10 +144,7 @@ def link_query(
 
 
 def clamp_number(name: str, most: int) -> None:
-    """Clamp a number that counts from 1 to its range before a widget reads it from the address.
-
-    The widget takes `most` at the most. It would replace a number out of its range by its default.
-    """
+    """Clamp a number from 1 to `most` in the address: its widget would take its default instead."""
     try:
         given = int(st.query_params.get(name, ""))
     except ValueError:
@@ -177,18 +174,12 @@ def restate(name: str, value: str) -> None:
 
 
 def choose(name: str, value: str | None) -> None:
-    """Put a choice into the address; None takes it out.
-
-    Where a widget that is drawn has the same name, it keeps what it holds: set that in the session.
-    """
+    """Put a choice into the address, or None to remove it; a widget that is drawn keeps its own."""
     write_to_query(name, value)
 
 
 def has_arrived() -> bool:
-    """Return whether this run is the first at its address, which a link or Back has opened.
-
-    In any other run a widget can have another choice by now than the address.
-    """
+    """Return whether this run is the first at its address: later ones can have other choices."""
     return bool(st.session_state.get(_ARRIVED, True))
 
 
@@ -269,10 +260,7 @@ def _read(query: str) -> Query:
 
 
 def _query_of_new_page(before: str, page: str, query: Query) -> Query:
-    """Return the query of a page that a link has opened, and keep that of the page before.
-
-    The page has the choices of the last page, else its own last ones.
-    """
+    """Return the query of a page that is opened: choices of the last page, else its own."""
     state = st.session_state
     wanted = dict(state.get(_CARRIED, {}))
     wanted |= {name: st.query_params.get_all(name) for name in st.query_params}

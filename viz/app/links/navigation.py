@@ -34,10 +34,7 @@ MAX_TITLE = 60
 
 
 def set_page_title(heading: DeltaGenerator, path: str, sentence: str) -> None:
-    """Show page and sentence, in the browser's tab and as the heading of the page.
-
-    The heading is for listeners: the navigation names the section of the page.
-    """
+    """Show page and sentence in the tab of the browser, and as the heading for screen readers."""
     sentence = " ".join(sentence.split())
     if len(sentence) > MAX_TITLE:
         sentence = f"{sentence[: MAX_TITLE - 1].rstrip()}…"
@@ -49,10 +46,7 @@ def set_page_title(heading: DeltaGenerator, path: str, sentence: str) -> None:
 
 
 def link(path: str, action: str, choices: Mapping[str, str]) -> None:
-    """Draw a link to a page with these choices in its URL, beside the sentence.
-
-    `action` begins with a verb; it is trusted Markdown, never user input.
-    """
+    """Draw a link to a page with these choices; `action` is a verb and more, in Markdown."""
     plain_link(path, f"{action} →", choices)
 
 

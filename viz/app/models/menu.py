@@ -64,10 +64,7 @@ def load(folder: Path) -> Translator:
 
 
 def in_use(folder: Path, report: Progress) -> AbstractContextManager[Translator]:
-    """Return a block in which a thread that draws nothing has the model of a folder.
-
-    While the model loads, `report` receives the bytes read and their total.
-    """
+    """Return a block in which a thread has a model; `report` gets the bytes read, and all."""
     return _cache().use(folder, lambda: nullcontext(report))
 
 
@@ -93,10 +90,7 @@ def problem(offered: "OfferedModels") -> str:
 
 
 def choose(offered: "OfferedModels") -> str:
-    """Draw the menu; return the name of the chosen model.
-
-    It is hidden if there are only the bundled models, between which ⇄ changes.
-    """
+    """Draw the menu, hidden if there are only the bundled models; return the chosen name."""
     bundled_alone = offered.folders.keys() <= BUNDLED_BY_NAME.keys()
     with st.container(key="hidden-models") if bundled_alone else nullcontext():
         return st.selectbox(

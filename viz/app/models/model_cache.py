@@ -111,10 +111,7 @@ class ModelCache:
 
 
 def size_of_model(translator: Translator) -> int:
-    """Return the size of a model in memory, in bytes: its tables, and its parameters twice.
-
-    A search stores the matrices once more, in a layout for the processor.
-    """
+    """Return the bytes of a model with its parameters twice: a search stores them once more."""
     model = translator.model
     stored = [*model.parameters(), *model.buffers(), *model.parameters()]
     return sum(tensor.numel() * tensor.element_size() for tensor in stored)

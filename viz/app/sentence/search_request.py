@@ -40,10 +40,7 @@ class History(Generic[T]):
     _at: float = 0.0
 
     def see(self, state: T, at: float, typed: str = "") -> None:
-        """Record a hashable state at a time in seconds; the same state again is no step.
-
-        Letters typed one after another in the field `typed` are one step.
-        """
+        """Record a state at a time in seconds; letters in the field `typed` are one step."""
         if state == self.now:
             return
         goes_on = bool(typed) and typed == self._typed and at - self._at < PAUSE
@@ -206,10 +203,7 @@ def has_model(request: SearchRequest) -> bool:
 
 
 def release_outdated() -> None:
-    """Release what belongs to another sentence or model than there is now.
-
-    After the menu of models, before the other fields.
-    """
+    """Release what belongs to another sentence or model; after the menu of models is drawn."""
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
     if seen is None:
@@ -234,10 +228,7 @@ def release_outdated() -> None:
 
 
 def record_request(request: SearchRequest, max_characters: int, wrong: str = "") -> None:
-    """Note the request of this run; a text of more than `max_characters` cannot be undone.
-
-    `wrong` says what is wrong with the link; it stands until another request.
-    """
+    """Record the request of this run, and what is `wrong` with its link, until the next."""
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
     chosen, typed = state.pop(_CHOSEN, False), ""  # the field in which it was typed, if one

@@ -96,10 +96,7 @@ MARKS = "Bold: new. Struck through: dropped."
 
 
 def show_candidate(text: str, translation: str, caption: str, *, title: str = "") -> None:
-    """Draw a candidate text beside the translation that its words are compared with.
-
-    Caption and title are never user input: they are not escaped.
-    """
+    """Draw a text, its words compared with a translation; caption and title are HTML."""
     above = f"<small>{title}</small>" if title else ""
     nothing = "" if text.strip() else "<i>(nothing: the sentence ends at once)</i> "
     st.html(
@@ -109,10 +106,7 @@ def show_candidate(text: str, translation: str, caption: str, *, title: str = ""
 
 
 def mark_changed_words(text: str, other: str) -> str:
-    """Return a text as HTML: its new words in bold, the lost words struck through.
-
-    Only this function escapes the words: both texts can hold user input.
-    """
+    """Return a text as HTML, escaped: its new words in bold, the lost words struck through."""
     words, others = text.split(), other.split()
     html = []
     matched = SequenceMatcher(None, words, others, False).get_opcodes()

@@ -41,4 +41,4 @@ def test_the_cells_compute_the_answers(lesson, bundled):
 
 def test_a_title_is_text(lesson, bundled):
     cells = json.loads(notebook(lesson, []))["cells"]
-    assert cells[0]["source"][0] == "# Köpfe \\<b\\>\\&amp;\n"
+    assert cells[0]["source"][0] == "# Köpfe \\<b\\>\\&amp\\;\n"

@@ -102,8 +102,7 @@ def draw_clickable(
 ) -> None:
     """Draw a chart with the selection `PICKED`, whose clicks open one of the heads.
 
-    A second click on the same head would only clear its selection: with a new key for each open
-    head, the chart starts without one.
+    The key changes with the open head: a second click on it would only clear its selection.
     """
 
     def clicked() -> None:
@@ -117,8 +116,7 @@ def draw_clickable(
 def clicked_head(state: object, heads: Collection[Head]) -> Head | None:
     """Return which of the heads a click has selected, or None for anything else.
 
-    The state is the value that Streamlit holds under the key of the chart. A grid has heads of one
-    kind, and its selection no field for it.
+    A grid has heads of one kind, and its selection no field for it.
     """
     point = picked_point(state)
     place = point.get("layer"), point.get("head")

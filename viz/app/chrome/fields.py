@@ -31,8 +31,7 @@ def choose_one(
 ) -> T:
     """Draw a choice of exactly one option, at first `default` or the first of them.
 
-    The label is for screen readers, and above the choice where it is `labelled`; `key` and the
-    options are the words of the URL.
+    Only where it is `labelled` is the label seen; `key` and options are the words of the URL.
     """
     names = list(options)
     first = names[0] if default is None else default
@@ -94,10 +93,7 @@ def text_input(
     in_link: bool = True,
     **options: Any,
 ) -> str:
-    """Draw `st.text_input` with a bound: `most` characters, by default as many as the URL takes.
-
-    Where it is `in_link`, the URL has the text under `key`.
-    """
+    """Draw `st.text_input`, bound to the URL if `in_link`, of `most` characters or the URL's."""
     st.text_input(label, default, key=key, **_bounded(key, most, in_link=in_link), **options)
     return typed(key)
 
@@ -142,7 +138,7 @@ def file_field(
 ) -> tuple[str, bytes] | None:
     """Draw a file field; return the name and content of the file until it is released."""
     file = st.file_uploader(label, types, key=key, max_upload_size=-(-most_bytes // MIB))
-    if file is None or file.file_id == st.session_state.get(_released(key)):
+    if file is None or file.file_id == st.session_state.get(f"{key} released"):
         return None
     if file.size > most_bytes:
         release_file(key)
@@ -156,12 +152,8 @@ def release_file(key: str) -> None:
     """Free the file of a field: called by the page once it has made of it what it needs."""
     file = st.session_state.get(key)
     if isinstance(file, UploadedFile):
-        st.session_state[_released(key)] = file.file_id
+        st.session_state[f"{key} released"] = file.file_id
         release(file)
-
-
-def _released(key: str) -> str:
-    return f"{key} released"
 
 
 def clamp_state(key: str, most: int, default: int = 1) -> None:

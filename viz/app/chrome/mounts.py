@@ -42,18 +42,17 @@ def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None)
         config = ComponentConfig(name, asset_dir="browser")
         manifest = ComponentManifest(package, version="", components=[config])
         manager.register_from_manifest(manifest, PACKAGES / package)
-    pictures = _pictures()
     if picked is None:
-        pictures(key=key, data=data)
-    else:
-        pictures(key=key, data=data, on_picked_change=lambda: picked(_sent(key)))
+        _pictures()(key=key, data=data)
+        return
 
+    def changed() -> None:
+        state = st.session_state.get(key)
+        value = state.get("picked") if isinstance(state, Mapping) else None
+        is_short = len(json.dumps(value, ensure_ascii=False)) <= address.MAX_TYPED
+        picked(value if is_short else None)
 
-def _sent(key: str) -> object:
-    """Return what the browser sent for a component; None if it is too long or malformed."""
-    state = st.session_state.get(key)
-    value = state.get("picked") if isinstance(state, Mapping) else None
-    return value if len(json.dumps(value, ensure_ascii=False)) <= address.MAX_TYPED else None
+    _pictures()(key=key, data=data, on_picked_change=changed)
 
 
 @cache
@@ -125,15 +124,13 @@ def answered_click(key: str) -> int:
 
 LATE = "Your click was about an earlier sentence or model. Try it again here."
 
-_LATE = "late_clicks.late"
-
 
 def queue_outdated_notice() -> None:
     """Let the next run say that a click came too late."""
-    st.session_state[_LATE] = True
+    st.session_state["mounts.late"] = True
 
 
 def show_outdated_notice() -> None:
     """Show this message once."""
-    if st.session_state.pop(_LATE, False):
+    if st.session_state.pop("mounts.late", False):
         st.caption(LATE)

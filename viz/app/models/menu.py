@@ -4,10 +4,10 @@ import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
 import torch
@@ -39,7 +39,6 @@ DEFAULT_MIB = 2_048
 """Three models of 74 M parameters: such a one takes about 570 MiB."""
 
 _CHUNK = 4 * MIB
-MAX_DIGITS = 12  # digits
 
 _run: ContextVar[ExitStack | None] = ContextVar("models of this run", default=None)
 
@@ -60,7 +59,8 @@ def load(folder: Path) -> Translator:
     # two threads on one sentence wait for each other; the cores are better used by two people
     torch.set_num_threads(1)
     with ExitStack() as alone:
-        return (_run.get() or alone).enter_context(_cache().use(folder, _bar))
+        bar = partial(cached_results.progress_bar, "Loading the model")
+        return (_run.get() or alone).enter_context(_cache().use(folder, bar))
 
 
 def in_use(folder: Path, report: Progress) -> AbstractContextManager[Translator]:
@@ -71,22 +71,14 @@ def in_use(folder: Path, report: Progress) -> AbstractContextManager[Translator]
 def problem(offered: "OfferedModels") -> str:
     """Return a sentence on a requested model that is absent, or ""; before the menu is drawn."""
     state = st.session_state
-    missing = next(
-        (
-            name
-            for name in (address.raw_value(MODEL), state.get(MODEL))
-            if name not in offered.folders
-        ),
-        None,
-    )
+    names = address.raw_value(MODEL), state.get(MODEL)
+    missing = next((name for name in names if name and name not in offered.folders), None)
     if MODEL in state and state[MODEL] not in offered.folders:
         state[MODEL] = offered.default
     if not missing:
         return ""
-    return (
-        f"There is no model {quoted(one_line(missing))} on this server: shown is "
-        f"{quoted(offered.default)}."
-    )
+    name = quoted(one_line(missing))
+    return f"There is no model {name} on this server: shown is {quoted(offered.default)}."
 
 
 def choose(offered: "OfferedModels") -> str:
@@ -138,10 +130,9 @@ def _cache() -> ModelCache:
 def warm_up() -> None:
     """Load the default model, ready for the first search."""
     offered = offered_models()
-    with (
-        suppress(CheckpointError),  # the page says what is wrong
-        in_use(offered.folders[offered.default], lambda *_: None) as translator,
-    ):
+    folder = offered.folders[offered.default]
+    # the page says what is wrong
+    with suppress(CheckpointError), in_use(folder, lambda *_: None) as translator:
         search_weights(translator.model)
 
 
@@ -157,19 +148,11 @@ def limit_problem() -> str:
 
 def _limit() -> tuple[int, str]:
     """Return the memory that models may take, in MiB, and a sentence on an invalid setting."""
-    setting = os.environ.get(MEMORY_VARIABLE, "").strip()
-    if not setting:
-        return DEFAULT_MIB, ""
-    if setting.isdecimal() and len(setting) < MAX_DIGITS and int(setting):
+    setting = os.environ.get(MEMORY_VARIABLE, "").strip() or str(DEFAULT_MIB)
+    if setting.isdecimal() and len(setting) < 12 and int(setting):
         return int(setting), ""
-    return DEFAULT_MIB, one_line(
-        f"{MEMORY_VARIABLE} is {quoted(setting)}, which is no whole number of MiB: models take up "
-        f"to {DEFAULT_MIB:,}."
-    )
-
-
-def _bar() -> AbstractContextManager[Progress]:
-    return cached_results.progress_bar("Loading the model")
+    problem = f"{MEMORY_VARIABLE} is {quoted(setting)}, which is no whole number of MiB"
+    return DEFAULT_MIB, one_line(f"{problem}: models take up to {DEFAULT_MIB:,}.")
 
 
 def _read(folder: Path, progress: Progress) -> Translator:
@@ -199,12 +182,10 @@ _OF_MODELS = (checkpoint.WEIGHTS, VOCABULARY, checkpoint.MANIFEST, SOURCE_SPM, P
 """Files that only a model has; a `config.json` has to say that it is one of the hub's."""
 
 
-@dataclass(frozen=True)
-class OfferedModels:
+class OfferedModels(NamedTuple):
     """Models that can be chosen now."""
 
-    # by name; the first one translates unless another is chosen
-    folders: Mapping[str, Path] = field(default_factory=dict)
+    folders: Mapping[str, Path]  # by name; the first one translates unless another is chosen
     problem: str = ""  # a sentence on a folder of models that cannot be read, or ""
 
     @property

@@ -113,11 +113,8 @@ def _texts(trace: AttentionTrace) -> str:
 
 
 def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
-    """Format the findings on a trace as buttons, each of which opens its head.
-
-    They are of the weights of the whole sentence: there are none through another lens, without
-    sinks, or at a step of the decoder.
-    """
+    """Format the findings on a trace as buttons, each of which opens its head."""
+    # they are of the weights of the whole sentence
     if options.lens != "weights" or not options.sinks or options.step is not None:
         return ""
     _, kinds, layers = shown_parts(options, trace)

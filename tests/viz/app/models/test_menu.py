@@ -79,20 +79,11 @@ def has_examples(app: AppTest) -> bool:
     return any(button.proto.label == "Examples" for button in app.get("menu_button"))
 
 
-def test_the_menu_has_every_model_and_the_chosen_one_translates(open_, folder) -> None:
-    app = open_(text=SENTENCE)
+def test_every_model_is_in_the_menu_and_the_bar_in_its_languages(open_, folder) -> None:
+    app = open_()
     menu = app.selectbox(key=MODEL)
     assert menu.options[1:] == ["bundled", "bundled-de-en", "damaged", "en-fr", "en-many", "fr-fi"]
     assert (menu.value, in_url(app, MODEL)) == (menu.options[0], None)
-    choose(app, "en-fr")
-    theirs = Translator.load(folder / "en-fr").translate(SENTENCE)
-    assert line(app) == ("French", theirs.text)
-    linked = open_(text=SENTENCE, model="en-fr")
-    assert line(linked) == ("French", theirs.text)
-
-
-def test_the_bar_is_in_the_languages_of_the_model(open_: Callable[..., AppTest]) -> None:
-    app = open_()
     assert (box(app).label, box(app).placeholder) == ("English", "Type an English sentence")
     assert has_examples(app)
     choose(app, "fr-fi")
@@ -104,7 +95,8 @@ def test_the_bar_is_in_the_languages_of_the_model(open_: Callable[..., AppTest])
     assert line(app)[0] == "Finnish"
     # what somebody typed stays
     choose(app, "en-fr")
-    assert box(app).value == "Le chat dort."
+    theirs = Translator.load(folder / "en-fr").translate("Le chat dort.")
+    assert (box(app).value, line(app)) == ("Le chat dort.", ("French", theirs.text))
     box(app).set_value("").run()
     choose(app, "fr-fi")
     choose(app, "en-fr")
@@ -157,10 +149,8 @@ def test_the_language_menu_and_the_typed_code_are_one(open_: Callable[..., AppTe
     assert (box(app).value, in_url(app, TEXT)) == (f">>spa<< {SENTENCE}",) * 2
     assert line(app)[0] == "Spanish"
     assert not any("was not told which one" in text for text in texts(app))
-    box(app).set_value(f" >>fra<<  {SENTENCE}").run()
-    assert (app.selectbox(key=LANGUAGE).value, line(app)[0]) == ("fra", "French")
-    app.selectbox(key=LANGUAGE).select("qqq").run()
-    assert (box(app).value, line(app)[0]) == (f">>qqq<< {SENTENCE}", "qqq")
+    box(app).set_value(f" >>qqq<<  {SENTENCE}").run()
+    assert (app.selectbox(key=LANGUAGE).value, line(app)[0]) == ("qqq", "qqq")
     # a code that the model does not have
     box(app).set_value(f">>deu<< {SENTENCE}").run()
     assert app.selectbox(key=LANGUAGE).value is None
@@ -215,22 +205,23 @@ def test_what_is_taken_of_another_language_is_what_was_shown_without_the_forbidd
         ("en-fr", "The model “\u2068en-fr\u2069” translates in the bar already: shown is "),
     ],
 )
-def test_a_link_to_a_second_model_that_is_not_there_says_so(open_, name, why) -> None:
-    app = open_(text=SENTENCE, model="en-fr", versus="another model", versus_model=name)
-    menu = app.selectbox(key="versus_model")
+def test_a_link_to_a_second_model_that_is_not_there_says_so(serve, folder, name, why) -> None:
+    def page() -> None:
+        from viz.app.sentence import other_model, sentence_bar
+
+        sentence_bar.show("heads")
+        other_model.pick_other(sentence_bar.drawn_from(), "model2")
+
+    app = serve(page, text=SENTENCE, model="en-fr", model2=name)
+    menu = app.selectbox(key="model2")
     message = f"{why}“\u2068{menu.value}\u2069”."
     assert message in texts(app)
     app.slider(key="alpha").set_value(1.0).run()
     assert message in texts(app)  # it is still not there
     menu.select("en-many").run()
     assert not any(why in text for text in texts(app))
-
-
-def test_a_server_of_one_language_says_that_there_is_nothing_to_compare_with(open_) -> None:
-    app = open_(text="Le chat", model="fr-fi", versus="another model")
-    assert not [menu for menu in app.selectbox if menu.key == "versus_model"]
-    message = "No other model here reads French."
-    assert message in texts(app)
+    app.selectbox(key=MODEL).select("fr-fi").run()
+    assert "No other model here reads French." in texts(app)
 
 
 def test_everybody_gets_the_same_model_and_an_open_tab_keeps_none(
@@ -256,26 +247,16 @@ def test_what_waits_for_a_click_holds_no_model(open_: Callable[..., AppTest], fo
     assert model() is None
 
 
-@pytest.fixture
-def forget() -> None:
+def test_a_model_in_use_stays_until_its_end_and_says_how_far_it_is(folder, monkeypatch) -> None:
     forget_server_wide()
-
-
-@pytest.mark.usefixtures("forget")
-def test_a_model_of_a_run_stays_until_its_end(folder, monkeypatch) -> None:
-    monkeypatch.setattr(menu, "MIB", 1)  # no two of them fit
-    with menu.models_for_run():
-        first = menu.load(folder / "en-fr")
-        menu.load(folder / "en-many")
-        assert menu.load(folder / "en-fr") is first
-        assert len(menu._cache()._models) == 2
-    assert len(menu._cache()._models) == 1
-
-
-@pytest.mark.usefixtures("forget")
-def test_a_model_in_use_stays_and_says_how_far_it_is(folder, monkeypatch) -> None:
     monkeypatch.setattr(menu, "MIB", 1)  # no two of them fit
     monkeypatch.setattr(model_cache, "PATIENCE", 0)
+    with menu.models_for_run():
+        first = menu.load(folder / "en-many")
+        menu.load(folder / "fr-fi")
+        assert menu.load(folder / "en-many") is first
+        assert len(menu._cache()._models) == 2
+    assert len(menu._cache()._models) == 1
     read: list[tuple[int, int]] = []
     with menu.in_use(folder / "en-fr", lambda done, total: read.append((done, total))) as first:
         menu.load(folder / "en-many")

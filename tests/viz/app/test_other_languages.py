@@ -58,12 +58,12 @@ d_model = 32
 d_ff = 64
 h = 2
 [training]
-steps = 40
+steps = 4
 batch_tokens = 300
-warmup = 20
+warmup = 2
 bf16 = false
-save_every = 20
-validate_every = 20
+save_every = 2
+validate_every = 2
 validate_sentences = 4
 average = 2
 """
@@ -79,10 +79,10 @@ def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of forty steps from French to Dutch, on text that is made up."""
+    """A short run from French to Dutch, on text that is made up."""
     folder = tmp_path_factory.mktemp("french")
     choose = random.Random(0)
-    for name, count in (("train", 300), ("valid", 20)):
+    for name, count in (("train", 60), ("valid", 8)):
         drawn = [choose.choices(range(len(FRENCH)), k=4) for _ in range(count)]
         for code, words in (("fr", FRENCH), ("nl", DUTCH)):
             lines = [" ".join(words[word] for word in row) + "\n" for row in drawn]
@@ -138,7 +138,7 @@ def test_the_languages_of_a_run_are_in_all_that_it_leaves(run, tmp_path, capsys)
     assert model_card.main([str(run), "--out", str(tmp_path / "card.md")]) == 0
     assert "French to Dutch" in (tmp_path / "card.md").read_text("utf-8")
     arguments = ["--config", run.parents[1] / "recipe.toml", "--data", run.parents[1]]
-    again = [*map(str, arguments), "--out", str(run), "--resume", "--steps", "41"]
+    again = [*map(str, arguments), "--out", str(run), "--resume", "--steps", "5"]
     capsys.readouterr()
     for languages in (["--source", "en"], ["--target", "de"], ["--source", "nl", "--target", "fr"]):
         assert main([*again, *languages]) == 2

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from tests.viz.pages.roles.made_reports import faithfulness_of, head_report_of
-from tests.viz.planted_trace import planted
 from transformer import AttentionTrace, CheckpointError, Languages, Translator
 from transformer.analysis import alignment, alignment_settings, both_directions
 from transformer.analysis.alignment_settings import read_alignment
@@ -88,11 +87,7 @@ def traces() -> dict[str, AttentionTrace]:
     decoder = AttentionTrace.from_arrays(
         decoder_self=rows, decoder_tokens=["a", "b", "c"], target_tokens=["b", "c", "d"]
     )
-    return {"ours": planted(), "pair": pair, "decoder": decoder}
-
-
-def drawn(trace: AttentionTrace) -> tuple[object, ...]:
-    return explore(trace).page, pack_sentence(1, trace).blocks, trace.to_frame()
+    return {"pair": pair, "decoder": decoder}
 
 
 def files_of(trace: AttentionTrace, path: Path) -> Iterator[str]:
@@ -100,14 +95,13 @@ def files_of(trace: AttentionTrace, path: Path) -> Iterator[str]:
     trace.save(path)
     with np.load(path) as file:
         arrays = dict(file)
-    words = json.loads(str(arrays.pop("words")))
-    for place, other in changed(words):
-        np.savez(path, **arrays, words=np.array(json.dumps(other)))
+    for place, other in changed(json.loads(str(arrays["words"]))):
+        np.savez(path, **{**arrays, "words": np.array(json.dumps(other))})
         yield place
     for name, array in arrays.items():
         for axis in range(array.ndim):
-            for change in (array.take([], axis), array[(slice(None),) * axis + (slice(1, None),)]):
-                np.savez(path, **{**arrays, name: change}, words=np.array(json.dumps(words)))
+            for change in (array.take([], axis), array.take(range(1, array.shape[axis]), axis)):
+                np.savez(path, **{**arrays, name: change})
                 yield f"{name} {change.shape}"
 
 
@@ -117,7 +111,7 @@ def test_a_trace(name: str, tmp_path: Path) -> None:
 
     def read() -> Draw:
         trace = AttentionTrace.load(path)
-        return lambda: drawn(trace)
+        return lambda: (explore(trace), pack_sentence(1, trace), trace.to_frame())
 
     refused = {place: require_refused_or_drawn(read) for place in files_of(traces()[name], path)}
     assert refused["source_pieces emptied"] == (name != "decoder")

@@ -25,20 +25,3 @@ def test_an_answer_is_marked_on_the_sentence_of_its_card(translator, tmp_path):
     path.write_bytes(write_answers(marked))
     assert read_answers(path) == marked
     assert (marked.lesson_sha256, marked.sentence) == (lesson.checksum, source)
-
-
-def test_a_choice_is_its_text_and_a_shown_answer_is_none(translator):
-    lesson = read_lesson(ASSETS / "lessons" / "puzzles.en.md")
-    marked = marked_answers(
-        lesson,
-        Progress(lesson.name, 0, ("?", "1", "", "2")),
-        Sentence(translator, translator.trace("x")),
-        "Eva",
-    )
-    texts = [[choice.text for choice in card.choices] for card in lesson.cards]
-    right = ["".join(c.text for c in card.choices if c.right) for card in lesson.cards]
-    assert marked.answers[0] is None
-    assert marked.answers[1] == GivenAnswer(texts[1][0], right[1], texts[1][0] == right[1])
-    assert marked.answers[2] is None
-    assert marked.answers[3] == GivenAnswer(texts[3][1], right[3], texts[3][1] == right[3])
-    assert set(marked.answers[4:]) == {None}

@@ -5,7 +5,7 @@ import os
 import shutil
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -30,18 +30,12 @@ class Model:
 
 
 class Loader:
-    """Loads as quickly as it is let.
-
-    Attributes:
-        loaded: names, in their order.
-        go: by name; who has none is not held.
-        begun: set as the loading of a held one begins.
-    """
+    """Loads as quickly as it is let."""
 
     def __init__(self) -> None:
         self.loaded: list[str] = []
-        self.go: dict[str, threading.Event] = {}
-        self.begun = threading.Event()
+        self.go: dict[str, threading.Event] = {}  # by name; what has none is not held
+        self.begun = threading.Event()  # set as the loading of a held one begins
         self.alive: list[weakref.ref[Model]] = []
 
     def __call__(self, folder: Path, progress: Progress) -> Any:
@@ -184,16 +178,11 @@ def test_a_damaged_one_says_so_to_all_who_wait_and_is_tried_again(loader: Loader
     assert cache.size == 0
 
 
-@pytest.fixture
-def use() -> Callable[[ModelCache, Path], str]:
-    def checksum(cache: ModelCache, folder: Path) -> str:
+def test_another_model_in_the_place_of_one_is_loaded(tmp_path, model, tokenizer) -> None:
+    def use(cache: ModelCache, folder: Path) -> str:
         with cache.use(folder, patient) as translator:
             return translator.checksum
 
-    return checksum
-
-
-def test_another_model_in_the_place_of_one_is_loaded(use, tmp_path, model, tokenizer) -> None:
     cache = ModelCache(2**30, lambda folder, _: Translator.load(folder))
     folder, link = tmp_path / "model", tmp_path / "link"
     link.symlink_to(folder)
@@ -210,9 +199,7 @@ def test_another_model_in_the_place_of_one_is_loaded(use, tmp_path, model, token
     shutil.copytree(tmp_path / "other", folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
     os.utime(folder, ns=(before, before))
     assert use(cache, folder) not in (first, second)
-
-
-def test_a_model_counts_as_it_is_stored_in_memory(translator: Translator) -> None:
+    translator = Translator.load(folder)
     parameters = 4 * translator.model.number_of_parameters()
     buffers = sum(buffer.nbytes for buffer in translator.model.buffers())
     assert size_of_model(translator) == 2 * parameters + buffers

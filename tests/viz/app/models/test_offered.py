@@ -27,19 +27,14 @@ def test_models_of_both_layouts_are_offered_and_what_is_none_is_not(
 ) -> None:
     shutil.copytree(checkpoint_folder, folder / "Ours")
     marian_folder.write(folder / "opus-mt-en-fr")
-    for damaged, file in (
-        ("damaged-ours", "MANIFEST.json"),
-        ("damaged-weights", "model.safetensors"),
-        ("damaged-marian", "vocab.json"),
-    ):
-        (folder / damaged).mkdir()
-        (folder / damaged / file).write_text("none")
-    (folder / "bert").mkdir()
-    (folder / "bert" / "config.json").write_text('{"model_type": "bert"}')
-    # what is none
+    for name, content in {
+        **dict.fromkeys(("damaged-ours/MANIFEST.json", "damaged-marian/vocab.json"), "none"),
+        "bert/config.json": '{"model_type": "bert"}',
+        "settings/config.json": '{"port": 1}',  # which is none
+    }.items():
+        (folder / name).parent.mkdir()
+        (folder / name).write_text(content)
     (folder / "empty").mkdir()
-    (folder / "settings").mkdir()
-    (folder / "settings" / "config.json").write_text('{"port": 1}')
     (folder / "notes.txt").write_text("a file")
     marian_folder.write(folder / ".hidden")
     # names of all kinds
@@ -48,8 +43,7 @@ def test_models_of_both_layouts_are_offered_and_what_is_none_is_not(
     (folder / "link").symlink_to(folder / "Ours")
     assert names() == [
         *BUNDLED_BY_NAME,
-        *("bert", "damaged-marian", "damaged-ours", "damaged-weights"),
-        *("link", "opus-mt-en-fr", "Ours"),
+        *("bert", "damaged-marian", "damaged-ours", "link", "opus-mt-en-fr", "Ours"),
     ]
     assert offered_models().default == "bundled"
     assert offered_models().problem == ""

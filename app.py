@@ -4,7 +4,7 @@ import streamlit as st
 
 from headlight import __version__
 from viz.app import log, served
-from viz.app.cache.metrics import metrics, timed_run
+from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
 from viz.app.links import address, navigation
@@ -61,7 +61,8 @@ def main() -> None:
     heading = st.container(key="page-name")
     share = st.container(key="share", horizontal=True, gap="small")
     address.mark_presentation()
-    with turn(), timed_run(path), menu.models_for_run():
+    seconds = metrics().run_seconds.labels(path).time()
+    with turn(), seconds, menu.models_for_run():
         try:
             panel.begin()
             navigation.set_page_title(heading, path, sentence_bar.show(path))

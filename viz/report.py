@@ -202,11 +202,7 @@ def saved_page(
     message: tuple[str, str],
     blocks: Mapping[str, str],
 ) -> str:
-    """Return a page that needs no network and no server.
-
-    `name` is that of its style sheet, beside this file; `message` is the id and text that the
-    script reads first. The script draws before the last of the `blocks`, texts by id, is there.
-    """
+    """Return a page that needs no server; the script draws before the last block is there."""
     script = {"report": "report_bundle.js", "lines_report": "lines_bundle.js"}[name]
     return _PAGE.format(
         title=escape(title),

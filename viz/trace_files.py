@@ -23,10 +23,7 @@ DEFAULT_FORMATS = ("npz", "csv")
 
 @dataclass(frozen=True)
 class TraceFiles:
-    """Folder and formats in which traces are written: `line-0007.npz`, `line-0007.csv`.
-
-    The folder is made when the first trace is written, unless it is there; its files stay.
-    """
+    """Folder, formats and lens in which traces are written, as `line-0007.npz`."""
 
     folder: Path
     formats: Sequence[str]

@@ -68,8 +68,8 @@ def test_translations_are_forced_line_by_line(run, translator, pairs, monkeypatc
         buffer = io.BytesIO(files["en"].encode())
 
     monkeypatch.setattr("sys.stdin", Given)
-    options = ["--traces", "traces", "--trace-formats", "parquet", "npz"]
-    status, page = run("--lines", "-", "--targets", "de", "--lens", "norm", *options, **files)
+    traces = ["--traces", "traces", "--trace-formats", "parquet", "npz"]
+    status, page = run("--lines", "-", "--targets", "de", "--lens", "norm", *traces, **files)
     assert status == 0
     options = ExplorerOptions(lens="norm")
     for number, pair in enumerate(pairs[:3], start=1):

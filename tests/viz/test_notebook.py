@@ -90,7 +90,7 @@ def test_a_chart_brings_its_scripts_along():
         ({"selected": "cross"}, "'cross' is no head"),
         ({"selected": ([], 0, 0)}, r"no kind of attention \[\]"),
         ({"kinds": "cross"}, "kinds='cross' is no list"),
-        ({"over": [3]}, r"over=\[3\] is no list of heads"),
+        ({"over": [3]}, r"3 is no head"),
         ({"theme": "blue"}, "no theme 'blue'"),
         ({"lens": "norm"}, "take one of rollout, weights"),
         ({"lens": "nonsense"}, "name = 'nonsense' does not exist: choose one of weights"),

@@ -70,10 +70,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class CountedSessions:
-    """Middleware that counts the open tabs, each by its WebSocket, and logs them.
-
-    It hides Streamlit's own metrics, which Streamlit answers to everybody.
-    """
+    """Middleware that counts and logs open tabs, and hides the metrics of Streamlit itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

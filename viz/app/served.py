@@ -199,10 +199,7 @@ class _UploadRefusedError(OSError):
 
 
 class BoundedUploads:
-    """Middleware that accepts only uploads of bounded size, where Streamlit takes them.
-
-    All else is refused before a byte of its body is read.
-    """
+    """Middleware that accepts only uploads of bounded size, where Streamlit takes them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -165,11 +165,9 @@ def _word_pairs(sentence: Sentence, _draw: Random) -> list[Names]:
 
 
 def _weights(sentence: Sentence, names: Names) -> Values:
-    """Return the weight of each cross-attention head in one place.
-
-    A head that looks there one row later, where it reads the word, is neither right nor wrong.
-    """
+    """Return the weight of each cross-attention head in one place."""
     row, column = sentence.row("cross", names[0]), sentence.column("cross", names[1])
+    # one that looks there a row later, where it reads the word, is neither right nor wrong
     return _by_head(
         sentence, "cross", lambda weights: max(weights[row, column], weights[row + 1, column] / 2)
     )

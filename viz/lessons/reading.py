@@ -1,26 +1,6 @@
 """Lesson files: Markdown with a front matter in YAML, one card for each second-level heading.
 
----
-title: Attention in ten minutes
-goal: Read from a map which source word each word comes from.
-minutes: 10
-language: en
----
-
-## One row, one step
-
-Each row of the map is one step of the decoder.
-
-```yaml
-link: /heads?kind=cross-attention&layer=4&head=5
-light: map
-ask: Which word does the row that writes “Hunde” look at?
-answer: {measure: strongest, head: L4 H5 cross, row: Hunde}
-reveal: L4 H5 looks at {answer}.
-```
-
-- [ ] Two
-- [ ] dogs
+`docs/guides/own-lesson.md` describes them, with an example.
 """
 
 import re

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from viz.app import monitoring
 from viz.app.cache.memory import forget_server_wide, shared_cache
-from viz.app.cache.metrics import metrics, timed_run
+from viz.app.cache.metrics import metrics
 from viz.app.monitoring import METRICS_VARIABLE, CountedSessions, answer
 
 
@@ -94,13 +94,3 @@ def test_a_client_has_some_tabs_and_another_its_own(monkeypatch: pytest.MonkeyPa
     assert sent == ["accept", "accept", "close", "accept", "accept"]
     assert open_tabs() == 0
     assert metrics().registry.get_sample_value("headlight_sessions_total") == 4
-
-
-def test_a_run_is_counted_by_its_page_whatever_ends_it() -> None:
-    with timed_run("heads"):
-        pass
-    with pytest.raises(KeyError), timed_run("masks"):
-        raise KeyError
-    value = metrics().registry.get_sample_value
-    counts = [value("headlight_run_seconds_count", {"page": page}) for page in ("heads", "masks")]
-    assert counts == [1, 1]

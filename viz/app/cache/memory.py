@@ -29,11 +29,7 @@ PATIENCE = 0.2
 
 
 class ByteCache:
-    """Cache of the last results, bounded in bytes, for many threads.
-
-    A result that several threads ask for at once is computed once. One larger than the limit is not
-    kept.
-    """
+    """Cache of the last results, bounded in bytes, for many threads; each is computed once."""
 
     def __init__(self, limit: int) -> None:
         self._entries: LRUCache[Hashable, tuple[Any, int]] = LRUCache(limit, lambda entry: entry[1])
@@ -109,11 +105,7 @@ _server_wide_lock = Lock()
 
 
 def server_wide(make: Callable[[], T]) -> Callable[[], T]:
-    """Decorate a function whose first result serves all users until the server ends.
-
-    `st.cache_resource` would do the same, but any browser can empty it: with the key C, or with a
-    forged `clear_cache` message.
-    """
+    """Decorate a function whose first result serves all users: no browser can empty it."""
     return cached(_server_wide, key=lambda: make, lock=_server_wide_lock)(make)
 
 

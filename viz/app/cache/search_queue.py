@@ -8,6 +8,7 @@ its members wait for each other, and few requests are refused.
 """
 
 import ipaddress
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from transformer.decoding.settings import SearchSettings
 from transformer.translation.result import Partial
 from transformer.translation.search import Source, TextSearch
 from viz.app.cache.memory import server_wide
-from viz.app.cache.metrics import count_refusal, note_search
+from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.streamlit_internals import client_address, end_if_unwanted
 
 MAX_RUNS = 8
@@ -87,6 +88,9 @@ NARROW = 8
 TOGETHER = 16
 """Sentences of a batch, at most: more of them save little, and each waits for all."""
 
+SLOW_SECONDS = 4.0
+"""Seconds of a search beyond which the log has a line on it."""
+
 MAX_WAITING, MAX_LONG = 256, 8
 """Largest numbers of waiting searches and of long ones; further users are asked to try again."""
 
@@ -96,6 +100,8 @@ found by then comes at once, without a flicker."""
 
 
 State = Literal["waiting", "running"]
+
+_LOG = logging.getLogger(__name__)
 
 
 class BusyError(HeadlightError):
@@ -137,7 +143,11 @@ class _Request:
         self.group = self if alone else (id(self.translator), self.settings)
 
     def finish(self, translation: Translation) -> None:
-        note_search(self.began - self.asked, time.monotonic() - self.began)
+        waited, seconds = self.began - self.asked, time.monotonic() - self.began
+        metrics().waiting_seconds.observe(waited)
+        metrics().search_seconds.observe(seconds)
+        if seconds > SLOW_SECONDS:
+            _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, waited)
         with suppress(InvalidStateError):  # the user has left
             self.result.set_result(translation)
 

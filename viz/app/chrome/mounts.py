@@ -76,11 +76,7 @@ def mount_choice(
 
 
 def mount_map(key: str, labels: Labels, encode: Callable[..., bytes | None]) -> bool:
-    """Mount a map whose pinned row the address has, from 1; return False where there is no map.
-
-    `encode` takes it as `pinned`, from 0. The row of a map with other tokens is forgotten, but that
-    of a link stays.
-    """
+    """Mount a map whose pinned row the address has, from 1; False where there is none."""
     name, state, shown = f"{key}-row", f"{key}-labels", tuple(labels)
     if st.session_state.setdefault(state, shown) != shown and not address.has_arrived():
         address.choose(name, None)

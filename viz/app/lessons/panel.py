@@ -98,10 +98,7 @@ _STATUS = "panel.status"
 
 
 def begin() -> None:
-    """Take the lesson's sentence where the address has none; unlock it where a card asks for one.
-
-    Before the sentence bar is drawn.
-    """
+    """Take the sentence of the lesson if the address has none; before the bar is drawn."""
     st.session_state[UNLOCKED] = False
     place = progress.current()
     lesson = library.offered().lessons.get(place.lesson) if place else None

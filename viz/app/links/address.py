@@ -100,10 +100,7 @@ what stands in it. A run can be ended before it has."""
 
 
 def prepare(page: str) -> None:
-    """Put what the widgets of a page are to read into the address; the first thing of a run.
-
-    The page is named by its path.
-    """
+    """Put what the widgets of a page read into the address; the first thing of a run."""
     raw = st.session_state[_RAW] = query_string()  # which changes as the widgets are read
     left, linked, own = raw.rpartition(f"{LINKED}=")
     query = _read(own)
@@ -155,11 +152,7 @@ def clamp_number(name: str, most: int) -> None:
 
 
 def choose_by_number(name: str, options: Sequence[str]) -> None:
-    """Let a link choose an option by the number that it begins with, whatever comes after it.
-
-    A link that was made earlier may call the same row otherwise. Each option that the widget of
-    that name offers begins with its number, from 1, and a blank.
-    """
+    """Let a link choose an option by the number that it begins with, whatever comes after it."""
     given = st.query_params.get(name, "")
     number = given.partition(" ")[0]
     for option in options:
@@ -220,11 +213,7 @@ def length_problem() -> str:
 
 
 def write_address_marker(container: DeltaGenerator, url_path: str) -> None:
-    """Name the address that the page now shows; the last thing of a run.
-
-    `js/history.js` reads it, unseen in its container: whether a run for Back or Forward has come to
-    its end.
-    """
+    """Name the address that the page now shows, for `js/history.js`; the last thing of a run."""
     restored = is_restored()
     # the script keeps what Back has opened, even where a widget would write it in another way
     query = st.session_state[_RAW] if restored else query_string()

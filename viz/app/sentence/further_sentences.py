@@ -22,10 +22,7 @@ _FIRST = {
 
 
 def traces() -> list[AttentionTrace]:
-    """Draw the box of further sentences; return the traces of all, the bar's first, or none.
-
-    What cannot be translated is named on the page and left out.
-    """
+    """Draw the box of further sentences; return the traces of all, the bar first, or none."""
     languages = sentence_bar.languages()
     typed = text_area(
         "Further sentences of the batch, one per line",

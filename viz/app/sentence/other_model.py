@@ -24,10 +24,7 @@ class OtherModel(NamedTuple):
 
 
 def pick_other(bar: BarTranslation, key: str, *, reverse: bool = False) -> OtherModel | None:
-    """Draw the menu of the other models that read the same language; None if there are none.
-
-    With `reverse`, the model of the other direction is among them, at the end.
-    """
+    """Draw the menu of other models for the language, and the `reverse` one; None if none."""
     ours = bar.translator.languages
     offered = menu.offered_models()
     names = [

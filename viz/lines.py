@@ -34,8 +34,7 @@ from viz.report import PageTheme, about_text, heading, require_theme, saved_page
 MAX_BYTES = 256 * MIB
 """Packed size of all sentences of a page: Chromium opens as much in some four seconds."""
 
-MAX_LISTED = 8
-"""Largest number of listed sentences above the summary."""
+MAX_LISTED = 8  # largest number of listed sentences above the summary
 
 VARIES = "changes"
 SHOWN_MEASURES = {

@@ -24,8 +24,7 @@ from transformer.translator import Translator
 from viz.draw import head_grid, heads_view
 from viz.report import PageTheme, report
 
-MAX_BYTES = 20_000_000
-"""Size of a cell above which a warning is given."""
+MAX_BYTES = 20_000_000  # size of a cell above which a warning is given
 
 # JupyterLab takes the frame away and leaves this where a notebook is not trusted; browsers hide it
 _NOT_TRUSTED = (

@@ -21,8 +21,7 @@ from viz.findings.weights import chosen_head
 
 PageTheme = Literal["light", "dark", "auto"]
 
-MAX_FINDINGS = 3
-"""Largest number of findings at the head of a page."""
+MAX_FINDINGS = 3  # largest number of findings at the head of a page
 
 _INKS = {
     "light": "--st-text-color:#1F2123;--st-background-color:#FCFCFB;--st-border-color:#DCDCD8;"

@@ -31,11 +31,8 @@ A report raises `JobEnded` once the job has ended; the second argument says so w
 takes a model by `viz.app.models.menu.in_use`: a job that waits holds no memory.
 """
 
-LONGEST = 30 * 60.0
-"""Largest duration of a job, in seconds."""
-
-SURE_AFTER = 10.0
-"""Seconds of a job before its remaining time is estimated."""
+LONGEST = 30 * 60.0  # largest duration of a job, in seconds
+SURE_AFTER = 10.0  # seconds of a job before its remaining time is estimated
 
 AWAY = 5.0
 """Seconds in which a browser that lost its connection may come back to its job."""

@@ -82,8 +82,7 @@ def describe_change(field: str, value: float | str) -> str:
     return f"{SYMBOLS.get(field, field)} = {value:g}"
 
 
-ROWS = ASSETS / "rows"
-"""A folder for each row, with `config.json` and `run.jsonl`."""
+ROWS = ASSETS / "rows"  # a folder for each row, with `config.json` and `run.jsonl`
 
 # what a row of Table 3 is about; the vocabulary and the longest sentence are no part of it, and d_v
 # changes nowhere by itself

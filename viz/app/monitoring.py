@@ -27,8 +27,7 @@ if sys.platform != "win32":  # which has no such limit
 MOST, RESERVE = 16_000, 128
 """Descriptors that are used for people, and those that are left for files."""
 
-TAB = 4
-"""Descriptors of an open tab: its WebSocket, and Streamlit's event loop for it."""
+TAB = 4  # descriptors of an open tab: its WebSocket, and Streamlit's event loop for it
 
 
 def raise_limit() -> None:
@@ -57,8 +56,7 @@ METRICS_VARIABLE = "HEADLIGHT_METRICS"
 Without one they are closed: a proxy on this machine looks as the machine itself does.
 """
 
-SHORTEST_TOKEN = 16
-"""Smallest number of characters of the token."""
+SHORTEST_TOKEN = 16  # smallest number of characters of the token
 
 MAX_TABS = 400
 """Tabs of one client that are open at the same time, or half of all: a school has one address."""

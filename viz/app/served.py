@@ -183,8 +183,7 @@ MAX_UPLOAD_BYTES = 128 * MIB
 ALL_UPLOADS = 4 * MAX_UPLOAD_BYTES
 """Bytes of the files that the server holds at one time, for all users together."""
 
-UPLOADS_OF_CLIENT = ALL_UPLOADS // 2
-"""Bytes of those of one client, in all of its tabs."""
+UPLOADS_OF_CLIENT = ALL_UPLOADS // 2  # bytes of those of one client, in all of its tabs
 
 REFUSAL = "Headlight takes no files here: it only answers requests that read.\n"
 TOO_LARGE = f"The file is larger than {MAX_UPLOAD_BYTES // MIB} MiB: send a smaller one.\n"
@@ -286,8 +285,7 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
 REQUEST_SECONDS = 10.0
 """Time in which a request has to come, from the beginning of the connection or the last answer."""
 
-REPORT_SECONDS = 60.0
-"""Seconds between two lines of the log on a full server."""
+REPORT_SECONDS = 60.0  # seconds between two lines of the log on a full server
 
 _LOG = logging.getLogger(__name__)
 

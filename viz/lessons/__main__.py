@@ -25,8 +25,7 @@ from viz.lessons.writing import puzzle_file
 from viz.trace_files import csv_bytes
 
 NAME = "viz.lessons"
-MAX_LINES = 10_000
-"""Lines that are searched for puzzles."""
+MAX_LINES = 10_000  # lines that are searched for puzzles
 
 
 def main(arguments: list[str] | None = None) -> int:

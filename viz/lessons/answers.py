@@ -18,10 +18,8 @@ from transformer.files.documents import DocumentError, from_json, parse_json
 from transformer.files.reading import MIB, read_bytes
 from viz.lessons.lesson import Lesson
 
-MAX_BYTES = MIB
-"""Largest size of an answers file."""
-MAX_NAME = 100
-"""Largest number of characters of a student's name."""
+MAX_BYTES = MIB  # largest size of an answers file
+MAX_NAME = 100  # largest number of characters of a student's name
 
 
 class GivenAnswer(NamedTuple):

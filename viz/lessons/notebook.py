@@ -12,8 +12,7 @@ from viz.lessons.writing import plain_markdown
 Cell = tuple[str, str]
 """Type of a cell, `markdown` or `code`, and its text."""
 
-SENTENCE = "A man rides a horse."
-"""The sentence of a lesson that names none."""
+SENTENCE = "A man rides a horse."  # the sentence of a lesson that names none
 
 TEXTS: dict[Language, dict[str, str]] = {
     "en": {

@@ -31,8 +31,7 @@ from viz.lessons.lesson import (
 )
 from viz.lessons.measures import MEASURES
 
-MAX_BYTES = 200_000
-"""Largest size of a lesson file."""
+MAX_BYTES = 200_000  # largest size of a lesson file
 MAX_CARDS = 40
 MAX_CHARACTERS = 20_000
 """Largest size of a card: what reads Markdown takes long for one endless paragraph."""

@@ -36,8 +36,7 @@ def plain_markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
-MINUTES = 2
-"""Minutes that a puzzle takes."""
+MINUTES = 2  # minutes that a puzzle takes
 
 _VIEWS = {
     "removal": ("roles", "&roles_view=Remove+heads&kind={1}&layer={2}", "grid"),

@@ -72,8 +72,7 @@ def search(
     )
 
 
-ALTERNATIVES = 4
-"""Number of stored alternatives at each place of a translation."""
+ALTERNATIVES = 4  # number of stored alternatives at each place of a translation
 
 
 def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:
@@ -147,8 +146,7 @@ def _refuse_what_cannot_be_drawn(
         )
 
 
-PATIENCE = 0.5
-"""Seconds before the bar is drawn: a flash of it would be of no use."""
+PATIENCE = 0.5  # seconds before the bar is drawn: a flash of it would be of no use
 
 
 class Report(Protocol):

@@ -33,8 +33,7 @@ from viz.app.streamlit_internals import client_address, end_if_unwanted
 MAX_RUNS = 8
 """Largest number of simultaneous runs of pages of one client; its further runs wait."""
 
-PATIENCE = 1.0
-"""Seconds until a run that waits asks whether it is still wanted."""
+PATIENCE = 1.0  # seconds until a run that waits asks whether it is still wanted
 
 
 def network(address: str | None) -> str:
@@ -79,17 +78,13 @@ SECONDS = 8.0
 """Processor time that a search may take: far beyond what a paragraph needs, so that it ends only
 what would keep others waiting, such as hundreds of pieces of nonsense with a wide beam."""
 
-SHORT = 64
-"""Pieces of the longest source that is searched beside others."""
-
-NARROW = 8
-"""The widest beam that is searched beside others."""
+SHORT = 64  # pieces of the longest source that is searched beside others
+NARROW = 8  # the widest beam that is searched beside others
 
 TOGETHER = 16
 """Sentences of a batch, at most: more of them save little, and each waits for all."""
 
-SLOW_SECONDS = 4.0
-"""Seconds of a search beyond which the log has a line on it."""
+SLOW_SECONDS = 4.0  # seconds of a search beyond which the log has a line on it
 
 MAX_WAITING, MAX_LONG = 256, 8
 """Largest numbers of waiting searches and of long ones; further users are asked to try again."""

@@ -22,8 +22,7 @@ from viz.trace_files import csv_bytes, parquet_bytes
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-ENLARGED = 1.3
-"""Factor of letters and heights where the page is presented."""
+ENLARGED = 1.3  # factor of letters and heights where the page is presented
 VEGA_FONT_SIZE, PLOTLY_FONT_SIZE = 13, 12
 """Sizes of letters unless a chart sets its own, CSS pixels."""
 GROWING = {"fontSize", "labelFontSize", "titleFontSize", "labelLimit", "limit", "height", "step"}

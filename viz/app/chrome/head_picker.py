@@ -33,8 +33,7 @@ class UrlNames(NamedTuple):
     head: str
 
 
-HEAD = UrlNames("layer", "head")
-"""One head, wherever one is looked at."""
+HEAD = UrlNames("layer", "head")  # one head, wherever one is looked at
 
 
 def pick_kind(*, default: str = SCREEN_NAMES["cross"], disabled: bool = False) -> Kind:

@@ -26,8 +26,7 @@ _LOG = logging.getLogger(__name__)
 LESSONS_VARIABLE = "HEADLIGHT_LESSONS"
 """Environment variable that names a folder of lesson files."""
 BUNDLED_LESSONS = ASSETS / "lessons"
-MAX_LESSONS = 100
-"""Largest number of lessons from a teacher's folder."""
+MAX_LESSONS = 100  # largest number of lessons from a teacher's folder
 
 
 class Library(NamedTuple):

@@ -11,12 +11,9 @@ from viz.app.sentence import search_request, sentence_bar
 from viz.draw.labels import SCREEN_NAMES
 from viz.lessons import Card, Lesson, View
 
-LESSON, CARD, ANSWERS = "lesson", "card", "answers"
-"""Names in the URL."""
-SEPARATOR = "~"
-"""Between the answers in the URL; a card without one has an empty place."""
-SHOWN = "?"
-"""Placeholder for an answer that was shown on request."""
+LESSON, CARD, ANSWERS = "lesson", "card", "answers"  # names in the URL
+SEPARATOR = "~"  # between the answers in the URL; a card without one has an empty place
+SHOWN = "?"  # placeholder for an answer that was shown on request
 
 
 class Progress(NamedTuple):

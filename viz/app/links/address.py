@@ -36,8 +36,7 @@ FREE_TEXTS = frozenset(
 )
 """Names whose values may be any text, “Infinity” included."""
 
-MAX_QUERY = 64_000
-"""Largest length of a query; a longer one is not read."""
+MAX_QUERY = 64_000  # largest length of a query; a longer one is not read
 
 MAX_LINK_CHARACTERS = 8_000
 """Characters of the sentences in a URL; a server refuses a request line of more than 16 kB."""
@@ -73,11 +72,8 @@ and puts the choices of that page before those of the link."""
 EMBEDDING = ("embed", "embed_options")
 """Names that a page in a frame has in its address, and that Streamlit refuses in a link."""
 
-RESERVED = "$$ID"
-"""Prefix of the names that Streamlit's session reserves."""
-
-LARGEST = 2.0**53
-"""Largest whole number: a browser cannot tell larger ones apart."""
+RESERVED = "$$ID"  # prefix of the names that Streamlit's session reserves
+LARGEST = 2.0**53  # largest whole number: a browser cannot tell larger ones apart
 
 _HEAD = {"kind": "kind", "layer": "layer", "head": "head"}
 _MAP = {"rows": "rows", "without_sinks": "without_sinks"}

@@ -9,8 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.app.links import address
 from viz.draw.labels import PAGE_TITLES, SECTIONS
 
-VIEW = "roles_view"
-"""Name in the URL of the choice among the views of “What heads do”."""
+VIEW = "roles_view"  # name in the URL of the choice among the views of “What heads do”
 
 ROLES, REMOVE_HEADS = "Roles", "Remove heads"
 WHY, LAYERS, FAITHFUL = "Why this word", "Layer by layer", "Faithful?"
@@ -20,8 +19,7 @@ CORPUS_VIEW = "corpus_view"
 
 ALL_HEADS, ONE_HEAD, SEARCH, COMPARE = "Heads", "One head", "Search", "Compare"
 
-REMOVED = "removed"
-"""Name in the URL of the heads that the view “Remove heads” removes."""
+REMOVED = "removed"  # name in the URL of the heads that the view “Remove heads” removes
 
 
 def page(path: str, show: Callable[[], None], *, default: bool = False) -> st.Page:
@@ -29,8 +27,7 @@ def page(path: str, show: Callable[[], None], *, default: bool = False) -> st.Pa
     return st.Page(show, title=PAGE_TITLES[path], url_path=path, default=default)
 
 
-MAX_TITLE = 60
-"""Characters of the sentence in the title of the browser's tab."""
+MAX_TITLE = 60  # characters of the sentence in the title of the browser's tab
 
 
 def set_page_title(heading: DeltaGenerator, path: str, sentence: str) -> None:

@@ -29,14 +29,12 @@ from viz.app.links import address
 from viz.app.models.model_cache import ModelCache, state_of_folder
 from viz.draw.labels import quoted
 
-MODEL = "model"
-"""Name in the URL."""
+MODEL = "model"  # name in the URL
 
 MEMORY_VARIABLE = "HEADLIGHT_MODELS_MIB"
 """Environment variable that says how much memory models may take, in MiB."""
 
-DEFAULT_MIB = 2_048
-"""Three models of 74 M parameters: such a one takes about 570 MiB."""
+DEFAULT_MIB = 2_048  # three models of 74 M parameters: such a one takes about 570 MiB
 
 _CHUNK = 4 * MIB
 

@@ -8,8 +8,7 @@ from viz.app.chrome import problems
 from viz.app.chrome.fields import text_area
 from viz.app.sentence import sentence_bar, source_box
 
-MORE = "more"
-"""Name in the URL; the pages that need a batch share it."""
+MORE = "more"  # name in the URL; the pages that need a batch share it
 
 MAX_SENTENCES = 3
 """Sentences beside the one in the bar: what can be told apart in one picture."""

@@ -19,8 +19,7 @@ from viz.app.chrome.mounts import mount, mount_choice
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.player import PieceLink, SearchStep, encode_player, head_of
 
-OPTIONS = 5
-"""Most probable next subwords that are drawn at each step."""
+OPTIONS = 5  # most probable next subwords that are drawn at each step
 
 
 def scored(bar: BarTranslation) -> Scored:

@@ -25,8 +25,7 @@ from viz.draw.labels import quoted
 T = TypeVar("T")
 
 MAX_STEPS = 200
-PAUSE = 2.0
-"""Seconds without a letter after which further letters are another step."""
+PAUSE = 2.0  # seconds without a letter after which further letters are another step
 
 
 @dataclass

@@ -22,8 +22,7 @@ from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw.caption import Origin
 
-TEXT, BEAM = search_request.TEXT, search_request.BEAM
-"""Names in the URL."""
+TEXT, BEAM = search_request.TEXT, search_request.BEAM  # names in the URL
 
 _LINKED, _CURRENT, _IN_LINK, _LANGUAGES = (
     f"sentence_bar.{name}" for name in ("linked", "current", "in_link", "languages")

@@ -1,7 +1,5 @@
 """Pictures find their script without an install, and messages of a browser are checked."""
 
-import ast
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ from transformer.trace import Labels
 from viz.app.chrome import mounts
 from viz.draw.attention_map import pin_of, squares_of
 
-ROOT = Path(mounts.__file__).parents[3]
 SCRIPT = """
 from tests.viz.app.chrome.test_mounts import LABELS, WEIGHTS
 from transformer.text.languages import OURS
@@ -124,14 +121,3 @@ def painted_map(heard: list[list[tuple[int, int]]]) -> None:
     mounts.mount_choice(
         "map", b"", lambda sent: squares_of(sent, "L1 H1", LABELS) or None, heard.append
     )
-
-
-def test_no_other_module_calls_the_components_of_streamlit():
-    for path in (ROOT / "viz").rglob("*.py"):
-        if path != Path(mounts.__file__):
-            names = [
-                node.attr
-                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-                if isinstance(node, ast.Attribute)
-            ]
-            assert "v2" not in names, path

@@ -146,16 +146,6 @@ def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:
     assert app.session_state["kind"] == "decoder"
 
 
-def test_masks_begins_with_the_kind_of_its_address_whatever_was_open_before(visit) -> None:
-    app = visit("heads", text=SENTENCE, kind="encoder")
-    app.query_params.clear()
-    visit("masks", app)
-    assert (app.session_state["kind"], in_url(app, "kind")) == ("decoder", None)
-    app.query_params.clear()
-    visit("heads", app)
-    assert (app.session_state["kind"], in_url(app, "kind")) == ("encoder", "encoder")
-
-
 def test_the_row_of_a_link_is_marked_though_another_map_was_open(visit) -> None:
     app = visit("heads", text=SENTENCE, kind="encoder")
     app.query_params.clear()
@@ -229,15 +219,14 @@ def test_rows_and_the_switch_without_sinks_are_kept_across_pages(visit) -> None:
     assert app.button_group(key="rows").value == "word predicted"
     app.button_group(key="rows").set_value("word read").run()
     app.toggle(key="without_sinks").set_value(True).run()
-    for page in ("translate", "heads"):
-        visit("masks", app)
-        for name in ("rows", "without_sinks"):
-            assert in_url(app, name) is None
-            assert name not in app.session_state
-        visit(page, app)
-        assert app.toggle(key="without_sinks").value
-        assert in_url(app, "without_sinks") == "true"
-        assert app.button_group(key="rows").value == in_url(app, "rows") == "word read"
+    visit("masks", app)
+    for name in ("rows", "without_sinks"):
+        assert in_url(app, name) is None
+        assert name not in app.session_state
+    visit("heads", app)
+    assert app.toggle(key="without_sinks").value
+    assert in_url(app, "without_sinks") == "true"
+    assert app.button_group(key="rows").value == in_url(app, "rows") == "word read"
     app.toggle(key="without_sinks").set_value(False).run()
     del app.query_params["without_sinks"]  # as a browser does
     visit("translate", app)

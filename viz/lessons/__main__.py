@@ -74,10 +74,8 @@ def _puzzles(options: argparse.Namespace) -> int:
         bundled = translator.folder == BUNDLED
         command.save(options.out, puzzle_file(puzzles, bundled, made_by))
     if len(puzzles) < options.count:
-        command.say(
-            f"{NAME}: {counted(len(puzzles), 'puzzle')} of {options.count} could be made of "
-            f"{options.text}: give more lines with --text."
-        )
+        made = f"{counted(len(puzzles), 'puzzle')} of {options.count} could be made"
+        command.say(f"{NAME}: {made} of {options.text}: give more lines with --text.")
     return 0 if puzzles else command.REFUSED
 
 
@@ -132,9 +130,8 @@ def _parser() -> Parser:
     check = commands.add_parser("check", help="compute every answer of lessons", parents=[model])
     check.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a lesson file")
     check.set_defaults(run=_check)
-    page = commands.add_parser(
-        "handout", help="write a lesson as a page to print", parents=[lesson]
-    )
+    help_text = "write a lesson as a page to print"
+    page = commands.add_parser("handout", help=help_text, parents=[lesson])
     page.set_defaults(run=_write, form=handout)
     cells = commands.add_parser("notebook", help="write a lesson as a notebook", parents=[lesson])
     cells.set_defaults(run=_write, form=lambda lesson, key, _made_by: notebook(lesson, key))

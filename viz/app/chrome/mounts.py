@@ -60,7 +60,7 @@ def _pictures() -> "ComponentRenderer":
     """Return the component that draws all pictures: the data say which."""
     # not when this module is imported: only a running app knows the folder. The shadow root keeps
     # Streamlit's styles out and these in
-    return st.components.v2.component(COMPONENT, js=SCRIPT)
+    return st.components.v2.component(COMPONENT, js=SCRIPT)  # noqa: TID251
 
 
 def mount_choice(

@@ -31,8 +31,7 @@ def scored(bar: BarTranslation) -> Scored:
 
 def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) -> list[SearchStep]:
     """Return what the search held at each step: the most probable pieces, and its beginnings."""
-    steps = []
-    tokenizer = bar.translator.target_tokenizer
+    steps, tokenizer = [], bar.translator.target_tokenizer
     beams = defaultdict[int, list[str]](list)  # texts by step
     for index, node in enumerate(tree.nodes if tree else ()):
         if tree and node.state in ("kept", "finished"):
@@ -94,12 +93,12 @@ def piece_links(
     trace: AttentionTrace, mutual: Sequence[WordPair], every: Sequence[WordPair]
 ) -> list[PieceLink]:
     """Return the links between words as those of the first piece of each word."""
-    first: list[list[int]] = []
-    for pieces in (trace.source_pieces, trace.target_pieces):
-        words = [piece.word for piece in pieces]
-        first.append([n for n, word in enumerate(words) if n == 0 or word != words[n - 1]])
+    source, target = (
+        np.unique([piece.word for piece in pieces], return_index=True)[1].tolist()
+        for pieces in (trace.source_pieces, trace.target_pieces)
+    )
     return [
-        PieceLink(first[0][link.source], first[1][link.target], link.strength, link in mutual)
+        PieceLink(source[link.source], target[link.target], link.strength, link in mutual)
         for link in every
     ]
 
@@ -116,13 +115,11 @@ def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[kind
         if kind == "cross" and links:
             mask = np.zeros(weights.shape[2:], dtype=bool)
             source, target = (
-                [p.word for p in side] for side in (trace.source_pieces, trace.target_pieces)
+                np.unique([piece.word for piece in pieces], return_inverse=True)[1]
+                for pieces in (trace.source_pieces, trace.target_pieces)
             )
-            words = [sorted(set(side), key=side.index) for side in (source, target)]
-            for pair in links:
-                rows = [n for n, word in enumerate(target) if word == words[1][pair.target]]
-                keys = [n for n, word in enumerate(source) if word == words[0][pair.source]]
-                mask[np.ix_(rows, keys)] = True
+            for link in links:
+                mask[np.ix_(target == link.target, source == link.source)] = True
             values = (weights * mask).sum((2, 3))
         else:
             labels = trace.labels(kind)

@@ -7,7 +7,7 @@ from 1. A row of the cross-attention is named by what it writes, one of the othe
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -46,10 +46,9 @@ class Sentence:
         self.translator = translator
         self.trace = trace
 
-    @cached_property
-    def log_p(self) -> float:
-        """The log probability of the translation."""
-        return float(log_probs(self.translator.model, self.trace, NO_EDIT).sum())
+    def log_p_of(self, edit: Edit = NO_EDIT) -> float:
+        """Return the log probability of the translation, with edited positions."""
+        return float(log_probs(self.translator.model, self.trace, edit).sum())
 
     def map(self, head: Head) -> npt.NDArray[np.float32]:
         """Return the weights of a head, `[query, key]`."""
@@ -208,26 +207,16 @@ def _size(sentence: Sentence, arguments: Arguments) -> float:
     return float(getattr(model.config, name))
 
 
-def _probability(sentence: Sentence, arguments: Arguments) -> float:
-    step = _place(sentence.trace.target_tokens, arguments["row"])
-    return float(np.exp(sentence.trace.log_probs[step]))
-
-
 def _doubts(sentence: Sentence, _arguments: Arguments) -> ValuesOfTokens:
     """Return 1 / p of each subword of the translation."""
     return np.exp(-sentence.trace.log_probs.astype(np.float64)), sentence.trace.target_tokens
 
 
 def _log_p_without(sentence: Sentence, arguments: Arguments) -> float:
-    model = sentence.translator.model
-    require_heads(model, [removal.place for removal in arguments["heads"]])
-    with removed(sentence.translator, arguments["heads"]):
-        return float(log_probs(model, sentence.trace, NO_EDIT).sum())
-
-
-def _log_p_without_positions(sentence: Sentence, arguments: Arguments) -> float:
-    edit = Edit("removed", (arguments["stack"],))
-    return float(log_probs(sentence.translator.model, sentence.trace, edit).sum())
+    heads = arguments["heads"]
+    require_heads(sentence.translator.model, [removal.place for removal in heads])
+    with removed(sentence.translator, heads):
+        return sentence.log_p_of()
 
 
 def _changed(sentence: Sentence, arguments: Arguments) -> str:
@@ -271,12 +260,18 @@ MEASURES: Mapping[str, Measure] = {
     "visible": Measure(_visible, {"row": _token}, 0, 0),
     "subwords": Measure(_subwords, {"side": _one_of(*get_args(Side))}, 0, 0),
     "size": Measure(_size, {"name": _one_of(*SIZES)}, 0, 0),
-    "probability": Measure(_probability, {"row": _token}, 0.02),
+    "probability": Measure(
+        lambda s, a: float(np.exp(s.trace.log_probs[_place(s.trace.target_tokens, a["row"])])),
+        {"row": _token},
+        0.02,
+    ),
     "least certain": Measure(partial(_largest, _doubts), {}, values=_doubts),
-    "log probability": Measure(lambda sentence, _arguments: sentence.log_p, {}, 0.05),
+    "log probability": Measure(lambda s, _arguments: s.log_p_of(), {}, 0.05),
     "log probability without heads": Measure(_log_p_without, {"heads": _heads}, 0.05),
     "log probability without positions": Measure(
-        _log_p_without_positions, {"stack": _one_of("encoder", "decoder")}, 0.05
+        lambda s, a: s.log_p_of(Edit("removed", (a["stack"],))),
+        {"stack": _one_of("encoder", "decoder")},
+        0.05,
     ),
     "changed without heads": Measure(_changed, {"heads": _heads}),
     "encoding": Measure(_encoding, {"position": _count, "dimension": _count}),

@@ -107,13 +107,13 @@ def test_log_probability_without_heads_or_positions(planted: Planted, model: Tra
         names = ", ".join(head[0] for head in heads)
         value = planted.measure("log probability without heads", heads=names)
         assert value == pytest.approx(expected, abs=1e-3)
-        assert value != pytest.approx(planted.sentence.log_p, abs=1e-3)
+        assert value != pytest.approx(planted.sentence.log_p_of(), abs=1e-3)
     for stack in ("encoder", "decoder"):
         changed = copy.deepcopy(model)
         changed.get_buffer(f"{stack}.embedding.positions").zero_()
         value = planted.measure("log probability without positions", stack=stack)
         assert value == pytest.approx(log_p(planted, changed), abs=1e-3)
-        assert value != pytest.approx(planted.sentence.log_p, abs=1e-3)
+        assert value != pytest.approx(planted.sentence.log_p_of(), abs=1e-3)
 
 
 def test_changed_without_heads(planted, model, tokenizer, tmp_path) -> None:

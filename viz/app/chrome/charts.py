@@ -1,7 +1,7 @@
 """Charts in Streamlit: Altair's, quicker than `st.altair_chart`, Plotly's, maps and tables."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -87,15 +87,6 @@ def _grown(part: Any, name: str = "") -> Any:
     return part
 
 
-def picked_point(state: object) -> Mapping[str, object]:
-    """Return the fields of a click on a chart with the selection `PICKED`; empty for none."""
-    selection = state.get("selection") if isinstance(state, dict) else None
-    points = selection.get(PICKED) if isinstance(selection, dict) else None
-    if isinstance(points, list) and points and isinstance(points[0], dict):
-        return points[0]
-    return {}
-
-
 def draw_clickable(
     chart: altair.Chart | altair.LayerChart, key: str, heads: Collection[Head], alt: str
 ) -> None:
@@ -117,7 +108,11 @@ def clicked_head(state: object, heads: Collection[Head]) -> Head | None:
 
     A grid has heads of one kind, and its selection no field for it.
     """
-    point = picked_point(state)
+    selection = state.get("selection") if isinstance(state, dict) else None
+    points = selection.get(PICKED) if isinstance(selection, dict) else None
+    if not isinstance(points, list) or not points or not isinstance(points[0], dict):
+        return None
+    point: dict[str, object] = points[0]
     place = point.get("layer"), point.get("head")
     if {*map(type, place)} != {int}:
         return None

@@ -19,7 +19,7 @@ from viz.app.chrome.fields import button, text_input, typed
 from viz.app.chrome.problems import say
 from viz.app.lessons import library, progress
 from viz.app.lessons.progress import SHOWN, Progress, card_view, draw_link, is_open
-from viz.app.links.address import UNLOCKED
+from viz.app.links import address
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.caption import Origin
 from viz.lessons import Card, Lesson
@@ -99,13 +99,13 @@ _STATUS = "panel.status"
 
 def begin() -> None:
     """Take the sentence of the lesson if the address has none; before the bar is drawn."""
-    st.session_state[UNLOCKED] = False
+    st.session_state[address.UNLOCKED] = False
     place = progress.current()
     lesson = library.offered().lessons.get(place.lesson) if place else None
     if place is None or lesson is None:
         return
     card = lesson.cards[min(place.card, len(lesson.cards) - 1)]
-    st.session_state[UNLOCKED] = card.own_sentence
+    st.session_state[address.UNLOCKED] = card.own_sentence
     sentence, name = lesson.sentence_of(card) or lesson.sentence, search_request.TEXT
     if sentence and name not in st.query_params and name not in st.session_state:
         search_request.put_text(sentence)
@@ -325,7 +325,7 @@ def _submit(number: int, key: str) -> None:
 
 def _open_card(number: int, sentence: str) -> None:
     """Open a card and its sentence, on the page that is open."""
-    progress.open_card(number)
+    address.choose(progress.CARD, str(number + 1))
     if sentence and sentence != typed(search_request.TEXT):
         search_request.put_text(sentence)
 

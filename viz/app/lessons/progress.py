@@ -40,11 +40,6 @@ def current() -> Progress | None:
     return Progress(name, max(card, 1) - 1, answers)
 
 
-def open_card(card: int) -> None:
-    """Open a card, from 0."""
-    address.choose(CARD, str(card + 1))
-
-
 def give(card: int, answer: str) -> None:
     """Put an answer to a card, from 0, into the URL; "" takes it back."""
     progress = current()

@@ -222,20 +222,17 @@ def write_address_marker(container: DeltaGenerator, url_path: str) -> None:
 
 def clean(query: Mapping[str, list[str]]) -> Query:
     """Drop reserved names, texts that are too long, and infinite, NaN or huge numbers."""
-    retained = {
-        name: [value for value in values if _is_usable(name, value)]
-        for name, values in query.items()
-    }
-    return {name: values for name, values in retained.items() if values}
 
+    def is_usable(name: str, value: str) -> bool:
+        if len(value) > longest(name) or name.startswith(RESERVED):
+            return False
+        try:
+            return name in FREE_TEXTS or abs(float(value)) <= LARGEST  # which NaN is not
+        except ValueError:
+            return True
 
-def _is_usable(name: str, value: str) -> bool:
-    if len(value) > longest(name) or name.startswith(RESERVED):
-        return False
-    try:
-        return name in FREE_TEXTS or abs(float(value)) <= LARGEST  # which NaN is not
-    except ValueError:
-        return True
+    usable = {name: [v for v in values if is_usable(name, v)] for name, values in query.items()}
+    return {name: values for name, values in usable.items() if values}
 
 
 def _read(query: str) -> Query:

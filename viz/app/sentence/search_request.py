@@ -129,13 +129,6 @@ def put_text(text: str) -> None:
     st.session_state[TEXT], st.session_state[_CHOSEN] = text, True
 
 
-def translate_back(translation: str, model: str) -> None:
-    """Let the next run translate a translation back, with the model of the other direction."""
-    put_text(translation)
-    # beam and α stay; what was forced or forbidden belongs to the other language
-    st.session_state.update({MODEL: model, PREFIX: "", EDITED: "", FORBID: ""})
-
-
 def force(pieces: Sequence[str]) -> None:
     """Let the next run begin its translation with these pieces."""
     st.session_state[PREFIX], st.session_state[EDITED] = " ".join(pieces), ""

@@ -244,6 +244,8 @@ def _answer(
 def _swap(reverse: str) -> None:
     """Swap sentence and translation; a text that is not translated yet stays as it is."""
     text, translation = st.session_state.get(_TRANSLATED, ("", ""))
-    if text != typed(TEXT) or not translation:
-        translation = typed(TEXT)
-    search_request.translate_back(translation, reverse)
+    is_current = text == typed(TEXT) and translation
+    search_request.put_text(translation if is_current else typed(TEXT))
+    # beam and α stay; what was forced or forbidden belongs to the other language
+    names = (search_request.PREFIX, search_request.EDITED, search_request.FORBID)
+    st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})

@@ -6,8 +6,17 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import figures, go_back, in_url, press, texts
 from transformer import Translator
+from transformer.decoding.settings import SearchSettings
 from transformer.text.words import ForbiddenWords
 from viz.app.sentence import search_request, sentence_bar
+from viz.app.sentence.search_request import (
+    MAX_STEPS,
+    PAUSE,
+    History,
+    SearchRequest,
+    settings_of,
+    translate_request,
+)
 from viz.app.sentence.source_box import EXAMPLES
 
 SENTENCE = "The dog sleeps in the garden."
@@ -215,3 +224,65 @@ def test_what_the_bar_had_no_time_to_take_goes_along_to_another_page(
     app.text_area(key="text").set_value("A cat.").run()
     visit(app, "heads")
     assert app.text_area(key="text").value == "A cat."
+
+
+@pytest.mark.parametrize(
+    ("prefix", "forbid", "went_on"),
+    [
+        (None, "Hund-", "with all words allowed"),
+        ("▁Nilpferd", "Hund", "without the prefix"),
+        ("▁Nilpferd", "Hund-", "without the prefix and with all words allowed"),
+    ],
+)
+def test_what_is_wrong_goes_and_what_is_sound_stays(translator, prefix, forbid, went_on) -> None:
+    own = translator.translate(SENTENCE)
+    request = SearchRequest(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbid=forbid)
+    _, used, message = translate_request(translator, request)
+    assert used == request._replace(
+        prefix="" if "prefix" in went_on else request.prefix,
+        forbid="" if "words" in went_on else request.forbid,
+    )
+    assert message.endswith(f". The search went on {went_on}.")
+    for wrong in filter(None, (prefix, forbid if "-" in forbid else None)):
+        assert message.count(f"“{wrong}”") == 1
+
+
+def test_a_request_becomes_the_settings_of_the_search() -> None:
+    request = SearchRequest("", 2, 1.3, "▁Der ▁Hund", "Herr, Frau  , ja,")
+    assert settings_of(request) == SearchSettings(
+        beam_size=2, alpha=1.3, prefix=("▁Der", "▁Hund"), forbidden=("Herr", "Frau", ",", "ja")
+    )
+
+
+def test_steps_are_undone_and_redone_until_something_new_is_done() -> None:
+    history: History[str] = History()
+    for n, state in enumerate(("a", "b", "b", "c")):
+        history.see(state, n)
+    assert [history.undo() for _ in range(4)] == ["b", "a", "a", "a"]
+    assert [history.redo() for _ in range(2)] == ["b", "c"]
+    assert history.undo() == "b"
+    history.see("b", 9)  # the run after the undo shows it
+    assert history.redo() == "c"
+    history.undo()
+    history.see("d", 10)
+    assert history.redo() == "d"
+    assert history.undo() == "b"
+
+
+def test_letters_that_follow_one_another_are_one_step() -> None:
+    history: History[str] = History()
+    history.see("", 0)
+    for n, text in enumerate(("E", "Ei", "Ein")):
+        history.see(text, 1 + n * PAUSE / 2, "text")
+    history.see("Ein H", 20, "text")  # after a pause
+    history.see("Ein H!", 20.1, "german")  # in another field
+    assert [history.undo() for _ in range(3)] == ["Ein H", "Ein", ""]
+    history.see("x", 20.2, "german")  # what is typed after an undo is a step of its own
+    assert history.undo() == ""
+
+
+def test_it_does_not_grow_for_ever() -> None:
+    history: History[int] = History()
+    for n in range(MAX_STEPS + 10):
+        history.see(n, n)
+    assert len(history.before) == MAX_STEPS

@@ -14,9 +14,10 @@ from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import in_url, texts
 from transformer import Translator
 from transformer.errors import one_line
+from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME
 from viz.app.cache.memory import forget_server_wide
 from viz.app.models import menu, model_cache
-from viz.app.models.menu import MODELS_VARIABLE
+from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR, offered_models
 from viz.app.sentence import source_box
 from viz.draw.labels import quoted
 
@@ -259,3 +260,93 @@ def test_the_bound_is_one_variable(monkeypatch: pytest.MonkeyPatch, value: str, 
     assert menu._limit() == (mib, wrong)
     assert bool(wrong) == (value not in ("", "300"))
     assert wrong == one_line(wrong)
+
+
+@pytest.fixture
+def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder of models, empty."""
+    monkeypatch.delenv(CHECKPOINT_VARIABLE, raising=False)
+    monkeypatch.setenv(MODELS_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def names() -> list[str]:
+    return list(offered_models().folders)
+
+
+def test_models_of_both_layouts_are_offered_and_what_is_none_is_not(
+    empty: Path, checkpoint_folder: Path
+) -> None:
+    shutil.copytree(checkpoint_folder, empty / "Ours")
+    marian_folder.write(empty / "opus-mt-en-fr")
+    for name, content in {
+        **dict.fromkeys(("damaged-ours/MANIFEST.json", "damaged-marian/vocab.json"), "none"),
+        "bert/config.json": '{"model_type": "bert"}',
+        "settings/config.json": '{"port": 1}',  # which is none
+    }.items():
+        (empty / name).parent.mkdir()
+        (empty / name).write_text(content)
+    (empty / "empty").mkdir()
+    (empty / "notes.txt").write_text("a file")
+    marian_folder.write(empty / ".hidden")
+    # names of all kinds
+    (empty / "circle").symlink_to("circle")
+    (empty / "nowhere").symlink_to(empty / "that is not there")
+    (empty / "link").symlink_to(empty / "Ours")
+    assert names() == [
+        *BUNDLED_BY_NAME,
+        *("bert", "damaged-marian", "damaged-ours", "link", "opus-mt-en-fr", "Ours"),
+    ]
+    assert offered_models().default == "bundled"
+    assert offered_models().problem == ""
+
+
+def test_a_name_that_cannot_be_shown_is_written_so_that_it_can(empty: Path) -> None:
+    strange = [empty / "a\nb", Path(f"{empty}/caf\udce9")]
+    for path in strange:
+        try:
+            path.mkdir()
+        except OSError:
+            pytest.skip("this file system has no such names")
+        (path / "MANIFEST.json").touch()
+    assert names()[2:] == ["a\\nb", "caf\\udce9"]
+    assert list(offered_models().folders.values())[2:] == strange
+    assert all(name.encode() for name in names())
+
+
+def test_the_first_one_named_translates_and_the_bundled_one_is_always_there(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marian_folder.write(empty / "mine")
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, f"{empty / 'gone'}{SEPARATOR} {empty / 'mine'} ")
+    assert names() == ["gone", "mine", *BUNDLED_BY_NAME]  # each of them once
+    assert offered_models().default == "gone"
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(BUNDLED))
+    assert names() == [*BUNDLED_BY_NAME, "mine"]
+
+
+def test_two_of_one_name_are_told_apart(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("model", "bundled"):
+        marian_folder.write(empty / name)
+    first, second = Path("/a/model"), Path("/b/model")
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, f"{first}{SEPARATOR}{second}")
+    assert offered_models().folders == {
+        "a/model": first,
+        "b/model": second,
+        **BUNDLED_BY_NAME,
+        f"{empty.name}/bundled": empty / "bundled",
+        f"{empty.name}/model": empty / "model",
+    }
+
+
+def test_a_folder_of_models_that_cannot_be_read_is_one_sentence(empty, monkeypatch) -> None:
+    for path, why in (
+        (empty / "none", "No such file or directory"),
+        (__file__, "Not a directory"),
+        ("a" * 5_000, "File name too long"),
+    ):
+        monkeypatch.setenv(MODELS_VARIABLE, str(path))
+        assert names() == [*BUNDLED_BY_NAME]
+        problem = offered_models().problem
+        assert problem.startswith(f"{MODELS_VARIABLE}: ")
+        assert problem.endswith(f" cannot be read: {why}.")

@@ -1,14 +1,12 @@
 """python -m viz: every head on a sentence, or on many, as an HTML page that needs no network."""
 
 import argparse
-import contextvars
 import math
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from itertools import chain, islice, zip_longest
+from itertools import chain, count, islice, zip_longest
 from pathlib import Path
 from typing import get_args
 
@@ -159,16 +157,9 @@ class _Lines:
         self, chunk: list[Pair], first: int, progress: Callable[[int], None]
     ) -> Iterator[Result[SentenceRecord]]:
         with ThreadPoolExecutor(self.threads) as pool:
-            futures = [
-                pool.submit(contextvars.copy_context().run, partial(self._given, number, *pair))
-                for number, pair in enumerate(chunk, start=first)
-            ]
-            try:
-                for future in futures:
-                    yield future.result()
-                    progress(1)
-            finally:  # who stops is not kept waiting for the rest
-                pool.shutdown(cancel_futures=True)
+            for result in pool.map(self._given, count(first), chunk):
+                yield result
+                progress(1)
 
     def _record(self, line: Line, hypotheses: list[Hypothesis]) -> SentenceRecord:
         best = Candidate.from_hypothesis(hypotheses[0], self.translator.target_tokenizer)
@@ -176,7 +167,8 @@ class _Lines:
         translation = Translation(line.text, tuple(line.pieces), (best,), notices, seconds=0.0)
         return self._packed(line.number, self.translator.trace_of(translation), notices)
 
-    def _given(self, number: int, text: str, target: str | None) -> Result[SentenceRecord]:
+    def _given(self, number: int, pair: Pair) -> Result[SentenceRecord]:
+        text, target = pair
         if self.translator.reader.is_blank(text):
             return None
         try:

@@ -224,7 +224,8 @@ def test_what_is_asked_for_can_be_seen_and_every_question_has_a_hint(name: str) 
     lesson = LESSONS[name]
     assert name.endswith(f".{lesson.language}")
     assert 6 <= len(lesson.cards) <= 8
-    for card, _, answer, problem in answer_key(lesson, bundled()):
+    own = sentence(lesson.sentence).trace
+    for card, _, answer, problem in answer_key(lesson, bundled(), own):
         assert not problem
         assert answer is not None
         assert is_right(card, answer.text, answer)

@@ -166,40 +166,32 @@ def test_a_token_is_its_text_or_its_number(planted: Planted) -> None:
         assert by_text == planted.measure("weight", **asked, column=column)
 
 
+CELL = {"head": "L1 H1 cross", "row": 1, "column": 1}
+
+
 @pytest.mark.parametrize(
     ("name", "given"),
     [
-        ("weight", {"head": "L9 H9 cross", "row": 1, "column": 1}),
+        ("weight", {**CELL, "head": "L9 H9 cross"}),
+        ("weight", {**CELL, "head": "the best one"}),
+        ("weight", {**CELL, "head": "L1 H1 cross, L1 H2 cross"}),
+        ("weight", {**CELL, "column": "zebra"}),
+        ("weight", {**CELL, "row": 1.5}),
+        ("weight", {**CELL, "row": True}),
+        ("strongest", {"head": "L1 H1 cross", "row": 0}),
         ("log probability without heads", {"heads": "L1 H1 cross, L9 H9 cross"}),
         ("changed without heads", {"heads": "L9 H9 cross"}),
-        ("strongest", {"head": "L1 H1 cross", "row": 0}),
-        ("weight", {"head": "L1 H1 cross", "row": 1, "column": "zebra"}),
+        ("changed without heads", {"heads": "L1 H1 nose"}),
         ("probability", {"row": "zebra"}),
         ("encoding", {"position": 1, "dimension": 32}),
+        ("encoding", {"position": -1, "dimension": 1}),
+        ("learning rate", {"step": 10**9, "d_model": 1, "warmup": 1}),
         ("loss", {"step": 51}),
+        ("size", {"name": "colour"}),
+        ("subwords", {"side": []}),
+        ("log probability without positions", {"stack": "both"}),
     ],
 )
-def test_what_a_sentence_has_not_is_said_in_one_sentence(planted, name, given) -> None:
-    with pytest.raises(InputError, match=r"^[^\n]+\.$"):
+def test_what_there_is_not_is_said_in_one_sentence(planted, name, given) -> None:
+    with pytest.raises((InputError, ValueError), match=r"^[^\n]+\.$"):
         planted.measure(name, **given)
-
-
-@pytest.mark.parametrize(
-    ("name", "argument", "value"),
-    [
-        ("weight", "head", "the best one"),
-        ("weight", "head", "L1 H1 cross, L1 H2 cross"),
-        ("weight", "row", 1.5),
-        ("weight", "row", True),
-        ("changed without heads", "heads", "L1 H1 nose"),
-        ("encoding", "position", -1),
-        ("learning rate", "step", 10**9),
-        ("size", "name", "colour"),
-        ("subwords", "side", "left"),
-        ("subwords", "side", []),
-        ("log probability without positions", "stack", "both"),
-    ],
-)
-def test_a_wrong_argument_is_a_value_error(name: str, argument: str, value: object) -> None:
-    with pytest.raises(ValueError, match=r"^[^\n]+\.$"):
-        MEASURES[name].arguments[argument](value)

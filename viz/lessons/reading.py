@@ -207,13 +207,13 @@ def _require_one_answer(
     file: _File, line: int, values: Mapping[str, _Value], choices: Sequence[Choice]
 ) -> None:
     """Require one right answer for a question, and none without a question."""
-    right, measured = sum(choice.right for choice in choices), "answer" in values
-    if "ask" in values and not measured and not right:
+    asked, measured = "ask" in values, "answer" in values
+    right = sum(choice.right for choice in choices)
+    if asked and not measured and not right:
         problem = "the question has no answer: mark one “- [x]”, or add “answer:”."
         raise file.error(values["ask"].line, problem)
     for problem, is_wrong in {
-        "the card has an answer but no question: add “ask:”.": "ask" not in values
-        and bool(choices or measured),
+        "the card has an answer but no question: add “ask:”.": not asked and (choices or measured),
         "the card has two answers: remove “answer:”, or the mark “[x]”.": measured and right > 0,
         "two choices are right: mark one “- [x]”.": right > 1,
         "one choice is no choice: add another “- [ ]”.": len(choices) == 1,

@@ -1,42 +1,21 @@
 """The app: one sentence bar above pages that each show another side of the model."""
 
+from importlib import import_module
+
 import streamlit as st
 
 from headlight import __version__
 from viz.app import log, served
-from viz.app.cache.metrics import metrics, timed_run
+from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
 from viz.app.sentence import sentence_bar, worth_seeing
-from viz.draw.labels import SECTIONS
-from viz.pages import (
-    architecture,
-    corpus,
-    heads,
-    inside,
-    masks,
-    positions,
-    roles,
-    schedule,
-    training,
-    translate,
-)
+from viz.draw.labels import PAGE_TITLES, SECTIONS
 
-SHOW = {
-    "translate": translate.show,
-    "heads": heads.show,
-    "inside": inside.show,
-    "roles": roles.show,
-    "corpus": corpus.show,
-    "architecture": architecture.show,
-    "masks": masks.show,
-    "positions": positions.show,
-    "schedule": schedule.show,
-    "training": training.show,
-}
-"""Functions that draw the pages, by path."""
+SHOW = {path: import_module(f"viz.pages.{path}").show for path in PAGE_TITLES}
+"""Functions that draw the pages, by path; a page is the module of its path."""
 
 ABOUT = (
     "**Headlight** shows what every attention head of a Transformer looks at, on your own "
@@ -61,7 +40,8 @@ def main() -> None:
     heading = st.container(key="page-name")
     share = st.container(key="share", horizontal=True, gap="small")
     address.mark_presentation()
-    with turn(), timed_run(path), menu.models_for_run():
+    seconds = metrics().run_seconds.labels(path).time()
+    with turn(), seconds, menu.models_for_run():
         try:
             panel.begin()
             navigation.set_page_title(heading, path, sentence_bar.show(path))

@@ -1,14 +1,12 @@
 """python -m viz: every head on a sentence, or on many, as an HTML page that needs no network."""
 
 import argparse
-import contextvars
 import math
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from itertools import islice, zip_longest
+from itertools import chain, count, islice, zip_longest
 from pathlib import Path
 from typing import get_args
 
@@ -33,7 +31,6 @@ from viz.report import report
 from viz.trace_files import DEFAULT_FORMATS, FORMATS, TraceFiles
 
 MEAN = "mean"
-MAX_THREADS = 1024
 STANDARD_INPUT = "-"
 CHUNK = 64
 """Lines that are worked on together, so that memory holds the packed sentences and little more."""
@@ -88,25 +85,23 @@ def _page(options: argparse.Namespace) -> str:
 
 
 def _explorer_options(options: argparse.Namespace) -> ExplorerOptions:
-    names = (field.name for field in fields(ExplorerOptions))
-    chosen = {name: getattr(options, name) for name in names if name in options}
+    names = {field.name for field in fields(ExplorerOptions)} & vars(options).keys()
+    chosen = {name: getattr(options, name) for name in names}
     return ExplorerOptions(**{**chosen, "over": tuple(options.over)})
 
 
 def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
     """Translate the lines of a file and write the page; return the exit status.
 
-    A line that cannot be shown stops no other: it is named on standard error and in the page, and
-    the exit status is 2. Blank lines are named and change no status.
+    A line that cannot be shown is named there and on standard error, and the status is 2.
     """
     if not arguments.out.absolute().parent.is_dir():  # before the page is made
         folder = arguments.out.parent
         raise InputError(f"{arguments.out} cannot be written: there is no folder {folder}.")
-    formats = arguments.trace_formats or DEFAULT_FORMATS
     files = None
     if arguments.traces:
+        formats = arguments.trace_formats or DEFAULT_FORMATS
         files = TraceFiles(arguments.traces, formats, options.lens, options.sinks)
-    if files:
         files.require_free()
     translator = Translator.load(arguments.checkpoint)
     # refuse heads that this model does not have, before any line is read
@@ -129,10 +124,8 @@ def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int
     if not len(page):
         raise InputError(f"{arguments.lines} has no line that can be shown: nothing is written.")
     made_by = Origin.from_translator(translator, "", "").made_by
-    content = page.html(
-        title=arguments.title, theme=arguments.theme, made_by=made_by, left_out=left_out
-    )
-    command.save(arguments.out, content)
+    about = {"title": arguments.title, "theme": arguments.theme}
+    command.save(arguments.out, page.html(**about, made_by=made_by, left_out=left_out))
     return status
 
 
@@ -151,32 +144,22 @@ class _Lines:
     ) -> Iterator[tuple[int, Result[SentenceRecord]]]:
         """Yield number and result of each line, in order."""
         first = 1
-        while chunk := list(islice(pairs, CHUNK)):
-            translate = self._forced if chunk[0][1] is not None else self._searched
-            yield from enumerate(translate(chunk, first, progress), start=first)
-            first += len(chunk)
-
-    def _searched(
-        self, chunk: list[Pair], first: int, progress: Callable[[int], None]
-    ) -> Iterator[Result[SentenceRecord]]:
         search = LineSearch(self.translator, self.settings, self._record, self.threads, progress)
-        for results in search.results((text for text, _ in chunk), first):
-            yield from results
+        while chunk := list(islice(pairs, CHUNK)):
+            if chunk[0][1] is None:
+                results = search.results((text for text, _ in chunk), first)
+                yield from enumerate(chain.from_iterable(results), start=first)
+            else:
+                yield from enumerate(self._forced(chunk, first, progress), start=first)
+            first += len(chunk)
 
     def _forced(
         self, chunk: list[Pair], first: int, progress: Callable[[int], None]
     ) -> Iterator[Result[SentenceRecord]]:
         with ThreadPoolExecutor(self.threads) as pool:
-            futures = [
-                pool.submit(contextvars.copy_context().run, partial(self._given, number, *pair))
-                for number, pair in enumerate(chunk, start=first)
-            ]
-            try:
-                for future in futures:
-                    yield future.result()
-                    progress(1)
-            finally:  # who stops is not kept waiting for the rest
-                pool.shutdown(cancel_futures=True)
+            for result in pool.map(self._given, count(first), chunk):
+                yield result
+                progress(1)
 
     def _record(self, line: Line, hypotheses: list[Hypothesis]) -> SentenceRecord:
         best = Candidate.from_hypothesis(hypotheses[0], self.translator.target_tokenizer)
@@ -184,7 +167,8 @@ class _Lines:
         translation = Translation(line.text, tuple(line.pieces), (best,), notices, seconds=0.0)
         return self._packed(line.number, self.translator.trace_of(translation), notices)
 
-    def _given(self, number: int, text: str, target: str | None) -> Result[SentenceRecord]:
+    def _given(self, number: int, pair: Pair) -> Result[SentenceRecord]:
+        text, target = pair
         if self.translator.reader.is_blank(text):
             return None
         try:
@@ -209,8 +193,7 @@ class _Lines:
 def _pairs(sources: str, targets: str | None, max_characters: int) -> Iterator[Pair]:
     """Yield the lines of one file, or pairs of lines of two files."""
     if targets is None:
-        for line in _lines(sources, max_characters):
-            yield line, None
+        yield from ((line, None) for line in _lines(sources, max_characters))
         return
     if sources == targets == STANDARD_INPUT:
         raise InputError("--lines and --targets cannot both be standard input: name a file.")
@@ -259,62 +242,34 @@ def _parser() -> Parser:
     add("-o", "--out", type=Path, required=True, help="the page to write, such as report.html")
     add("--checkpoint", type=Path, help="a checkpoint folder; the bundled one unless given")
     add("--target", help="a translation to force; the model's own unless given")
-    add(
-        "--beam",
-        type=whole_number(1, MAX_BEAM_SIZE),
-        help=f"beam size; 1 is greedy, {BEAM_SIZE} unless given",
-    )
+    beam = f"beam size; 1 is greedy, {BEAM_SIZE} unless given"
+    add("--beam", type=whole_number(1, MAX_BEAM_SIZE), help=beam)
     add("--kind", choices=KINDS, default="cross", help="of the head that is open first")
     add("--layer", type=_counted, default=0, help="its layer, from 1, or mean")
     add("--head", type=_counted, default=0, help="its head, from 1, or mean")
-    add(
-        "--lens",
-        choices=(*NAMES, *VARIANTS),
-        default="weights",
-        help="through which the heads are seen",
-    )
-    add(
-        "--over",
-        type=_head,
-        nargs="+",
-        default=(),
-        metavar="LAYER.HEAD",
-        help="heads whose ribbons lie over its own, such as 3.5; up to seven",
-    )
+    lens_help = "through which the heads are seen"
+    add("--lens", choices=(*NAMES, *VARIANTS), default="weights", help=lens_help)
+    over = "heads whose ribbons lie over its own, such as 3.5; up to seven"
+    add("--over", type=_head, nargs="+", default=(), metavar="LAYER.HEAD", help=over)
     add("--sort", choices=SORTS, default=LAYER_ORDER, help="order of the small maps")
     add("--scale", choices=get_args(Scale), default="linear", help="how a weight becomes a colour")
     add("--threshold", type=_share, default=0.0, help="weights below it are not drawn")
     add("--words", action="store_true", help="whole words instead of pieces")
     add("--no-special", dest="special", action="store_false", help="leave out <s> and </s>")
-    add(
-        "--without-sinks",
-        dest="sinks",
-        action="store_false",
-        help="no weight on special tokens and punctuation, each row scaled to the rest",
-    )
-    _add_lines(parser)
-    add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: the reader's own")
-    add("--title", help="heading of the page; what is seen unless given")
-    return parser
-
-
-def _add_lines(parser: Parser) -> None:
-    group = parser.add_argument_group("many sentences in one page")
-    add = group.add_argument
+    sinks = "no weight on special tokens and punctuation, each row scaled to the rest"
+    add("--without-sinks", dest="sinks", action="store_false", help=sinks)
+    add = parser.add_argument_group("many sentences in one page").add_argument
     add("--lines", metavar="FILE", help="one sentence a line instead of the text; - reads them")
     add("--targets", metavar="FILE", help="translations to force, line by line; - reads them")
     add("--traces", type=Path, metavar="DIR", help="also write the weights of each line there")
-    add(
-        "--trace-formats",
-        choices=FORMATS,
-        nargs="+",
-        help=f"of these files; {' and '.join(DEFAULT_FORMATS)} unless given",
-    )
-    add(
-        "--threads",
-        type=whole_number(1, MAX_THREADS),
-        help="lines are worked on by so many cores; all that may be used unless given",
-    )
+    formats = f"of these files; {' and '.join(DEFAULT_FORMATS)} unless given"
+    add("--trace-formats", choices=FORMATS, nargs="+", help=formats)
+    threads = "lines are worked on by so many cores; all that may be used unless given"
+    add("--threads", type=whole_number(1, 1024), help=threads)
+    add = parser.add_argument
+    add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: the reader's own")
+    add("--title", help="heading of the page; what is seen unless given")
+    return parser
 
 
 main = command.main("viz", _parser, _run)

@@ -34,8 +34,7 @@ from viz.report import PageTheme, about_text, heading, require_theme, saved_page
 MAX_BYTES = 256 * MIB
 """Packed size of all sentences of a page: Chromium opens as much in some four seconds."""
 
-MAX_LISTED = 8
-"""Largest number of listed sentences above the summary."""
+MAX_LISTED = 8  # largest number of listed sentences above the summary
 
 VARIES = "changes"
 SHOWN_MEASURES = {
@@ -90,12 +89,11 @@ def pack_sentence(
     }
     log_p = float(trace.log_probs.sum()) if len(trace.log_probs) else None
     pieces = len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces)
-    unlike = sum(heads.unlike for heads in by_kind.values()) / len(by_kind)
-    listed = [number, trace.source, trace.target, log_p, pieces, round(unlike, 4)]
+    unlike = round(sum(heads.unlike for heads in by_kind.values()) / len(by_kind), 4)
     encoded = encode_page(trace, options, origin)
     return SentenceRecord(
         number,
-        [*listed, text_sides(trace)],
+        [number, trace.source, trace.target, log_p, pieces, unlike, text_sides(trace)],
         {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}},
         by_kind,
         shown.kind,
@@ -104,10 +102,7 @@ def pack_sentence(
 
 
 class LinesPage:
-    """A page that grows by one sentence after another; each opens with the options.
-
-    Of each sentence it keeps the packed block and the line in the list; the summary is sums.
-    """
+    """A page that grows by sentences, which it keeps packed; the summary is sums."""
 
     def __init__(self, options: ExplorerOptions | None = None) -> None:
         self.options = options or ExplorerOptions()
@@ -126,12 +121,11 @@ class LinesPage:
     def add(self, sentence: SentenceRecord) -> None:
         """Add one sentence; its number must be larger than the last one."""
         number = sentence.number
+        counts = {kind: summary.counts for kind, summary in self._summaries.items()}
         if not self._listed:
             self._opens = sentence.opens
             self._summaries = {kind: CorpusSummary(kind) for kind in sentence.heads}
-        elif {kind: summary.counts for kind, summary in self._summaries.items()} != {
-            kind: heads.counts for kind, heads in sentence.heads.items()
-        }:
+        elif counts != {kind: heads.counts for kind, heads in sentence.heads.items()}:
             raise InputError(
                 f"Sentence {number:,} has other heads than sentence {self._listed[0][0]:,}: "
                 "give one report the sentences of one model."
@@ -157,11 +151,7 @@ class LinesPage:
         made_by: str = "",
         left_out: Sequence[str] = (),
     ) -> str:
-        """Return the whole page.
-
-        `made_by` is program and model in words; `left_out` are sentences on missing lines. The
-        title says what is seen, and through which lens, unless given.
-        """
+        """Return the whole page; `left_out` are sentences on lines that are missing."""
         if not self._listed:
             raise InputError("There is no sentence to show: give at least one.")
         about = about_text(
@@ -172,6 +162,14 @@ class LinesPage:
             self.options.lens,
         )
         notes = [f"{_numbers(numbers)}: {note}" for note, numbers in self._notes.items()]
+        layer = first_open(self.options.layer, self._summaries[self._opens].counts)
+        meta = {
+            "component": "lines",
+            "selected": Head(self._opens, *outlined(self.options.lens, layer, self.options.head)),
+            "sentences": self._listed,
+        }
+        # in base64, no character of it can close a tag
+        message = gzip.compress(encode(meta), mtime=0)
         return saved_page(
             "lines_report",
             heading(self.options, "over many sentences") if title is None else title,
@@ -181,20 +179,9 @@ class LinesPage:
                 lists=_list(notes) + _list(left_out),
                 summary=self._summary(),
             ),
-            message=("lines-packed", self._lines()),
+            message=("lines-packed", base64.b64encode(message).decode()),
             blocks={f"line-{name}": text for name, text in self._blocks.items()},
         )
-
-    def _lines(self) -> str:
-        """Encode the message of the page, gzip in base64: no character of it can close a tag."""
-        options = self.options
-        layer = first_open(options.layer, self._summaries[self._opens].counts)
-        meta = {
-            "component": "lines",
-            "selected": Head(self._opens, *outlined(options.lens, layer, options.head)),
-            "sentences": self._listed,
-        }
-        return base64.b64encode(gzip.compress(encode(meta), mtime=0)).decode()
 
     def _summary(self) -> str:
         """Format the table of all heads, each with a button that opens it."""

@@ -24,8 +24,7 @@ from transformer.translator import Translator
 from viz.draw import head_grid, heads_view
 from viz.report import PageTheme, report
 
-MAX_BYTES = 20_000_000
-"""Size of a cell above which a warning is given."""
+MAX_BYTES = 20_000_000  # size of a cell above which a warning is given
 
 # JupyterLab takes the frame away and leaves this where a notebook is not trusted; browsers hide it
 _NOT_TRUSTED = (
@@ -51,10 +50,7 @@ new ResizeObserver(() => {{
 
 @dataclass(frozen=True)
 class HtmlFrame:
-    """A page in a frame, which separates its styles from the notebook's.
-
-    It has the height until the page's script measures its own.
-    """
+    """A page in a frame, which separates its styles from the notebook's."""
 
     page: str = field(repr=False)
     title: str = "Attention heads"
@@ -117,14 +113,14 @@ def explore(
             f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
             f"AttentionTrace.from_arrays or from_huggingface."
         )
-    kind, layer, head = _triple(selected)
+    kind, layer, head = (None, 0, 0) if selected is None else _head(selected, ("cross", 0, 0))
     options = heads_view.ExplorerOptions(
         kind,
         layer,
         head,
         words=words,
         special=special,
-        over=_over(over),
+        over=tuple(_head(head, (0, 1)) for head in _several(over, "over") or ()),
         kinds=_several(kinds, "kinds"),
         layers=_several(layers, "layers"),
         sort=sort,
@@ -142,26 +138,11 @@ def explore(
     return HtmlFrame(page)
 
 
-def _triple(selected: object) -> tuple[Any, Any, Any]:
-    if selected is None:
-        return None, 0, 0
-    if not isinstance(selected, list | tuple) or len(selected) != 3:
-        raise InputError(
-            f"{quoted(selected)} is no head: give its kind, layer and head, such as "
-            f"('cross', 0, 0)."
-        )
-    return selected[0], selected[1], selected[2]
-
-
-def _over(given: Any) -> tuple[tuple[Any, Any], ...]:
-    pairs = _several(given, "over") or ()
-    for pair in pairs:
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise InputError(
-                f"over={quoted(given)} is no list of heads: give layer and head of each, such as "
-                f"[(0, 1)]."
-            )
-    return tuple((layer, head) for layer, head in pairs)
+def _head(given: Any, example: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Check that a head has as many parts as an example."""
+    if not isinstance(given, list | tuple) or len(given) != len(example):
+        raise InputError(f"{quoted(given)} is no head: give one such as {example}.")
+    return tuple(given)
 
 
 def _several(given: Any, name: str) -> Any:
@@ -200,10 +181,7 @@ def _vega() -> str:
 
 
 def enable() -> bool:
-    """Let each trace show itself in this notebook, and Altair's figures without a network.
-
-    False stands for code that does not run in IPython.
-    """
+    """Let traces and Altair charts show themselves in IPython; return False where none runs."""
     # it is imported if IPython runs, and need not be installed otherwise
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

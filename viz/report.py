@@ -21,8 +21,7 @@ from viz.findings.weights import chosen_head
 
 PageTheme = Literal["light", "dark", "auto"]
 
-MAX_FINDINGS = 3
-"""Largest number of findings at the head of a page."""
+MAX_FINDINGS = 3  # largest number of findings at the head of a page
 
 _INKS = {
     "light": "--st-text-color:#1F2123;--st-background-color:#FCFCFB;--st-border-color:#DCDCD8;"
@@ -113,11 +112,8 @@ def _texts(trace: AttentionTrace) -> str:
 
 
 def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
-    """Format the findings on a trace as buttons, each of which opens its head.
-
-    They are of the weights of the whole sentence: there are none through another lens, without
-    sinks, or at a step of the decoder.
-    """
+    """Format the findings on a trace as buttons, each of which opens its head."""
+    # they are of the weights of the whole sentence
     if options.lens != "weights" or not options.sinks or options.step is not None:
         return ""
     _, kinds, layers = shown_parts(options, trace)
@@ -205,11 +201,7 @@ def saved_page(
     message: tuple[str, str],
     blocks: Mapping[str, str],
 ) -> str:
-    """Return a page that needs no network and no server.
-
-    `name` is that of its style sheet, beside this file; `message` is the id and text that the
-    script reads first. The script draws before the last of the `blocks`, texts by id, is there.
-    """
+    """Return a page that needs no server; the script draws before the last block is there."""
     script = {"report": "report_bundle.js", "lines_report": "lines_bundle.js"}[name]
     return _PAGE.format(
         title=escape(title),

@@ -23,10 +23,7 @@ DEFAULT_FORMATS = ("npz", "csv")
 
 @dataclass(frozen=True)
 class TraceFiles:
-    """Folder and formats in which traces are written: `line-0007.npz`, `line-0007.csv`.
-
-    The folder is made when the first trace is written, unless it is there; its files stay.
-    """
+    """Folder, formats and lens in which traces are written, as `line-0007.npz`."""
 
     folder: Path
     formats: Sequence[str]
@@ -46,11 +43,7 @@ class TraceFiles:
             )
 
     def write(self, number: int, trace: AttentionTrace) -> None:
-        """Write one trace; each of its files is complete or absent.
-
-        A file that cannot be written is a HeadlightError but no InputError: the line is not at
-        fault.
-        """
+        """Write one trace, each file complete or absent; a failure is no InputError of the line."""
         if not self.sinks:
             trace = without_sinks(trace)
         try:

@@ -7,7 +7,6 @@ import copy
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,10 @@ import numpy as np
 import pytest
 
 from tests.viz.pages.roles.made_reports import faithfulness_of, head_report_of
-from tests.viz.planted_trace import planted
 from transformer import AttentionTrace, CheckpointError, Languages, Translator
-from transformer.analysis import alignment, alignment_settings, both_directions
-from transformer.analysis.alignment_settings import read_alignment
-from transformer.analysis.both_directions import BothSettings, align_both, read_both
 from transformer.analysis.corpus import faithfulness_report, head_report
 from transformer.analysis.corpus.faithfulness_report import CHANGES
 from transformer.analysis.corpus.similar_heads import nearest_by_measures
-from transformer.checkpoints import domain
-from transformer.decoding.hypothesis import Hypothesis
 from transformer.kinds import KINDS
 from viz.lines import pack_sentence
 from viz.notebook import explore
@@ -75,7 +68,7 @@ def require_refused_or_drawn(read: Callable[[], Draw | None]) -> bool:
     return False
 
 
-def traces() -> dict[str, AttentionTrace]:
+def test_a_trace(tmp_path: Path) -> None:
     rows = np.full((2, 2, 3, 3), 1 / 3, np.float32)
     pair = AttentionTrace.from_arrays(
         encoder_self=[rows[0], rows[0, :1]],
@@ -85,14 +78,16 @@ def traces() -> dict[str, AttentionTrace]:
         languages=Languages("French", "", ("deu", "fra")),
         second_start=1,
     )
-    decoder = AttentionTrace.from_arrays(
-        decoder_self=rows, decoder_tokens=["a", "b", "c"], target_tokens=["b", "c", "d"]
-    )
-    return {"ours": planted(), "pair": pair, "decoder": decoder}
+    path = tmp_path / "trace.npz"
 
+    def read() -> Draw:
+        trace = AttentionTrace.load(path)
+        return lambda: (explore(trace), pack_sentence(1, trace), trace.to_frame())
 
-def drawn(trace: AttentionTrace) -> tuple[object, ...]:
-    return explore(trace).page, pack_sentence(1, trace).blocks, trace.to_frame()
+    refused = {place: require_refused_or_drawn(read) for place in files_of(pair, path)}
+    assert refused["source_pieces emptied"]
+    assert not refused["read_pieces emptied"]
+    assert not refused["source emptied"]
 
 
 def files_of(trace: AttentionTrace, path: Path) -> Iterator[str]:
@@ -100,29 +95,14 @@ def files_of(trace: AttentionTrace, path: Path) -> Iterator[str]:
     trace.save(path)
     with np.load(path) as file:
         arrays = dict(file)
-    words = json.loads(str(arrays.pop("words")))
-    for place, other in changed(words):
-        np.savez(path, **arrays, words=np.array(json.dumps(other)))
+    for place, other in changed(json.loads(str(arrays["words"]))):
+        np.savez(path, **{**arrays, "words": np.array(json.dumps(other))})
         yield place
     for name, array in arrays.items():
         for axis in range(array.ndim):
-            for change in (array.take([], axis), array[(slice(None),) * axis + (slice(1, None),)]):
-                np.savez(path, **{**arrays, name: change}, words=np.array(json.dumps(words)))
+            for change in (array.take([], axis), array.take(range(1, array.shape[axis]), axis)):
+                np.savez(path, **{**arrays, name: change})
                 yield f"{name} {change.shape}"
-
-
-@pytest.mark.parametrize("name", traces())
-def test_a_trace(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "trace.npz"
-
-    def read() -> Draw:
-        trace = AttentionTrace.load(path)
-        return lambda: drawn(trace)
-
-    refused = {place: require_refused_or_drawn(read) for place in files_of(traces()[name], path)}
-    assert refused["source_pieces emptied"] == (name != "decoder")
-    assert refused.get("read_pieces emptied", True) == (name != "pair")
-    assert not refused["source emptied"]
 
 
 @pytest.fixture
@@ -195,33 +175,3 @@ def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
     for place in ("fractions", "lenses", "random.sufficiency", "attention", "attention.cross"):
         assert refused[f"{place} emptied"], place
     assert not refused["lenses shorter"]
-
-
-def test_the_small_files_of_a_checkpoint(folder, translator, reverse) -> None:
-    trace = translator.trace("The dog waits.")
-    config = translator.model.config
-    gold = alignment_settings.GoldFigures("links", 3, 9.5)
-    settings = replace(alignment_settings.fallback(config), gold=gold)
-    both = BothSettings(settings, settings, "grow-diag", gold)
-    for name, values in (
-        (alignment_settings.FILE, json.loads(settings.to_json())),
-        (both_directions.FILE, json.loads(both.to_json(reverse))),
-        (domain.FILE, {"made_for": "short sentences", "least_log_prob": -1.0}),
-    ):
-        for place, other in [*changed(values), *((n, {**values, n: []}) for n in values)]:
-            (folder / name).write_text(json.dumps(other))
-
-            def read() -> Draw:
-                loaded = Translator.load(folder)
-                stated, both_stated = read_alignment(loaded), read_both(loaded, reverse)
-                return lambda: (
-                    stated.in_words(),
-                    alignment.align(loaded, trace, stated),
-                    both_stated.in_words(),
-                    align_both(loaded, reverse, trace, both_stated),
-                    loaded.domain and loaded.domain.notice(Hypothesis((1,), (-9.0,), -9.0)),
-                )
-
-            refused = require_refused_or_drawn(read)
-            assert refused or "longer" in place or "shorter" in place, (name, place)
-        (folder / name).unlink()

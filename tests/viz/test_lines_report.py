@@ -139,18 +139,6 @@ def test_only_the_kinds_and_layers_of_the_options_are_in_the_summary():
     assert {head.kind for head, _, _ in rows} == {"encoder_self", "cross"}
 
 
-def test_the_heads_of_large_sentences_lie_apart(monkeypatch):
-    monkeypatch.setattr("viz.draw.explorer.INSIDE_BYTES", 0)
-    page = lines_report(many(2))
-    heads = {
-        f"line-{number}.{kind}.{layer}.{head}"
-        for number in (1, 2)
-        for kind in KINDS
-        for layer, head in np.ndindex(LAYERS, HEADS)
-    }
-    assert set(re.findall(r'id="(line-\d\.[^"]*)">', page)) == heads
-
-
 def test_notes_of_traces_and_lines_that_are_left_out_are_said_with_their_numbers():
     traces = [replace(trace, notes=("Rows sum to <2>.",)) for trace in many(3)]
     page = LinesPage()
@@ -203,14 +191,3 @@ def test_a_page_too_large_for_a_browser_is_refused_at_the_sentence_that_makes_it
     page.add(sentences[1])
     with pytest.raises(InputError, match="With sentence 3 the report has more than"):
         page.add(sentences[2])
-
-
-def test_layers_of_a_hybrid_model_keep_their_numbers():
-    weights = np.tril(np.full((2, 3, 3), 1 / 3, np.float32))
-    trace = AttentionTrace.from_arrays(
-        decoder_self=[None, weights, None, weights], decoder_tokens=["a", "b", "c"]
-    )
-    page = lines_report([trace, trace])
-    names = [texts[0] for _, texts, _ in rows_of(page)]
-    assert names == ["L2 H1", "L2 H2", "L4 H1", "L4 H2"]
-    assert message_of(page)["selected"] == ["decoder_self", 1, 0]

@@ -61,18 +61,6 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
         assert [name.replace("\u2068", "").replace("\u2069", "") for name in row_names] == names
 
 
-def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
-    trace = translator.trace(TEXT)
-    named = [
-        [part["roles"] for part in unpacked_message(text)["grid"]["parts"]]
-        for text in (
-            encode_page(trace, ExplorerOptions(special=special)).message
-            for special in (True, False)
-        )
-    ]
-    assert named[0] == named[1]
-
-
 def test_what_was_typed_is_text_and_nothing_else():
     origin = Origin(EVIL, EVIL, EVIL, "")
     page = report(planted(evil=True), title=EVIL, origin=origin, link=f"http://a/?text={EVIL}")
@@ -190,17 +178,13 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
 
 @pytest.mark.parametrize(
     ("lens", "head", "title"),
-    [("norm", ["--head", "3"], "L2 H3 · cross-attention · norms"), ("alti", [], "layer 2")],
+    [("norm", 2, "L2 H3 · cross-attention · norms"), ("alti", 0, "layer 2")],
 )
-def test_a_report_through_a_lens_says_so(
-    checkpoint_folder, translator, tmp_path, lens, head, title
-):
-    out = tmp_path / "report.html"
-    more = ["--checkpoint", str(checkpoint_folder), "--layer", "2", "--lens", lens, *head]
-    assert main([TEXT, "-o", str(out), "--target", "Der Hund.", *more]) == 0
-    page = out.read_text(encoding="utf-8")
+def test_a_report_through_a_lens_says_so(translator, lens, head, title):
     whole = translator.trace(TEXT, "Der Hund.")
     trace = lens_trace(lens, translator, whole)
+    origin = Origin.from_translator(translator, trace.source, trace.target)
+    page = report(trace, ExplorerOptions("cross", 1, head, lens=lens), origin=origin)
     meta = unpacked_message(text_of(page))
     assert meta["title"].startswith(title)
     for kind in KINDS:
@@ -262,12 +246,9 @@ def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():
     ("options", "message"),
     [
         (["--checkpoint", "nowhere"], "nowhere"),
-        (["--layer", "9"], "no layer 9"),
-        (["--lens", "alti", "--head", "2"], "no head 2 in it"),
-        (["--over", "3.9"], "no layer 3 with a head 9"),
-        (["--target", " "], "translation is empty"),
-        (["--target", "Der Hund.", "--beam", "2"], "leave out --beam"),
-        (["-o", "no/such/folder.html"], "folder.html cannot be written"),
+        (["--target", "Der Hund.", "--over", "3.9"], "no layer 3 with a head 9"),
+        (["--target", "Der Hund.", "--lens", "alti", "--head", "2"], "no head 2 in it"),
+        (["--target", "Der Hund.", "-o", "no/such/folder.html"], "folder.html cannot be written"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(

@@ -7,7 +7,6 @@ pages, and ends with the session that began it.
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
@@ -19,31 +18,27 @@ from transformer.errors import HeadlightError
 from viz.app.cache import cached_results, memory, search_queue
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.chrome import explanations, problems
+from viz.app.chrome.fields import button
 from viz.app.streamlit_internals import is_connected, session_name
+from viz.draw.formatting import counted
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "out of time"]
 Work = Callable[[cached_results.Report, Callable[[], bool]], T]
 """Work that reports many times a second, in a thread of its own, where nothing can be drawn.
 
-A report raises `JobEnded` once the job has ended; the second argument says so without raising. A
-model is taken by `viz.app.models.menu.in_use` in it: no memory is held by a job that waits.
+A report raises `JobEnded` once the job has ended; the second argument says so without raising. It
+takes a model by `viz.app.models.menu.in_use`: a job that waits holds no memory.
 """
 
-LONGEST = 30 * 60.0
-"""Largest duration of a job, in seconds."""
-
-SURE_AFTER = 10.0
-"""Seconds of a job before its remaining time is estimated."""
+LONGEST = 30 * 60.0  # largest duration of a job, in seconds
+SURE_AFTER = 10.0  # seconds of a job before its remaining time is estimated
 
 AWAY = 5.0
 """Seconds in which a browser that lost its connection may come back to its job."""
 
-MAX_WAITING = 8
-"""Largest number of waiting jobs."""
-
-MAX_PER_CLIENT = MAX_WAITING // 2
-"""Largest number of waiting jobs of one client, in all of its tabs."""
+MAX_WAITING, MAX_PER_CLIENT = 8, 4
+"""Largest numbers of waiting jobs, and of those of one client, in all of its tabs."""
 
 OUT_OF_TIME = f"This took longer than {LONGEST / 60:.0f} minutes and was stopped: ask for less."
 OUT_OF_MEMORY = "The server has too little memory for this: ask for less."
@@ -99,8 +94,7 @@ class Job(Generic[T]):
     def should_stop(self) -> bool:
         """Return whether the job has ended: done, cancelled, out of time, or without session."""
         if self.is_active:
-            now = self.queue.clock()
-            before = self._away_since  # once: the worker and the bar of the job both ask
+            now, before = self.queue.clock(), self._away_since  # once: worker and bar both ask
             away = None if is_connected(self.session) else now if before is None else before
             self._away_since = away
             if away is not None and now - away >= AWAY:
@@ -144,16 +138,13 @@ class Job(Generic[T]):
 
 
 class JobQueue:
-    """The job that runs and those that wait for it, in the order in which they came.
-
-    No client has two in a row while another one waits.
-    """
+    """The job that runs and those that wait, in turns: no client twice while another waits."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self._running: Job | None = None
         self._last = ""  # the client of the job that ran last
-        self._waiting: deque[Job] = deque()
+        self._waiting: list[Job] = []
         self._lock = threading.Lock()
 
     def add(self, job: Job) -> None:
@@ -180,12 +171,11 @@ class JobQueue:
         """Return how many jobs wait, or run."""
         with self._lock:
             self._sweep()
-            active = [*self._waiting, *filter(None, [self._running])]
-            return sum(job.state == state for job in active)
+            return len(self._waiting) if state == "waiting" else self._running is not None
 
     def _sweep(self) -> None:
         """Remove jobs that ended while they waited."""
-        self._waiting = deque(job for job in self._waiting if not job.should_stop())
+        self._waiting = [job for job in self._waiting if not job.should_stop()]
 
     def _in_turns(self) -> list[Job]:
         """Return the jobs that wait in the order in which they run."""
@@ -226,26 +216,20 @@ def count(state: State) -> int:
 
 
 def start(name: str, title: str, work: Work[T]) -> Job[T]:
-    """Start work for this session, and cancel the job of this name that it has.
-
-    The title says on the screen what it does.
-    """
+    """Start work for this session, titled on the screen, in place of its job of this name."""
     if (earlier := current(name)) is not None:
         earlier.cancel()
     job = Job(name, title, session_name(), search_queue.current_client(), _queue(), work)
-    st.session_state[_key(name)] = job  # first: it may end this run, and with it the only handle
+    # first: it may end this run, and with it the only handle
+    st.session_state[f"job {name}"] = job
     job.queue.add(job)
     return job
 
 
 def current(name: str) -> Job[Any] | None:
     """Return the last job of a name in this session, whatever its state."""
-    job: Job[Any] | None = st.session_state.get(_key(name))
+    job: Job[Any] | None = st.session_state.get(f"job {name}")
     return job
-
-
-def _key(name: str) -> str:
-    return f"job {name}"
 
 
 def show(job: Job) -> None:
@@ -260,18 +244,16 @@ def _bar(job: Job) -> None:
     if job.should_stop():
         st.rerun()  # only a run of the whole page ends the fragment's repetition
     done, total, now = job.progress
-    share = min(max(done / max(total, 1), 0.0), 1.0)
-    parts = [job.title, now, _times(job, share)]
-    st.progress(share, explanations.as_markdown(" · ".join(filter(None, parts))))
-    st.button("Cancel", key=f"cancel {job.name}", on_click=job.cancel)
-
-
-def _times(job: Job, share: float) -> str:
+    share, spent = min(max(done / max(total, 1), 0.0), 1.0), job.seconds
     if ahead := job.queue.ahead(job):
-        return f"waits for {ahead} other{'s' if ahead != 1 else ''}"
-    spent = job.seconds
-    left = f", about {_clock(spent / share - spent)} left" if share and spent > SURE_AFTER else ""
-    return _clock(spent) + left
+        times = f"waits for {counted(ahead, 'other')}"
+    else:
+        times = _clock(spent)
+        if share and spent > SURE_AFTER:
+            times += f", about {_clock(spent / share - spent)} left"
+    text = " · ".join(filter(None, [job.title, now, times]))
+    st.progress(share, explanations.as_markdown(text))
+    button("Cancel", f"cancel {job.name}", job.cancel)
 
 
 def _clock(seconds: float) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 TEXT_VARIABLE = "HEADLIGHT_LOG_TEXT"
 """Environment variable that lets the log have what people typed, where it is 1."""
 
-_FORMAT = "%(asctime)s %(levelname)s %(message)s"
-
 
 def has_texts() -> bool:
     """Return whether the log may have what people typed."""
@@ -22,7 +20,7 @@ def begin(version: str) -> None:
     if logger.handlers:
         return
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter(_FORMAT))
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False

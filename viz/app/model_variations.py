@@ -15,7 +15,7 @@ SHAPE = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "epsilon_ls")
 BASE, BIG = "base", "big"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PaperRow:
     """One row of Table 3."""
 
@@ -77,15 +77,13 @@ SYMBOLS = {"epsilon_ls": "ε_ls"}
 
 def describe_change(field: str, value: float | str) -> str:
     """Describe a change of one field, such as `N = 2` or `learned positions`."""
-    if field == "positions":
+    if isinstance(value, str):
         return f"{value} positions"
-    return f"{SYMBOLS.get(field, field)} = {value:g}" if isinstance(value, int | float) else value
+    return f"{SYMBOLS.get(field, field)} = {value:g}"
 
 
-ROWS = ASSETS / "rows"
-"""A folder for each row, with `config.json` and `run.jsonl`."""
+ROWS = ASSETS / "rows"  # a folder for each row, with `config.json` and `run.jsonl`
 
-NAMES_OF_BASE = (BASE, "sinusoidal")
 # what a row of Table 3 is about; the vocabulary and the longest sentence are no part of it, and d_v
 # changes nowhere by itself
 COMPARED_FIELDS = ("N", "d_model", "d_ff", "h", "d_k", "P_drop", "epsilon_ls", "positions")
@@ -123,43 +121,31 @@ def read(folder: Path) -> TrainedRow | str:
     except ConfigError as error:
         return f"{folder.name}/config.json: {without_paths(error)}"
     except (OSError, journal.RunLogError, ValueError, KeyError, TypeError, AttributeError):
-        return (
-            f"{folder.name} has no config.json and run.jsonl that can be read: train it again with "
-            "training.train."
-        )
+        problem = f"{folder.name} has no config.json and run.jsonl that can be read"
+        return f"{problem}: train it again with training.train."
 
 
 def read_all(folder: Path = ROWS) -> tuple[list[TrainedRow], list[str]]:
     """Read all rows that were trained, and a sentence on each folder that is not one."""
-    folders = sorted(path for path in folder.glob("*") if path.is_dir())
-    rows = [read(path) for path in folders]
-    return (
-        [row for row in rows if isinstance(row, TrainedRow)],
-        [row for row in rows if isinstance(row, str)],
-    )
+    rows = [read(path) for path in sorted(folder.glob("*")) if path.is_dir()]
+    trained = [row for row in rows if isinstance(row, TrainedRow)]
+    return trained, [row for row in rows if isinstance(row, str)]
 
 
 def changes(row: TrainedRow, base: TrainedRow) -> dict[str, float | str]:
     """Return the fields in which two rows differ, with the values of the first."""
-    differ = {
-        name: getattr(row.config, name)
-        for name in COMPARED_FIELDS
-        if getattr(row.config, name) != getattr(base.config, name)
-    }
+    values = {name: getattr(row.config, name) for name in COMPARED_FIELDS}
+    differ = {name: v for name, v in values.items() if v != getattr(base.config, name)}
     if "h" in differ or "d_model" in differ:
         differ.pop("d_k", None)  # d_model / h: it follows
     return differ
 
 
 def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
-    """Return the base: the row from which the others differ least.
+    """Return the row from which the others differ least; among two such rows, the one named so."""
 
-    Among equally near rows, as with two in all, it is the one named so.
-    """
-
-    def difference(candidate: TrainedRow) -> tuple[int, bool]:
-        is_named_otherwise = candidate.name not in NAMES_OF_BASE
-        return sum(len(changes(row, candidate)) for row in rows), is_named_otherwise
+    def difference(base: TrainedRow) -> tuple[int, bool]:
+        return sum(len(changes(row, base)) for row in rows), base.name not in (BASE, "sinusoidal")
 
     return min(rows, key=difference, default=None)
 
@@ -167,8 +153,8 @@ def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
 def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
     """Return the paper's row that makes the same change; None if the paper has none.
 
-    Only rows that change the base in the same direction count. A row with the same value comes
-    first, such as one head, then that with the nearest share of the base, such as half the layers.
+    Of the rows that change the base in the same direction, one with the same value comes first,
+    such as one head, then that with the nearest share of the base, such as half the layers.
     """
     differ = changes(row, base)
     if not differ:
@@ -176,19 +162,14 @@ def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
     if len(differ) > 1:
         return None
     ((field, value),) = differ.items()
-    candidates = [
-        paper for paper in TABLE_3 if paper.letter not in (BASE, BIG) and paper.change[0] == field
-    ]
+    papers = [p for p in TABLE_3 if p.letter not in (BASE, BIG) and p.change[0] == field]
     base_value = getattr(base.config, field)
     if isinstance(value, str) or not base_value:  # there is no share of it
-        return next((paper for paper in candidates if paper.change[1] == value), None)
+        return next((paper for paper in papers if paper.change[1] == value), None)
     share = value / float(base_value)
-    shares = [(float(paper.change[1]) / TABLE_3[0].shape[field], paper) for paper in candidates]
-    same_direction = [
-        (abs(paper_share - share), paper)
-        for paper_share, paper in shares
-        if (paper_share < 1) == (share < 1)
-    ]
-    # the same value first, then the nearest
-    ranked = sorted(same_direction, key=lambda pair: (pair[1].change[1] != value, pair[0]))
-    return ranked[0][1] if ranked else None
+    shares = {paper: float(paper.change[1]) / TABLE_3[0].shape[field] for paper in papers}
+    return min(
+        (paper for paper in papers if (shares[paper] < 1) == (share < 1)),
+        key=lambda paper: (paper.change[1] != value, abs(shares[paper] - share)),
+        default=None,
+    )

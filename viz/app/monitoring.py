@@ -27,18 +27,16 @@ if sys.platform != "win32":  # which has no such limit
 MOST, RESERVE = 16_000, 128
 """Descriptors that are used for people, and those that are left for files."""
 
-TAB = 4
-"""Descriptors of an open tab: its WebSocket, and Streamlit's event loop for it."""
+TAB = 4  # descriptors of an open tab: its WebSocket, and Streamlit's event loop for it
 
 
 def raise_limit() -> None:
     """Raise this process's limit of descriptors to the largest useful or allowed number."""
-    if sys.platform == "win32":
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST + RESERVE if hard == resource.RLIM_INFINITY else min(MOST + RESERVE, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    if sys.platform != "win32":
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = MOST + RESERVE if hard == resource.RLIM_INFINITY else min(MOST + RESERVE, hard)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def most_descriptors() -> int:
@@ -58,8 +56,7 @@ METRICS_VARIABLE = "HEADLIGHT_METRICS"
 Without one they are closed: a proxy on this machine looks as the machine itself does.
 """
 
-SHORTEST_TOKEN = 16
-"""Smallest number of characters of the token."""
+SHORTEST_TOKEN = 16  # smallest number of characters of the token
 
 MAX_TABS = 400
 """Tabs of one client that are open at the same time, or half of all: a school has one address."""
@@ -71,10 +68,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class CountedSessions:
-    """Middleware that counts the open tabs, each by its WebSocket, and logs them.
-
-    It hides Streamlit's own metrics, which Streamlit answers to everybody.
-    """
+    """Middleware that counts and logs open tabs, and hides the metrics of Streamlit itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -92,15 +86,14 @@ class CountedSessions:
             count_refusal("too many tabs")
             await send({"type": "websocket.close"})
             return
-        began: float | None = None
-        number = 0
+        began, number = 0.0, 0
 
         async def counted(message: Message) -> None:
             nonlocal began, number
             await send(message)
-            if message["type"] == "websocket.accept" and began is None:
-                began, self._last = time.monotonic(), self._last + 1
-                number = self._last
+            if message["type"] == "websocket.accept" and not number:
+                began = time.monotonic()
+                number = self._last = self._last + 1
                 metrics().sessions.inc()
                 metrics().open_sessions.inc()
                 _LOG.info("session %d begins", number)
@@ -110,7 +103,7 @@ class CountedSessions:
             await self.app(scope, receive, counted)
         finally:
             self._open -= Counter([client])  # which forgets a client without a tab
-            if began is not None:
+            if number:
                 metrics().open_sessions.dec()
                 _LOG.info("session %d ends after %.0f s", number, time.monotonic() - began)
 
@@ -134,15 +127,10 @@ def _registry() -> CollectorRegistry:
 
 def answer(request: Request) -> Response:
     """Answer with all metrics, as text; 404 to anyone who may not read them."""
-    if not _may_read(request):
-        return _NOT_FOUND
-    encode, kind = choose_encoder(request.headers.get("accept", ""))
-    return Response(encode(_registry()), headers={"Content-Type": kind})
-
-
-def _may_read(request: Request) -> bool:
-    """Return whether the metrics are open, or a request has their token."""
     token = os.environ.get(METRICS_VARIABLE, "")
     sent = request.headers.get("authorization", "").removeprefix("Bearer ")
     is_same = hmac.compare_digest(sent.encode(), token.encode())
-    return token == "1" or (len(token) >= SHORTEST_TOKEN and is_same)
+    if token != "1" and not (len(token) >= SHORTEST_TOKEN and is_same):
+        return _NOT_FOUND
+    encode, kind = choose_encoder(request.headers.get("accept", ""))
+    return Response(encode(_registry()), headers={"Content-Type": kind})

@@ -47,19 +47,6 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 DEVICES = "camera display-capture geolocation hid microphone midi payment serial usb"
 
 
-def security_headers(html: str, frames: str) -> dict[str, str]:
-    """Return the headers by their names, for a page whose inline scripts may run.
-
-    `frames` are sites that may show the app in a frame, separated by spaces.
-    """
-    return {
-        "Content-Security-Policy": policy(html, frames),
-        "Permissions-Policy": ", ".join(f"{device}=()" for device in DEVICES.split()),
-        "Referrer-Policy": "same-origin",  # the address has what was typed
-        "X-Content-Type-Options": "nosniff",
-    }
-
-
 class SecurityHeaders:
     """Middleware that adds headers to every answer of the application behind it."""
 
@@ -165,7 +152,12 @@ def middleware() -> list[Middleware]:
 
 def answer_headers() -> dict[str, str]:
     """Return the security headers of every answer."""
-    return security_headers(html(), frames_setting())
+    return {
+        "Content-Security-Policy": policy(html(), frames_setting()),
+        "Permissions-Policy": ", ".join(f"{device}=()" for device in DEVICES.split()),
+        "Referrer-Policy": "same-origin",  # the address has what was typed
+        "X-Content-Type-Options": "nosniff",
+    }
 
 
 def answer_error(_request: Request, _error: Exception) -> Response:
@@ -191,13 +183,11 @@ MAX_UPLOAD_BYTES = 128 * MIB
 ALL_UPLOADS = 4 * MAX_UPLOAD_BYTES
 """Bytes of the files that the server holds at one time, for all users together."""
 
-UPLOADS_OF_CLIENT = ALL_UPLOADS // 2
-"""Bytes of those of one client, in all of its tabs."""
+UPLOADS_OF_CLIENT = ALL_UPLOADS // 2  # bytes of those of one client, in all of its tabs
 
 REFUSAL = "Headlight takes no files here: it only answers requests that read.\n"
 TOO_LARGE = f"The file is larger than {MAX_UPLOAD_BYTES // MIB} MiB: send a smaller one.\n"
 FULL = "The server holds as many files as it can: try again in a few minutes.\n"
-
 FULL_OF_YOURS = "The server holds as many of your files as it can: wait until they are read.\n"
 
 _UPLOAD = re.compile(r"_stcore/upload_file/([^/]+)/[^/]+")
@@ -208,10 +198,7 @@ class _UploadRefusedError(OSError):
 
 
 class BoundedUploads:
-    """Middleware that accepts only uploads of bounded size, where Streamlit takes them.
-
-    All else is refused before a byte of its body is read.
-    """
+    """Middleware that accepts only uploads of bounded size, where Streamlit takes them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -246,7 +233,7 @@ class BoundedUploads:
             return message
 
         async def closing(message: Message) -> None:
-            """Send, and close the connection where the body may not have been read."""
+            """Close the connection where the body may not have been read."""
             if message.get("status", 200) >= 400:
                 message["headers"] = [*message["headers"], (b"connection", b"close")]
             await send(message)
@@ -287,13 +274,7 @@ def _refuse(status: int, sentence: str) -> Response:
 
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[None]:
-    """Load the first model, and exempt all that was imported from the search for garbage.
-
-    torch and the other libraries have made several hundred thousand objects by then, which live as
-    long as the server: 0.2 s for each search of all generations, in which no user is served.
-    These searches are rare, since `.streamlit/config.toml` turns off the one that Streamlit makes
-    after every run: Python makes one when a quarter more is there than after the last.
-    """
+    """Load the first model, and exempt all that is imported from the search for garbage."""
     gc.collect()
     gc.freeze()
     threading.Thread(target=menu.warm_up, name="warm up", daemon=True).start()
@@ -304,8 +285,7 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
 REQUEST_SECONDS = 10.0
 """Time in which a request has to come, from the beginning of the connection or the last answer."""
 
-REPORT_SECONDS = 60.0
-"""Seconds between two lines of the log on a full server."""
+REPORT_SECONDS = 60.0  # seconds between two lines of the log on a full server
 
 _LOG = logging.getLogger(__name__)
 

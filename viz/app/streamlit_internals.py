@@ -24,11 +24,7 @@ _ANY = "streamlit_internals.any"
 
 
 def end_if_unwanted() -> None:
-    """Let Streamlit end this run of the script if a newer one waits, or nobody does.
-
-    Streamlit ends a run, by an exception, when the script next asks it for something; long work
-    calls this from time to time.
-    """
+    """Let Streamlit end this run, by an exception, if a newer one or nobody waits for it."""
     if get_script_run_ctx(suppress_warning=True) is not None:
         _ = _ANY in st.session_state
 
@@ -53,10 +49,7 @@ def replace_query(query: Query) -> None:
 
 
 def write_to_query(name: str, value: str | None) -> None:
-    """Write one name of the query, or remove it, also where a widget has been bound to it.
-
-    `st.query_params` raises then, even if this run has not drawn the widget yet, or never will.
-    """
+    """Write one name of the query, or remove it, even if a widget has been bound to it."""
     with _context().session_state.query_params() as in_address:
         if value is None:
             in_address.remove_param(name)

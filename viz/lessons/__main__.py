@@ -15,17 +15,17 @@ from transformer.cli.arguments import Parser, whole_number
 from transformer.files.installed import ASSETS, BUNDLED
 from viz.draw.caption import Origin
 from viz.draw.formatting import counted
-from viz.lessons.answers import Answers, Table, read_answers
+from viz.lessons.answers import Answers, answers_table, misfit, read_answers
 from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
 from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
 from viz.lessons.reading import LessonError, read_lesson
 from viz.lessons.writing import puzzle_file
+from viz.trace_files import csv_bytes
 
 NAME = "viz.lessons"
-MAX_LINES = 10_000
-"""Lines that are searched for puzzles."""
+MAX_LINES = 10_000  # lines that are searched for puzzles
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -74,10 +74,8 @@ def _puzzles(options: argparse.Namespace) -> int:
         bundled = translator.folder == BUNDLED
         command.save(options.out, puzzle_file(puzzles, bundled, made_by))
     if len(puzzles) < options.count:
-        command.say(
-            f"{NAME}: {counted(len(puzzles), 'puzzle')} of {options.count} could be made of "
-            f"{options.text}: give more lines with --text."
-        )
+        made = f"{counted(len(puzzles), 'puzzle')} of {options.count} could be made"
+        command.say(f"{NAME}: {made} of {options.text}: give more lines with --text.")
     return 0 if puzzles else command.REFUSED
 
 
@@ -97,11 +95,17 @@ def _collect(options: argparse.Namespace) -> int:
         if path is None:
             raise InputError(f"{options.lessons} has no lesson {name!r}: name its folder.")
         lesson = read_lesson(path)
-        table = Table(lesson)
-        problems += filter(None, (table.add(answers, file) for file, answers in files.items()))
-        print("\n".join(table.lines()), flush=True)  # before a file that may go there, too
+        wrong = {file: misfit(answers, lesson) for file, answers in files.items()}
+        problems += [f"{file} {problem}" for file, problem in wrong.items() if problem]
+        table = answers_table(lesson, [files[file] for file in files if not wrong[file]])
+        width = table["name"].str.len().max()
+        for student, right, count, *marks in table.itertuples(index=False):
+            print(f"{student:<{width}}  {right} of {count}  {' '.join(marks)}")
         if options.out:
-            command.save(options.out, table.csv().decode())
+            sys.stdout.flush()  # before a file that may go there, too
+            # a spreadsheet would compute what begins so
+            table["name"] = table["name"].str.replace(r"^(?=[=+@-])", "'", regex=True)
+            command.save(options.out, csv_bytes(table).decode())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")
     return _say(problems)
@@ -126,9 +130,8 @@ def _parser() -> Parser:
     check = commands.add_parser("check", help="compute every answer of lessons", parents=[model])
     check.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a lesson file")
     check.set_defaults(run=_check)
-    page = commands.add_parser(
-        "handout", help="write a lesson as a page to print", parents=[lesson]
-    )
+    help_text = "write a lesson as a page to print"
+    page = commands.add_parser("handout", help=help_text, parents=[lesson])
     page.set_defaults(run=_write, form=handout)
     cells = commands.add_parser("notebook", help="write a lesson as a notebook", parents=[lesson])
     cells.set_defaults(run=_write, form=lambda lesson, key, _made_by: notebook(lesson, key))

@@ -129,10 +129,7 @@ def parameters(card: Card) -> dict[str, str]:
 
 
 def head_in_link(card: Card) -> tuple[kinds.Kind, int | None, int | None] | None:
-    """Return kind, layer and head, from 0, that a link opens, None for a mean; None if it has none.
-
-    Cross-attention is what the pages open by themselves.
-    """
+    """Return the kind, and layer and head from 0 or None for a mean, that a link opens, if any."""
     query = parameters(card)
     if not {"layer", "head"} <= query.keys():
         return None

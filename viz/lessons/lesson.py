@@ -15,15 +15,9 @@ Light = Literal[
 """Places on the pages that a card can highlight."""
 
 
-_MAPS = ("heads", "roles", "training")
 PAGES_OF_LIGHTS: Mapping[str, tuple[str, ...]] = {
-    "links": ("translate",),
-    "alternatives": ("translate",),
-    "tree": ("translate",),
-    "grid": _MAPS,
-    "map": _MAPS,
-    "numbers": _MAPS,
-    "ribbons": _MAPS,
+    **dict.fromkeys(("links", "alternatives", "tree"), ("translate",)),
+    **dict.fromkeys(("grid", "map", "numbers", "ribbons"), ("heads", "roles", "training")),
     "row": ("inside",),
     "masks": ("masks",),
     "chart": ("schedule", "positions", "training"),
@@ -41,11 +35,8 @@ class View(NamedTuple):
     @property
     def url(self) -> str:
         """Return the link, as a lesson file has it."""
-        return (
-            f"/{self.page}?{urlencode(self.choices, doseq=True)}"
-            if self.choices
-            else f"/{self.page}"
-        )
+        query = urlencode(self.choices, doseq=True)
+        return f"/{self.page}?{query}" if query else f"/{self.page}"
 
 
 class Choice(NamedTuple):

@@ -5,9 +5,9 @@ Heads are written as on the screen, `L4 H5 cross`; a row or column is a subword,
 from 1. A row of the cross-attention is named by what it writes, one of the others by what it reads.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -46,19 +46,18 @@ class Sentence:
         self.translator = translator
         self.trace = trace
 
-    @cached_property
-    def log_p(self) -> float:
-        """The log probability of the translation."""
-        return float(log_probs(self.translator.model, self.trace, NO_EDIT).sum())
+    def log_p_of(self, edit: Edit = NO_EDIT) -> float:
+        """Return the log probability of the translation, with edited positions."""
+        return float(log_probs(self.translator.model, self.trace, edit).sum())
 
     def map(self, head: Head) -> npt.NDArray[np.float32]:
         """Return the weights of a head, `[query, key]`."""
-        _require_heads(self.translator, [head])
+        require_heads(self.translator.model, [head])
         return self.trace.weights(head.kind)[head.layer, head.head]
 
     def values(self, head: Head) -> arithmetic.SublayerValues:
         """Compute the values of the sub-layer of a head."""
-        _require_heads(self.translator, [head])
+        require_heads(self.translator.model, [head])
         return arithmetic.sublayer_values(self.translator.model, self.trace, head.kind, head.layer)
 
     def row(self, kind: Kind, wanted: int | str) -> int:
@@ -70,18 +69,6 @@ class Sentence:
         return _place(self.trace.labels(kind).keys, wanted)
 
 
-def _require_heads(translator: Translator, heads: Sequence[Head]) -> None:
-    """Make sure that the model has these heads, which lessons count from 1."""
-    for head in heads:
-        stack = translator.model.config.stack(head.kind)
-        if head.layer >= stack.N or head.head >= stack.h:
-            raise InputError(
-                f"There is no head {head.title}: the model has L1 to L{stack.N}, "
-                f"each with H1 to H{stack.h}."
-            )
-    require_heads(translator.model, heads)
-
-
 def _place(tokens: tuple[str, ...], wanted: int | str) -> int:
     if isinstance(wanted, int):
         if 1 <= wanted <= len(tokens):
@@ -90,10 +77,8 @@ def _place(tokens: tuple[str, ...], wanted: int | str) -> int:
     shown = [token.lstrip("·") for token in display_tokens(tokens)]
     if wanted in shown:
         return shown.index(wanted)
-    listed = " ".join(shown)
-    raise InputError(
-        f"There is no subword {quoted(wanted)} in this sentence: choose among {listed}."
-    )
+    problem = f"There is no subword {quoted(wanted)} in this sentence"
+    raise InputError(f"{problem}: choose among {' '.join(shown)}.")
 
 
 ValuesOfTokens = tuple[npt.NDArray[Any], tuple[str, ...]]
@@ -120,11 +105,7 @@ class Measure:
 
 
 def measured(sentence: Sentence, name: str, /, **arguments: object) -> str:
-    """Compute a measure by its name, and format it; the arguments are those of a lesson file.
-
-    Raises:
-        ValueError: if an argument has no such value.
-    """
+    """Compute a measure by its name, and format it; the arguments are those of a lesson file."""
     measure = MEASURES[name]
     parsed = {key: measure.arguments[key](value) for key, value in arguments.items()}
     return measure.text(measure.compute(sentence, parsed))
@@ -191,7 +172,7 @@ def _weights(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
 
 def _norms(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
     head: Head = arguments["head"]
-    _require_heads(sentence.translator, [head])
+    require_heads(sentence.translator.model, [head])
     row = sentence.row(head.kind, arguments["row"])
     norms = lens("norm", sentence.translator, sentence.trace, head.kind)[head.layer, head.head, row]
     return norms, sentence.trace.labels(head.kind).keys
@@ -226,35 +207,23 @@ def _size(sentence: Sentence, arguments: Arguments) -> float:
     return float(getattr(model.config, name))
 
 
-def _probability(sentence: Sentence, arguments: Arguments) -> float:
-    step = _place(sentence.trace.target_tokens, arguments["row"])
-    return float(np.exp(sentence.trace.log_probs[step]))
-
-
 def _doubts(sentence: Sentence, _arguments: Arguments) -> ValuesOfTokens:
     """Return 1 / p of each subword of the translation."""
     return np.exp(-sentence.trace.log_probs.astype(np.float64)), sentence.trace.target_tokens
 
 
 def _log_p_without(sentence: Sentence, arguments: Arguments) -> float:
-    translator = sentence.translator
-    _require_heads(translator, [removal.place for removal in arguments["heads"]])
-    with removed(translator, arguments["heads"]):
-        return float(log_probs(translator.model, sentence.trace, NO_EDIT).sum())
-
-
-def _log_p_without_positions(sentence: Sentence, arguments: Arguments) -> float:
-    edit = Edit("removed", (arguments["stack"],))
-    return float(log_probs(sentence.translator.model, sentence.trace, edit).sum())
+    heads = arguments["heads"]
+    require_heads(sentence.translator.model, [removal.place for removal in heads])
+    with removed(sentence.translator, heads):
+        return sentence.log_p_of()
 
 
 def _changed(sentence: Sentence, arguments: Arguments) -> str:
-    translator = sentence.translator
-    _require_heads(translator, [removal.place for removal in arguments["heads"]])
+    translator, trace = sentence.translator, sentence.trace
+    require_heads(translator.model, [removal.place for removal in arguments["heads"]])
     with removed(translator, arguments["heads"]):
-        return (
-            YES if translator.translate(sentence.trace.source).text != sentence.trace.target else NO
-        )
+        return YES if translator.translate(trace.source).text != trace.target else NO
 
 
 def _encoding(sentence: Sentence, arguments: Arguments) -> float:
@@ -291,12 +260,18 @@ MEASURES: Mapping[str, Measure] = {
     "visible": Measure(_visible, {"row": _token}, 0, 0),
     "subwords": Measure(_subwords, {"side": _one_of(*get_args(Side))}, 0, 0),
     "size": Measure(_size, {"name": _one_of(*SIZES)}, 0, 0),
-    "probability": Measure(_probability, {"row": _token}, 0.02),
+    "probability": Measure(
+        lambda s, a: float(np.exp(s.trace.log_probs[_place(s.trace.target_tokens, a["row"])])),
+        {"row": _token},
+        0.02,
+    ),
     "least certain": Measure(partial(_largest, _doubts), {}, values=_doubts),
-    "log probability": Measure(lambda sentence, _arguments: sentence.log_p, {}, 0.05),
+    "log probability": Measure(lambda s, _arguments: s.log_p_of(), {}, 0.05),
     "log probability without heads": Measure(_log_p_without, {"heads": _heads}, 0.05),
     "log probability without positions": Measure(
-        _log_p_without_positions, {"stack": _one_of("encoder", "decoder")}, 0.05
+        lambda s, a: s.log_p_of(Edit("removed", (a["stack"],))),
+        {"stack": _one_of("encoder", "decoder")},
+        0.05,
     ),
     "changed without heads": Measure(_changed, {"heads": _heads}),
     "encoding": Measure(_encoding, {"position": _count, "dimension": _count}),

@@ -1,19 +1,18 @@
 """Notebook of a lesson: its cards as Markdown, its views and answers as cells that compute them."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_text import format_removals
 from viz.lessons.grading import KeyEntry, head_in_link, parameters
-from viz.lessons.lesson import Card, Language, Lesson
+from viz.lessons.lesson import Card, Language, Lesson, Measurement
+from viz.lessons.writing import plain_markdown
 
 Cell = tuple[str, str]
 """Type of a cell, `markdown` or `code`, and its text."""
 
-SENTENCE = "A man rides a horse."
-"""The sentence of a lesson that names none."""
+SENTENCE = "A man rides a horse."  # the sentence of a lesson that names none
 
 TEXTS: dict[Language, dict[str, str]] = {
     "en": {
@@ -27,7 +26,6 @@ TEXTS: dict[Language, dict[str, str]] = {
         "after": "Antworte zuerst, dann führe diese Zelle aus.",
     },
 }  # fmt: skip
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~&!])")
 
 
 def notebook(lesson: Lesson, key: Sequence[KeyEntry]) -> str:
@@ -47,8 +45,8 @@ def _cell(number: int, kind: str, text: str) -> dict[str, object]:
 
 def _cells(lesson: Lesson, key: Sequence[KeyEntry]) -> Iterator[Cell]:
     texts = TEXTS[lesson.language]
-    goal = texts["goal"].format(_plain(lesson.goal), lesson.minutes)
-    yield "markdown", f"# {_plain(lesson.title)}\n\n{goal}\n\n{lesson.text}".rstrip()
+    goal = texts["goal"].format(plain_markdown(lesson.goal), lesson.minutes)
+    yield "markdown", f"# {plain_markdown(lesson.title)}\n\n{goal}\n\n{lesson.text}".rstrip()
     sentence = first = lesson.sentence or SENTENCE
     yield (
         "code",
@@ -68,7 +66,7 @@ def _cells(lesson: Lesson, key: Sequence[KeyEntry]) -> Iterator[Cell]:
             yield "code", f"explore(sentence.trace, selected={head!r})"
         if card.ask and not problem:
             # a choice that the file marks is right by itself
-            computed = _call(card) if card.answer else repr(answer.text if answer else "")
+            computed = _call(card.answer) if card.answer else repr(answer.text if answer else "")
             yield "code", f"# {texts['after']}\n{computed}"
 
 
@@ -79,15 +77,20 @@ def _traced(text: str) -> str:
 def _card(card: Card, texts: dict[str, str]) -> str:
     link = f"{texts['open']} `{card.view.url}`" if card.view else ""
     choices = "\n".join(f"- {choice.text}" for choice in card.choices)
-    parts = (f"## {_plain(card.title)}", card.text, link, card.ask and f"**{card.ask}**", choices)
+    parts = (
+        f"## {plain_markdown(card.title)}",
+        card.text,
+        link,
+        card.ask and f"**{card.ask}**",
+        choices,
+    )
     return "\n\n".join(filter(None, parts))
 
 
-def _call(card: Card) -> str:
-    """Write the call that computes the answer to a card."""
-    assert card.answer is not None
-    given = "".join(f", {n}={_written(v)!r}" for n, v in card.answer.arguments.items())
-    return f"measured(sentence, {card.answer.measure!r}{given})"
+def _call(answer: Measurement) -> str:
+    """Write the call that computes an answer."""
+    given = "".join(f", {n}={_written(v)!r}" for n, v in answer.arguments.items())
+    return f"measured(sentence, {answer.measure!r}{given})"
 
 
 def _written(value: object) -> object:
@@ -95,8 +98,3 @@ def _written(value: object) -> object:
     if isinstance(value, Head):
         return value.title
     return format_removals(value) if isinstance(value, list) else value
-
-
-def _plain(text: str) -> str:
-    """Escape a text so that Markdown shows it as it is."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

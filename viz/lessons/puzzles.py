@@ -1,7 +1,6 @@
 """Puzzles for the model at hand: questions with three or four choices, exactly one of them true.
 
-Weights change with each training, so no puzzle is written by hand. Each is searched for over
-sentences, and computed once more on a new trace before it is used.
+Weights change with each training, so no puzzle is written by hand: each is searched for.
 """
 
 import re
@@ -58,10 +57,7 @@ class Puzzle(NamedTuple):
 
 
 def find_puzzles(translator: Translator, lines: Iterable[str], count: int) -> Iterator[Puzzle]:
-    """Find at most `count` puzzles, at most three of a kind, no two of a kind with one answer.
-
-    The same model and lines give the same puzzles.
-    """
+    """Find at most `count` puzzles, three of a kind with different answers; always the same."""
     draw, texts = Random(0), list(dict.fromkeys(lines))
     draw.shuffle(texts)
     numbers = Counter(dict.fromkeys(PUZZLE_KINDS, 0))
@@ -86,20 +82,16 @@ def find_puzzles(translator: Translator, lines: Iterable[str], count: int) -> It
 
 
 def _find(sentence: Sentence, name: str, draw: Random) -> Puzzle | None:
-    """Find a puzzle of a kind on a sentence, and compute its answer again on a new trace."""
-    kind, text = PUZZLE_KINDS[name], sentence.trace.source
+    """Find a puzzle of a kind on a sentence."""
+    kind = PUZZLE_KINDS[name]
     questions = kind.names(sentence, draw)
     for names in draw.sample(questions, min(_TRIES, len(questions))):
         right, wrong = kind.sides(kind.values(sentence, names))
-        if not right or len(wrong) < _WRONG - 1:
-            continue
-        choices = [draw.choice(right), *draw.sample(wrong, min(_WRONG, len(wrong)))]
-        draw.shuffle(choices)
-        again = Sentence(sentence.translator, sentence.translator.trace(text))
-        values = kind.values(again, names)
-        right, wrong = kind.sides({choice: values[choice] for choice in choices})
-        if len(right) == 1 and len(wrong) == len(choices) - 1:
-            return Puzzle(name, text, names, choices, right[0])
+        if right and len(wrong) >= _WRONG - 1:
+            answer = draw.choice(right)
+            choices = [answer, *draw.sample(wrong, min(_WRONG, len(wrong)))]
+            draw.shuffle(choices)
+            return Puzzle(name, sentence.trace.source, names, choices, answer)
     return None
 
 
@@ -168,11 +160,9 @@ def _word_pairs(sentence: Sentence, _draw: Random) -> list[Names]:
 
 
 def _weights(sentence: Sentence, names: Names) -> Values:
-    """Return the weight of each cross-attention head in one place.
-
-    A head that looks there one row later, where it reads the word, is neither right nor wrong.
-    """
+    """Return the weight of each cross-attention head in one place."""
     row, column = sentence.row("cross", names[0]), sentence.column("cross", names[1])
+    # one that looks there a row later, where it reads the word, is neither right nor wrong
     return _by_head(
         sentence, "cross", lambda weights: max(weights[row, column], weights[row + 1, column] / 2)
     )

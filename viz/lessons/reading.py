@@ -1,31 +1,12 @@
 """Lesson files: Markdown with a front matter in YAML, one card for each second-level heading.
 
----
-title: Attention in ten minutes
-goal: Read from a map which source word each word comes from.
-minutes: 10
-language: en
----
-
-## One row, one step
-
-Each row of the map is one step of the decoder.
-
-```yaml
-link: /heads?kind=cross&layer=4&head=5
-light: map
-ask: Which word does the row that writes “Hunde” look at?
-answer: {measure: strongest, head: L4 H5 cross, row: Hunde}
-reveal: L4 H5 looks at {answer}.
-```
-
-- [ ] Two
-- [ ] dogs
+`docs/guides/own-lesson.md` describes them, with an example.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -49,17 +30,13 @@ from viz.lessons.lesson import (
     View,
 )
 from viz.lessons.measures import MEASURES
-from viz.lessons.yaml_problems import yaml_problem
 
-MAX_BYTES = 200_000
-"""Largest size of a lesson file."""
+MAX_BYTES = 200_000  # largest size of a lesson file
 MAX_CARDS = 40
 MAX_CHARACTERS = 20_000
 """Largest size of a card: what reads Markdown takes long for one endless paragraph."""
 
-_FRONT = ("title", "goal", "minutes", "language", "model", "sentence", "notes")
 _NEEDED = ("title", "goal", "minutes", "language")
-_CARD = ("link", "open", "light", "sentence", "ask", "answer", "hint", "reveal")
 _CHOICE = re.compile(r"\[([ xX])\] (.+)", re.DOTALL)
 _NEARLY_CHOICES = {f"{dash}[{mark}" for dash in ("", *"-*+–—") for mark in ("", *"xX✓")}
 """Beginnings of a line that is nearly a choice, up to its “]” and without blanks."""
@@ -75,6 +52,7 @@ _FOREIGN = {
     "![": "a lesson has no pictures: link a view of the app.",
     "[^": "a lesson has no footnotes: write the sentence into the card.",
 }
+_NO_HTML = "write Markdown, no HTML."
 _NO_MEASURE = (
     "write the answer as “{measure: …}”, a blank after each colon, or mark a choice “- [x]”."
 )
@@ -100,7 +78,7 @@ for _tag, _pattern, _first in (
 
 
 class _Value(NamedTuple):
-    """A value of YAML, with its line in the file, from 1."""
+    """A value of a field, with its line in the file, from 1."""
 
     value: Any
     line: int
@@ -112,7 +90,7 @@ class _File(NamedTuple):
     name: str
     lines: Sequence[str]
 
-    def error(self, line: int, problem: str) -> LessonError:
+    def error(self, line: int, problem: object) -> LessonError:
         """Make the error of a line, from 1."""
         return LessonError(f"{self.name}, line {line}: {problem}")
 
@@ -139,28 +117,25 @@ def parse_lesson(name: str, text: str, file_name: str) -> Lesson:
     """Parse the text of a lesson file; `name` is that in the URL, `file_name` that in errors."""
     file = _File(file_name, text.splitlines())
     _require_short_cards(file)
-    end = _front_matter_end(file)
-    front = _front_matter(file, end)
+    front, end = _front_matter(file)
     tokens = MarkdownIt("commonmark").parse("\n".join([""] * end + list(file.lines[end:])))
-    _refuse_html(file, tokens)
+    for token, part in _html(tokens):
+        lines = _lines(token)
+        raise file.error(next((n for n in lines if part in file.lines[n - 1]), lines[0]), _NO_HTML)
     for number, line in enumerate(file.lines[end:], start=end + 1):
-        _refuse_foreign(file, number, line)
+        if problem := _foreign(line):
+            raise file.error(number, problem)
     _require_marks(file, tokens)
     headings = [t for t in tokens if t.type == "heading_open" and t.tag == "h2" and not t.level]
-    starts = [_first_line(token) for token in headings]
+    starts = [_lines(token)[0] for token in headings]
     if not starts:
         raise file.error(len(file.lines), "there is no card: begin one with “## ” and its title.")
     if len(starts) > MAX_CARDS:
         raise file.error(starts[MAX_CARDS], f"a lesson has at most {MAX_CARDS} cards.")
     ends = [*starts[1:], len(file.lines) + 1]
-    return Lesson(
-        name=name,
-        cards=tuple(
-            _card(file, tokens, start, stop) for start, stop in zip(starts, ends, strict=True)
-        ),
-        text="\n".join(file.lines[end : starts[0] - 1]).strip(),
-        **front,
-    )
+    cards = (_card(file, tokens, start, stop) for start, stop in zip(starts, ends, strict=True))
+    text = "\n".join(file.lines[end : starts[0] - 1]).strip()
+    return Lesson(name=name, cards=tuple(cards), text=text, **front)
 
 
 def _require_short_cards(file: _File) -> None:
@@ -171,124 +146,89 @@ def _require_short_cards(file: _File) -> None:
             raise file.error(number, f"a card has at most {MAX_CHARACTERS:,} characters: make two.")
 
 
-def _front_matter_end(file: _File) -> int:
-    """Return the number of lines of the front matter, with its two fences."""
-    if not file.lines or file.lines[0].rstrip() != _FENCE:
+def _front_matter(file: _File) -> tuple[dict[str, Any], int]:
+    """Return the values of the front matter, and the number of its lines with both fences."""
+    fences = [number for number, line in enumerate(file.lines, 1) if line.rstrip() == _FENCE]
+    if fences[:1] != [1]:
         raise file.error(1, f"begin the file with “{_FENCE}”, title, goal, minutes and language.")
-    for number, line in enumerate(file.lines[1:], start=2):
-        if line.rstrip() == _FENCE:
-            return number
-    raise file.error(1, f"end the first part with a line “{_FENCE}”.")
-
-
-def _front_matter(file: _File, end: int) -> dict[str, Any]:
-    values = _mapping(file, file.lines[1 : end - 1], 2, _FRONT)
+    if len(fences) == 1:
+        raise file.error(1, f"end the first part with a line “{_FENCE}”.")
+    end = fences[1]
+    values = _fields(file, file.lines[1 : end - 1], 2, _FRONT)
     for name in _NEEDED:
         if name not in values:
             raise file.error(end, f"“{name}:” is missing between the two lines “{_FENCE}”.")
-    for name, (value, line) in values.items():
-        if name == "notes":
-            _require_markdown(file, name, value, line)
-        elif name != "minutes":
-            _require_text(file, name, value, line)
-    minutes = values["minutes"]
-    if type(minutes.value) is not int or not 1 <= minutes.value <= 240:
-        raise file.error(minutes.line, "write the minutes as a whole number from 1 to 240.")
-    _require_one_of(file, "language", values["language"], get_args(Language))
-    if "model" in values:
-        _require_one_of(file, "model", values["model"], ("bundled", "any"))
-    return {name: value for name, (value, _) in values.items()}
+    return {name: value for name, (value, _) in values.items()}, end
 
 
 def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> Card:
     """Parse the card of the lines from `start` up to `stop`, from 1."""
-    own = [t for t in tokens if t.map and start <= t.map[0] + 1 < stop and not t.level]
-    inside = (t for t in tokens if t.type == "inline" and t.map and t.map[0] + 1 == start)
+    own = [t for t in tokens if t.map and start <= t.map[0] + 1 < stop]
+    inside = (t for t in own if t.type == "inline" and t.map and t.map[0] + 1 == start)
     title = "".join(child.content for token in inside for child in token.children or ()).strip()
     if not title:
         raise file.error(start, "give the card a title after “## ”.")
-    fences = [t for t in own if t.type == "fence" and t.info.strip() == "yaml"]
+    fences = [t for t in own if t.type == "fence" and t.info.strip() == "yaml" and not t.level]
     if len(fences) > 1:
-        raise file.error(_first_line(fences[1]), _TWO_BLOCKS)
-    values = {}
-    if fences:
-        first = _first_line(fences[0]) + 1
-        values = _mapping(file, fences[0].content.splitlines(), first, _CARD)
-    choices, taken = _choices(tokens, start, stop)
-    taken.update(line for fence in fences for line in _lines(fence))
-    text = "\n".join(
-        line for number, line in enumerate(file.lines[start : stop - 1], start=start + 1)
-        if number not in taken
-    )  # fmt: skip
-    for number in range(start, stop):
-        mark, bracket, rest = file.lines[number - 1].partition("]")
-        is_nearly = bracket and "".join(mark.split()) in _NEARLY_CHOICES and rest[:1] != "("
-        if number not in taken and is_nearly:
+        raise file.error(_lines(fences[1])[0], _TWO_BLOCKS)
+    choices, taken = _choices(own)
+    values: dict[str, _Value] = {}
+    for fence in fences:
+        values = _fields(file, fence.content.splitlines(), _lines(fence)[0] + 1, _CARD)
+        taken.update(_lines(fence))
+    rest = {n: file.lines[n - 1] for n in range(start, stop) if n not in taken}
+    for number, line in rest.items():
+        mark, bracket, after = line.partition("]")
+        if bracket and "".join(mark.split()) in _NEARLY_CHOICES and after[:1] != "(":
             raise file.error(number, "write a choice as “- [ ] …”, the right one as “- [x] …”.")
-    for name in ("ask", "hint", "reveal"):
-        if name in values:
-            _require_markdown(file, name, *values[name])
-    for name, options in (("open", ("after",)), ("sentence", ("own",)), ("light", get_args(Light))):
-        if name in values:
-            _require_one_of(file, name, values[name], options)
-    if "reveal" in values and (blank := _BLANK.search(values["reveal"].value)):
-        problem = f"{quoted(blank[0])} stands for nothing: write {{answer}} for the answer."
-        raise file.error(values["reveal"].line, problem)
-    if "light" in values:
-        _require_page(file, values)
-    answer = _answer(file, values["answer"]) if "answer" in values else None
-    _require_one_answer(file, start, values, choices, answer)
+    del rest[start]
+    _require_one_answer(file, start, values, choices)
+    given = {name: value for name, (value, _) in values.items()}
+    if "light" in given and "link" in given:
+        pages = PAGES_OF_LIGHTS.get(given["light"], (given["link"].page,))
+        if given["link"].page not in pages:
+            problem = f"the page of this link has no {given['light']}: link one of /"
+            raise file.error(values["light"].line, f"{problem}{', /'.join(pages)}.")
+    if "answer" in given:
+        given["answer"] = replace(given["answer"], line=values["answer"].line)
     return Card(
         title=title,
-        text=text.strip(),
+        text="\n".join(rest.values()).strip(),
         line=start,
-        view=_view(file, values["link"]) if "link" in values else None,
-        light=values["light"].value if "light" in values else None,
-        ask=values["ask"].value if "ask" in values else "",
+        view=given.pop("link", None),
         choices=choices,
-        answer=answer,
-        hint=values["hint"].value if "hint" in values else "",
-        reveal=values["reveal"].value if "reveal" in values else "",
-        predict="open" in values,
-        own_sentence="sentence" in values,
+        predict=given.pop("open", "") != "",
+        own_sentence=given.pop("sentence", "") != "",
+        **given,
     )
 
 
 def _require_one_answer(
-    file: _File,
-    line: int,
-    values: Mapping[str, _Value],
-    choices: Sequence[Choice],
-    answer: Measurement | None,
+    file: _File, line: int, values: Mapping[str, _Value], choices: Sequence[Choice]
 ) -> None:
     """Require one right answer for a question, and none without a question."""
+    asked, measured = "ask" in values, "answer" in values
     right = sum(choice.right for choice in choices)
-    if "ask" in values:
-        if answer is None and not right:
-            raise file.error(
-                values["ask"].line,
-                "the question has no answer: mark one “- [x]”, or add “answer:”.",
-            )
-    elif choices or answer:
-        raise file.error(line, "the card has an answer but no question: add “ask:”.")
-    if answer is not None and right:
-        raise file.error(line, "the card has two answers: remove “answer:”, or the mark “[x]”.")
-    if right > 1:
-        raise file.error(line, "two choices are right: mark one “- [x]”.")
-    if len(choices) == 1:
-        raise file.error(line, "one choice is no choice: add another “- [ ]”.")
-    if len({choice.text for choice in choices}) < len(choices):
-        raise file.error(line, "two choices are the same.")
+    if asked and not measured and not right:
+        problem = "the question has no answer: mark one “- [x]”, or add “answer:”."
+        raise file.error(values["ask"].line, problem)
+    for problem, is_wrong in {
+        "the card has an answer but no question: add “ask:”.": not asked and (choices or measured),
+        "the card has two answers: remove “answer:”, or the mark “[x]”.": measured and right > 0,
+        "two choices are right: mark one “- [x]”.": right > 1,
+        "one choice is no choice: add another “- [ ]”.": len(choices) == 1,
+        "two choices are the same.": len({choice.text for choice in choices}) < len(choices),
+    }.items():
+        if is_wrong:
+            raise file.error(line, problem)
 
 
-def _choices(tokens: Sequence[Token], start: int, stop: int) -> tuple[tuple[Choice, ...], set[int]]:
-    """Return the choices of a card, and the lines on which they stand."""
+def _choices(tokens: Sequence[Token]) -> tuple[tuple[Choice, ...], set[int]]:
+    """Return the choices among the tokens of a card, and the lines on which they stand."""
     choices: list[Choice] = []
     taken: set[int] = set()
     item: Token | None = None
     for token in tokens:
-        if token.map and not start <= token.map[0] + 1 < stop:
-            continue
         if token.type == "list_item_open":
             item = token
         elif token.type == "inline" and item is not None:
@@ -299,70 +239,10 @@ def _choices(tokens: Sequence[Token], start: int, stop: int) -> tuple[tuple[Choi
     return tuple(choices), taken
 
 
-def _view(file: _File, link: _Value) -> View:
-    """Parse a link: the path and query of an address of the app."""
-    _require_text(file, "link", *link)
-    try:
-        parts = urlsplit(link.value)
-    except ValueError as error:  # brackets that hold no number of a machine
-        raise file.error(link.line, f"{quoted(link.value)} is no address: {error}.") from None
-    page = parts.path.strip("/")
-    if parts.scheme in ("http", "https"):
-        # an address of the app, wherever it runs
-        page = page.rpartition("/")[2]
-    if not page and (parts.query or not parts.netloc):
-        page = next(iter(PAGE_TITLES))
-    if parts.scheme not in ("", "http", "https") or page not in PAGE_TITLES:
-        raise file.error(
-            link.line,
-            f"there is no page {quoted(link.value)}: copy the address of a view, or begin with / "
-            f"and one of {', '.join(PAGE_TITLES)}.",
-        )
-    choices = parse_qs(parts.query, keep_blank_values=True)
-    return View(page, {name: choices[name] for name in choices if name not in _PROGRESS})
-
-
-def _require_page(file: _File, values: Mapping[str, _Value]) -> None:
-    """Require a light that the page of the link has."""
-    light, line = values["light"]
-    pages = PAGES_OF_LIGHTS.get(light)
-    if "link" in values and pages and _view(file, values["link"]).page not in pages:
-        names = ", ".join(f"/{page}" for page in pages)
-        raise file.error(line, f"the page of this link has no {light}: link one of {names}.")
-
-
-def _answer(file: _File, given: _Value) -> Measurement:
-    """Parse what is measured for an answer."""
-    value, line = given
-    if not isinstance(value, dict) or not isinstance(value.get("measure"), str):
-        raise file.error(line, _NO_MEASURE)
-    name = value["measure"]
-    if name not in MEASURES:
-        names = ", ".join(MEASURES)
-        raise file.error(line, f"there is no measure {quoted(name)}: choose among {names}.")
-    tolerance = value.get("within", MEASURES[name].tolerance)
-    if not isinstance(tolerance, int | float) or tolerance < 0:
-        raise file.error(line, "write “within:” as a number from 0, such as 0.05.")
-    needed = MEASURES[name].arguments
-    arguments = {key: given for key, given in value.items() if key not in ("measure", "within")}
-    if not all(isinstance(key, str) for key in arguments):
-        raise file.error(line, "write numbers in the answer with a point, such as 0.05.")
-    for key in [*needed, *arguments]:
-        if (key in needed) != (key in arguments):
-            names = ", ".join(needed) or "nothing else"
-            problem = "is missing" if key in needed else "is too much"
-            raise file.error(line, f"{quoted(key)} {problem}: “{name}” takes {names}.")
-    try:
-        parsed = {key: needed[key](given) for key, given in arguments.items()}
-    except ValueError as error:
-        raise file.error(line, str(error)) from None
-    return Measurement(name, parsed, float(tolerance), line)
-
-
-def _mapping(
-    file: _File, lines: Sequence[str], first: int, allowed: Sequence[str]
+def _fields(
+    file: _File, lines: Sequence[str], first: int, parsers: Mapping[str, "_Parser"]
 ) -> dict[str, _Value]:
-    """Read a mapping in YAML, with the line of each value in the file, from 1."""
+    """Read a mapping in YAML, and parse each value; `first` is the line in the file, from 1."""
     text = "\n".join(lines)
     try:
         _refuse_what_unfolds(file, text, first)
@@ -372,28 +252,40 @@ def _mapping(
     except LessonError:
         raise
     except Exception as error:  # noqa: BLE001  the library raises what Python does, too
-        mark = getattr(error, "problem_mark", None)
-        stop = mark.line if mark else 0
-        if mend := yaml_problem(lines[: stop + 1]):
-            raise file.error(first + mend[0], mend[1]) from None
-        problem = getattr(error, "problem", None) or "it cannot be read"
-        raise file.error(first + stop, f"this is not YAML: {problem}.") from None
+        raise _yaml_error(file, first, error) from None
     if not isinstance(node, yaml.MappingNode | None) or not isinstance(values, dict):
         raise file.error(first, "write one “name: value” a line.")
     result: dict[str, _Value] = {}
     for key, value in node.value if node is not None else ():
-        line = first + key.start_mark.line
-        if key.value not in allowed:
-            names = ", ".join(allowed)
-            raise file.error(line, f"there is no field {quoted(key.value)}: choose among {names}.")
-        if key.value in result:
-            raise file.error(line, f"the field {quoted(key.value)} is there twice.")
+        name, line = key.value, first + value.start_mark.line
         rest = lines[value.end_mark.line][value.end_mark.column :] if value.value else ""
-        if isinstance(value, yaml.ScalarNode) and rest.lstrip().startswith("#"):
-            problem = f"what follows “ #” is lost: put all of “{key.value}:” in quotation marks."
-            raise file.error(line, problem)
-        result[key.value] = _Value(values[key.value], first + value.start_mark.line)
+        try:
+            if name not in parsers:
+                names = ", ".join(parsers)
+                raise ValueError(f"there is no field {quoted(name)}: choose among {names}.")
+            if name in result:
+                raise ValueError(f"the field {quoted(name)} is there twice.")
+            if isinstance(value, yaml.ScalarNode) and rest.lstrip().startswith("#"):
+                raise ValueError(
+                    f"what follows “ #” is lost: put all of “{name}:” in quotation marks."
+                )
+            result[name] = _Value(parsers[name](name, values[name]), line)
+        except ValueError as error:
+            raise file.error(line, error) from None
     return result
+
+
+def _yaml_error(file: _File, first: int, error: Exception) -> LessonError:
+    """Make the error of invalid YAML, at the line where the value that is wrong begins."""
+    mark = getattr(error, "problem_mark", None)
+    if "block" not in (getattr(error, "context", None) or "block"):
+        mark = getattr(error, "context_mark", None) or mark
+    problem = getattr(error, "problem", None) or "it cannot be read"
+    return file.error(
+        first + (mark.line if mark else 0),
+        f"this is not YAML ({problem}): write “name: value” from the beginning of the line, with "
+        "a blank after the colon, and a text with signs in straight quotation marks.",
+    )
 
 
 def _refuse_what_unfolds(file: _File, text: str, first: int) -> None:
@@ -405,35 +297,32 @@ def _refuse_what_unfolds(file: _File, text: str, first: int) -> None:
             raise file.error(line, problem)
         if number > _MAX_EVENTS:
             raise file.error(line, "there are too many values: write one after each name.")
-        if isinstance(event, yaml.ScalarEvent) and not _is_unicode(event.value):
+        value = event.value if isinstance(event, yaml.ScalarEvent) else ""
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
             raise file.error(line, "half of a surrogate pair is no letter: write the letter.")
 
 
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+def _html(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
+    """Yield each piece of HTML, with the token that has its lines."""
+    for token in tokens:
+        for part in (token, *(token.children or ())):
+            if part.type in ("html_block", "html_inline"):
+                yield token, part.content
 
 
-def _refuse_html(file: _File, tokens: Sequence[Token]) -> None:
-    for token in _all(tokens):
-        if token.type in ("html_block", "html_inline"):
-            raise file.error(_line_of(file, token), "write Markdown, no HTML.")
+def _foreign(text: str) -> str:
+    """Return what is wrong with a picture or a footnote wherever Markdown may show one, or "".
 
-
-def _refuse_foreign(file: _File, line: int, text: str) -> None:
-    """Refuse pictures and footnotes wherever the browser's Markdown may show them.
-
-    That Markdown has tables, formulas and footnotes. The parser here has not, and they can hide
-    from it the one mark that shows a picture.
+    The browser's Markdown has tables, formulas and footnotes. The parser here has not, and they can
+    hide from it the one mark that shows a picture.
     """
-    for mark, problem in _FOREIGN.items():
-        if mark in text:
-            raise file.error(line, problem)
+    return next((problem for mark, problem in _FOREIGN.items() if mark in text), "")
 
 
 def _require_marks(file: _File, tokens: Sequence[Token]) -> None:
     """Refuse marks of Markdown that would quietly turn a card or its block into text."""
     for token in tokens:
-        line = _first_line(token)
+        line = _lines(token)[0]
         if token.type == "heading_open" and token.tag == "h1":
             raise file.error(line, "begin a card with “## ”, and nothing with “# ”.")
         if token.type == "inline":
@@ -450,49 +339,115 @@ def _require_marks(file: _File, tokens: Sequence[Token]) -> None:
             raise file.error(line, "begin the block with “```yaml”.")
 
 
-def _all(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Yield the tokens with those inside them, which get the lines of the outer ones."""
-    for token in tokens:
-        yield token
-        for child in token.children or ():
-            child.map = child.map or token.map
-            yield child
-
-
-def _line_of(file: _File, token: Token) -> int:
-    """Return the line on which a token stands, from 1, as near as Markdown knows it."""
-    lines = _lines(token)
-    named = (n for n in lines if token.content and token.content in file.lines[n - 1])
-    return next(named, lines[0])
-
-
 def _lines(token: Token) -> range:
     """Return the lines of a token in the file, from 1."""
     start, stop = token.map or (0, 1)
     return range(start + 1, stop + 1)
 
 
-def _first_line(token: Token) -> int:
-    return _lines(token)[0]
+_Parser = Callable[[str, Any], Any]
+"""Type of a function that takes name and value of a field, and raises ValueError."""
 
 
-def _require_text(file: _File, name: str, value: object, line: int) -> None:
-    if not isinstance(value, str) or not value.strip():
-        if value in (None, ""):
-            raise file.error(line, f"write a text after “{name}:”, or remove the line.")
-        raise file.error(line, f"“{name}:” is a text: put it in quotation marks.")
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, str) and value.strip():
+        return value
+    if value in (None, ""):
+        raise ValueError(f"write a text after “{name}:”, or remove the line.")
+    raise ValueError(f"“{name}:” is a text: put it in quotation marks.")
 
 
-def _require_markdown(file: _File, name: str, value: object, line: int) -> None:
-    """Require a text that passes the checks of the text of a card."""
-    _require_text(file, name, value, line)
-    _refuse_foreign(file, line, str(value))
-    for token in _all(MarkdownIt("commonmark").parse(str(value))):
-        if token.type in ("html_block", "html_inline"):
-            raise file.error(line, "write Markdown, no HTML.")
+def _markdown(name: str, value: Any) -> str:
+    """Parse a text that passes the checks of the text of a card."""
+    text = _text(name, value)
+    html = [*_html(MarkdownIt("commonmark").parse(text))]
+    if problem := _foreign(text) or (_NO_HTML if html else ""):
+        raise ValueError(problem)
+    return text
 
 
-def _require_one_of(file: _File, name: str, given: _Value, options: Sequence[str]) -> None:
-    if given.value not in options:
-        problem = f"there is no {name} {quoted(given.value)}: choose among {', '.join(options)}."
-        raise file.error(given.line, problem)
+def _reveal(name: str, value: Any) -> str:
+    text = _markdown(name, value)
+    if blank := _BLANK.search(text):
+        problem = f"{quoted(blank[0])} stands for nothing: write {{answer}} for the answer."
+        raise ValueError(problem)
+    return text
+
+
+def _one_of(options: Sequence[str], name: str, value: Any) -> str:
+    if value not in options:
+        names = ", ".join(options)
+        raise ValueError(f"there is no {name} {quoted(value)}: choose among {names}.")
+    return str(value)
+
+
+def _minutes(_name: str, value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= 240:
+        raise ValueError("write the minutes as a whole number from 1 to 240.")
+    return value
+
+
+def _view(name: str, value: Any) -> View:
+    """Parse a link: the path and query of an address of the app."""
+    link = _text(name, value)
+    try:
+        parts = urlsplit(link)
+    except ValueError as error:  # brackets that hold no number of a machine
+        raise ValueError(f"{quoted(link)} is no address: {error}.") from None
+    page = parts.path.strip("/")
+    if parts.scheme in ("http", "https"):
+        # an address of the app, wherever it runs
+        page = page.rpartition("/")[2]
+    if not page and (parts.query or not parts.netloc):
+        page = next(iter(PAGE_TITLES))
+    if parts.scheme not in ("", "http", "https") or page not in PAGE_TITLES:
+        raise ValueError(
+            f"there is no page {quoted(link)}: copy the address of a view, or begin with / "
+            f"and one of {', '.join(PAGE_TITLES)}."
+        )
+    choices = parse_qs(parts.query, keep_blank_values=True)
+    return View(page, {name: choices[name] for name in choices if name not in _PROGRESS})
+
+
+def _measurement(_name: str, value: Any) -> Measurement:
+    """Parse what is measured for an answer."""
+    if not isinstance(value, dict) or not isinstance(value.get("measure"), str):
+        raise ValueError(_NO_MEASURE)
+    name = value["measure"]
+    if name not in MEASURES:
+        raise ValueError(f"there is no measure {quoted(name)}: choose among {', '.join(MEASURES)}.")
+    tolerance = value.get("within", MEASURES[name].tolerance)
+    if not isinstance(tolerance, int | float) or tolerance < 0:
+        raise ValueError("write “within:” as a number from 0, such as 0.05.")
+    needed = MEASURES[name].arguments
+    arguments = {key: given for key, given in value.items() if key not in ("measure", "within")}
+    if not all(isinstance(key, str) for key in arguments):
+        raise ValueError("write numbers in the answer with a point, such as 0.05.")
+    for key in [*needed, *arguments]:
+        if (key in needed) != (key in arguments):
+            names = ", ".join(needed) or "nothing else"
+            problem = "is missing" if key in needed else "is too much"
+            raise ValueError(f"{quoted(key)} {problem}: “{name}” takes {names}.")
+    parsed = {key: needed[key](given) for key, given in arguments.items()}
+    return Measurement(name, parsed, float(tolerance))
+
+
+_FRONT: Mapping[str, _Parser] = {
+    "title": _text,
+    "goal": _text,
+    "minutes": _minutes,
+    "language": partial(_one_of, get_args(Language)),
+    "model": partial(_one_of, ("bundled", "any")),
+    "sentence": _text,
+    "notes": _markdown,
+}
+_CARD: Mapping[str, _Parser] = {
+    "link": _view,
+    "open": partial(_one_of, ("after",)),
+    "light": partial(_one_of, get_args(Light)),
+    "sentence": partial(_one_of, ("own",)),
+    "ask": _markdown,
+    "answer": _measurement,
+    "hint": _markdown,
+    "reveal": _reveal,
+}

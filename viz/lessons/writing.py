@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
-import yaml
-
 from viz.lessons.lesson import View
 from viz.lessons.puzzles import Puzzle
 
@@ -25,26 +23,20 @@ class SavedView(NamedTuple):
 def lesson_file(title: str, views: Sequence[SavedView]) -> str:
     """Write views, at least one, as a lesson file that `read_lesson` reads."""
     front = {"title": title, "goal": title, "minutes": max(1, len(views) // 2), "language": "en"}
-    parts = [f"---\n{_yaml(front)}---\n"]
+    lines = ["---", *_json_lines(front), "---", ""]
     for saved in views:
-        text = f"{_plain(saved.text)}\n\n" if saved.text else ""
-        block = _yaml({"link": saved.view.url})
-        parts.append(f"## {_plain(saved.name)}\n\n{text}```yaml\n{block}```\n")
-    return "\n".join(parts)
+        text = [plain_markdown(saved.text), ""] if saved.text else []
+        block = ["```yaml", *_json_lines({"link": saved.view.url}), "```", ""]
+        lines += [f"## {plain_markdown(saved.name)}", "", *text, *block]
+    return "\n".join(lines)
 
 
-def _yaml(values: dict[str, object]) -> str:
-    text: str = yaml.safe_dump(values, allow_unicode=True, sort_keys=False, width=1_000_000)
-    return text
-
-
-def _plain(text: str) -> str:
+def plain_markdown(text: str) -> str:
     """Escape a text, so that Markdown shows it as it is, on one line."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
-MINUTES = 2
-"""Minutes that a puzzle takes."""
+MINUTES = 2  # minutes that a puzzle takes
 
 _VIEWS = {
     "removal": ("roles", "&roles_view=Remove+heads&kind={1}&layer={2}", "grid"),

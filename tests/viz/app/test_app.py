@@ -1,7 +1,6 @@
 """The app as Streamlit runs it, without a browser: what stands on the page, and in the URL."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -50,43 +49,22 @@ def test_what_cannot_be_translated_gets_one_sentence(serve, text: str, sentence:
     assert NO_PICTURE not in texts(app)
 
 
-@pytest.mark.parametrize("text", ["🐶🐶", "a\x07\x1b[31m", "\u202eabc"])
-def test_what_the_model_has_never_seen_is_named(serve, text: str) -> None:
-    app = serve(text=f"The dog {text}")
+def test_what_the_model_has_never_seen_is_named(serve) -> None:
+    app = serve(text="The dog 🐶 a\x07\x1b[31m \u202eabc")
     assert any("vocabulary has no" in line for line in texts(app))
     assert NO_PICTURE not in texts(app)
 
 
-def damaged(kind: str, good: Path, folder: Path) -> Path:
-    if kind == "missing":
-        return folder
-    shutil.copytree(good, folder)
-    weights = folder / "model.safetensors"
-    if kind == "truncated":
-        weights.write_bytes(weights.read_bytes()[:1000])
-    elif kind == "foreign":
-        (folder / "MANIFEST.json").write_text('{"model": "somebody else\'s"}')
-    else:
-        weights.unlink()
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("kind", "says"),
-    [
-        ("missing", "There is no checkpoint folder"),
-        ("truncated", "model.safetensors is damaged"),
-        ("foreign", "MANIFEST.json is not a manifest of ours"),
-        ("incomplete", "model.safetensors is missing"),
-    ],
-)
-def test_a_bad_checkpoint_gets_one_sentence(serve, trained_folder, tmp_path, kind, says) -> None:
-    folder = damaged(kind, trained_folder, tmp_path / "model_*x*_")
+def test_a_bad_checkpoint_gets_one_sentence(serve, trained_folder, tmp_path) -> None:
+    folder = tmp_path / "model_*x*_"
     app = serve(checkpoint=folder)
-    label, message, rest = texts(app)
-    assert (label, rest) == ("German", NO_PICTURE)
-    assert says in message
-    assert app.text_area(key="text").value == source_box.EXAMPLES["English"][0]  # the bar is alive
-    if kind == "missing":
-        shutil.copytree(trained_folder, folder)
+    for says in ("There is no checkpoint folder", "model.safetensors is missing"):
+        label, message, rest = texts(app)
+        assert (label, rest) == ("German", NO_PICTURE)
+        assert says in message
+        # the bar is alive
+        assert app.text_area(key="text").value == source_box.EXAMPLES["English"][0]
+        shutil.copytree(trained_folder, folder, dirs_exist_ok=True)
         assert NO_PICTURE not in texts(app.run())
+        (folder / "model.safetensors").unlink()
+        app.run()

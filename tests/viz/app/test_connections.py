@@ -1,26 +1,22 @@
 """Connections that ask nothing end, and make room for those that ask."""
 
 import asyncio
-import os
 import resource
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 import uvicorn
+from streamlit.web.server.starlette import starlette_server
 from websockets.sync.client import connect
 
 from viz.app import served
 from viz.app.cache.metrics import metrics
-from viz.app.monitoring import RESERVE
+from viz.app.monitoring import MOST, RESERVE, most_descriptors
 from viz.app.served import BoundedConnection, answer_headers
 
-ROOT = Path(__file__).parents[3]
 GET = b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
@@ -120,22 +116,15 @@ def test_what_is_no_request_gets_the_headers_of_every_answer(ask) -> None:
     assert len(expected) == 4
 
 
-SCRIPT = """
-import resource
-from streamlit.web.server.starlette import starlette_server
-from viz.app.served import BoundedConnection, bound_connections
-from viz.app.monitoring import most_descriptors
-resource.setrlimit(resource.RLIMIT_NOFILE, (300, min(2_000, resource.getrlimit(7)[1])))
-assert most_descriptors() == 172
-bound_connections()
-assert starlette_server._get_uvicorn_config_kwargs()["http"] is BoundedConnection
-print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], most_descriptors())
-"""
-
-
-@pytest.mark.slow
-def test_the_server_takes_all_descriptors_that_it_may_have() -> None:
-    hard = min(2_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    output = subprocess.check_output([sys.executable, "-c", SCRIPT], env=environment, text=True)
-    assert output.split() == [str(hard), str(hard - RESERVE)]
+def test_the_server_takes_all_descriptors_that_it_may_have(monkeypatch) -> None:
+    limits, hard = [(300, 2_000)], resource.RLIM_INFINITY
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr(resource, "setrlimit", lambda _, new: limits.append(new))
+    monkeypatch.setattr(starlette_server, "_get_uvicorn_config_kwargs", dict)
+    assert most_descriptors() == 300 - RESERVE
+    served.bound_connections()
+    assert starlette_server._get_uvicorn_config_kwargs() == {"http": BoundedConnection}
+    assert (limits[-1], most_descriptors()) == ((2_000, 2_000), 2_000 - RESERVE)
+    limits.append((300, hard))
+    served.bound_connections()
+    assert (limits[-1], most_descriptors()) == ((MOST + RESERVE, hard), MOST)

@@ -2,10 +2,12 @@
 
 import asyncio
 import gc
+import re
 import sys
 import tomllib
 from collections.abc import Coroutine, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from types import ModuleType
 from typing import Any, TypeVar, cast
@@ -15,6 +17,8 @@ import streamlit as st
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.web.server.starlette import starlette_routes
@@ -22,10 +26,11 @@ from streamlit.web.server.starlette.starlette_app import create_streamlit_middle
 from streamlit.web.server.starlette.starlette_routes import create_upload_routes
 
 from tests.forkserver import forkserver
+from transformer import InputError
 from transformer.files.installed import FILES
 from transformer.files.reading import MIB
 from viz.app import served, streamlit_internals
-from viz.app.served import BoundedUploads
+from viz.app.served import FRAMES_VARIABLE, BoundedUploads, frames_setting, policy
 from viz.draw.labels import PAGE_TITLES
 
 T = TypeVar("T")
@@ -41,6 +46,8 @@ def test_ours_comes_first() -> None:
     assert places == sorted(places)
     assert {*served.STYLE_SHEETS} == {*served.STYLE_SHEETS[0].parent.iterdir()}  # none is forgotten
     assert served.STYLE_SHEETS[-1].stem == "phone"
+    settings = tomllib.loads((FILES / ".streamlit/config.toml").read_text("utf-8"))
+    assert settings["server"]["maxUploadSize"] * MIB == served.MAX_UPLOAD_BYTES
 
 
 @pytest.mark.parametrize(("base", "prefix"), [("", "/"), ("/some/where/", "/some/where/")])
@@ -59,23 +66,15 @@ def test_the_first_page_is_found_by_its_name_too() -> None:
 
 
 def _serve(answer: Connection) -> None:
-    """The number of objects that are searched before the app is served, and while it is."""
+    """Send the number of objects that are searched before the app is served, and meanwhile."""
     from app import app
 
     gc.unfreeze()  # as it would be without the fork server
     counts = [len(gc.get_objects())]
 
     async def serve() -> None:
-        asked: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-
-        async def send(message: MutableMapping[str, Any]) -> None:
-            assert message["type"] in ("lifespan.startup.complete", "lifespan.shutdown.complete")
-            if message["type"] == "lifespan.startup.complete":
-                counts.append(len(gc.get_objects()))
-                await asked.put({"type": "lifespan.shutdown"})
-
-        await asked.put({"type": "lifespan.startup"})
-        await app({"type": "lifespan"}, asked.get, send)
+        async with served.lifespan(app):
+            counts.append(len(gc.get_objects()))
 
     asyncio.run(serve())
     answer.send(counts)
@@ -89,10 +88,10 @@ def test_what_was_imported_is_not_searched_while_the_app_is_served(monkeypatch) 
     process = forkserver().Process(target=_serve, args=(to_answer,))
     process.start()
     assert answer.poll(60)
-    before, served = answer.recv()
+    before, meanwhile = answer.recv()
     process.join()
     assert before > 200_000
-    assert served < before / 20
+    assert meanwhile < before / 20
 
 
 FILE = "/_stcore/upload_file/mine/1"
@@ -149,9 +148,9 @@ class Uploads:
         return [len(file.data) for file in self.uploaded_file_mgr.get_files("mine", names)]
 
 
-@pytest.fixture(params=["", "/some/where"])
-def uploads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Uploads:
-    base = request.param
+@pytest.fixture
+def uploads(monkeypatch: pytest.MonkeyPatch) -> Uploads:
+    base = "/some/where"
     uploads = Uploads(base)
     monkeypatch.setattr(Runtime, "_instance", uploads)
     monkeypatch.setattr(served, "MAX_UPLOAD_BYTES", 2 * MIB)
@@ -178,23 +177,17 @@ def test_a_file_comes_and_goes_by_the_one_route_of_files(uploads: Uploads) -> No
     writing += [(method, base + FILE) for method in ("POST", "PATCH", "TRACE", "put")]
     for method, path in writing:
         assert uploads.ask(method, path, body, length=len(body)) == 405, (method, path)
-        assert uploads.received == 0
-        assert uploads.headers[b"connection"] == b"close"
+        assert (uploads.received, uploads.headers[b"connection"]) == (0, b"close")
         assert uploads.headers[b"allow"] == b"GET, HEAD, OPTIONS"
     assert sum(streamlit_internals.uploaded_bytes().values()) == 0
 
 
-@pytest.mark.parametrize("length", [2 * MIB + 1, "9" * 5000, "-1", "x"])
-def test_a_large_file_is_refused_before_it_is_read(uploads: Uploads, length: int | str) -> None:
-    path = st.get_option("server.baseUrlPath") + FILE
-    assert uploads.ask("PUT", path, FORM % b"a", length=length) == 413
-    assert uploads.received == 0
-    assert uploads.headers[b"connection"] == b"close"
-
-
 @pytest.mark.parametrize("length", ["", 100])
-def test_a_large_file_of_no_or_a_false_length_is_counted(uploads, length) -> None:
+def test_a_large_file_of_any_length_is_refused(uploads, length) -> None:
     path = st.get_option("server.baseUrlPath") + FILE
+    for announced in (2 * MIB + 1, "9" * 5000, "-1", "x"):  # before it is read
+        assert uploads.ask("PUT", path, FORM % b"a", length=announced) == 413
+        assert (uploads.received, uploads.headers[b"connection"]) == (0, b"close")
     blocks = [b"a" * 2**16] * 1000  # 62 MiB, of which 2 may come
     assert uploads.ask("PUT", path, FORM[:67], *blocks, length=length) == 413
     assert uploads.received == 33  # the one beyond the bound is the last
@@ -243,6 +236,63 @@ def test_files_that_come_at_once_are_counted_together(uploads: Uploads) -> None:
     assert sorted(run_alone(both())) == [204, 507]
 
 
-def test_the_browser_is_given_the_bound_of_the_server() -> None:
-    settings = tomllib.loads((FILES / ".streamlit/config.toml").read_text("utf-8"))
-    assert settings["server"]["maxUploadSize"] * MIB == served.MAX_UPLOAD_BYTES
+def ask(app: Starlette, method: str, path: str) -> tuple[int, dict[str, str]]:
+    """Return status and headers of an answer."""
+    starts: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        starts.extend([message] if message["type"] == "http.response.start" else [])
+
+    async def answer() -> None:
+        scope = {"type": "http", "method": method, "path": path, "headers": []}
+        with suppress(KeyError):  # Starlette raises it again for the log
+            await app(scope | {"query_string": b""}, receive, send)
+
+    run_alone(answer())
+    headers = {name.decode(): value.decode() for name, value in starts[0]["headers"]}
+    return starts[0]["status"], headers
+
+
+def test_every_answer_has_them() -> None:
+    def fail(_request: object) -> PlainTextResponse:
+        raise KeyError
+
+    routes = [Route("/media/1", lambda _: PlainTextResponse("1")), Route("/fail", fail)]
+    app = Starlette(
+        routes=[*routes, *served.routes()],
+        middleware=served.middleware(),
+        exception_handlers={Exception: served.answer_error},
+    )
+    asked = {("GET", "/"): 200, ("GET", "/media/1"): 200, ("GET", "/x"): 404, ("POST", "/"): 405,
+             ("GET", "/fail"): 500}  # fmt: skip
+    for request, status in asked.items():
+        answered, headers = ask(app, *request)
+        assert answered == status
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        assert "camera=()" in headers["permissions-policy"]
+        assert headers["content-security-policy"] == policy(served.html(), "")
+
+
+def test_scripts_of_the_page_alone_may_run() -> None:
+    # the digest of `1`, by `printf 1 | openssl dgst -sha256 -binary | base64`
+    sources = re.search(
+        "script-src (.*?);", policy("<script>1</script><script src=x></script>", "")
+    )
+    digest = "'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='"
+    assert sources is not None
+    assert sources[1].split() == ["'self'", "'wasm-unsafe-eval'", digest]
+
+
+def test_sites_that_may_frame_the_app_are_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FRAMES_VARIABLE, " https://example.org  https://*.hf.space:8443 * ")
+    assert policy("", frames_setting()).endswith(
+        "frame-ancestors 'self' https://example.org https://*.hf.space:8443 *"
+    )
+    for wrong in ("example.org", "https://a.org;script-src *", "'none'", "https://a.org/page"):
+        monkeypatch.setenv(FRAMES_VARIABLE, wrong)
+        with pytest.raises(InputError, match=FRAMES_VARIABLE):
+            frames_setting()

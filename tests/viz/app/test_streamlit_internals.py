@@ -35,6 +35,7 @@ def work() -> None:
 
 @pytest.mark.parametrize("waiting", [False, True])
 def test_a_run_that_is_asked_to_stop_ends_its_work_at_once(tmp_path, monkeypatch, waiting) -> None:
+    end_if_unwanted()  # outside of a page nothing happens
     monkeypatch.setattr(Runtime, "_instance", MagicMock())
     begun.clear()
     ended.clear()
@@ -54,7 +55,3 @@ def test_a_run_that_is_asked_to_stop_ends_its_work_at_once(tmp_path, monkeypatch
     runner.request_stop()
     assert ended.wait(2)
     done.set()
-
-
-def test_outside_of_a_page_nothing_happens() -> None:
-    end_if_unwanted()

@@ -23,7 +23,7 @@ Vorher.
 Text mit *Nachdruck*.
 
 ```yaml
-link: /heads?kind=cross&layer=4&head=5
+link: /heads?kind=cross-attention&layer=4&head=5
 ask: Worauf schaut „Pferd“?
 answer: {measure: strongest, head: L4 H5 cross, row: Pferd}
 reveal: Auf **{answer}**.

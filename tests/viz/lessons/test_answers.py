@@ -4,14 +4,7 @@ from hashlib import sha256
 import pytest
 
 from transformer import InputError
-from viz.lessons.answers import (
-    MAX_BYTES,
-    MAX_TEXT,
-    Answers,
-    GivenAnswer,
-    read_answers,
-    write_answers,
-)
+from viz.lessons.answers import MAX_BYTES, Answers, GivenAnswer, read_answers, write_answers
 
 ANSWERS = Answers(
     lesson="attention",
@@ -72,20 +65,15 @@ EVIL = {
     "not a number": '{"format": NaN}',
     "infinite": signed(format=float("inf")).replace("Infinity", "1e999"),
     "nested": "[" * 100_000 + "]" * 100_000,
-    "twice": json.dumps(fields())[:-1] + ', "reader": "Eva"}',
     "other format": signed(format=2),
     "a long name": signed(reader="x" * 101),
     "no name": signed(reader=""),
     "a name that moves the cursor": signed(reader="Eva\u001b[2J"),
     "half a character": signed(reader="\ud800"),
-    "a long sentence": signed(sentence="x" * (MAX_TEXT + 1)),
+    "a long sentence": signed(sentence="x" * 70_000),
     "an answer that is a text": signed(answers=["abc"]),
     "an answer without a verdict": signed(answers=[["7", "7"]]),
     "a verdict that is a number": signed(answers=[["7", "7", 1]]),
-    "no answers": signed(answers=[]),
-    "many answers": signed(answers=[None] * 41),
-    "a further field": signed(right=3),
-    "a short checksum": signed(lesson_sha256="a"),
     "a missing field": json.dumps({k: v for k, v in fields().items() if k != "model"}),
     "large": " " * (MAX_BYTES + 1),
     "binary": bytes(range(256)),

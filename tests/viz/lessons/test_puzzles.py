@@ -8,9 +8,8 @@ from transformer.files.installed import ASSETS
 from viz.lessons import read_lesson
 from viz.lessons.grading import parameters
 from viz.lessons.measures import Sentence
-from viz.lessons.puzzles import PUZZLE_KINDS, find_puzzles
-from viz.lessons.reading import parse_lesson
-from viz.lessons.writing import _CARDS, _STACKS, puzzle_file
+from viz.lessons.puzzles import PUZZLE_KINDS
+from viz.lessons.writing import _CARDS, _STACKS
 
 FILE = ASSETS / "lessons" / "puzzles.en.md"
 CARDS = read_lesson(FILE).cards
@@ -48,20 +47,3 @@ def test_they_are_varied_and_two_a_kind_have_two_answers():
     right = [(card.title, c.text) for card in CARDS for c in card.choices if c.right]
     assert len(set(right)) == len(right)
     assert len({parameters(card)["text"] for card in CARDS}) == len(CARDS)
-
-
-@pytest.mark.slow
-def test_the_command_s_search_is_the_same_each_time(bundled):
-    lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
-    puzzles = list(find_puzzles(bundled, lines, 1))
-    cards = read_lesson(FILE).cards[:1]
-    lesson = parse_lesson("puzzles", puzzle_file(puzzles, True, "x"), "puzzles.md")
-    assert (lesson.language, lesson.model, lesson.minutes) == ("en", "bundled", 2)
-    parts = [[(c.view, c.ask, c.choices) for c in other] for other in (lesson.cards, cards)]
-    assert parts[0] == parts[1]
-
-
-@pytest.mark.slow
-def test_few_and_strange_lines_give_what_there_is(bundled):
-    lines = ["", "A dog sleeps.", "A dog sleeps.", "x" * 100_000, "\ud800"]
-    assert [puzzle.source for puzzle in find_puzzles(bundled, lines, 10)] == ["A dog sleeps."]

@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from transformer import InputError
 from viz.app.links.address import CARRIED
 from viz.lessons import LessonError, read_lesson
-from viz.lessons.grading import right_answer
 from viz.lessons.lesson import Measurement
-from viz.lessons.measures import Sentence
 from viz.lessons.reading import MAX_BYTES, MAX_CARDS
 
 FRONT = "---\ntitle: Masks\ngoal: Read a mask.\nminutes: 5\nlanguage: en\n---\n"
@@ -75,7 +72,7 @@ def test_line_ends_of_windows_and_a_byte_order_mark_change_nothing(tmp_path, cha
     assert read_lesson(write(tmp_path, GOOD.replace(*change))).cards == lesson.cards
 
 
-@pytest.mark.parametrize("start", ["http://localhost:8501", "https://a.example/space", ""])
+@pytest.mark.parametrize("start", ["https://a.example/space", ""])
 def test_a_copied_address_is_the_view_without_the_reader_s_lesson(tmp_path, start) -> None:
     rest = "/heads?layer=4&" + "&".join(f"{name}=1" for name in CARRIED)
     (only,) = read_lesson(write(tmp_path, card(f"link: {start}{rest}"))).cards
@@ -85,14 +82,6 @@ def test_a_copied_address_is_the_view_without_the_reader_s_lesson(tmp_path, star
     (only,) = read_lesson(write(tmp_path, card(root))).cards
     assert only.view is not None
     assert only.view.url == "/translate?text=Hello."
-
-
-def test_a_head_that_the_model_has_not_is_an_error_of_the_answer(tmp_path, translator) -> None:
-    card = read_lesson(write(tmp_path, GOOD)).cards[1]
-    sentence = Sentence(translator, translator.trace("The old cat.", target="Die Katze."))
-    assert right_answer(card, None) is None
-    with pytest.raises(InputError):
-        right_answer(card, sentence)
 
 
 def card(*lines: str) -> str:
@@ -105,10 +94,8 @@ CHOICES = "\n- [x] yes\n- [ ] no\n"
 BAD: dict[str, tuple[int, str | bytes]] = {
     "unknown page": (9, card("link: /nowhere")),
     "address of another site": (9, card("link: https://example.org/")),
-    "link that is a number": (9, card("link: 5")),
     "unknown measure": (10, card(ASK, "answer: {measure: beauty}")),
     "head that is none": (10, card(ASK, "answer: {measure: entropy, head: nose}")),
-    "argument missing": (10, card(ASK, "answer: {measure: weight, head: L1 H1 cross, row: 1}")),
     "argument too much": (10, card(ASK, "answer: {measure: subwords, side: source, row: 1}")),
     "tolerance below 0": (10, card(ASK, "answer: {measure: subwords, side: source, within: -1}")),
     "answer that is a text": (10, card(ASK, "answer: five")),
@@ -117,7 +104,6 @@ BAD: dict[str, tuple[int, str | bytes]] = {
     "two answers": (7, card(ASK, "answer: {measure: subwords, side: source}") + CHOICES),
     "answer without a question": (7, FRONT + "## Card\n" + CHOICES),
     "one choice": (7, card(ASK) + "\n- [x] yes\n"),
-    "two choices the same": (7, card(ASK) + "\n- [x] yes\n- [ ] yes\n"),
     "two blocks": (11, card(ASK) + "```yaml\nlight: map\n```\n"),
     "unknown field": (10, card(ASK, "colour: red")),
     "field twice": (10, card(ASK, ASK)),
@@ -125,15 +111,11 @@ BAD: dict[str, tuple[int, str | bytes]] = {
     "list for a block": (9, card("- ask")),
     "broken YAML": (10, card(ASK, "light: [map")),
     "tab in YAML": (10, card(ASK, "\tlight: map")),
-    "line that is moved in": (10, card(ASK, "  light: map")),
     "no blank after a colon": (10, card("link: /masks", "light:masks", ASK)),
-    "brace without an end": (9, card("answer: {measure: subwords, side: source", ASK)),
     "colon in a text": (10, card("link: /masks", "ask: Look: why?")),
-    "German quotation marks before a colon": (9, card("ask: „Schnee“: wohin?")),
     "text that a comment cuts off": (9, card("ask: Row #5: why?") + CHOICES),
     "name in braces that is none": (10, card(ASK, "reveal: '{anwser}'") + CHOICES),
     "two right answers": (7, card(ASK) + "\n- [x] yes\n- [x] no\n"),
-    "choice without its blank": (12, card(ASK) + "\n- [] yes\n- [x] no\n"),
     "choice with a dash of the word processor": (12, card(ASK) + "\n– [ ] yes\n- [x] no\n"),
     "block without an end": (8, FRONT + "## Card\n```yaml\nask: Why?\n" + CHOICES),
     "block that is not named": (8, card(ASK).replace("yaml", "yml") + CHOICES),
@@ -145,48 +127,31 @@ BAD: dict[str, tuple[int, str | bytes]] = {
     "empty title": (7, FRONT + "##\n\ntext\n"),
     "no card": (7, FRONT + "text\n"),
     "HTML": (9, FRONT + "## Card\n\n<b>bold</b>\n"),
-    "script in a line": (10, FRONT + "## Card\n\ntext\nand <script>alert(1)</script>\n"),
     "image": (10, FRONT + "## Card\n\ntext\n![a picture](https://example.org/a.png)\n"),
     "41 cards": (7 + 40 * 2, FRONT + "## Card\ntext\n" * (MAX_CARDS + 1)),
     "no front matter": (1, "# Masks\n\n## Card\n"),
-    "front matter that begins late": (1, "# Masks\n\n---\n\n## Card\n"),
     "front matter without an end": (1, "---\ntitle: Masks\n"),
     "empty file": (1, ""),
-    "no goal": (5, FRONT.replace("goal: Read a mask.\n", "") + "## Card\n"),
     "unknown language": (5, FRONT.replace("language: en", "language: fr") + "## Card\n"),
-    "language twice": (6, FRONT.replace("language: en\n", "language: en\nlanguage: de\n")),
-    "minutes in words": (4, FRONT.replace("minutes: 5", "minutes: five")),
     "no minutes at all": (4, FRONT.replace("minutes: 5", "minutes: 0")),
     "title that is a number": (2, FRONT.replace("title: Masks", "title: 7")),
     "anchor": (9, card("ask: &a Why?") + CHOICES),
-    "alias": (10, card("ask: Why?", "answer: {measure: *a}")),
-    "tag of a number": (9, card('ask: !!int ""')),
-    "tag of a truth": (9, card("ask: !!bool x")),
-    "tag of a time": (9, card("ask: !!timestamp x")),
     "tag before a name": (9, card("!!null link: /masks")),
     "address that is none": (9, card('link: "http://[x]/"')),
     "half of a pair": (10, card(ASK, r'answer: {measure: probability, row: "\ud800"}')),
     "sign that there is not": (9, card(r'ask: "\UFFFFFFFF"')),
-    "row of 5,000 digits": (
+    "tolerance of 5,000 digits": (
         10,
-        card(ASK, f"answer: {{measure: weight, head: L1 H1 cross, row: {'9' * 5_000}, x: 1}}"),
-    ),
-    "tolerance of 400 digits": (
-        10,
-        card(ASK, f"answer: {{measure: least certain, within: {'9' * 400}}}"),
+        card(ASK, f"answer: {{measure: least certain, within: {'9' * 5_000}}}"),
     ),
     "tolerance that is none": (10, card(ASK, "answer: {measure: least certain, within: .inf}")),
     "values without an end": (9, card(f"ask: [{'a,' * 9_000}]")),
     "lists within lists": (9, card("ask: " + "[" * 9_000)),
     "card that is too long": (11, card(ASK) + " " * 21_000 + "\n" + CHOICES),
-    "picture in a question": (9, card("ask: Why ![a](https://example.org/a.png)?") + CHOICES),
     "picture in an escape": (9, card(r'ask: "Why \x21[a](https://example.org/a.png)?"') + CHOICES),
-    "HTML in a hint": (10, card(ASK, "hint: <img src=x>") + CHOICES),
     "picture in a reveal": (10, card(ASK, "reveal: '![a](b)'") + CHOICES),
     "picture in a footnote": (9, FRONT + "## Card\n\ntext[^1]\n\n[^1]: ![a](b)\n"),
     "picture behind a cell": (11, FRONT + "## Card\n\n|a|b|\n|-|-|\n|`|![a](b)`|\n"),
-    "unknown way to open": (9, card("open: never")),
-    "unknown sentence": (9, card("sentence: mine")),
     "not UTF-8": (2, FRONT.replace("Masks", "Müller").encode("latin-1")),
 }
 """By what is wrong: the line that the error names, and the file."""

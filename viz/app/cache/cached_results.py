@@ -39,19 +39,15 @@ class SearchBudget:
 
 
 def identity(translator: Translator) -> Hashable:
-    """Return the key of a model in the cache.
-
-    The checksum of a MarianMT folder has neither its name, which says the languages, nor
-    `domain.json`, which gives translations their notices.
-    """
+    """Return the key of a model in the cache."""
+    # the checksum of a MarianMT folder has neither its name, which says the languages, nor
+    # `domain.json`, which gives translations their notices
     return translator.checksum, translator.languages, translator.domain
 
 
 def trace_identity(trace: AttentionTrace) -> Hashable:
-    """Return the key of a trace in the cache, beside that of its model.
-
-    The same words can be written in other pieces.
-    """
+    """Return the key of a trace in the cache, beside that of its model."""
+    # the same words can be written in other pieces
     pieces = tuple(piece.id for piece in (*trace.source_pieces, *trace.target_pieces))
     return trace.source, trace.target, pieces
 
@@ -67,21 +63,16 @@ def search(
     settings: SearchSettings,
     watcher: search_queue.Watcher | None = None,
 ) -> Translation:
-    """Search for a translation, cached; stop at its budget, or when nobody waits for it.
-
-    The search keeps its tree. A watcher hears nothing of a cached result.
-    """
+    """Search for a translation and its tree, cached; stop at its budget, or if nobody waits."""
     settings = replace(settings, tree=True)
-
-    def compute() -> Translation:
-        return search_queue.search_queue().search(translator, text, settings, watcher)
-
     _refuse_what_cannot_be_drawn(translator, text)
-    return memo(("translation", identity(translator), text, settings), compute)
+    return memo(
+        ("translation", identity(translator), text, settings),
+        lambda: search_queue.search_queue().search(translator, text, settings, watcher),
+    )
 
 
-ALTERNATIVES = 4
-"""Number of stored alternatives at each place of a translation."""
+ALTERNATIVES = 4  # number of stored alternatives at each place of a translation
 
 
 def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:
@@ -155,8 +146,7 @@ def _refuse_what_cannot_be_drawn(
         )
 
 
-PATIENCE = 0.5
-"""Seconds before the bar is drawn: a flash of it would be of no use."""
+PATIENCE = 0.5  # seconds before the bar is drawn: a flash of it would be of no use
 
 
 class Report(Protocol):
@@ -167,10 +157,7 @@ class Report(Protocol):
 
 @contextmanager
 def progress_bar(text: str) -> Iterator[Report]:
-    """Yield a function that reports progress; it ends the work when nobody waits for it.
-
-    `text` stands beside the bar and is never user input.
-    """
+    """Yield a function that reports progress, beside a trusted text, and ends unwanted work."""
     container, began = st.empty(), time.monotonic()
 
     def report(done: int, total: int, now: str = "", /) -> None:
@@ -194,10 +181,7 @@ def effect_of(
     removals: Sequence[Removal],
     settings: SearchSettings,
 ) -> Effect:
-    """Compute the effect on the translation in the bar once for all users.
-
-    The removals fit its trace and that of the second sentence, the donor.
-    """
+    """Compute the effect on the translation in the bar; the donor is that of a second sentence."""
     if not removals:
         return Effect(trace, trace, translation)
     replacements = {removal.how for removal in removals}
@@ -214,12 +198,7 @@ def effect_of(
 
     def search() -> tuple[AttentionTrace, Translation]:
         computed = effect(
-            translator,
-            trace,
-            removals,
-            donor,
-            should_stop=SearchBudget(),
-            **settings.arguments,
+            translator, trace, removals, donor, should_stop=SearchBudget(), **settings.arguments
         )
         return computed.after, computed.translation
 
@@ -227,20 +206,12 @@ def effect_of(
 
 
 def needed_heads(translator: Translator, trace: AttentionTrace, length: int = LENGTH) -> list[Head]:
-    """Return the heads in the order in which the sentence needs them; see `removal_order`.
-
-    A shorter order takes less time, and a longer one begins with it.
-    """
+    """Return the heads in the order in which the sentence needs them; see `removal_order`."""
 
     def compute() -> list[Head]:
         with progress_bar("Removing one head after another") as report:
             return removal_order(translator.model, trace, length=length, progress=report)
 
-    key = (
-        "removal order",
-        identity(translator),
-        trace_identity(trace),
-        length,
-    )
+    key = ("removal order", identity(translator), trace_identity(trace), length)
     order: list[Head] = memo(key, compute)
     return order

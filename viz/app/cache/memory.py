@@ -24,17 +24,12 @@ LIMIT = 512 * 2**20
 """Bytes of all that is remembered; a trace of 512 × 512 pieces has 25 MB for each layer of eight
 heads, one of 20 × 20 has 0.04 MB."""
 
-
 PATIENCE = 0.2
 """Seconds until a run that waits for another's result asks whether it is still wanted itself."""
 
 
 class ByteCache:
-    """Cache of the last results, bounded in bytes, for many threads.
-
-    A result that several threads ask for at once is computed once. One larger than the limit is not
-    kept.
-    """
+    """Cache of the last results, bounded in bytes, for many threads; each is computed once."""
 
     def __init__(self, limit: int) -> None:
         self._entries: LRUCache[Hashable, tuple[Any, int]] = LRUCache(limit, lambda entry: entry[1])
@@ -52,10 +47,7 @@ class ByteCache:
         return int(self._entries.maxsize)
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return the result that is cached under a key, or else `compute()`.
-
-        What `compute` raises is not remembered.
-        """
+        """Return the result that is cached under a key, or else `compute()`, unless it raises."""
         with self._lock:
             if key in self._entries:
                 return cast(T, self._entries[key][0])
@@ -66,8 +58,15 @@ class ByteCache:
             with self._lock:
                 if key in self._entries:  # another thread was first
                     return cast(T, self._entries[key][0])
-            return self._compute(key, compute)
+            value = compute()
+            size = size_of((key, value))
+            with self._lock:
+                if size <= self.limit:
+                    self._entries[key] = value, size
+            return value
         finally:
+            with self._lock:
+                self._computing.pop(key, None)
             computing.release()
 
     def recall(self, key: Hashable) -> Any:
@@ -75,28 +74,13 @@ class ByteCache:
         with self._lock:
             return self._entries[key][0] if key in self._entries else None
 
-    def _compute(self, key: Hashable, compute: Callable[[], T]) -> T:
-        try:
-            value = compute()
-            entry = value, size_of((key, value))
-            with self._lock:
-                if entry[1] <= self.limit:
-                    self._entries[key] = entry
-        finally:
-            with self._lock:
-                self._computing.pop(key, None)
-        return value
 
-
-def size_of(value: object) -> int:
+def size_of(value: object, counted: set[int] | None = None) -> int:
     """Return the size of a value and all its contents in bytes; a view counts as its whole array.
 
-    Traces that are only referred to by a key are not held, and so not counted.
+    What is `counted`, by `id`, counts no more; nor does a trace that a key only refers to.
     """
-    return _size_of(value, set())
-
-
-def _size_of(value: object, counted: set[int]) -> int:
+    counted = set() if counted is None else counted
     while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
         value = value.base
     if id(value) in counted:
@@ -113,7 +97,7 @@ def _size_of(value: object, counted: set[int]) -> int:
         parts = list(value)
     else:
         parts = [getattr(value, "__dict__", None)]
-    return size + sum(_size_of(part, counted) for part in parts if part is not None)
+    return size + sum(size_of(part, counted) for part in parts if part is not None)
 
 
 _server_wide: dict[Hashable, Any] = {}
@@ -121,11 +105,7 @@ _server_wide_lock = Lock()
 
 
 def server_wide(make: Callable[[], T]) -> Callable[[], T]:
-    """Decorate a function whose first result serves all users until the server ends.
-
-    `st.cache_resource` would do the same, but any browser can empty it: with the key C, or with a
-    forged `clear_cache` message.
-    """
+    """Decorate a function whose first result serves all users: no browser can empty it."""
     return cached(_server_wide, key=lambda: make, lock=_server_wide_lock)(make)
 
 
@@ -142,10 +122,9 @@ def shared_cache() -> ByteCache:
 
 
 def memo(key: Hashable, compute: Callable[[], T]) -> T:
-    """Return `compute()`, cached for all users.
+    """Return `compute()`, cached for all users; nobody may change the result.
 
-    The key names all that the result depends on, a file by its `state_of_file`. Nobody may change
-    the result.
+    The key names all that the result depends on, a file by its `state_of_file`.
     """
     return shared_cache().get(key, compute)
 
@@ -156,10 +135,7 @@ def recall(key: Hashable) -> Any:
 
 
 def memo_per_trace(trace: AttentionTrace, name: Hashable, compute: Callable[[], T]) -> T:
-    """Return `compute()`, cached by the name and this trace, which the cache does not keep alive.
-
-    The name holds all else that the result depends on. Nobody may change the result.
-    """
+    """Return `compute()`, cached by a trace, which is not kept alive, and a name; see `memo`."""
     return memo((ref(trace), name), compute)
 
 

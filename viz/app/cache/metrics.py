@@ -4,16 +4,11 @@ No metric has a name or a text of a user.
 """
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from viz.app.cache.memory import server_wide
-
-SLOW_SECONDS = 4.0
-"""Seconds of a search beyond which the log has a line on it."""
 
 SECONDS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 15.0)
 """Bounds of the buckets from which Prometheus computes p50 and p95."""
@@ -51,21 +46,6 @@ class Metrics:
 def metrics() -> Metrics:
     """Return the metrics of this server."""
     return Metrics()
-
-
-def note_search(waited: float, seconds: float) -> None:
-    """Count a search that has ended, and log it where it was slow; both in seconds."""
-    metrics().waiting_seconds.observe(waited)
-    metrics().search_seconds.observe(seconds)
-    if seconds > SLOW_SECONDS:
-        _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, waited)
-
-
-@contextmanager
-def timed_run(page: str) -> Iterator[None]:
-    """Count the seconds of a run of a page, whatever ends it."""
-    with metrics().run_seconds.labels(page).time():
-        yield
 
 
 def count_refusal(reason: str) -> None:

@@ -8,11 +8,12 @@ its members wait for each other, and few requests are refused.
 """
 
 import ipaddress
+import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future, InvalidStateError, wait
+from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from threading import Lock, Semaphore
@@ -26,21 +27,17 @@ from transformer.decoding.settings import SearchSettings
 from transformer.translation.result import Partial
 from transformer.translation.search import Source, TextSearch
 from viz.app.cache.memory import server_wide
-from viz.app.cache.metrics import count_refusal, note_search
+from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.streamlit_internals import client_address, end_if_unwanted
 
 MAX_RUNS = 8
 """Largest number of simultaneous runs of pages of one client; its further runs wait."""
 
-PATIENCE = 1.0
-"""Seconds until a run that waits asks whether it is still wanted."""
+PATIENCE = 1.0  # seconds until a run that waits asks whether it is still wanted
 
 
 def network(address: str | None) -> str:
-    """Return the key of a client: its address, or the network of an IPv6 address (/64).
-
-    None, which stands for this machine, gives "".
-    """
+    """Return the key of a client: its address, or its IPv6 network (/64); "" for this machine."""
     try:
         parsed = ipaddress.ip_address(address or "")
     except ValueError:
@@ -81,14 +78,13 @@ SECONDS = 8.0
 """Processor time that a search may take: far beyond what a paragraph needs, so that it ends only
 what would keep others waiting, such as hundreds of pieces of nonsense with a wide beam."""
 
-SHORT = 64
-"""Pieces of the longest source that is searched beside others."""
-
-NARROW = 8
-"""The widest beam that is searched beside others."""
+SHORT = 64  # pieces of the longest source that is searched beside others
+NARROW = 8  # the widest beam that is searched beside others
 
 TOGETHER = 16
 """Sentences of a batch, at most: more of them save little, and each waits for all."""
+
+SLOW_SECONDS = 4.0  # seconds of a search beyond which the log has a line on it
 
 MAX_WAITING, MAX_LONG = 256, 8
 """Largest numbers of waiting searches and of long ones; further users are asked to try again."""
@@ -99,6 +95,8 @@ found by then comes at once, without a flicker."""
 
 
 State = Literal["waiting", "running"]
+
+_LOG = logging.getLogger(__name__)
 
 
 class BusyError(HeadlightError):
@@ -117,10 +115,7 @@ class Watcher(Protocol):
 
 @dataclass(eq=False)
 class _Request:
-    """Search that a user waits for.
-
-    It runs in the `context` of the user's run, with its hooks. The user sets `unwanted` on leaving.
-    """
+    """Search that a user waits for, in the `context` of the user's run, with its hooks."""
 
     translator: Translator
     source: Source
@@ -130,33 +125,26 @@ class _Request:
     context: Context = field(default_factory=copy_context)
     asked: float = field(default_factory=time.monotonic)  # seconds by the clock, as `began`
     began: float = 0.0
-    unwanted: bool = False
-    part: Partial | None = None  # result so far, until it is taken
-    ended: threading.Event = field(default_factory=threading.Event)
-    translation: Translation | None = None
-    error: Exception | None = None
     next_part: float = 0.0
+    part: Partial | None = None  # result so far, until it is taken
+    result: Future[Translation] = field(default_factory=Future)  # cancelled as the user leaves
+    group: object = None  # key of the searches that may share a batch
 
     def __post_init__(self) -> None:
         self.next_part = self.asked + CALM
-
-    @property
-    def group(self) -> object:
-        """The key of the searches that may share a batch: itself where there is none."""
-        settings = self.settings
-        is_steered = settings.prefix or settings.forbidden
+        is_steered = self.settings.prefix or self.settings.forbidden
         is_hooked = self.translator.model.silenced() != {}
-        return self if is_steered or is_hooked else (id(self.translator), settings)
+        alone = is_steered or is_hooked
+        self.group = self if alone else (id(self.translator), self.settings)
 
     def finish(self, translation: Translation) -> None:
-        note_search(self.began - self.asked, time.monotonic() - self.began)
-        self.translation = translation
-        self.ended.set()
-
-    def fail(self, error: Exception) -> None:
-        """Give the user the error, raised in the user's own run."""
-        self.error = error
-        self.ended.set()
+        waited, seconds = self.began - self.asked, time.monotonic() - self.began
+        metrics().waiting_seconds.observe(waited)
+        metrics().search_seconds.observe(seconds)
+        if seconds > SLOW_SECONDS:
+            _LOG.warning("search slow: %.1f s, waited %.1f s", seconds, waited)
+        with suppress(InvalidStateError):  # the user has left
+            self.result.set_result(translation)
 
 
 class _Lane:
@@ -164,23 +152,22 @@ class _Lane:
 
     def __init__(self, together: int, most: int) -> None:
         self._together, self._most = together, most
-        self._waiting: deque[tuple[object, _Request]] = deque()
+        self._waiting: list[_Request] = []
         self._has_thread = False
         self._running = 0
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def add(self, request: _Request) -> None:
-        group = request.group
         with self._lock:
-            self._waiting = deque(pair for pair in self._waiting if not pair[1].unwanted)
+            self._sweep()
             count = len(self._waiting)
-            own = sum(other.client == request.client for _, other in self._waiting)
+            own = sum(other.client == request.client for other in self._waiting)
             if count >= self._most or own >= max(self._most // 2, 1):
                 count_refusal("too many searches")
                 raise BusyError(
                     f"{count} sentences wait for this server already: try again in a moment."
                 )
-            self._waiting.append((group, request))
+            self._waiting.append(request)
             if not self._has_thread:
                 threading.Thread(target=self._run, name="search", daemon=True).start()
                 self._has_thread = True
@@ -188,12 +175,14 @@ class _Lane:
     def place(self, request: _Request) -> int:
         """Return how many are searched before or with a request that waits, from 1; 0 if none."""
         with self._lock:
-            waiting = [other for _, other in self._waiting]
-        return waiting.index(request) + 1 if request in waiting else 0
+            return self._waiting.index(request) + 1 if request in self._waiting else 0
 
     def count(self, state: State) -> int:
         with self._lock:
             return len(self._waiting) if state == "waiting" else self._running
+
+    def _sweep(self) -> None:
+        self._waiting = [other for other in self._waiting if not other.result.cancelled()]
 
     def _run(self) -> None:
         torch.set_num_threads(1)  # of this thread
@@ -203,11 +192,12 @@ class _Lane:
     def _next_batch(self) -> list[_Request]:
         """Take the first request and those that it can share a batch with; none at the end."""
         with self._lock:
-            wanted = [pair for pair in self._waiting if not pair[1].unwanted]
-            same = [pair for pair in wanted if pair[0] == wanted[0][0]][: self._together]
-            self._waiting = deque(pair for pair in wanted if pair not in same)
-            self._running, self._has_thread = len(same), bool(same)
-        return [request for _, request in same]
+            self._sweep()
+            same = [other for other in self._waiting if other.group == self._waiting[0].group]
+            batch = same[: self._together]
+            self._waiting = [other for other in self._waiting if other not in batch]
+            self._running, self._has_thread = len(batch), bool(batch)
+        return batch
 
 
 def _search(batch: list[_Request]) -> None:
@@ -224,19 +214,21 @@ def _search(batch: list[_Request]) -> None:
             search.step()
             is_over = time.thread_time() > end
             for place in unfinished:
-                if place in search.unfinished and (is_over or batch[place].unwanted):
+                request = batch[place]
+                if place in search.unfinished and (is_over or request.result.cancelled()):
                     search.stop(place)
                 if place not in search.unfinished:
-                    batch[place].finish(first.context.run(search.translation, place))
-                elif batch[place].is_watched and time.monotonic() >= batch[place].next_part:
-                    batch[place].next_part = time.monotonic() + PAUSE
-                    batch[place].part = search.part(place)
+                    request.finish(first.context.run(search.translation, place))
+                elif request.is_watched and time.monotonic() >= request.next_part:
+                    request.next_part = time.monotonic() + PAUSE
+                    request.part = search.part(place)
     except Exception as error:  # noqa: BLE001  whatever it is, the user's run raises it
         if len(batch) == 1:
-            first.fail(error)
+            with suppress(InvalidStateError):
+                first.result.set_exception(error)
             return
         for request in batch:  # it is of one sentence, and must not end the others
-            if not request.ended.is_set():
+            if not request.result.done():
                 _search([request])
 
 
@@ -264,7 +256,7 @@ class SearchQueue:
         request = _Request(translator, source, settings, watcher is not None, current_client())
         lane.add(request)
         try:
-            while not request.ended.wait(PAUSE):
+            while not wait([request.result], PAUSE).done:
                 end_if_unwanted()
                 if watcher is not None and time.monotonic() >= request.asked + CALM:
                     part, request.part = request.part, None
@@ -273,11 +265,8 @@ class SearchQueue:
                     elif place := lane.place(request):
                         watcher.write_place(place)
         finally:
-            request.unwanted = True
-        if request.error is not None:
-            raise request.error
-        assert request.translation is not None  # it has ended
-        return request.translation
+            request.result.cancel()  # of who leaves; it has ended for all others
+        return request.result.result()
 
 
 @server_wide

@@ -1,7 +1,7 @@
 """Charts in Streamlit: Altair's, quicker than `st.altair_chart`, Plotly's, maps and tables."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,8 +22,7 @@ from viz.trace_files import csv_bytes, parquet_bytes
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-ENLARGED = 1.3
-"""Factor of letters and heights where the page is presented."""
+ENLARGED = 1.3  # factor of letters and heights where the page is presented
 VEGA_FONT_SIZE, PLOTLY_FONT_SIZE = 13, 12
 """Sizes of letters unless a chart sets its own, CSS pixels."""
 GROWING = {"fontSize", "labelFontSize", "titleFontSize", "labelLimit", "limit", "height", "step"}
@@ -88,25 +87,12 @@ def _grown(part: Any, name: str = "") -> Any:
     return part
 
 
-def picked_point(state: object) -> Mapping[str, object]:
-    """Return the fields of a click on a chart with the selection `PICKED`; empty for none.
-
-    The state is the value that Streamlit holds under the key of the chart: what a browser sent.
-    """
-    selection = state.get("selection") if isinstance(state, dict) else None
-    points = selection.get(PICKED) if isinstance(selection, dict) else None
-    if isinstance(points, list) and points and isinstance(points[0], dict):
-        return points[0]
-    return {}
-
-
 def draw_clickable(
     chart: altair.Chart | altair.LayerChart, key: str, heads: Collection[Head], alt: str
 ) -> None:
     """Draw a chart with the selection `PICKED`, whose clicks open one of the heads.
 
-    A second click on the same head would only clear its selection: with a new key for each open
-    head, the chart starts without one.
+    The key changes with the open head: a second click on it would only clear its selection.
     """
 
     def clicked() -> None:
@@ -120,10 +106,13 @@ def draw_clickable(
 def clicked_head(state: object, heads: Collection[Head]) -> Head | None:
     """Return which of the heads a click has selected, or None for anything else.
 
-    The state is the value that Streamlit holds under the key of the chart. A grid has heads of one
-    kind, and its selection no field for it.
+    A grid has heads of one kind, and its selection no field for it.
     """
-    point = picked_point(state)
+    selection = state.get("selection") if isinstance(state, dict) else None
+    points = selection.get(PICKED) if isinstance(selection, dict) else None
+    if not isinstance(points, list) or not points or not isinstance(points[0], dict):
+        return None
+    point: dict[str, object] = points[0]
     place = point.get("layer"), point.get("head")
     if {*map(type, place)} != {int}:
         return None

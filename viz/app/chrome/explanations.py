@@ -28,10 +28,7 @@ def explain(text: str) -> None:
 
 
 def sources(paper: str, *functions: Callable[..., object]) -> str:
-    """Return the last line of an explanation: sections of the paper, and functions of the code.
-
-    Either may be missing.
-    """
+    """Return the last line of an explanation: sections of the paper, and functions of the code."""
     places = {"In the paper": paper, "In the code": ", ".join(map(code_line, functions))}
     line = " · ".join(f"{name}: {place}" for name, place in places.items() if place)
     return f"\n\n{line}" if line else ""
@@ -42,24 +39,22 @@ def code_line(function: Callable[..., object]) -> str:
     """Return where a function begins, as `file:line name`, in Markdown."""
     function = inspect.unwrap(function)  # torch.inference_mode() wraps what it decorates
     _, first = inspect.getsourcelines(function)
-    path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(PACKAGES)
-    return f"`{path.as_posix()}:{first} {function.__qualname__}`"
+    return f"`{_file_of(function)}:{first} {function.__qualname__}`"
 
 
 @cache
 def source_line(function: Callable[..., object], fragment: str) -> str:
-    """Return the first line of a function that holds a fragment, as `file:line  code`.
-
-    Raises:
-        ValueError: if no line does.
-    """
+    """Return the first line of a function that holds a fragment, as `file:line  code`."""
     lines, first = inspect.getsourcelines(function)
-    path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(PACKAGES)
     for number, line in enumerate(lines, start=first):
         if fragment in line:
-            code = line.split("  #")[0].strip()
-            return f"{path.as_posix()}:{number}  {code}"
+            return f"{_file_of(function)}:{number}  {line.split('  #')[0].strip()}"
     raise ValueError(f"{function.__qualname__} has no line with '{fragment}'")
+
+
+def _file_of(function: Callable[..., object]) -> str:
+    path = Path(inspect.getsourcefile(function) or "").resolve()
+    return path.relative_to(PACKAGES).as_posix()
 
 
 TERMS = {
@@ -108,8 +103,5 @@ SOURCE_SHARE_LIMITS = (
 
 def help_on(place: str) -> str:
     """Return the help of the bar or of a page, by its path: a line in Markdown for each word."""
-    return "  \n".join(f"**{_escaped(word)}**: {TERMS[word]}" for word in _WORDS[place])
-
-
-def _escaped(word: str) -> str:
-    return word.replace("<", "\\<")
+    words = {word: word.replace("<", "\\<") for word in _WORDS[place]}
+    return "  \n".join(f"**{shown}**: {TERMS[word]}" for word, shown in words.items())

@@ -4,7 +4,7 @@ Only this module calls `st.text_input`, `st.text_area` and `st.file_uploader`. E
 has a bound, held in the browser and on the server; whatever the browser sends, a text is a text.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -31,8 +31,7 @@ def choose_one(
 ) -> T:
     """Draw a choice of exactly one option, at first `default` or the first of them.
 
-    The label is for screen readers, and above the choice where it is `labelled`; `key` and the
-    options are the words of the URL.
+    Only where it is `labelled` is the label seen; `key` and options are the words of the URL.
     """
     names = list(options)
     first = names[0] if default is None else default
@@ -48,6 +47,11 @@ def choose_one(
         label_visibility="visible" if labelled else "collapsed",
     )
     return chosen or first
+
+
+def button(label: str, key: str, act: Callable[..., None], *values: Any, **options: Any) -> None:
+    """Draw `st.button`, which calls a function with some values."""
+    st.button(label, key=key, on_click=act, args=values, **options)
 
 
 def whole_number(
@@ -89,10 +93,7 @@ def text_input(
     in_link: bool = True,
     **options: Any,
 ) -> str:
-    """Draw `st.text_input` with a bound: `most` characters, by default as many as the URL takes.
-
-    Where it is `in_link`, the URL has the text under `key`.
-    """
+    """Draw `st.text_input`, bound to the URL if `in_link`, of `most` characters or the URL's."""
     st.text_input(label, default, key=key, **_bounded(key, most, in_link=in_link), **options)
     return typed(key)
 
@@ -122,10 +123,7 @@ def typed(key: str) -> str:
 
 
 def clamp_choice(key: str, count: int) -> bool:
-    """Keep the index that a menu holds below `count`; return False if it holds none.
-
-    What no menu sends, such as a Boolean of a forged message, is removed.
-    """
+    """Keep the index of a menu below `count`; return False if it holds none."""
     index = st.session_state.get(key)
     if type(index) is int and index >= 0:
         st.session_state[key] = min(index, count - 1)
@@ -140,7 +138,7 @@ def file_field(
 ) -> tuple[str, bytes] | None:
     """Draw a file field; return the name and content of the file until it is released."""
     file = st.file_uploader(label, types, key=key, max_upload_size=-(-most_bytes // MIB))
-    if file is None or file.file_id == st.session_state.get(_released(key)):
+    if file is None or file.file_id == st.session_state.get(f"{key} released"):
         return None
     if file.size > most_bytes:
         release_file(key)
@@ -154,19 +152,12 @@ def release_file(key: str) -> None:
     """Free the file of a field: called by the page once it has made of it what it needs."""
     file = st.session_state.get(key)
     if isinstance(file, UploadedFile):
-        st.session_state[_released(key)] = file.file_id
+        st.session_state[f"{key} released"] = file.file_id
         release(file)
 
 
-def _released(key: str) -> str:
-    return f"{key} released"
-
-
 def clamp_state(key: str, most: int, default: int = 1) -> None:
-    """Clamp a number that counts from 1 to its range before its field is drawn.
-
-    A link, or the previous sentence, may have had a larger number.
-    """
+    """Clamp a number that counts from 1 before its field is drawn."""
     if key not in st.session_state:
         clamp_number(key, most)
     st.session_state[key] = min(max(st.session_state.get(key, default), 1), most)
@@ -178,10 +169,7 @@ def controls_row(key: str | None = None) -> DeltaGenerator:
 
 
 def choose_first_of_link(key: str, first: object, shown: str = "") -> None:
-    """Choose the first option where a link names it, before its widget is drawn.
-
-    Streamlit would drop it as the default, and keep the earlier choice.
-    """
+    """Choose the first option where a link names it: its widget would drop the default."""
     if has_arrived() and st.query_params.get(key) in (str(first), shown or str(first)):
         st.session_state[key] = first
 
@@ -189,10 +177,7 @@ def choose_first_of_link(key: str, first: object, shown: str = "") -> None:
 def menu(
     label: str, options: Sequence[Option], key: str, *, width: int | None = None, **more: Any
 ) -> Option:
-    """Draw a menu of one choice, bound to the URL; `more` are settings of `st.selectbox`.
-
-    The width is in CSS pixels; None takes all there is.
-    """
+    """Draw a menu of one choice, bound to the URL; `more` are settings of `st.selectbox`."""
     bound: dict[str, Any] = {"key": key, "bind": "query-params", "width": width or "stretch"}
     first = options[more.get("index") or 0]
     choose_first_of_link(key, first, more.get("format_func", str)(first))

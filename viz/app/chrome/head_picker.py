@@ -9,7 +9,7 @@ from transformer import Kind, Translator, kinds
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_text import format_removals, parse_removals
-from viz.app.chrome.fields import choose_first_of_link, choose_one, text_input
+from viz.app.chrome.fields import button, choose_first_of_link, choose_one, text_input
 from viz.app.links.address import has_arrived, restate
 from viz.app.links.navigation import REMOVED
 from viz.draw.labels import KINDS_BY_NAME, ROW_NAMES, SCREEN_NAMES, head_title
@@ -22,7 +22,6 @@ ROW = "rows"
 """Name in the URL of the choice which word names a decoder row in ribbons and links."""
 _MEASURED_ROW = "head_picker.measured_row"
 
-
 WITHOUT_SINKS = "without_sinks"
 """Name in the URL of the switch that rescales maps without sinks."""
 
@@ -34,8 +33,7 @@ class UrlNames(NamedTuple):
     head: str
 
 
-HEAD = UrlNames("layer", "head")
-"""One head, wherever one is looked at."""
+HEAD = UrlNames("layer", "head")  # one head, wherever one is looked at
 
 
 def pick_kind(*, default: str = SCREEN_NAMES["cross"], disabled: bool = False) -> Kind:
@@ -72,17 +70,19 @@ def pick_sinks() -> bool:
 
 def pick_layer(name: str, layers: int, *, default: int = 0) -> int:
     """Draw the menu of a layer, from 0 as `default`; the screen and the URL count from 1."""
-    return _number(_menu("Layer", name, _names(layers), default))
+    return int(_menu("Layer", name, layers, default)) - 1
 
 
 def pick_layer_or_mean(name: str, layers: int, *, default: int) -> int | None:
     """Draw the menu of a layer with the mean over all layers, which is None; as `pick_layer`."""
-    return _number_or_mean(_menu("Layer", name, [MEAN, *_names(layers)], default))
+    layer = _menu("Layer", name, layers, default, mean=True)
+    return None if layer == MEAN else int(layer) - 1
 
 
 def pick_head_number_or_mean(name: str, heads: int, *, default: int | None = 0) -> int | None:
     """Draw the menu of the heads of a layer with their mean, which is None; as `pick_layer`."""
-    return _number_or_mean(_menu("Head", name, [MEAN, *_names(heads)], default))
+    head = _menu("Head", name, heads, default, mean=True)
+    return None if head == MEAN else int(head) - 1
 
 
 def pick_layer_and_head(
@@ -91,14 +91,14 @@ def pick_layer_and_head(
     """Draw the menus of layer and head, from 0; at first the first head of the last layer."""
     first = default or (layers - 1, 0)
     layer = pick_layer(names.layer, layers, default=first[0])
-    return layer, _number(_menu("Head", names.head, _names(heads), first[1]))
+    return layer, int(_menu("Head", names.head, heads, first[1])) - 1
 
 
 def first_head(choices: Mapping[str, str], kind: Kind) -> tuple[int, int] | None:
     """Return layer and head of a finding on heads of a kind, from 0; None for another kind."""
     if choices.get(KIND) != SCREEN_NAMES[kind]:
         return None
-    return _number(choices[HEAD.layer]), _number(choices[HEAD.head])
+    return int(choices[HEAD.layer]) - 1, int(choices[HEAD.head]) - 1
 
 
 def pick_head(translator: Translator, choices: Mapping[str, str]) -> Head:
@@ -118,12 +118,8 @@ def head_buttons(key: str, heads: Iterable[tuple[Head, str]]) -> None:
     """Draw a button for each head, with the figure behind its name; it opens the head."""
     with st.container(horizontal=True, gap="small"):
         for head, figure in heads:
-            st.button(
-                f"{head_title(*head)} {figure}",
-                key=f"{key}-{head.kind}-{head.layer}-{head.head}",
-                on_click=open_head,
-                args=(head,),
-            )
+            own_key = f"{key}-{head.kind}-{head.layer}-{head.head}"
+            button(f"{head_title(*head)} {figure}", own_key, open_head, head)
 
 
 def head_heading(head: Head, *more: str) -> None:
@@ -142,8 +138,8 @@ def link_parameters(kind: Kind, layer: int, head: int) -> dict[str, str]:
     return {KIND: SCREEN_NAMES[kind], HEAD.layer: _name(layer), HEAD.head: _name(head)}
 
 
-def _menu(label: str, name: str, options: list[str], default: int | None) -> str:
-    first = _name(default)
+def _menu(label: str, name: str, count: int, default: int | None, *, mean: bool = False) -> str:
+    options, first = [*[MEAN] * mean, *map(_name, range(count))], _name(default)
     _keep_in_link(name, options, first)
     return st.selectbox(
         label,
@@ -151,7 +147,7 @@ def _menu(label: str, name: str, options: list[str], default: int | None) -> str
         index=options.index(first),
         key=name,
         bind="query-params",
-        width=128 if MEAN in options else 100,
+        width=128 if mean else 100,
     )
 
 
@@ -165,20 +161,8 @@ def _keep_in_link(name: str, options: list[str], first: str) -> None:
     state[before] = first
 
 
-def _names(count: int) -> list[str]:
-    return [_name(index) for index in range(count)]
-
-
 def _name(index: int | None) -> str:
     return MEAN if index is None else str(index + 1)
-
-
-def _number(name: str) -> int:
-    return int(name) - 1
-
-
-def _number_or_mean(name: str) -> int | None:
-    return None if name == MEAN else _number(name)
 
 
 def removed_field() -> str:

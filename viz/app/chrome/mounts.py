@@ -42,18 +42,17 @@ def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None)
         config = ComponentConfig(name, asset_dir="browser")
         manifest = ComponentManifest(package, version="", components=[config])
         manager.register_from_manifest(manifest, PACKAGES / package)
-    pictures = _pictures()
     if picked is None:
-        pictures(key=key, data=data)
-    else:
-        pictures(key=key, data=data, on_picked_change=lambda: picked(_sent(key)))
+        _pictures()(key=key, data=data)
+        return
 
+    def changed() -> None:
+        state = st.session_state.get(key)
+        value = state.get("picked") if isinstance(state, Mapping) else None
+        is_short = len(json.dumps(value, ensure_ascii=False)) <= address.MAX_TYPED
+        picked(value if is_short else None)
 
-def _sent(key: str) -> object:
-    """Return what the browser sent for a component; None if it is too long or malformed."""
-    state = st.session_state.get(key)
-    value = state.get("picked") if isinstance(state, Mapping) else None
-    return value if len(json.dumps(value, ensure_ascii=False)) <= address.MAX_TYPED else None
+    _pictures()(key=key, data=data, on_picked_change=changed)
 
 
 @cache
@@ -61,17 +60,13 @@ def _pictures() -> "ComponentRenderer":
     """Return the component that draws all pictures: the data say which."""
     # not when this module is imported: only a running app knows the folder. The shadow root keeps
     # Streamlit's styles out and these in
-    return st.components.v2.component(COMPONENT, js=SCRIPT)
+    return st.components.v2.component(COMPONENT, js=SCRIPT)  # noqa: TID251
 
 
 def mount_choice(
     key: str, data: bytes, read: Callable[[object], T | None], choose: Callable[[T], None]
 ) -> None:
-    """Mount a picture in which the user can choose.
-
-    `read` parses what the browser sends, and returns None if it is malformed or names nothing on
-    this picture. `choose` receives the rest, before the page's script runs.
-    """
+    """Mount a picture; `choose` gets what `read` parses of what was sent, unless it is None."""
 
     def picked(value: object) -> None:
         if (choice := read(value)) is not None:
@@ -81,11 +76,7 @@ def mount_choice(
 
 
 def mount_map(key: str, labels: Labels, encode: Callable[..., bytes | None]) -> bool:
-    """Mount a map whose pinned row the address has, from 1; return False where there is no map.
-
-    `encode` takes it as `pinned`, from 0. The row of a map with other tokens is forgotten, but that
-    of a link stays.
-    """
+    """Mount a map whose pinned row the address has, from 1; False where there is none."""
     name, state, shown = f"{key}-row", f"{key}-labels", tuple(labels)
     if st.session_state.setdefault(state, shown) != shown and not address.has_arrived():
         address.choose(name, None)
@@ -129,15 +120,13 @@ def answered_click(key: str) -> int:
 
 LATE = "Your click was about an earlier sentence or model. Try it again here."
 
-_LATE = "late_clicks.late"
-
 
 def queue_outdated_notice() -> None:
     """Let the next run say that a click came too late."""
-    st.session_state[_LATE] = True
+    st.session_state["mounts.late"] = True
 
 
 def show_outdated_notice() -> None:
     """Show this message once."""
-    if st.session_state.pop(_LATE, False):
+    if st.session_state.pop("mounts.late", False):
         st.caption(LATE)

@@ -2,7 +2,6 @@
 
 import logging
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,8 +26,7 @@ _LOG = logging.getLogger(__name__)
 LESSONS_VARIABLE = "HEADLIGHT_LESSONS"
 """Environment variable that names a folder of lesson files."""
 BUNDLED_LESSONS = ASSETS / "lessons"
-MAX_LESSONS = 100
-"""Largest number of lessons from a teacher's folder."""
+MAX_LESSONS = 100  # largest number of lessons from a teacher's folder
 
 
 class Library(NamedTuple):
@@ -42,23 +40,19 @@ def offered() -> Library:
     """Read all lessons; a teacher's lesson replaces a bundled one of the same name."""
     lessons: dict[str, Lesson] = {}
     problems: list[str] = []
-    folder = os.environ.get(LESSONS_VARIABLE) or None
-    if folder is not None and not os.path.isdir(folder):  # noqa: PTH112  # raises nothing
-        problems.append(f"{LESSONS_VARIABLE} names no folder on this server.")
-        folder = None
-    for path in _files(folder):
+    paths = sorted(BUNDLED_LESSONS.glob("*.md"))
+    if folder := os.environ.get(LESSONS_VARIABLE):
+        if os.path.isdir(folder):  # noqa: PTH112  # raises nothing
+            paths += sorted(Path(folder).glob("*.md"))[:MAX_LESSONS]
+        else:
+            problems.append(f"{LESSONS_VARIABLE} names no folder on this server.")
+    for path in paths:
         lesson = memo(("lesson", str(path), state_of_file(path)), partial(_read, path))
         if isinstance(lesson, Lesson):
             lessons[path.stem] = lesson
         else:
             problems.append(without_paths(lesson))
     return Library(lessons, problems)
-
-
-def _files(folder: str | None) -> Iterator[Path]:
-    yield from sorted(BUNDLED_LESSONS.glob("*.md"))
-    if folder is not None:
-        yield from sorted(Path(folder).glob("*.md"))[:MAX_LESSONS]
 
 
 def _read(path: Path) -> Lesson | str:
@@ -78,20 +72,16 @@ def draw_lessons() -> None:
     available = offered()
     own = (st.context.locale or "").partition("-")[0]
     lessons = sorted(available.lessons.values(), key=lambda lesson: lesson.minutes)
+    first_page, *_ = PAGE_TITLES
     for language in sorted(get_args(Language), key=lambda language: language != own):
         with st.container(key=f"lessons-{language}", gap="xsmall"):
-            for lesson in lessons:
-                if lesson.language == language:
-                    _link(lesson)
+            for lesson in [lesson for lesson in lessons if lesson.language == language]:
+                card = lesson.cards[0]
+                card = replace(card, view=None) if card.predict else card
+                view = card_view(lesson, card, first_page)
+                draw_link(lesson, 0, view, f"{as_markdown(lesson.title)} · {lesson.minutes} min")
     for problem in available.problems:
         st.text(problem)
-
-
-def _link(lesson: Lesson) -> None:
-    page, *_ = PAGE_TITLES
-    card = lesson.cards[0]
-    view = card_view(lesson, replace(card, view=None) if card.predict else card, page)
-    draw_link(lesson, 0, view, f"{as_markdown(lesson.title)} · {lesson.minutes} min")
 
 
 OWN_GUIDE = f"""

@@ -5,7 +5,8 @@ subject of the card, if the page shows its view.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,72 +15,57 @@ from transformer import HeadlightError
 from transformer.files.installed import BUNDLED
 from viz.app.cache import cached_results, memory
 from viz.app.chrome.explanations import as_markdown
-from viz.app.chrome.fields import text_input, typed
+from viz.app.chrome.fields import button, text_input, typed
 from viz.app.chrome.problems import say
 from viz.app.lessons import library, progress
 from viz.app.lessons.progress import SHOWN, Progress, card_view, draw_link, is_open
-from viz.app.links.address import UNLOCKED
+from viz.app.links import address
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.caption import Origin
-from viz.lessons import Card, Lesson, LessonError
+from viz.lessons import Card, Lesson
 from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, write_answers
 from viz.lessons.grading import Answer, answer_key, in_language, is_right, right_answer
 from viz.lessons.lesson import Language, Light
 from viz.lessons.measures import Sentence
 
+_TEXTS = {
+    "card": ("Card {number} of {count}", "Karte {number} von {count}"),
+    "goal": ("Goal", "Ziel"),
+    "minutes": ("{minutes} minutes", "{minutes} Minuten"),
+    "end": ("End the lesson", "Lektion beenden"),
+    "back": ("Back", "Zurück"),
+    "next": ("Next", "Weiter"),
+    "open": ("Open this view", "Diese Ansicht öffnen"),
+    "opened": ("It is open.", "Sie ist geöffnet."),
+    "answer": ("Your answer", "Deine Antwort"),
+    "check": ("Check", "Prüfen"),
+    "show": ("Show the answer", "Antwort zeigen"),
+    "again": ("Try again", "Noch einmal"),
+    "right": ("Right: {answer}.", "Richtig: {answer}."),
+    "wrong": ("Not quite.", "Nicht ganz."),
+    "hint": (
+        "Open the view, look at what is highlighted, and try again.",
+        "Öffne die Ansicht, schau auf die markierte Stelle und versuch es noch einmal.",
+    ),
+    "shown": ("It is {answer}.", "Es ist {answer}."),
+    "wait": ("The answer comes with the translation.", "Die Antwort kommt mit der Übersetzung."),
+    "first": ("This card is about “{sentence}”", "Diese Karte gilt dem Satz „{sentence}“"),
+    "skipped": (
+        "This question does not fit this sentence or model. {problem}",
+        "Diese Frage passt nicht zu diesem Satz oder Modell. {problem}",
+    ),
+    "model": (
+        "This lesson is written for the bundled model. With yours, answers can differ.",
+        "Für das mitgelieferte Modell geschrieben. Bei diesem können Antworten abweichen.",
+    ),
+    "sentence": ("Use that sentence", "Diesen Satz nehmen"),
+    "score": ("You have {right} of {count} right.", "Du hast {right} von {count} richtig."),
+    "reader": ("Your name", "Dein Name"),
+    "download": ("Download your answers", "Antworten herunterladen"),
+}
 TEXTS: dict[Language, dict[str, str]] = {
-    "en": {
-        "card": "Card {number} of {count}",
-        "goal": "Goal",
-        "minutes": "{minutes} minutes",
-        "end": "End the lesson",
-        "back": "Back",
-        "next": "Next",
-        "open": "Open this view",
-        "opened": "It is open.",
-        "answer": "Your answer",
-        "check": "Check",
-        "show": "Show the answer",
-        "again": "Try again",
-        "right": "Right: {answer}.",
-        "wrong": "Not quite.",
-        "hint": "Open the view, look at what is highlighted, and try again.",
-        "shown": "It is {answer}.",
-        "wait": "The answer comes with the translation.",
-        "first": "This card is about “{sentence}”",
-        "skipped": "This question does not fit this sentence or model. {problem}",
-        "model": "This lesson is written for the bundled model. With yours, answers can differ.",
-        "sentence": "Use that sentence",
-        "score": "You have {right} of {count} right.",
-        "reader": "Your name",
-        "download": "Download your answers",
-    },
-    "de": {
-        "card": "Karte {number} von {count}",
-        "goal": "Ziel",
-        "minutes": "{minutes} Minuten",
-        "end": "Lektion beenden",
-        "back": "Zurück",
-        "next": "Weiter",
-        "open": "Diese Ansicht öffnen",
-        "opened": "Sie ist geöffnet.",
-        "answer": "Deine Antwort",
-        "check": "Prüfen",
-        "show": "Antwort zeigen",
-        "again": "Noch einmal",
-        "right": "Richtig: {answer}.",
-        "wrong": "Nicht ganz.",
-        "hint": "Öffne die Ansicht, schau auf die markierte Stelle und versuch es noch einmal.",
-        "shown": "Es ist {answer}.",
-        "wait": "Die Antwort kommt mit der Übersetzung.",
-        "first": "Diese Karte gilt dem Satz „{sentence}“",
-        "skipped": "Diese Frage passt nicht zu diesem Satz oder Modell. {problem}",
-        "model": "Für das mitgelieferte Modell geschrieben. Bei diesem können Antworten abweichen.",
-        "sentence": "Diesen Satz nehmen",
-        "score": "Du hast {right} von {count} richtig.",
-        "reader": "Dein Name",
-        "download": "Antworten herunterladen",
-    },
+    language: {name: texts[number] for name, texts in _TEXTS.items()}
+    for number, language in enumerate(get_args(Language))
 }
 
 
@@ -107,33 +93,22 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
 """Keys of the elements that a card can highlight; the first that the page has is lit."""
 
 
-class _Open(NamedTuple):
-    """The open card, with the places of its light and of the text below its link."""
-
-    lesson: Lesson
-    number: int
-    slot: DeltaGenerator
-
-
-_TYPED, _CHOSEN, _STATUS = "lesson-typed", "lesson-chosen", "panel.status"
+_STATUS = "panel.status"
+"""In the session: the open card, and the place of the text below its link."""
 
 
 def begin() -> None:
-    """Take the lesson's sentence where the address has none; unlock it where a card asks for one.
-
-    Before the sentence bar is drawn.
-    """
-    st.session_state[UNLOCKED] = False
+    """Take the sentence of the lesson if the address has none; before the bar is drawn."""
+    st.session_state[address.UNLOCKED] = False
     place = progress.current()
     lesson = library.offered().lessons.get(place.lesson) if place else None
     if place is None or lesson is None:
         return
     card = lesson.cards[min(place.card, len(lesson.cards) - 1)]
-    st.session_state[UNLOCKED] = card.own_sentence
-    if search_request.TEXT not in st.query_params and search_request.TEXT not in st.session_state:
-        sentence = lesson.sentence_of(card) or lesson.sentence
-        if sentence:
-            search_request.put_text(sentence)
+    st.session_state[address.UNLOCKED] = card.own_sentence
+    sentence, name = lesson.sentence_of(card) or lesson.sentence, search_request.TEXT
+    if sentence and name not in st.query_params and name not in st.session_state:
+        search_request.put_text(sentence)
 
 
 def show(page: str) -> None:
@@ -142,137 +117,183 @@ def show(page: str) -> None:
     if (place := progress.current()) is None:
         return
     with st.container(key="lesson", gap="small"):
-        try:
-            lesson = _lesson(place)
-        except LessonError as error:
-            say(error)
-            st.button("Close", on_click=progress.leave, key="lesson-end", type="tertiary")
+        offered = library.offered()
+        if (lesson := offered.lessons.get(place.lesson)) is None:
+            own = [text for text in offered.problems if text.startswith(f"{place.lesson}.md")]
+            say(own[0] if own else "There is no such lesson here: take one from “Lessons”.")
+            button("Close", "lesson-end", progress.leave, type="tertiary")
             return
-        _draw(lesson, place._replace(card=min(place.card, len(lesson.cards) - 1)), page)
-
-
-def _lesson(place: Progress) -> Lesson:
-    offered = library.offered()
-    if place.lesson in offered.lessons:
-        return offered.lessons[place.lesson]
-    own = [problem for problem in offered.problems if problem.startswith(f"{place.lesson}.md")]
-    raise LessonError(own[0] if own else "There is no such lesson here: take one from “Lessons”.")
-
-
-def _draw(lesson: Lesson, place: Progress, page: str) -> None:
-    texts, card = TEXTS[lesson.language], lesson.cards[place.card]
-    with st.container(key="lesson-top", horizontal=True, gap="small"):
-        st.text(lesson.title)
-        st.button(
-            "✕", on_click=progress.leave, key="lesson-end", help=texts["end"], type="tertiary"
-        )
-    number = texts["card"].format(number=place.card + 1, count=len(lesson.cards))
-    if place.card == 0:
-        minutes = texts["minutes"].format(minutes=lesson.minutes)
-        st.caption(f"{texts['goal']}: {as_markdown(lesson.goal)} · {minutes}")
-        st.markdown(lesson.text)
-    with st.container(key=f"lesson-card-{place.card}"):  # which `js/card_focus.js` knows
-        st.markdown(f"**{as_markdown(card.title)}**")
-    st.markdown(card.text)
-    if not card.predict:
-        _view(lesson, place.card, page)
-    if card.ask:
-        _question(lesson, card, place)
-    if card.predict:
-        _view(lesson, place.card, page)
-    _ways_on(lesson, place, number, page)
-
-
-def _view(lesson: Lesson, number: int, page: str) -> None:
-    """Draw the link to the view of a card, with the place for what `notice` says of it."""
-    card = lesson.cards[number]
-    with st.container(key="lesson-view", horizontal=True, gap="small"):
-        if card.view is not None:
-            label = TEXTS[lesson.language]["open"]
-            draw_link(lesson, number, card_view(lesson, card, page), label)
-        st.session_state[_STATUS] = _Open(lesson, number, st.container(width="content"))
+        _Panel(lesson, place._replace(card=min(place.card, len(lesson.cards) - 1)), page).draw()
 
 
 def notice(page: str) -> None:
     """Light what the open card is about where the page shows its view; the page has been drawn."""
-    status: _Open | None = st.session_state.pop(_STATUS, None)
+    status: tuple[_Panel, DeltaGenerator] | None = st.session_state.pop(_STATUS, None)
     if status is None:
         return
-    lesson, number, slot = status
-    card = lesson.cards[number]
-    if not is_open(card_view(lesson, card, page), page):
+    panel, slot = status
+    if not is_open(card_view(panel.lesson, panel.card, page), page):
         return
     with slot:
-        if card.view is not None:
-            st.markdown(f"✓ {TEXTS[lesson.language]['opened']}")
-        if card.light is not None:
-            keys = " ".join(LIGHTS[card.light])
-            st.html(f'<i data-light="{keys}" data-card="{lesson.name}-{number}"></i>')
+        if panel.card.view is not None:
+            st.markdown(f"✓ {panel.texts['opened']}")
+        if panel.card.light is not None:
+            keys, card = " ".join(LIGHTS[panel.card.light]), panel.place.card
+            st.html(f'<i data-light="{keys}" data-card="{panel.lesson.name}-{card}"></i>')
 
 
-def _question(lesson: Lesson, card: Card, place: Progress) -> None:
-    """Draw the question of a card, and the verdict on an answer."""
-    texts, number = TEXTS[lesson.language], place.card
-    given = place.answer(number)
-    if given:  # what is to be done next stays in sight
-        st.markdown(card.ask)
-        _field(card, texts, number, given)
-    with st.container(key="lesson-act", gap="small"):
-        if not given:
+class _Panel(NamedTuple):
+    """The open card of a lesson, beside a page."""
+
+    lesson: Lesson
+    place: Progress
+    page: str
+
+    @property
+    def card(self) -> Card:
+        return self.lesson.cards[self.place.card]
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return TEXTS[self.lesson.language]
+
+    def draw(self) -> None:
+        lesson, card, texts, at = self.lesson, self.card, self.texts, self.place.card
+        with st.container(key="lesson-top", horizontal=True, gap="small"):
+            st.text(lesson.title)
+            button("✕", "lesson-end", progress.leave, help=texts["end"], type="tertiary")
+        if at == 0:
+            minutes = texts["minutes"].format(minutes=lesson.minutes)
+            st.caption(f"{texts['goal']}: {as_markdown(lesson.goal)} · {minutes}")
+            st.markdown(lesson.text)
+        with st.container(key=f"lesson-card-{at}"):  # which `js/card_focus.js` knows
+            st.markdown(f"**{as_markdown(card.title)}**")
+        st.markdown(card.text)
+        if not card.predict:
+            self._view()
+        if card.ask:
+            self._question()
+        if card.predict:
+            self._view()
+        with st.container(key="lesson-on", horizontal=True, gap="small"):
+            self._way(at - 1, "back")
+            st.text(texts["card"].format(number=at + 1, count=len(lesson.cards)))
+            self._way(at + 1, "next")
+        is_last = at == len(lesson.cards) - 1
+        if is_last and any(self.place.answers) and (sentence := _sentence()) is not None:
+            self._score(sentence)
+        bar = sentence_bar.current()
+        if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
+            st.caption(texts["model"])
+
+    def _view(self) -> None:
+        """Draw the link to the view of a card, with the place for what `notice` says of it."""
+        with st.container(key="lesson-view", horizontal=True, gap="small"):
+            if self.card.view is not None:
+                view = card_view(self.lesson, self.card, self.page)
+                draw_link(self.lesson, self.place.card, view, self.texts["open"])
+            st.session_state[_STATUS] = self, st.container(width="content")
+
+    def _question(self) -> None:
+        """Draw the question of a card, and the verdict on an answer."""
+        card, texts, given = self.card, self.texts, self.place.answer(self.place.card)
+        if given:  # what is to be done next stays in sight
             st.markdown(card.ask)
-        sentence, wanted = _sentence(), lesson.sentence_of(card)
-        if wanted and sentence is not None and sentence.trace.source != wanted:
-            st.markdown(as_markdown(texts["first"].format(sentence=wanted)))
-            st.button(
-                texts["sentence"],
-                key="lesson-sentence",
-                on_click=search_request.put_text,
-                args=(wanted,),
+            self._field(given)
+        with st.container(key="lesson-act", gap="small"):
+            if not given:
+                st.markdown(card.ask)
+            sentence, wanted = _sentence(), self.lesson.sentence_of(card)
+            if wanted and sentence is not None and sentence.trace.source != wanted:
+                st.markdown(as_markdown(texts["first"].format(sentence=wanted)))
+                button(texts["sentence"], "lesson-sentence", search_request.put_text, wanted)
+                return
+            try:
+                answer = _right_answer(card, sentence)
+            except HeadlightError as error:
+                st.text(texts["skipped"].format(problem=error))
+                return
+            if not given:
+                self._field(given)
+            elif answer is None:
+                st.text(texts["wait"])
+            else:
+                self._verdict(given, answer)
+
+    def _field(self, given: str) -> None:
+        card, label, number = self.card, self.texts["answer"], self.place.card
+        key = f"lesson-{'chosen' if card.choices else 'typed'}-{number}"
+        if card.choices:
+            names = [choice.text for choice in card.choices]
+            chosen = names.index(text) if (text := given_text(card, given)) in names else None
+            st.radio(
+                label,
+                range(len(names)),
+                chosen,
+                format_func=names.__getitem__,
+                key=key,
+                disabled=bool(given),
             )
-            return
-        try:
-            answer = _right_answer(card, sentence)
-        except HeadlightError as error:
-            st.text(texts["skipped"].format(problem=error))
-            return
+        elif not given:
+            text_input(label, key=key, in_link=False, on_change=_submit, args=(number, key))
         if not given:
-            _field(card, texts, number, given)
-        elif answer is None:
-            st.text(texts["wait"])
-        else:
-            _verdict(lesson, card, number, given, answer)
+            with st.container(key="lesson-check", horizontal=True, gap="small"):
+                button(self.texts["check"], f"lesson-check-{number}", _submit, number, key)
+                self._offer_answer()
 
+    def _offer_answer(self) -> None:
+        key, number = f"lesson-show-{self.place.card}", self.place.card
+        button(self.texts["show"], key, progress.give, number, SHOWN, type="tertiary")
 
-def _verdict(lesson: Lesson, card: Card, number: int, given: str, answer: Answer) -> None:
-    """Say whether an answer is right; offer another try, or the right answer, where it is not."""
-    texts = TEXTS[lesson.language]
-    right = given != SHOWN and is_right(card, given_text(card, given), answer)
-    with st.container(key=f"lesson-verdict-{number}"):
-        if right or given == SHOWN:
-            text = as_markdown(in_language(answer, lesson.language))
-            st.markdown(f"**{texts['right' if right else 'shown'].format(answer=text)}**")
-            st.markdown(card.reveal.replace("{answer}", text))
-        else:
-            st.markdown(f"**{texts['wrong']}**")
-            st.markdown(card.hint or texts["hint"])
-    if right:
-        return
-    with st.container(key="lesson-more", horizontal=True, gap="small"):
-        st.button(
-            texts["again"], key=f"lesson-again-{number}", on_click=progress.give, args=(number, "")
+    def _verdict(self, given: str, answer: Answer) -> None:
+        """Say whether an answer is right; offer another try, or the answer, where it is not."""
+        card, texts, number = self.card, self.texts, self.place.card
+        right = given != SHOWN and is_right(card, given_text(card, given), answer)
+        with st.container(key=f"lesson-verdict-{number}"):
+            if right or given == SHOWN:
+                text = as_markdown(in_language(answer, self.lesson.language))
+                st.markdown(f"**{texts['right' if right else 'shown'].format(answer=text)}**")
+                st.markdown(card.reveal.replace("{answer}", text))
+            else:
+                st.markdown(f"**{texts['wrong']}**")
+                st.markdown(card.hint or texts["hint"])
+        if not right:
+            with st.container(key="lesson-more", horizontal=True, gap="small"):
+                button(texts["again"], f"lesson-again-{number}", progress.give, number, "")
+                if given != SHOWN:
+                    self._offer_answer()
+
+    def _way(self, number: int, name: str) -> None:
+        """Draw the link to a card, which also opens its view, unless the student predicts first."""
+        lesson, label = self.lesson, self.texts[name]
+        if not 0 <= number < len(lesson.cards):
+            st.button(label, key=f"lesson-{name}", disabled=True)
+            return
+        card = lesson.cards[number]
+        if card.view is None or card.predict:
+            button(label, f"lesson-{name}", _open_card, number, lesson.sentence_of(card))
+            return
+        with st.container(key=f"lesson-{name}-view", width="content"):
+            draw_link(lesson, number, card_view(lesson, card, self.page), label)
+
+    def _score(self, sentence: Sentence) -> None:
+        """Draw the score, a field for the student's name, and the download of all answers."""
+        lesson, texts = self.lesson, self.texts
+        marked = marked_answers(lesson, self.place, sentence, "")
+        count = sum(bool(card.ask) for card in lesson.cards)
+        with st.container(key="lesson-score"):
+            st.markdown(f"**{texts['score'].format(right=marked.right, count=count)}**")
+        typed = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
+        reader = "".join(filter(str.isprintable, typed)).strip()
+        st.download_button(
+            texts["download"],
+            lambda: write_answers(replace(marked, reader=reader)),
+            f"{lesson.name}-answers.json",
+            "application/json",
+            key="lesson-download",
+            on_click="ignore",
+            disabled=not reader,
         )
-        if given != SHOWN:
-            _offer_answer(texts, number)
-
-
-def _offer_answer(texts: Mapping[str, str], number: int) -> None:
-    st.button(
-        texts["show"],
-        key=f"lesson-show-{number}",
-        type="tertiary",
-        on_click=progress.give,
-        args=(number, SHOWN),
-    )
 
 
 def _sentence() -> Sentence | None:
@@ -294,30 +315,6 @@ def _right_answer(card: Card, sentence: Sentence | None) -> Answer | None:
     )
 
 
-def _field(card: Card, texts: Mapping[str, str], number: int, given: str) -> None:
-    key = f"{_CHOSEN if card.choices else _TYPED}-{number}"
-    if card.choices:
-        names = [choice.text for choice in card.choices]
-        chosen = int(given) - 1 if given.isdecimal() and 1 <= int(given) <= len(names) else None
-        st.radio(
-            texts["answer"],
-            range(len(names)),
-            chosen,
-            format_func=names.__getitem__,
-            key=key,
-            disabled=bool(given),
-        )
-    elif not given:
-        text_input(texts["answer"], key=key, in_link=False, on_change=_submit, args=(number, key))
-    if given:
-        return
-    with st.container(key="lesson-check", horizontal=True, gap="small"):
-        st.button(
-            texts["check"], key=f"lesson-check-{number}", on_click=_submit, args=(number, key)
-        )
-        _offer_answer(texts, number)
-
-
 def _submit(number: int, key: str) -> None:
     value = st.session_state.get(key)
     if isinstance(value, int):
@@ -326,62 +323,11 @@ def _submit(number: int, key: str) -> None:
         progress.give(number, value)
 
 
-def _ways_on(lesson: Lesson, place: Progress, number: str, page: str) -> None:
-    texts, last = TEXTS[lesson.language], len(lesson.cards) - 1
-    with st.container(key="lesson-on", horizontal=True, gap="small"):
-        _way(lesson, place.card - 1, page, "back", place.card == 0)
-        st.text(number)
-        _way(lesson, place.card + 1, page, "next", place.card == last)
-    if place.card == last and any(place.answers) and (sentence := _sentence()) is not None:
-        draw_score(lesson, place, sentence)
-    bar = sentence_bar.current()
-    if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
-        st.caption(texts["model"])
-
-
-def _way(lesson: Lesson, number: int, page: str, name: str, disabled: bool) -> None:
-    """Draw the link to a card; it also opens the card's view, unless the student predicts first."""
-    label = TEXTS[lesson.language][name]
-    card = None if disabled else lesson.cards[number]
-    if card is None or card.view is None or card.predict:
-        wanted = lesson.sentence_of(card) if card else ""
-        st.button(
-            label,
-            key=f"lesson-{name}",
-            disabled=disabled,
-            on_click=_open_card,
-            args=(number, wanted),
-        )
-        return
-    with st.container(key=f"lesson-{name}-view", width="content"):
-        draw_link(lesson, number, card_view(lesson, card, page), label)
-
-
 def _open_card(number: int, sentence: str) -> None:
     """Open a card and its sentence, on the page that is open."""
-    progress.open_card(number)
+    address.choose(progress.CARD, str(number + 1))
     if sentence and sentence != typed(search_request.TEXT):
         search_request.put_text(sentence)
-
-
-def draw_score(lesson: Lesson, place: Progress, sentence: Sentence) -> None:
-    """Draw the score, a field for the student's name, and the download of all answers."""
-    texts = TEXTS[lesson.language]
-    right = marked_answers(lesson, place, sentence, "").right
-    count = sum(bool(card.ask) for card in lesson.cards)
-    with st.container(key="lesson-score"):
-        st.markdown(f"**{texts['score'].format(right=right, count=count)}**")
-    typed = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
-    reader = "".join(filter(str.isprintable, typed)).strip()
-    st.download_button(
-        texts["download"],
-        lambda: write_answers(marked_answers(lesson, place, sentence, reader)),
-        f"{lesson.name}-answers.json",
-        "application/json",
-        key="lesson-download",
-        on_click="ignore",
-        disabled=not reader,
-    )
 
 
 def marked_answers(lesson: Lesson, place: Progress, sentence: Sentence, reader: str) -> Answers:
@@ -402,15 +348,8 @@ def marked_answers(lesson: Lesson, place: Progress, sentence: Sentence, reader: 
             text = given_text(entry.card, given)
             right = is_right(entry.card, text, entry.answer)
             marked.append(GivenAnswer(text, entry.answer.text, right))
-    return Answers(
-        lesson.name,
-        lesson.checksum,
-        trace.source,
-        origin.model,
-        origin.checksum,
-        reader,
-        tuple(marked),
-    )
+    about = lesson.name, lesson.checksum, trace.source, origin.model, origin.checksum
+    return Answers(*about, reader, tuple(marked))
 
 
 def given_text(card: Card, given: str) -> str:

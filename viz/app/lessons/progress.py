@@ -11,12 +11,9 @@ from viz.app.sentence import search_request, sentence_bar
 from viz.draw.labels import SCREEN_NAMES
 from viz.lessons import Card, Lesson, View
 
-LESSON, CARD, ANSWERS = "lesson", "card", "answers"
-"""Names in the URL."""
-SEPARATOR = "~"
-"""Between the answers in the URL; a card without one has an empty place."""
-SHOWN = "?"
-"""Placeholder for an answer that was shown on request."""
+LESSON, CARD, ANSWERS = "lesson", "card", "answers"  # names in the URL
+SEPARATOR = "~"  # between the answers in the URL; a card without one has an empty place
+SHOWN = "?"  # placeholder for an answer that was shown on request
 
 
 class Progress(NamedTuple):
@@ -43,11 +40,6 @@ def current() -> Progress | None:
     return Progress(name, max(card, 1) - 1, answers)
 
 
-def open_card(card: int) -> None:
-    """Open a card, from 0."""
-    address.choose(CARD, str(card + 1))
-
-
 def give(card: int, answer: str) -> None:
     """Put an answer to a card, from 0, into the URL; "" takes it back."""
     progress = current()
@@ -71,7 +63,7 @@ _HEAD = {"kind", "layer", "head"}
 def card_view(lesson: Lesson, card: Card, page: str) -> View:
     """Return the view of a card; `page` is the one that is open, for a card without a link."""
     linked = card.view or View(page, {})
-    choices = address.under_new_names(linked.choices)
+    choices = {name: [*values] for name, values in linked.choices.items()}
     if linked.page in ("heads", "inside"):
         head = card.answer.arguments.get("head") if card.answer else None
         if isinstance(head, Head):
@@ -85,10 +77,7 @@ def card_view(lesson: Lesson, card: Card, page: str) -> View:
 
 
 def draw_link(lesson: Lesson, number: int, view: View, label: str) -> None:
-    """Draw the link that opens a card, by its number from 0, and a view.
-
-    The sentence of a card has the model's own translation; the student's has the requested one.
-    """
+    """Draw the link that opens a card, by its number from 0, and a view."""
     bar = sentence_bar.url_choices()
     if search_request.TEXT in view.choices:
         bar = {MODEL: bar[MODEL]} if MODEL in bar else {}

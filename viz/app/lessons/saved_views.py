@@ -5,21 +5,19 @@ from urllib.parse import parse_qs
 import streamlit as st
 
 from viz.app.chrome.explanations import as_markdown
-from viz.app.chrome.fields import text_input
+from viz.app.chrome.fields import button, text_input
 from viz.app.links import address, navigation
 from viz.app.streamlit_internals import query_string
 from viz.draw.labels import PAGE_TITLES
 from viz.lessons import lesson, reading, writing
 
-COPY = '<button type="button" data-copy-link>Copy link</button>'
-"""Button that `js/share.js` gives its effect: Python cannot write to the clipboard."""
 TITLE = "Saved views"
 _VIEWS, _NAME, _TEXT = "saved_views", "view-name", "view-sentence"
 
 
 def copy_link() -> None:
-    """Draw the button that copies the link."""
-    st.html(COPY)
+    """Draw the button that copies the link: `js/share.js` does, as Python cannot."""
+    st.html('<button type="button" data-copy-link>Copy link</button>')
 
 
 def show(page: str) -> None:
@@ -33,17 +31,11 @@ def _list(page: str) -> None:
     text_input("Name of this view", key=_NAME, most=80, in_link=False)
     text_input("Note (optional)", key=_TEXT, most=300, in_link=False)
     full = len(views) >= reading.MAX_CARDS
-    st.button("Save this view", on_click=_save, args=(page,), key="save-view", disabled=full)
+    button("Save this view", "save-view", _save, page, disabled=full)
     for number, saved in enumerate(views):
         with st.container(key=f"view-{number}", horizontal=True, vertical_alignment="center"):
             navigation.plain_link(saved.view.page, as_markdown(saved.name), saved.view.choices)
-            st.button(
-                "Remove",
-                key=f"view-remove-{number}",
-                type="tertiary",
-                on_click=_remove,
-                args=(number,),
-            )
+            button("Remove", f"view-remove-{number}", _remove, number, type="tertiary")
     if views:
         st.text("Saved views live only in this tab. Download them to keep them.")
         st.download_button(

@@ -7,11 +7,10 @@ it cannot hold, such as infinity. It also removes a name from the address of the
 widget of the last page had it, even if a link or Back has just put it there.
 """
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from html import escape
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -37,8 +36,7 @@ FREE_TEXTS = frozenset(
 )
 """Names whose values may be any text, “Infinity” included."""
 
-MAX_QUERY = 64_000
-"""Largest length of a query; a longer one is not read."""
+MAX_QUERY = 64_000  # largest length of a query; a longer one is not read
 
 MAX_LINK_CHARACTERS = 8_000
 """Characters of the sentences in a URL; a server refuses a request line of more than 16 kB."""
@@ -66,29 +64,6 @@ UNLOCKED = "address.unlocked"
 CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
 """Names that stay in the address from page to page, without a widget that has them."""
 
-OLD_NAMES = {"german": "edited"}
-"""Names in earlier links, with the current ones."""
-
-_OLD_CROSS = {"cross": "cross-attention"}
-_OLD_MEASURES = {"loss without": "loss increase", "end token": "end"}
-_OLD_MEASURES |= {f"this head: {old}": f"this head: {new}" for old, new in _OLD_MEASURES.items()}
-_OLD_MEASURES |= {"change of loss": "loss increase", "change of BLEU": "BLEU change"}
-OLD_VALUES = {
-    "kind": _OLD_CROSS,
-    "kinds": _OLD_CROSS,
-    "rows": {"word written": "word predicted"},
-    "roles_measure": {**_OLD_MEASURES, "alignment": "one-to-one"},
-    **dict.fromkeys(("corpus_x", "corpus_y", "corpus_color", "corpus_measure"), _OLD_MEASURES),
-    **dict.fromkeys(("remove_by", "compare_measure", "removal_order", "search_by"), _OLD_MEASURES),
-    "arch_view": {"work and memory": "computation and memory"},
-    "arch_quantity": {"work": "computation"},
-    "roles_view": {"Take away": "Remove heads"},
-    "mask-view": {"take it away": "remove the mask"},
-    "mask-as": {"booleans": "True/False", "numbers": "0/−∞"},
-    "pe_view": {"Beyond": "Shift positions", "Without": "Remove positions"},
-}
-"""By name: values in earlier links, with the current ones."""
-
 LINKED = "linked"
 """Name at the beginning of the query of a link, which `prepare` takes out. Streamlit leaves the
 address as it is where the page of a link is open; where another page is, it takes names out of it,
@@ -97,27 +72,23 @@ and puts the choices of that page before those of the link."""
 EMBEDDING = ("embed", "embed_options")
 """Names that a page in a frame has in its address, and that Streamlit refuses in a link."""
 
-RESERVED = "$$ID"
-"""Prefix of the names that Streamlit's session reserves."""
+RESERVED = "$$ID"  # prefix of the names that Streamlit's session reserves
+LARGEST = 2.0**53  # largest whole number: a browser cannot tell larger ones apart
 
-LARGEST = 2.0**53
-"""Largest whole number: a browser cannot tell larger ones apart."""
-
-_LAYER, _HEAD, _KIND, _ROW, _SINKS = "layer", "head", "kind", "rows", "without_sinks"
+_HEAD = {"kind": "kind", "layer": "layer", "head": "head"}
+_MAP = {"rows": "rows", "without_sinks": "without_sinks"}
 SHARED: dict[str, dict[str, str]] = {
-    "translate": {"rows": _ROW, "without_sinks": _SINKS},
-    "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD, "rows": _ROW, "without_sinks": _SINKS},
-    "inside": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
-    "roles": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
-    "corpus": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
-    "training": {"kind": _KIND},
-    "architecture": {"arch_layer": _LAYER},
+    "translate": _MAP,
+    "heads": {**_HEAD, **_MAP},
+    **dict.fromkeys(("inside", "roles", "corpus"), _HEAD),
+    "training": {"kind": "kind"},
+    "architecture": {"arch_layer": "layer"},
 }
 """By page: the names in the address that stand for a choice which several pages share."""
 
 _PAGE, _RAW, _ARRIVED = "address.page", "address.raw", "address.arrived"
-_CARRIED = "address.carried"
-_SHARED_CHOICES, _QUERY_BY_PAGE = "address.shared_choices", "address.query_by_page"
+_CARRIED, _SHARED_CHOICES = "address.carried", "address.shared_choices"
+_QUERY_BY_PAGE = "address.query_by_page"
 
 PAGE_CHANGED = "address.page_changed"
 """In the session: whether the page is another one than that to which the sentence bar has carried
@@ -125,10 +96,7 @@ what stands in it. A run can be ended before it has."""
 
 
 def prepare(page: str) -> None:
-    """Put what the widgets of a page are to read into the address; the first thing of a run.
-
-    The page is named by its path.
-    """
+    """Put what the widgets of a page read into the address; the first thing of a run."""
     raw = st.session_state[_RAW] = query_string()  # which changes as the widgets are read
     left, linked, own = raw.rpartition(f"{LINKED}=")
     query = _read(own)
@@ -169,10 +137,7 @@ def link_query(
 
 
 def clamp_number(name: str, most: int) -> None:
-    """Clamp a number that counts from 1 to its range before a widget reads it from the address.
-
-    The widget takes `most` at the most. It would replace a number out of its range by its default.
-    """
+    """Clamp a number from 1 to `most` in the address: its widget would take its default instead."""
     try:
         given = int(st.query_params.get(name, ""))
     except ValueError:
@@ -183,11 +148,7 @@ def clamp_number(name: str, most: int) -> None:
 
 
 def choose_by_number(name: str, options: Sequence[str]) -> None:
-    """Let a link choose an option by the number that it begins with, whatever comes after it.
-
-    A link that was made earlier may call the same row otherwise. Each option that the widget of
-    that name offers begins with its number, from 1, and a blank.
-    """
+    """Let a link choose an option by the number that it begins with, whatever comes after it."""
     given = st.query_params.get(name, "")
     number = given.partition(" ")[0]
     for option in options:
@@ -202,18 +163,12 @@ def restate(name: str, value: str) -> None:
 
 
 def choose(name: str, value: str | None) -> None:
-    """Put a choice into the address; None takes it out.
-
-    Where a widget that is drawn has the same name, it keeps what it holds: set that in the session.
-    """
+    """Put a choice into the address, or None to remove it; a widget that is drawn keeps its own."""
     write_to_query(name, value)
 
 
 def has_arrived() -> bool:
-    """Return whether this run is the first at its address, which a link or Back has opened.
-
-    In any other run a widget can have another choice by now than the address.
-    """
+    """Return whether this run is the first at its address: later ones can have other choices."""
     return bool(st.session_state.get(_ARRIVED, True))
 
 
@@ -236,8 +191,7 @@ def raw_value(name: str) -> str | None:
     query = st.session_state.get(_RAW)
     if query is None:  # a part of the app is drawn by itself
         return st.query_params.get(name)
-    values = _read(query).get(name)
-    return values[-1] if values else None
+    return _read(query).get(name, [None])[-1]
 
 
 def length_problem() -> str:
@@ -255,11 +209,7 @@ def length_problem() -> str:
 
 
 def write_address_marker(container: DeltaGenerator, url_path: str) -> None:
-    """Name the address that the page now shows; the last thing of a run.
-
-    `js/history.js` reads it, unseen in its container: whether a run for Back or Forward has come to
-    its end.
-    """
+    """Name the address that the page now shows, for `js/history.js`; the last thing of a run."""
     restored = is_restored()
     # the script keeps what Back has opened, even where a widget would write it in another way
     query = st.session_state[_RAW] if restored else query_string()
@@ -272,55 +222,30 @@ def write_address_marker(container: DeltaGenerator, url_path: str) -> None:
 
 def clean(query: Mapping[str, list[str]]) -> Query:
     """Drop reserved names, texts that are too long, and infinite, NaN or huge numbers."""
-    retained = {
-        name: [value for value in values if _is_usable(name, value)]
-        for name, values in query.items()
-    }
-    return {name: values for name, values in retained.items() if values}
 
+    def is_usable(name: str, value: str) -> bool:
+        if len(value) > longest(name) or name.startswith(RESERVED):
+            return False
+        try:
+            return name in FREE_TEXTS or abs(float(value)) <= LARGEST  # which NaN is not
+        except ValueError:
+            return True
 
-def _is_usable(name: str, value: str) -> bool:
-    if len(value) > longest(name) or name.startswith(RESERVED):
-        return False
-    return name in FREE_TEXTS or not _is_unusable_number(value)
+    usable = {name: [v for v in values if is_usable(name, v)] for name, values in query.items()}
+    return {name: values for name, values in usable.items() if values}
 
 
 def _read(query: str) -> Query:
-    """Parse a query string under the current names and values; they count before old ones."""
-    values_by_name = parse_qs(query if len(query) <= MAX_QUERY else "", keep_blank_values=True)
-    for name in [name for name in values_by_name if name.startswith(RESERVED)]:
-        del values_by_name[name]
-    for earlier, name in OLD_NAMES.items():
-        if (values := values_by_name.pop(earlier, None)) is not None:
-            values_by_name.setdefault(name, values)
-    for name, renamed in OLD_VALUES.items():
-        if name in values_by_name:
-            values_by_name[name] = [renamed.get(value, value) for value in values_by_name[name]]
-    return values_by_name
-
-
-def under_new_names(choices: Mapping[str, str | Sequence[str]]) -> Query:
-    """Return the choices of a link under the current names and values."""
-    return _read(urlencode(choices, doseq=True))
-
-
-def _is_unusable_number(value: str) -> bool:
-    """Return whether a value looks like a number but is infinite, NaN or above 2^53."""
-    try:
-        number = float(value)
-    except ValueError:
-        return False
-    return not (math.isfinite(number) and abs(number) <= LARGEST)
+    query = query if len(query) <= MAX_QUERY else ""
+    values_by_name = parse_qs(query, keep_blank_values=True)
+    return {n: values for n, values in values_by_name.items() if not n.startswith(RESERVED)}
 
 
 def _query_of_new_page(before: str, page: str, query: Query) -> Query:
-    """Return the query of a page that a link has opened, and keep that of the page before.
-
-    The page has the choices of the last page, else its own last ones.
-    """
+    """Return the query of a page that is opened: choices of the last page, else its own."""
     state = st.session_state
     wanted = dict(state.get(_CARRIED, {}))
-    wanted |= {OLD_NAMES.get(n, n): st.query_params.get_all(n) for n in st.query_params}
+    wanted |= {name: st.query_params.get_all(name) for name in st.query_params}
     wanted.pop(LINKED, None)
     query_by_page: dict[str, Query] = state.setdefault(_QUERY_BY_PAGE, {})
     # Streamlit has taken out what was bound on the last page
@@ -347,19 +272,16 @@ def _query_of_new_page(before: str, page: str, query: Query) -> Query:
     return wanted
 
 
-MARK = "<i data-present hidden></i>"
-"""Element by which the style sheet and `js/share.js` know that the page is presented."""
-
-
 def is_presented() -> bool:
     """Return whether the page is presented."""
     return st.query_params.get(PRESENT) == "1"
 
 
 def mark_presentation() -> None:
-    """Draw the mark, and the button that ends it."""
-    if not is_presented():
-        return
-    with st.container(key="presenting", horizontal=True):
-        st.html(MARK)
-        st.button("End", key="present-end", type="tertiary", on_click=choose, args=(PRESENT, None))
+    """Draw the mark, by which styles and `js/share.js` know it, and the button that ends it."""
+    if is_presented():
+        with st.container(key="presenting", horizontal=True):
+            st.html("<i data-present hidden></i>")
+            st.button(
+                "End", key="present-end", type="tertiary", on_click=choose, args=(PRESENT, None)
+            )

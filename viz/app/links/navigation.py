@@ -9,8 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.app.links import address
 from viz.draw.labels import PAGE_TITLES, SECTIONS
 
-VIEW = "roles_view"
-"""Name in the URL of the choice among the views of “What heads do”."""
+VIEW = "roles_view"  # name in the URL of the choice among the views of “What heads do”
 
 ROLES, REMOVE_HEADS = "Roles", "Remove heads"
 WHY, LAYERS, FAITHFUL = "Why this word", "Layer by layer", "Faithful?"
@@ -20,8 +19,7 @@ CORPUS_VIEW = "corpus_view"
 
 ALL_HEADS, ONE_HEAD, SEARCH, COMPARE = "Heads", "One head", "Search", "Compare"
 
-REMOVED = "removed"
-"""Name in the URL of the heads that the view “Remove heads” removes."""
+REMOVED = "removed"  # name in the URL of the heads that the view “Remove heads” removes
 
 
 def page(path: str, show: Callable[[], None], *, default: bool = False) -> st.Page:
@@ -29,15 +27,11 @@ def page(path: str, show: Callable[[], None], *, default: bool = False) -> st.Pa
     return st.Page(show, title=PAGE_TITLES[path], url_path=path, default=default)
 
 
-MAX_TITLE = 60
-"""Characters of the sentence in the title of the browser's tab."""
+MAX_TITLE = 60  # characters of the sentence in the title of the browser's tab
 
 
 def set_page_title(heading: DeltaGenerator, path: str, sentence: str) -> None:
-    """Show page and sentence, in the browser's tab and as the heading of the page.
-
-    The heading is for listeners: the navigation names the section of the page.
-    """
+    """Show page and sentence in the tab of the browser, and as the heading for screen readers."""
     sentence = " ".join(sentence.split())
     if len(sentence) > MAX_TITLE:
         sentence = f"{sentence[: MAX_TITLE - 1].rstrip()}…"
@@ -49,10 +43,7 @@ def set_page_title(heading: DeltaGenerator, path: str, sentence: str) -> None:
 
 
 def link(path: str, action: str, choices: Mapping[str, str]) -> None:
-    """Draw a link to a page with these choices in its URL, beside the sentence.
-
-    `action` begins with a verb; it is trusted Markdown, never user input.
-    """
+    """Draw a link to a page with these choices; `action` is a verb and more, in Markdown."""
     plain_link(path, f"{action} →", choices)
 
 

@@ -4,10 +4,10 @@ import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
 import torch
@@ -29,17 +29,14 @@ from viz.app.links import address
 from viz.app.models.model_cache import ModelCache, state_of_folder
 from viz.draw.labels import quoted
 
-MODEL = "model"
-"""Name in the URL."""
+MODEL = "model"  # name in the URL
 
 MEMORY_VARIABLE = "HEADLIGHT_MODELS_MIB"
 """Environment variable that says how much memory models may take, in MiB."""
 
-DEFAULT_MIB = 2_048
-"""Three models of 74 M parameters: such a one takes about 570 MiB."""
+DEFAULT_MIB = 2_048  # three models of 74 M parameters: such a one takes about 570 MiB
 
 _CHUNK = 4 * MIB
-MAX_DIGITS = 12  # digits
 
 _run: ContextVar[ExitStack | None] = ContextVar("models of this run", default=None)
 
@@ -60,43 +57,30 @@ def load(folder: Path) -> Translator:
     # two threads on one sentence wait for each other; the cores are better used by two people
     torch.set_num_threads(1)
     with ExitStack() as alone:
-        return (_run.get() or alone).enter_context(_cache().use(folder, _bar))
+        bar = partial(cached_results.progress_bar, "Loading the model")
+        return (_run.get() or alone).enter_context(_cache().use(folder, bar))
 
 
 def in_use(folder: Path, report: Progress) -> AbstractContextManager[Translator]:
-    """Return a block in which a thread that draws nothing has the model of a folder.
-
-    While the model loads, `report` receives the bytes read and their total.
-    """
+    """Return a block in which a thread has a model; `report` gets the bytes read, and all."""
     return _cache().use(folder, lambda: nullcontext(report))
 
 
 def problem(offered: "OfferedModels") -> str:
     """Return a sentence on a requested model that is absent, or ""; before the menu is drawn."""
     state = st.session_state
-    missing = next(
-        (
-            name
-            for name in (address.raw_value(MODEL), state.get(MODEL))
-            if name not in offered.folders
-        ),
-        None,
-    )
+    names = address.raw_value(MODEL), state.get(MODEL)
+    missing = next((name for name in names if name and name not in offered.folders), None)
     if MODEL in state and state[MODEL] not in offered.folders:
         state[MODEL] = offered.default
     if not missing:
         return ""
-    return (
-        f"There is no model {quoted(one_line(missing))} on this server: shown is "
-        f"{quoted(offered.default)}."
-    )
+    name = quoted(one_line(missing))
+    return f"There is no model {name} on this server: shown is {quoted(offered.default)}."
 
 
 def choose(offered: "OfferedModels") -> str:
-    """Draw the menu; return the name of the chosen model.
-
-    It is hidden if there are only the bundled models, between which ⇄ changes.
-    """
+    """Draw the menu, hidden if there are only the bundled models; return the chosen name."""
     bundled_alone = offered.folders.keys() <= BUNDLED_BY_NAME.keys()
     with st.container(key="hidden-models") if bundled_alone else nullcontext():
         return st.selectbox(
@@ -144,10 +128,9 @@ def _cache() -> ModelCache:
 def warm_up() -> None:
     """Load the default model, ready for the first search."""
     offered = offered_models()
-    with (
-        suppress(CheckpointError),  # the page says what is wrong
-        in_use(offered.folders[offered.default], lambda *_: None) as translator,
-    ):
+    folder = offered.folders[offered.default]
+    # the page says what is wrong
+    with suppress(CheckpointError), in_use(folder, lambda *_: None) as translator:
         search_weights(translator.model)
 
 
@@ -163,19 +146,11 @@ def limit_problem() -> str:
 
 def _limit() -> tuple[int, str]:
     """Return the memory that models may take, in MiB, and a sentence on an invalid setting."""
-    setting = os.environ.get(MEMORY_VARIABLE, "").strip()
-    if not setting:
-        return DEFAULT_MIB, ""
-    if setting.isdecimal() and len(setting) < MAX_DIGITS and int(setting):
+    setting = os.environ.get(MEMORY_VARIABLE, "").strip() or str(DEFAULT_MIB)
+    if setting.isdecimal() and len(setting) < 12 and int(setting):
         return int(setting), ""
-    return DEFAULT_MIB, one_line(
-        f"{MEMORY_VARIABLE} is {quoted(setting)}, which is no whole number of MiB: models take up "
-        f"to {DEFAULT_MIB:,}."
-    )
-
-
-def _bar() -> AbstractContextManager[Progress]:
-    return cached_results.progress_bar("Loading the model")
+    problem = f"{MEMORY_VARIABLE} is {quoted(setting)}, which is no whole number of MiB"
+    return DEFAULT_MIB, one_line(f"{problem}: models take up to {DEFAULT_MIB:,}.")
 
 
 def _read(folder: Path, progress: Progress) -> Translator:
@@ -204,12 +179,10 @@ _OF_MODELS = (checkpoint.WEIGHTS, VOCABULARY, checkpoint.MANIFEST, SOURCE_SPM, P
 """Files that only a model has; a `config.json` has to say that it is one of the hub's."""
 
 
-@dataclass(frozen=True)
-class OfferedModels:
+class OfferedModels(NamedTuple):
     """Models that can be chosen now."""
 
-    # by name; the first one translates unless another is chosen
-    folders: Mapping[str, Path] = field(default_factory=dict)
+    folders: Mapping[str, Path]  # by name; the first one translates unless another is chosen
     problem: str = ""  # a sentence on a folder of models that cannot be read, or ""
 
     @property

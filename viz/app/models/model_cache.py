@@ -28,21 +28,14 @@ Load = Callable[[Path, Progress], Translator]
 Waiting = Callable[[], AbstractContextManager[Progress]]
 
 
-@dataclass
-class _Entry:
-    translator: Translator
-    size: int
-    users: int
+@dataclass(eq=False)
+class _Model:
+    """A model that is in memory, or on its way there."""
 
-
-@dataclass
-class _Loading:
-    """A model while it loads."""
-
-    future: Future[_Entry] = field(default_factory=Future)
-    users: int = 0  # that wait for it
+    translator: Future[Translator] = field(default_factory=Future)
+    size: int = 0  # bytes, 0 until it is there
+    users: int = 0  # that have it, or wait for it
     read: tuple[int, int] = (0, 1)  # bytes that are read, and of how many
-    entry: _Entry | None = None  # once it is there, and counts its users itself
 
 
 class ModelCache:
@@ -56,15 +49,14 @@ class ModelCache:
         self.limit = limit
         self._load = load
         self._lock = Lock()
-        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
-        self._loading: dict[Hashable, _Loading] = {}
+        self._models: OrderedDict[Hashable, _Model] = OrderedDict()
         self._threads = ThreadPoolExecutor(AT_ONCE, "load-model")
 
     @property
     def size(self) -> int:
         """Bytes of the models that are kept."""
         with self._lock:
-            return self._size()
+            return sum(model.size for model in self._models.values())
 
     @contextmanager
     def use(self, folder: Path, waiting: Waiting) -> Iterator[Translator]:
@@ -75,76 +67,51 @@ class ModelCache:
         again.
         """
         key = state_of_folder(folder)
-        entry = self._take(key, folder)
-        if isinstance(entry, _Loading):
-            entry = self._wait(entry, waiting)
-        try:
-            yield entry.translator
-        finally:
-            self._release(entry)
-
-    def _take(self, key: Hashable, folder: Path) -> _Entry | _Loading:
-        """Return the loaded or loading model, and count one more user."""
         with self._lock:
-            taken = self._entries.get(key) or self._loading.get(key)
-            if taken is None:
-                taken = self._loading[key] = _Loading()
-                taken.future = self._threads.submit(self._run, key, folder, taken)
-            elif isinstance(taken, _Entry):
-                self._entries.move_to_end(key)
-            taken.users += 1
-            return taken
-
-    def _wait(self, loading: _Loading, waiting: Waiting) -> _Entry:
+            model = self._models.get(key)
+            if model is None:
+                model = self._models[key] = _Model()
+                model.translator = self._threads.submit(self._run, key, folder, model)
+            model.users += 1
+            self._models.move_to_end(key)
         try:
-            with waiting() as report:
-                while not wait([loading.future], PATIENCE).done:
-                    report(*loading.read)
-                return loading.future.result()
-        except BaseException:  # a run that is ended, too
-            self._release(loading)
-            raise
-
-    def _release(self, taken: _Entry | _Loading) -> None:
-        with self._lock:
-            if isinstance(taken, _Loading):
-                taken = taken.entry or taken
-            taken.users -= 1
-            self._shrink()
-
-    def _run(self, key: Hashable, folder: Path, loading: _Loading) -> _Entry:
-        def report(done: int, total: int) -> None:
-            loading.read = done, total
-
-        entry = None
-        try:
-            translator = self._load(folder, report)
-            entry = _Entry(translator, size_of_model(translator), 0)
-            return entry
+            if not model.translator.done():
+                with waiting() as report:
+                    while not wait([model.translator], PATIENCE).done:
+                        report(*model.read)
+            yield model.translator.result()
         finally:
             with self._lock:
-                del self._loading[key]
-                if entry is not None:
-                    entry.users = loading.users
-                    loading.entry = self._entries[key] = entry
-                    self._shrink()
+                model.users -= 1
+                self._shrink()
 
-    def _size(self) -> int:
-        return sum(entry.size for entry in self._entries.values())
+    def _run(self, key: Hashable, folder: Path, model: _Model) -> Translator:
+        def report(done: int, total: int) -> None:
+            model.read = done, total
+
+        try:
+            translator = self._load(folder, report)
+        except BaseException:
+            with self._lock:
+                del self._models[key]
+            raise
+        with self._lock:
+            model.size = size_of_model(translator)
+            self._models.move_to_end(key)
+            self._shrink()
+        return translator
 
     def _shrink(self) -> None:
-        for key, entry in list(self._entries.items())[:-1]:  # those of longest ago first
-            if self._size() <= self.limit:
+        loaded = [key for key, model in self._models.items() if model.size]
+        for key in loaded[:-1]:  # those of longest ago first
+            if sum(model.size for model in self._models.values()) <= self.limit:
                 return
-            if not entry.users:
-                del self._entries[key]
+            if not self._models[key].users:
+                del self._models[key]
 
 
 def size_of_model(translator: Translator) -> int:
-    """Return the size of a model in memory, in bytes: its tables, and its parameters twice.
-
-    A search stores the matrices once more, in a layout for the processor.
-    """
+    """Return the bytes of a model with its parameters twice: a search stores them once more."""
     model = translator.model
     stored = [*model.parameters(), *model.buffers(), *model.parameters()]
     return sum(tensor.numel() * tensor.element_size() for tensor in stored)

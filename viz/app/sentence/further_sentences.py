@@ -8,8 +8,7 @@ from viz.app.chrome import problems
 from viz.app.chrome.fields import text_area
 from viz.app.sentence import sentence_bar, source_box
 
-MORE = "more"
-"""Name in the URL; the pages that need a batch share it."""
+MORE = "more"  # name in the URL; the pages that need a batch share it
 
 MAX_SENTENCES = 3
 """Sentences beside the one in the bar: what can be told apart in one picture."""
@@ -22,11 +21,7 @@ _FIRST = {
 
 
 def traces() -> list[AttentionTrace]:
-    """Draw the box of further sentences; return the traces of all, the bar's first.
-
-    It is empty after the page has said why there is no picture. A line that cannot be translated is
-    named on the page and left out.
-    """
+    """Draw the box of further sentences; return the traces of all, the bar first, or none."""
     languages = sentence_bar.languages()
     typed = text_area(
         "Further sentences of the batch, one per line",
@@ -37,17 +32,12 @@ def traces() -> list[AttentionTrace]:
     )
     if (bar := sentence_bar.traced()) is None:
         return []
-    lines = [
-        (number, line) for number, line in enumerate(typed.splitlines(), start=1) if line.strip()
-    ]
-    if len(lines) > MAX_SENTENCES:
-        late = lines[MAX_SENTENCES][0]
-        st.text(
-            f"The batch takes {MAX_SENTENCES} further sentences: "
-            f"line {late} and later are left out."
-        )
+    lines = {n: line for n, line in enumerate(typed.splitlines(), start=1) if line.strip()}
+    if late := [*lines][MAX_SENTENCES:]:
+        sentences = f"The batch takes {MAX_SENTENCES} further sentences"
+        st.text(f"{sentences}: line {late[0]} and later are left out.")
     all_traces = [bar.trace]
-    for number, line in lines[:MAX_SENTENCES]:
+    for number, line in [*lines.items()][:MAX_SENTENCES]:
         try:
             translation = cached_results.translate(
                 bar.translator, line, st.session_state[sentence_bar.BEAM]

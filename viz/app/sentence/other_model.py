@@ -6,7 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from transformer import Translator, errors
-from transformer.text.languages import Languages, name_of, without_code
+from transformer.text.languages import name_of, without_code
 from viz.app.links import address
 from viz.app.models import menu
 from viz.app.sentence.sentence_bar import BarTranslation
@@ -24,48 +24,42 @@ class OtherModel(NamedTuple):
 
 
 def pick_other(bar: BarTranslation, key: str, *, reverse: bool = False) -> OtherModel | None:
-    """Draw the menu of the other models that read the same language; None if there are none.
-
-    With `reverse`, the model of the other direction is among them, at the end.
-    """
-    ours = bar.translator
+    """Draw the menu of other models for the language, and the `reverse` one; None if none."""
+    ours = bar.translator.languages
     offered = menu.offered_models()
-    folders = {
-        name: folder
+    names = [
+        name
         for name, folder in offered.folders.items()
-        if name != bar.requested.model and menu.reads_same_language(ours, folder)
-    }
-    reverse_name = menu.reverse_of(ours.languages, offered) if reverse else ""
-    if reverse_name:
-        folders[reverse_name] = offered.folders[reverse_name]
+        if name != bar.requested.model and menu.reads_same_language(bar.translator, folder)
+    ]
+    reverse_name = menu.reverse_of(ours, offered) if reverse else ""
+    if reverse_name and reverse_name not in names:
+        names.append(reverse_name)
     linked = address.raw_value(key)
-    if not folders:
-        st.text(f"No other model here reads {ours.languages.source or 'this language'}.{_advice()}")
+    if not names:
+        text = f"No other model here reads {ours.source or 'this language'}."
+        if not st.context.ip_address:  # the user sits at the machine of the server
+            text += (
+                " To add one, download a MarianMT model (such as opus-mt-en-de), put its folder "
+                "into a folder of models, and start the app with "
+                f"{menu.MODELS_VARIABLE} set to that."
+            )
+        st.text(text)
         return None
-    name = st.selectbox("Other model", list(folders), key=key, bind="query-params", width=320)
-    if problem := _problem(key, linked, name, list(folders), bar.requested.model):
+    name = st.selectbox("Other model", names, key=key, bind="query-params", width=320)
+    if problem := _problem(key, linked, name, names, bar.requested.model):
         st.text(problem)
-    translator = menu.load(folders[name])
+    translator, source = menu.load(offered.folders[name]), bar.used.text
     if name == reverse_name:
-        return OtherModel(
-            name, translator, bar.translation.text, same_target=False, is_reverse=True
-        )
-    text = text_for(translator.languages, bar.used.text, ours.languages)
-    targets = (
-        ours.languages.target_of(bar.used.text),
-        translator.languages.target_of(text),
-    )
-    return OtherModel(name, translator, text, targets[0] == targets[1], is_reverse=False)
-
-
-def _advice() -> str:
-    """Say how to get another model to a user on the machine of the server; "" to all others."""
-    if st.context.ip_address:
-        return ""
-    return (
-        " To add one, download a MarianMT model (such as opus-mt-en-de), put its folder into a "
-        f"folder of models, and start the app with {menu.MODELS_VARIABLE} set to that."
-    )
+        text = bar.translation.text
+        return OtherModel(name, translator, text, same_target=False, is_reverse=True)
+    theirs, target = translator.languages, ours.target_of(source)
+    # with its own language code, or none
+    text = without_code(source) if ours.code_of(source) is not None else source
+    code = next((code for code in theirs.codes if (name_of(code) or code) == target), None)
+    text = text if code is None else theirs.with_target_code(code, text)
+    same_target = target == theirs.target_of(text)
+    return OtherModel(name, translator, text, same_target, is_reverse=False)
 
 
 def _problem(key: str, linked: str | None, shown: str, names: Sequence[str], in_bar: str) -> str:
@@ -81,11 +75,3 @@ def _problem(key: str, linked: str | None, shown: str, names: Sequence[str], in_
         state[said_of] = shown, f"{why}: shown is {quoted(shown)}."
     shown_then, problem = state.get(said_of, ("", ""))
     return problem if shown_then == shown else ""
-
-
-def text_for(theirs: Languages, text: str, ours: Languages) -> str:
-    """Convert a text from one model to another: with its language code, or none."""
-    plain = without_code(text) if ours.code_of(text) is not None else text
-    target = ours.target_of(text)
-    code = next((code for code in theirs.codes if (name_of(code) or code) == target), None)
-    return plain if code is None else theirs.with_target_code(code, plain)

@@ -19,8 +19,7 @@ from viz.app.chrome.mounts import mount, mount_choice
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.player import PieceLink, SearchStep, encode_player, head_of
 
-OPTIONS = 5
-"""Most probable next subwords that are drawn at each step."""
+OPTIONS = 5  # most probable next subwords that are drawn at each step
 
 
 def scored(bar: BarTranslation) -> Scored:
@@ -32,8 +31,7 @@ def scored(bar: BarTranslation) -> Scored:
 
 def search_steps(bar: BarTranslation, score: Scored, tree: SearchTree | None) -> list[SearchStep]:
     """Return what the search held at each step: the most probable pieces, and its beginnings."""
-    steps = []
-    tokenizer = bar.translator.target_tokenizer
+    steps, tokenizer = [], bar.translator.target_tokenizer
     beams = defaultdict[int, list[str]](list)  # texts by step
     for index, node in enumerate(tree.nodes if tree else ()):
         if tree and node.state in ("kept", "finished"):
@@ -68,10 +66,9 @@ def show_player(
     opened: Head | None = None,
     on_pick: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
-    """Draw the player of the translation in the bar.
+    """Draw the player of the translation in the bar; its last state is every link between words.
 
-    `mutual` are the links between words that hold both ways; all links are its last state.
-    `on_pick` receives a clicked ribbon, as `head_of` returns it.
+    `mutual` are the links that hold both ways. `on_pick` receives a clicked ribbon; see `head_of`.
     """
     edited = bool(bar.used.edited)
     steps = search_steps(bar, scored(bar), None if edited else bar.translation.tree)
@@ -96,21 +93,14 @@ def piece_links(
     trace: AttentionTrace, mutual: Sequence[WordPair], every: Sequence[WordPair]
 ) -> list[PieceLink]:
     """Return the links between words as those of the first piece of each word."""
-    first_source, first_target = (
-        _first_pieces(trace.source_pieces),
-        _first_pieces(trace.target_pieces),
+    source, target = (
+        np.unique([piece.word for piece in pieces], return_index=True)[1].tolist()
+        for pieces in (trace.source_pieces, trace.target_pieces)
     )
     return [
-        PieceLink(
-            first_source[pair.source], first_target[pair.target], pair.strength, pair in mutual
-        )
-        for pair in every
+        PieceLink(source[link.source], target[link.target], link.strength, link in mutual)
+        for link in every
     ]
-
-
-def _first_pieces(pieces: Sequence[Piece]) -> list[int]:
-    numbers = [piece.word for piece in pieces]
-    return [n for n, word in enumerate(numbers) if n == 0 or word != numbers[n - 1]]
 
 
 def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[kinds.Kind, Head]:
@@ -125,13 +115,11 @@ def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[kind
         if kind == "cross" and links:
             mask = np.zeros(weights.shape[2:], dtype=bool)
             source, target = (
-                [p.word for p in side] for side in (trace.source_pieces, trace.target_pieces)
+                np.unique([piece.word for piece in pieces], return_inverse=True)[1]
+                for pieces in (trace.source_pieces, trace.target_pieces)
             )
-            words = [sorted(set(side), key=side.index) for side in (source, target)]
-            for pair in links:
-                rows = [n for n, word in enumerate(target) if word == words[1][pair.target]]
-                keys = [n for n, word in enumerate(source) if word == words[0][pair.source]]
-                mask[np.ix_(rows, keys)] = True
+            for link in links:
+                mask[np.ix_(target == link.target, source == link.source)] = True
             values = (weights * mask).sum((2, 3))
         else:
             labels = trace.labels(kind)

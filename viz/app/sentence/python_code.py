@@ -144,10 +144,7 @@ def load_call(model: str) -> str:
 
 
 def trace_call(trace: AttentionTrace, translator: Translator | None = None) -> str:
-    """Return the call that traces a sentence with its translation on the screen.
-
-    The translation is given as text where the translator reads it as the same pieces.
-    """
+    """Return the call that traces a sentence and its translation, as text if it has its pieces."""
     target: str | list[str] = [piece.text for piece in trace.target_pieces]
     if translator and trace.target:
         read = translator.target_tokenizer.pieces(" ".join(trace.target.split()))

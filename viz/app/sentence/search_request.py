@@ -5,7 +5,7 @@ a translation edited by hand.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple, TypeVar
 
@@ -25,8 +25,7 @@ from viz.draw.labels import quoted
 T = TypeVar("T")
 
 MAX_STEPS = 200
-PAUSE = 2.0
-"""Seconds without a letter after which further letters are another step."""
+PAUSE = 2.0  # seconds without a letter after which further letters are another step
 
 
 @dataclass
@@ -40,10 +39,7 @@ class History(Generic[T]):
     _at: float = 0.0
 
     def see(self, state: T, at: float, typed: str = "") -> None:
-        """Record a hashable state at a time in seconds; the same state again is no step.
-
-        Letters typed one after another in the field `typed` are one step.
-        """
+        """Record a state at a time in seconds; letters in the field `typed` are one step."""
         if state == self.now:
             return
         goes_on = bool(typed) and typed == self._typed and at - self._at < PAUSE
@@ -79,9 +75,9 @@ ALPHAS = (0.0, 2.0)
 
 _QUOTE = 40  # characters of a prefix, or of a value in a link, that are quoted
 
-_SEEN, _RELEASED = "search_request.seen", "search_request.released"
-_HISTORY, _WRONG = "search_request.history", "search_request.wrong"
-_CHOSEN = "search_request.chosen"
+_SEEN, _RELEASED, _HISTORY, _WRONG, _CHOSEN = (
+    f"search_request.{name}" for name in ("seen", "released", "history", "wrong", "chosen")
+)
 
 
 class SearchRequest(NamedTuple):
@@ -92,8 +88,7 @@ class SearchRequest(NamedTuple):
     alpha: float = PAPERS_ALPHA  # α of the length penalty
     prefix: str = ""  # the pieces with which the translation begins, separated by blanks
     forbid: str = ""  # words that the translation must not contain, as they were typed
-    # the translation as a person wrote it, a blank where all of it was deleted; "" for the model's
-    # own
+    # the translation as a person wrote it, a blank where all was deleted; "" for the model's own
     edited: str = ""
     model: str = ""  # the name of the one that translates
 
@@ -110,11 +105,8 @@ class SearchRequest(NamedTuple):
     @property
     def steers(self) -> str:
         """Text on how this differs from the model's own translation, or ""."""
-        if self.edited:
-            return "your version"
-        if self.prefix:
-            return f"begins with {self.quoted_prefix}"
-        return ""
+        prefix = f"begins with {self.quoted_prefix}" if self.prefix else ""
+        return "your version" if self.edited else prefix
 
     @property
     def quoted_prefix(self) -> str:
@@ -135,15 +127,6 @@ def shorten(text: str) -> str:
 def put_text(text: str) -> None:
     """Let the next run translate a chosen text, which is one step of Undo, unlike typing."""
     st.session_state[TEXT], st.session_state[_CHOSEN] = text, True
-
-
-def translate_back(translation: str, model: str) -> None:
-    """Let the next run translate a translation back, with the model of the other direction.
-
-    Beam and α stay; what was forced or forbidden belongs to the other language.
-    """
-    put_text(translation)
-    st.session_state.update({MODEL: model, PREFIX: "", EDITED: "", FORBID: ""})
 
 
 def force(pieces: Sequence[str]) -> None:
@@ -201,10 +184,7 @@ def history() -> History[SearchRequest]:
 
 
 def is_asked(request: SearchRequest) -> bool:
-    """Return whether the text and the model of a request are still those in the bar.
-
-    While the next sentence is searched, what is on the page was made for the one before.
-    """
+    """Return whether the text and the model of a request are still those in the bar."""
     return has_model(request) and st.session_state.get(TEXT) == request.text
 
 
@@ -215,10 +195,7 @@ def has_model(request: SearchRequest) -> bool:
 
 
 def release_outdated() -> None:
-    """Release what belongs to another sentence or model than there is now.
-
-    After the menu of models, before the other fields.
-    """
+    """Release what belongs to another sentence or model; after the menu of models is drawn."""
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
     if seen is None:
@@ -243,13 +220,15 @@ def release_outdated() -> None:
 
 
 def record_request(request: SearchRequest, max_characters: int, wrong: str = "") -> None:
-    """Note the request of this run; a text of more than `max_characters` cannot be undone.
-
-    `wrong` says what is wrong with the link; it stands until another request.
-    """
+    """Record the request of this run, and what is `wrong` with its link, until the next."""
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
-    typed = _typed(request, seen)
+    chosen, typed = state.pop(_CHOSEN, False), ""  # the field in which it was typed, if one
+    if seen is not None and not chosen and not address.is_restored():
+        if request.model == seen.model and request.text != seen.text:
+            typed = TEXT
+        elif request.model == seen.model and request.edited not in ("", seen.edited):
+            typed = EDITED
     if seen is not None and request != seen and is_asked(seen):
         state.pop(_RELEASED, None)  # else it is said of this sentence and model
     if wrong or request != seen:
@@ -259,77 +238,51 @@ def record_request(request: SearchRequest, max_characters: int, wrong: str = "")
     state[_SEEN] = request
 
 
-def _typed(request: SearchRequest, seen: SearchRequest | None) -> str:
-    """Return the field in which a request was typed; "" if it was chosen, or came by Back."""
-    chosen = st.session_state.pop(_CHOSEN, False)
-    if seen is None or chosen or address.is_restored() or request.model != seen.model:
-        return ""
-    if request.text != seen.text:
-        return TEXT
-    return EDITED if request.edited and request.edited != seen.edited else ""
-
-
 def notices() -> list[str]:
     """Return sentences on a request that was invalid or released."""
     sentences = [st.session_state.get(_WRONG, ""), st.session_state.get(_RELEASED, ("",))[0]]
     return [sentence for sentence in sentences if sentence]
 
 
-_NUMBERS: dict[str, Callable[[str], object]] = {BEAM: int, ALPHA: float}
-"""How what is no text is read."""
-
-
 def restore_from_link(linked: Mapping[str, str]) -> None:
-    """Carry everything, also of the link that opened the session, to another page.
-
-    The browser carries it in the address, but only once the bar of the first page has reached it.
-    """
+    """Carry everything to another page, also what the bar of the first page had no time to take."""
     for name in NAMES:
         if name in st.query_params:
             continue
         if name in st.session_state:
             st.session_state[name] = st.session_state[name]  # puts it into the address as well
-        elif name in linked and not problem_of(name, linked[name]):
-            value = _NUMBERS.get(name, str)(linked[name])
-            st.session_state[name] = value
-            address.choose(name, str(value))
+        elif name in linked and not _problem(name, linked[name]):
+            value = linked[name]
+            st.session_state[name] = {BEAM: int, ALPHA: float}.get(name, str)(value)
+            address.choose(name, value)
 
 
-def problem_of(name: str, value: str) -> str:
+def _problem(name: str, value: str) -> str:
     """Return a sentence on a wrong value in a link, or ""."""
+    least, most = ALPHAS
     if name == BEAM and value not in map(str, BEAMS):
         beams = f"{', '.join(map(str, BEAMS[:-1]))} or {BEAMS[-1]}"
         return f"There is no beam of {quoted(shorten(value))}: it is {beams}, and here {BEAM_SIZE}."
-    if name == ALPHA and not _is_alpha(value):
-        least, most = ALPHAS
-        return (
-            f"{quoted(shorten(value))} is no α of the length penalty: it is a number from "
-            f"{least:g} to {most:g}, and here {PAPERS_ALPHA:g}."
-        )
-    return ""
+    try:
+        if name != ALPHA or least <= float(value) <= most:  # which nan is not
+            return ""
+    except ValueError:
+        pass
+    return (
+        f"{quoted(shorten(value))} is no α of the length penalty: it is a number from "
+        f"{least:g} to {most:g}, and here {PAPERS_ALPHA:g}."
+    )
 
 
 def problems_of_link() -> list[str]:
     """List the problems of the address; before the fields are drawn, which ignore it."""
-    raw = {name: address.raw_value(name) for name in NAMES}
-    problems = [address.length_problem()]
-    problems += [problem_of(name, value) for name, value in raw.items() if value is not None]
-    return [problem for problem in problems if problem]
-
-
-def _is_alpha(value: str) -> bool:
-    try:
-        return ALPHAS[0] <= float(value) <= ALPHAS[1]  # which nan is not
-    except ValueError:
-        return False
+    values = ((name, address.raw_value(name)) for name in NAMES)
+    problems = (_problem(name, value) for name, value in values if value is not None)
+    return [problem for problem in (address.length_problem(), *problems) if problem]
 
 
 def draw(text: str, model: str, *, in_link: bool) -> tuple[SearchRequest, DeltaGenerator]:
-    """Draw the menu and the hidden fields; return the request, and a place for its figures.
-
-    The menu has beam size, α and forbidden words. The hidden fields, which the style sheet takes
-    away, have the prefix and the translation edited by hand.
-    """
+    """Draw the menu, and the fields that a style hides; return the request, and its figures."""
     with st.popover("Search", key="search-settings"):
         beam_size = st.selectbox(
             "Beam size",
@@ -370,10 +323,7 @@ def draw(text: str, model: str, *, in_link: bool) -> tuple[SearchRequest, DeltaG
 def translate_request(
     translator: Translator, request: SearchRequest, watcher: search_queue.Watcher | None = None
 ) -> tuple[Translation, SearchRequest, str]:
-    """Translate as much of a request as possible.
-
-    The second value is the request that was used; the third describes what was left out, or is "".
-    """
+    """Translate as much of a request as possible; return that too, and a sentence on the rest."""
     errors: list[InputError] = []
     for attempt in _relaxed_requests(request):
         try:
@@ -387,8 +337,9 @@ def translate_request(
                     given, notices=tuple(notice for notice in given.notices if notice != unsure)
                 )
             else:
-                settings = settings_of(attempt)
-                translation = cached_results.search(translator, attempt.text, settings, watcher)
+                translation = cached_results.search(
+                    translator, attempt.text, settings_of(attempt), watcher
+                )
         except InputError as refused:
             errors.append(refused)
         else:
@@ -402,12 +353,13 @@ def translate_request(
 
 def _instead(request: SearchRequest, used: SearchRequest) -> str:
     """Return the sentence shown where not all that was requested could be done."""
-    gone = (request.prefix != used.prefix, request.forbid != used.forbid)
-    if not any(gone):
-        return "Shown is what the model writes."
-    went_on = ("without the prefix", "with all words allowed")
-    changes = " and ".join(how for how, is_gone in zip(went_on, gone, strict=True) if is_gone)
-    return f"The search went on {changes}."
+    changes = []
+    if request.prefix != used.prefix:
+        changes.append("without the prefix")
+    if request.forbid != used.forbid:
+        changes.append("with all words allowed")
+    went_on = f"The search went on {' and '.join(changes)}."
+    return went_on if changes else "Shown is what the model writes."
 
 
 def settings_of(request: SearchRequest) -> settings.SearchSettings:
@@ -420,15 +372,9 @@ def settings_of(request: SearchRequest) -> settings.SearchSettings:
     )
 
 
-def _relaxed_requests(request: SearchRequest) -> Iterator[SearchRequest]:
-    """Yield the request, then requests without its parts that may be wrong, the text alone last."""
-    yield request
-    if request.edited:
-        request = request._replace(edited="")
-        yield request
-    if request.prefix:
-        yield request._replace(prefix="")
-    if request.forbid:
-        yield request._replace(forbid="")
-    if request.prefix and request.forbid:
-        yield request._replace(prefix="", forbid="")
+def _relaxed_requests(request: SearchRequest) -> list[SearchRequest]:
+    """Return the request, then it without parts that may be wrong, the text alone last."""
+    search = request._replace(edited="")
+    without_prefix, without_words = search._replace(prefix=""), search._replace(forbid="")
+    alone = without_prefix._replace(forbid="")
+    return [*dict.fromkeys([request, search, without_prefix, without_words, alone])]

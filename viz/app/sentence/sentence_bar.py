@@ -1,7 +1,6 @@
 """The bar of the pages that use a sentence: the sentence, its search, and its translation."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
@@ -12,7 +11,7 @@ from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.decoding.settings import SearchSettings
 from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results
-from viz.app.chrome.fields import typed
+from viz.app.chrome.fields import button, typed
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
@@ -23,15 +22,13 @@ from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw.caption import Origin
 
-TEXT, BEAM = search_request.TEXT, search_request.BEAM
-"""Names in the URL."""
+TEXT, BEAM = search_request.TEXT, search_request.BEAM  # names in the URL
 
-_LINKED = "sentence_bar.linked"
-_CURRENT = "sentence_bar.current"
-_IN_LINK = "sentence_bar.in_link"
-_BEFORE = "sentence_bar.before"
-_LANGUAGES = "sentence_bar.languages"
-_TRANSLATED = "swap.translated"
+_LINKED, _CURRENT, _IN_LINK, _LANGUAGES = (
+    f"sentence_bar.{name}" for name in ("linked", "current", "in_link", "languages")
+)
+_TRANSLATED = "sentence_bar.translated"
+"""In the session: the last sentence and its translation, which stays until a new one comes."""
 
 EDITOR_PAGE = "translate"
 """The page where the translation is edited: it has the notices below, so that nothing moves the
@@ -75,7 +72,14 @@ def show(page: str) -> str:
         with inputs:
             sentence = st.container()
             name = menu.choose(offered)
-        translator, no_model = _load(offered.folders[name], loading)
+        translator, no_model = None, ""
+        try:
+            with loading:
+                translator = menu.load(offered.folders[name])
+            st.session_state[_LANGUAGES] = translator.languages
+        except HeadlightError as error:
+            # the box stays as it is, so that nothing that was typed is lost
+            no_model = without_paths(error)
         search_request.release_outdated()
         with inputs:
             request, figures = _inputs(sentence, name, offered)
@@ -87,7 +91,7 @@ def show(page: str) -> str:
         with st.container(key="answer-in-page" if page == EDITOR_PAGE else "answer", gap=None):
             # the end of the last translation stays in sight until the new one is found
             label = source_box.label(languages(), "target", request.text)
-            before = st.session_state.pop(_BEFORE, "")
+            _, before = st.session_state.get(_TRANSLATED, ("", ""))
             line = TranslationLine(figures, before, label, languages().source)
             if translator is None:
                 line.say(" ".join([no_model, *search_request.notices()]))
@@ -193,43 +197,27 @@ def settings() -> SearchSettings:
     return SearchSettings() if bar is None else search_request.settings_of(bar.used)
 
 
-def _load(folder: Path, container: DeltaGenerator) -> tuple[Translator | None, str]:
-    """Load the model of the bar, or return why there is none."""
-    with container:
-        try:
-            translator = menu.load(folder)
-        except HeadlightError as error:
-            # the box stays as it is, so that nothing that was typed is lost
-            return None, without_paths(error)
-    st.session_state[_LANGUAGES] = translator.languages
-    return translator, ""
-
-
 def _inputs(
     sentence: DeltaGenerator, model: str, offered: OfferedModels
 ) -> tuple[SearchRequest, DeltaGenerator]:
     # sentences that would make the URL too long for a reload stay out of it
-    restored = address.is_restored()
-    text, edited = _text(TEXT, restored), _text(search_request.EDITED, restored)
-    typed_texts = f"{text or ''}{edited or ''}"
-    fits = len(quote_plus(typed_texts, errors="replace")) <= MAX_LINK_CHARACTERS
+    text, edited = typed(TEXT), typed(search_request.EDITED)
+    if restored := address.is_restored():  # the URL leaves out long texts
+        text = st.query_params.get(TEXT, "" if in_link() else text)
+        edited = st.query_params.get(search_request.EDITED, "" if in_link() else edited)
+    fits = len(quote_plus(f"{text}{edited}", errors="replace")) <= MAX_LINK_CHARACTERS
     if fits and not in_link() and not restored:
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
     st.session_state[_IN_LINK] = fits
     read = languages()
     with sentence, st.container(key=source_box.container_key(read)):
         text = source_box.show(read, in_link=fits)
-        _draw_swap(read, offered)
+        reverse = menu.reverse_of(read, offered)
+        if reverse and not address.in_class():
+            about = f"Translates the {read.target} sentence into {read.source}"
+            button(f"⇄ From {read.target}", "swap", _swap, reverse, help=about)
         source_box.show_examples(read)
     return search_request.draw(text, model, in_link=fits)
-
-
-def _text(name: str, restored: bool) -> str | None:
-    """Return the text of a box; on Back that of the URL, which leaves out long texts."""
-    text = typed(name)
-    if not restored:
-        return text
-    return st.query_params.get(name, None if in_link() else text)
 
 
 def _answer(
@@ -240,6 +228,7 @@ def _answer(
         # what stood here stays until something comes (by style/)
         translation, used, problem = search_request.translate_request(translator, request, line)
     except HeadlightError as error:
+        st.session_state.pop(_TRANSLATED, None)
         line.say(" ".join([without_paths(error), *search_request.notices()]))
         return
     server_problems = (problem_of_models, menu.limit_problem())
@@ -248,28 +237,15 @@ def _answer(
         *translation.notices,
     )
     st.session_state[_CURRENT] = BarTranslation(translator, translation, request, used, notices)
-    st.session_state[_BEFORE] = translation.text
     st.session_state[_TRANSLATED] = request.text, translation.text
     line.write(translation, used)
-
-
-def _draw_swap(languages: Languages, offered: OfferedModels) -> None:
-    """Draw the button, where a model of the other direction is offered; a class has none."""
-    reverse = menu.reverse_of(languages, offered)
-    if reverse and not address.in_class():
-        st.button(
-            f"⇄ From {languages.target}",
-            key="swap",
-            on_click=_swap,
-            args=(reverse,),
-            help=f"Translates the {languages.target} sentence into {languages.source}",
-        )
 
 
 def _swap(reverse: str) -> None:
     """Swap sentence and translation; a text that is not translated yet stays as it is."""
     text, translation = st.session_state.get(_TRANSLATED, ("", ""))
-    current = typed(TEXT)
-    search_request.translate_back(
-        translation if text == current and translation else current, reverse
-    )
+    is_current = text == typed(TEXT) and translation
+    search_request.put_text(translation if is_current else typed(TEXT))
+    # beam and α stay; what was forced or forbidden belongs to the other language
+    names = (search_request.PREFIX, search_request.EDITED, search_request.FORBID)
+    st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})

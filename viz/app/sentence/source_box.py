@@ -35,9 +35,6 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
 LANGUAGE = "language"
 """Key of the menu of target languages; the code that is chosen stands in the text."""
 
-MAX_LABEL_LENGTH = 8
-"""Letters of a language's name that fit beside the box where it has its usual place."""
-
 
 def label(languages: Languages, side: Side, text: str = "") -> str:
     """Return the label of a line of the bar; the source text may name the target language."""
@@ -52,14 +49,12 @@ def container_key(languages: Languages) -> str:
     """Return the key of the box's container: the style sheet makes room for its label."""
     codes = [name_of(code) or code for code in languages.codes]
     names = [languages.name("source"), languages.name("target"), *codes]
-    return "source-box" if max(map(len, names)) <= MAX_LABEL_LENGTH else "source-box-wide"
+    # letters that fit beside the box where it has its usual place
+    return "source-box" if max(map(len, names)) <= 8 else "source-box-wide"
 
 
 def show(languages: Languages, *, in_link: bool) -> str:
-    """Draw the box, and for several target languages their menu; return the text as it was typed.
-
-    `in_link` says that the text fits into the address. A teacher's link fixes the sentence.
-    """
+    """Draw the box, and for several target languages their menu; return the text as typed."""
     text = text_area(
         label(languages, "source"),
         follow_language(TEXT, languages, EXAMPLES),
@@ -79,14 +74,17 @@ def show_examples(languages: Languages) -> None:
     """Draw the menu of examples for the languages that have some; a class has none."""
     examples = EXAMPLES.get(languages.source)
     if examples and not address.in_class():
-        st.menu_button("Examples", examples, key="example", on_click=_take_example)
+
+        def take() -> None:
+            put_text(st.session_state["example"])
+
+        st.menu_button("Examples", examples, key="example", on_click=take)
 
 
 def follow_language(key: str, languages: Languages, examples: Mapping[str, Sequence[str]]) -> str:
-    """Let an untouched field follow the language of the model; return its first text.
+    """Let an untouched field follow the language of the model, before it is drawn.
 
-    Call it before the field is drawn, so that the address has what the user sees. Of the `examples`
-    by language, the first is the default; all count as untouched. Other languages start empty.
+    Return its first text: of the `examples`, which all count as untouched, the language's first.
     """
     default = next(iter(examples.get(languages.source, ())), "")
     state = st.session_state
@@ -106,6 +104,11 @@ def _language_menu(languages: Languages, text: str) -> None:
     except InputError:  # a code that the model does not have; the line below says so
         st.session_state[LANGUAGE] = None
     names = {code: name_of(code) for code in languages.codes}
+
+    def ask() -> None:
+        code, text = st.session_state[LANGUAGE], without_code(typed(TEXT))
+        put_text(text if code is None else languages.with_target_code(code, text))
+
     st.selectbox(
         "Into",
         sorted(names, key=lambda code: (names[code] or code).casefold()),
@@ -114,15 +117,5 @@ def _language_menu(languages: Languages, text: str) -> None:
         key=LANGUAGE,
         placeholder="choose",
         width=200,
-        on_change=_ask_for_language,
-        args=(languages,),
+        on_change=ask,
     )
-
-
-def _ask_for_language(languages: Languages) -> None:
-    code, text = st.session_state[LANGUAGE], without_code(typed(TEXT))
-    put_text(text if code is None else languages.with_target_code(code, text))
-
-
-def _take_example() -> None:
-    put_text(st.session_state["example"])

@@ -10,6 +10,7 @@ from transformer import Translation
 from transformer.text.languages import code_of_name
 from transformer.translation.result import Partial
 from viz.app.chrome.explanations import help_on
+from viz.app.chrome.fields import button
 from viz.app.sentence import search_request
 from viz.draw.formatting import counted, format_number
 
@@ -53,17 +54,13 @@ class TranslationLine:
         self._figures.text(" · ".join(figures), help=help_on("bar"))
         row = self._write(text, used.steers)
         if used.steers:
-            row.button(
-                "Back to the model’s translation",
-                key="release",
-                type="tertiary",
-                on_click=search_request.release,
-            )
+            with row:
+                name = "Back to the model’s translation"
+                button(name, "release", search_request.release, type="tertiary")
 
     def say(self, problem: str) -> None:
         """Show why there is no translation."""
-        row = self._row()
-        row.container(key="problem").text(problem)
+        self._row().container(key="problem").text(problem)
 
     def _write(self, text: str, status: str, *, is_html: bool = False) -> DeltaGenerator:
         """Write both texts; return their row."""
@@ -73,15 +70,9 @@ class TranslationLine:
             written = translation.html(text) if is_html else translation.text(text)
             beside = row.container(key="status", width="content").empty()
             self._places = row, written, beside
-            if status:
-                beside.text(status)
-            return row
-        row, written, beside = self._places
-        # the elements that are there change; new ones would flicker
-        if is_html:
-            written.html(text)
-        else:
-            written.text(text)
+        else:  # the elements that are there change; new ones would flicker
+            row, written, beside = self._places
+            (written.html if is_html else written.text)(text)
         if status:
             beside.text(status)
         else:
@@ -105,10 +96,7 @@ MARKS = "Bold: new. Struck through: dropped."
 
 
 def show_candidate(text: str, translation: str, caption: str, *, title: str = "") -> None:
-    """Draw a candidate text beside the translation that its words are compared with.
-
-    Caption and title are never user input: they are not escaped.
-    """
+    """Draw a text, its words compared with a translation; caption and title are HTML."""
     above = f"<small>{title}</small>" if title else ""
     nothing = "" if text.strip() else "<i>(nothing: the sentence ends at once)</i> "
     st.html(
@@ -118,29 +106,20 @@ def show_candidate(text: str, translation: str, caption: str, *, title: str = ""
 
 
 def mark_changed_words(text: str, other: str) -> str:
-    """Return a text as HTML: its new words in bold, the lost words struck through.
-
-    Only this function escapes the words: both texts can hold user input.
-    """
+    """Return a text as HTML, escaped: its new words in bold, the lost words struck through."""
     words, others = text.split(), other.split()
     html = []
     matched = SequenceMatcher(None, words, others, False).get_opcodes()
     for change, first, last, first_of_other, last_of_other in matched:
-        here, there = words[first:last], others[first_of_other:last_of_other]
+        here = escape(" ".join(words[first:last]))
+        there = escape(" ".join(others[first_of_other:last_of_other]))
         if change == "equal":
-            html.append(f'<span class="same">{_escaped(here)}</span>')
+            html.append(f'<span class="same">{here}</span>')
             continue
+        # for screen readers, which read out neither bold nor strikethrough
+        unseen = '<span class="headlight-unseen">{} </span>'.format
         if there:
-            html.append(f"<del>{_unseen('left out:')}{_escaped(there)}</del>")
+            html.append(f"<del>{unseen('left out:')}{there}</del>")
         if here:
-            html.append(f"<b>{_unseen('added:')}{_escaped(here)}</b>")
+            html.append(f"<b>{unseen('added:')}{here}</b>")
     return " ".join(html)
-
-
-def _escaped(words: list[str]) -> str:
-    return escape(" ".join(words))
-
-
-def _unseen(text: str) -> str:
-    """Return text for screen readers, which read out neither bold nor strikethrough."""
-    return f'<span class="headlight-unseen">{text} </span>'

@@ -1,6 +1,7 @@
 """The question that a page answers, and links to what is worth seeing, above each page."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -94,14 +95,10 @@ def _findings(page: str, bar: sentence_bar.BarTranslation) -> list[Finding]:
     if page not in PAGES:
         return []
     try:
-        trace = bar.trace
+        trace, model = bar.trace, bar.translator
         short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
-        key = (
-            "findings",
-            page,
-            cached_results.identity(bar.translator),
-            cached_results.trace_identity(trace),
-        )
-        return memory.memo(key, lambda: ranked(page, trace, bar.translator if short else None))
+        key = cached_results.identity(model), cached_results.trace_identity(trace)
+        compute = partial(ranked, page, trace, model if short else None)
+        return memory.memo(("findings", page, *key), compute)
     except HeadlightError:
         return []

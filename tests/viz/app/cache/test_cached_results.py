@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from transformer import InputError, Translator
 from transformer.checkpoints.domain import Domain
@@ -67,27 +68,16 @@ def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -
     monkeypatch.setattr(cached_results, "MAX_PIECES", source - 1)
     with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws up to"):
         cached_results.trace(translator, translation)
+    pair = "The dog sleeps in the garden.", "Der Hund schläft im Garten. Der Hund."
+    with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws"):
+        cached_results.trace_of_pair(translator, *pair)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", source)
+    with pytest.raises(InputError, match=r"The translation has \d+ pieces, and the app"):
+        cached_results.trace_of_pair(translator, *pair)
     best = replace(translation.best, hypothesis=Hypothesis((7,) * 20, (0.0,) * 20, 0.0))
     monkeypatch.setattr(cached_results, "MAX_PIECES", 19)
     with pytest.raises(InputError, match="this translation has 20"):
         cached_results.trace(translator, replace(translation, candidates=(best,)))
-
-
-def test_a_given_translation_is_drawn_as_far_as_both_sides_can_be(translator, monkeypatch) -> None:
-    texts = "The dog sleeps.", "Der Hund schläft im Garten."
-    source, target = (len(translator.tokenizer.encode(text)) + 1 for text in texts)
-    assert target > source
-    monkeypatch.setattr(cached_results, "MAX_PIECES", target)
-    trace = cached_results.trace_of_pair(translator, *texts)
-    assert (trace.target, trace.cross.shape[2:]) == (texts[1], (target, source))
-    assert cached_results.trace_of_pair(translator, *texts) is trace
-    monkeypatch.setattr(translator, "trace", pytest.fail)  # refused before it is computed
-    monkeypatch.setattr(cached_results, "MAX_PIECES", target - 1)
-    with pytest.raises(InputError, match=rf"The translation has {target} pieces, and the app"):
-        cached_results.trace_of_pair(translator, *texts)
-    monkeypatch.setattr(cached_results, "MAX_PIECES", source - 1)
-    with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws"):
-        cached_results.trace_of_pair(translator, *texts)
 
 
 @pytest.mark.parametrize("pieces", [101, 16_001])
@@ -120,3 +110,38 @@ def test_a_search_ends_with_its_budget_and_says_so(translator: Translator, monke
     monkeypatch.setattr(search_queue, "SECONDS", 60.0)
     assert cached_results.translate(translator, "The dog sleeps in the garden.", 4) is translation
     assert not cached_results.translate(translator, "The dog sings.", 4).stopped
+
+
+def work() -> None:
+    import streamlit as st
+
+    from transformer import InputError
+    from viz.app.cache.cached_results import progress_bar
+
+    seen = st.session_state
+    try:
+        with progress_bar("Working") as report:
+            report(1, 2, *seen["now"])
+            if seen["end"] == "in an error":
+                raise InputError("It cannot be done.")
+            if seen["end"] == "in the middle":
+                st.stop()
+    except InputError as error:
+        st.text(str(error))
+
+
+@pytest.mark.parametrize(
+    ("end", "bars", "sentences"),
+    [("well", 0, []), ("in an error", 0, ["It cannot be done."]), ("in the middle", 1, [])],
+)
+def test_the_bar_goes_with_the_work(monkeypatch, end, bars, sentences) -> None:
+    monkeypatch.setattr(cached_results, "PATIENCE", -1.0)
+    app = AppTest.from_function(work)
+    for now in ((), ("the second part",)):
+        app.session_state["end"], app.session_state["now"] = end, now
+        app.run()
+        assert not app.exception
+        assert len(app.get("progress")) == bars
+        for bar in app.get("progress"):
+            assert bar.proto.text == ": ".join(["Working", *now])
+    assert [text.value for text in app.text] == sentences

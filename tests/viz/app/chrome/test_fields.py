@@ -35,9 +35,7 @@ def number() -> None:
     st.text(str(whole_number("Number", "number_of_test", 1, 3, 2)))
 
 
-@pytest.mark.parametrize(
-    ("linked", "drawn"), [("3", "3"), ("99", "3"), ("0", "1"), ("-7", "1"), ("x", "2")]
-)
+@pytest.mark.parametrize(("linked", "drawn"), [("3", "3"), ("99", "3"), ("-7", "1"), ("x", "2")])
 def test_a_number_of_a_link_that_is_out_of_range_becomes_the_nearest(linked, drawn) -> None:
     app = AppTest.from_function(number)
     app.query_params["number_of_test"] = linked
@@ -75,14 +73,9 @@ def test_a_file_is_there_until_it_is_released_or_replaced() -> None:
     assert drawn() == ["none", "free"]
     app.file_uploader[0].set_value(("a.txt", b"a\nbc", "text/plain")).run()
     assert drawn() == ["a.txt: b'a\\nbc'", "held"]
-    app.run()
-    assert drawn() == ["a.txt: b'a\\nbc'", "held"]
     app.button(key="release").click().run()
     assert drawn() == ["a.txt: b'a\\nbc'", "free"]
     app.run()
     assert drawn() == ["none", "free"]
     app.file_uploader[0].set_value(("b.txt", b"a\nbcd", "text/plain")).run()
-    refused, state = drawn()
-    assert "5 bytes" in refused
-    assert "4 " in refused
-    assert state == "free"
+    assert drawn() == ["The file has 5 bytes, and at most 4 are read: shorten it.", "free"]

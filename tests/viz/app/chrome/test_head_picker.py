@@ -1,7 +1,5 @@
 """Kind, layer and head count from 1 in the URL and from 0 in code; a mean is None."""
 
-from collections.abc import Callable
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,52 +10,32 @@ def with_means() -> None:
     import streamlit as st
 
     from viz.app.chrome import head_picker
-    from viz.app.chrome.head_picker import HEAD
+    from viz.app.chrome.head_picker import HEAD, UrlNames
 
     kind = head_picker.pick_kind()
     layer = head_picker.pick_layer_or_mean(HEAD.layer, 3, default=2)
     head = head_picker.pick_head_number_or_mean(HEAD.head, 4)
-    st.text(f"{kind} {(layer, head)} {head_picker.pick_layer('only_layer', 3)}")
-
-
-def picked(page: Callable[[], None], **url: str) -> str:
-    app = AppTest.from_function(page)
-    for name, value in url.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    (text,) = app.text
-    return text.value
+    only = head_picker.pick_layer_and_head(UrlNames("only_layer", "only_head"), 3, 4)
+    st.text(f"{kind} {(layer, head)} {only}")
 
 
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ({}, "cross (2, 0) 0"),
-        ({"kind": "encoder", "layer": "1", "head": "4"}, "encoder_self (0, 3) 0"),
-        ({"kind": "decoder", "layer": "mean", "head": "mean"}, "decoder_self (None, None) 0"),
-        ({"only_layer": "3"}, "cross (2, 0) 2"),
-        ({"kind": "x", "layer": "4", "head": "0", "only_layer": "-1"}, "cross (2, 0) 0"),
+        ({}, "cross (2, 0) (2, 0)"),
+        ({"kind": "encoder", "layer": "1", "head": "4"}, "encoder_self (0, 3) (2, 0)"),
+        ({"kind": "decoder", "layer": "mean", "head": "mean"}, "decoder_self (None, None) (2, 0)"),
+        ({"only_layer": "1", "only_head": "4"}, "cross (2, 0) (0, 3)"),
+        ({"kind": "x", "layer": "4", "head": "0", "only_layer": "mean"}, "cross (2, 0) (2, 0)"),
     ],
 )
 def test_the_choice_of_a_link_is_the_choice_of_the_page(url: dict[str, str], expected: str) -> None:
-    assert picked(with_means, **url) == expected
-
-
-def one_head() -> None:
-    import streamlit as st
-
-    from viz.app.chrome.head_picker import HEAD, pick_layer_and_head
-
-    st.text(str(pick_layer_and_head(HEAD, 3, 4)))
-
-
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [({}, "(2, 0)"), ({"layer": "1", "head": "4"}, "(0, 3)"), ({"layer": "mean"}, "(2, 0)")],
-)
-def test_where_no_mean_is_offered_both_are_numbers(url: dict[str, str], expected: str) -> None:
-    assert picked(one_head, **url) == expected
+    app = AppTest.from_function(with_means)
+    for name, value in url.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    assert [text.value for text in app.text] == [expected]
 
 
 def one_layer() -> None:

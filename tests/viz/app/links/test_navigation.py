@@ -1,6 +1,5 @@
 """Each path that a link can name is a page of the app, under the same title."""
 
-import importlib
 import runpy
 from pathlib import Path
 
@@ -33,16 +32,13 @@ def test_the_app_has_a_page_for_each_path(monkeypatch: pytest.MonkeyPatch) -> No
         runpy.run_path(str(APP), run_name="__main__")
     assert [page["url_path"] for page in registered if page["default"]] == ["translate"]
     assert {page["url_path"]: page["title"] for page in registered} == PAGE_TITLES
-    for page in registered:
-        package = importlib.import_module(f"viz.pages.{page['url_path']}")
-        assert page["show"] is package.show
 
 
 def test_a_link_leads_to_the_path_and_says_what_to_do() -> None:
     def page() -> None:
         from viz.app.links import navigation
 
-        navigation.link("masks", "See the mask", {"kind": "cross"})
+        navigation.link("masks", "See the mask", {"kind": "cross", "Embed": "true"})
 
     app = AppTest.from_function(page).run()
     assert not app.exception
@@ -57,6 +53,7 @@ def test_a_link_leads_to_the_path_and_says_what_to_do() -> None:
     [
         ("A  dog.", "All heads · A dog. · Headlight", "All heads<span> · A dog.</span>"),
         ("", "All heads · Headlight", "All heads"),
+        ("x" * 61, f"All heads · {'x' * 59}… · Headlight", f"All heads<span> · {'x' * 59}…</span>"),
         (
             "<b>&amp;</b>",
             "All heads · <b>&amp;</b> · Headlight",
@@ -72,13 +69,6 @@ def test_title_and_heading_name_page_and_sentence(sentence, title, heading, monk
     assert titles == [title]
     wanted = f'<h1 data-section="Heads">{heading}</h1>'
     assert app.get("html")[0].proto.body == wanted
-
-
-def test_a_long_sentence_is_cut_in_the_title_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    titles: list[str] = []
-    monkeypatch.setattr(st, "set_page_config", lambda page_title: titles.append(page_title))
-    AppTest.from_function(_named, args=("x" * 1000,)).run()
-    assert titles == [f"All heads · {'x' * 59}… · Headlight"]
 
 
 def _named(sentence: str) -> None:

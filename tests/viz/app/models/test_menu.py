@@ -14,9 +14,10 @@ from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import in_url, texts
 from transformer import Translator
 from transformer.errors import one_line
+from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME
 from viz.app.cache.memory import forget_server_wide
 from viz.app.models import menu, model_cache
-from viz.app.models.menu import MODELS_VARIABLE
+from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR, offered_models
 from viz.app.sentence import source_box
 from viz.draw.labels import quoted
 
@@ -79,20 +80,11 @@ def has_examples(app: AppTest) -> bool:
     return any(button.proto.label == "Examples" for button in app.get("menu_button"))
 
 
-def test_the_menu_has_every_model_and_the_chosen_one_translates(open_, folder) -> None:
-    app = open_(text=SENTENCE)
+def test_every_model_is_in_the_menu_and_the_bar_in_its_languages(open_, folder) -> None:
+    app = open_()
     menu = app.selectbox(key=MODEL)
     assert menu.options[1:] == ["bundled", "bundled-de-en", "damaged", "en-fr", "en-many", "fr-fi"]
     assert (menu.value, in_url(app, MODEL)) == (menu.options[0], None)
-    choose(app, "en-fr")
-    theirs = Translator.load(folder / "en-fr").translate(SENTENCE)
-    assert line(app) == ("French", theirs.text)
-    linked = open_(text=SENTENCE, model="en-fr")
-    assert line(linked) == ("French", theirs.text)
-
-
-def test_the_bar_is_in_the_languages_of_the_model(open_: Callable[..., AppTest]) -> None:
-    app = open_()
     assert (box(app).label, box(app).placeholder) == ("English", "Type an English sentence")
     assert has_examples(app)
     choose(app, "fr-fi")
@@ -104,7 +96,8 @@ def test_the_bar_is_in_the_languages_of_the_model(open_: Callable[..., AppTest])
     assert line(app)[0] == "Finnish"
     # what somebody typed stays
     choose(app, "en-fr")
-    assert box(app).value == "Le chat dort."
+    theirs = Translator.load(folder / "en-fr").translate("Le chat dort.")
+    assert (box(app).value, line(app)) == ("Le chat dort.", ("French", theirs.text))
     box(app).set_value("").run()
     choose(app, "fr-fi")
     choose(app, "en-fr")
@@ -131,14 +124,9 @@ def test_what_belonged_to_the_model_before_is_released_and_undo_brings_both_back
     piece = translator.tokenizer.pieces(translator.translate("My brother eats.").text)[0].text
     app = open_(text=SENTENCE, prefix=piece)
     steered, first = line(app), app.selectbox(key=MODEL).value
-    assert steered[1] != translator.translate(SENTENCE).text
     choose(app, "en-fr")
     assert in_url(app, "prefix") is None
-    (message,) = [text for text in texts(app) if "belonged to the model before" in text]
-    assert message.startswith("The prefix ")
-    app.slider(key="alpha").set_value(1.0).run()
-    assert message not in texts(app)
-    app.button(key="undo").click().run()
+    assert [text for text in texts(app) if "belonged to the model before" in text]
     app.button(key="undo").click().run()
     assert (line(app), app.selectbox(key=MODEL).value) == (steered, first)
     assert in_url(app, "prefix") == piece
@@ -157,10 +145,8 @@ def test_the_language_menu_and_the_typed_code_are_one(open_: Callable[..., AppTe
     assert (box(app).value, in_url(app, TEXT)) == (f">>spa<< {SENTENCE}",) * 2
     assert line(app)[0] == "Spanish"
     assert not any("was not told which one" in text for text in texts(app))
-    box(app).set_value(f" >>fra<<  {SENTENCE}").run()
-    assert (app.selectbox(key=LANGUAGE).value, line(app)[0]) == ("fra", "French")
-    app.selectbox(key=LANGUAGE).select("qqq").run()
-    assert (box(app).value, line(app)[0]) == (f">>qqq<< {SENTENCE}", "qqq")
+    box(app).set_value(f" >>qqq<<  {SENTENCE}").run()
+    assert (app.selectbox(key=LANGUAGE).value, line(app)[0]) == ("qqq", "qqq")
     # a code that the model does not have
     box(app).set_value(f">>deu<< {SENTENCE}").run()
     assert app.selectbox(key=LANGUAGE).value is None
@@ -196,17 +182,6 @@ def test_two_models_translate_side_by_side_and_the_other_can_be_taken(open_, fol
     assert any("MANIFEST.json is not a manifest" in text for text in texts(app))
 
 
-def test_what_is_taken_of_another_language_is_what_was_shown_without_the_forbidden_words(
-    open_: Callable[..., AppTest], trained_folder: Path, translator: Translator
-) -> None:
-    theirs = translator.translate(SENTENCE).text
-    compared = {"versus": "another model", "versus_model": trained_folder.name}
-    app = open_(text=SENTENCE, model="en-fr", forbid=theirs.split()[0], **compared)
-    app.button(key="versus-take").click().run()
-    assert line(app) == ("German", theirs)
-    assert in_url(app, "forbid") is None
-
-
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -215,22 +190,23 @@ def test_what_is_taken_of_another_language_is_what_was_shown_without_the_forbidd
         ("en-fr", "The model “\u2068en-fr\u2069” translates in the bar already: shown is "),
     ],
 )
-def test_a_link_to_a_second_model_that_is_not_there_says_so(open_, name, why) -> None:
-    app = open_(text=SENTENCE, model="en-fr", versus="another model", versus_model=name)
-    menu = app.selectbox(key="versus_model")
+def test_a_link_to_a_second_model_that_is_not_there_says_so(serve, folder, name, why) -> None:
+    def page() -> None:
+        from viz.app.sentence import other_model, sentence_bar
+
+        sentence_bar.show("heads")
+        other_model.pick_other(sentence_bar.drawn_from(), "model2")
+
+    app = serve(page, text=SENTENCE, model="en-fr", model2=name)
+    menu = app.selectbox(key="model2")
     message = f"{why}“\u2068{menu.value}\u2069”."
     assert message in texts(app)
     app.slider(key="alpha").set_value(1.0).run()
     assert message in texts(app)  # it is still not there
     menu.select("en-many").run()
     assert not any(why in text for text in texts(app))
-
-
-def test_a_server_of_one_language_says_that_there_is_nothing_to_compare_with(open_) -> None:
-    app = open_(text="Le chat", model="fr-fi", versus="another model")
-    assert not [menu for menu in app.selectbox if menu.key == "versus_model"]
-    message = "No other model here reads French."
-    assert message in texts(app)
+    app.selectbox(key=MODEL).select("fr-fi").run()
+    assert "No other model here reads French." in texts(app)
 
 
 def test_everybody_gets_the_same_model_and_an_open_tab_keeps_none(
@@ -241,7 +217,7 @@ def test_everybody_gets_the_same_model_and_an_open_tab_keeps_none(
     assert all(line(person)[1] for person in people)
     cache = menu._cache()
     assert cache.limit == 2**20
-    assert not any(entry.users for entry in cache._entries.values())
+    assert not any(entry.users for entry in cache._models.values())
     assert cache.size <= cache.limit
     for person in people:
         assert person.session_state["sentence_bar.current"] is None
@@ -256,26 +232,16 @@ def test_what_waits_for_a_click_holds_no_model(open_: Callable[..., AppTest], fo
     assert model() is None
 
 
-@pytest.fixture
-def forget() -> None:
+def test_a_model_in_use_stays_until_its_end_and_says_how_far_it_is(folder, monkeypatch) -> None:
     forget_server_wide()
-
-
-@pytest.mark.usefixtures("forget")
-def test_a_model_of_a_run_stays_until_its_end(folder, monkeypatch) -> None:
-    monkeypatch.setattr(menu, "MIB", 1)  # no two of them fit
-    with menu.models_for_run():
-        first = menu.load(folder / "en-fr")
-        menu.load(folder / "en-many")
-        assert menu.load(folder / "en-fr") is first
-        assert len(menu._cache()._entries) == 2
-    assert len(menu._cache()._entries) == 1
-
-
-@pytest.mark.usefixtures("forget")
-def test_a_model_in_use_stays_and_says_how_far_it_is(folder, monkeypatch) -> None:
     monkeypatch.setattr(menu, "MIB", 1)  # no two of them fit
     monkeypatch.setattr(model_cache, "PATIENCE", 0)
+    with menu.models_for_run():
+        first = menu.load(folder / "en-many")
+        menu.load(folder / "fr-fi")
+        assert menu.load(folder / "en-many") is first
+        assert len(menu._cache()._models) == 2
+    assert len(menu._cache()._models) == 1
     read: list[tuple[int, int]] = []
     with menu.in_use(folder / "en-fr", lambda done, total: read.append((done, total))) as first:
         menu.load(folder / "en-many")
@@ -294,3 +260,93 @@ def test_the_bound_is_one_variable(monkeypatch: pytest.MonkeyPatch, value: str, 
     assert menu._limit() == (mib, wrong)
     assert bool(wrong) == (value not in ("", "300"))
     assert wrong == one_line(wrong)
+
+
+@pytest.fixture
+def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder of models, empty."""
+    monkeypatch.delenv(CHECKPOINT_VARIABLE, raising=False)
+    monkeypatch.setenv(MODELS_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def names() -> list[str]:
+    return list(offered_models().folders)
+
+
+def test_models_of_both_layouts_are_offered_and_what_is_none_is_not(
+    empty: Path, checkpoint_folder: Path
+) -> None:
+    shutil.copytree(checkpoint_folder, empty / "Ours")
+    marian_folder.write(empty / "opus-mt-en-fr")
+    for name, content in {
+        **dict.fromkeys(("damaged-ours/MANIFEST.json", "damaged-marian/vocab.json"), "none"),
+        "bert/config.json": '{"model_type": "bert"}',
+        "settings/config.json": '{"port": 1}',  # which is none
+    }.items():
+        (empty / name).parent.mkdir()
+        (empty / name).write_text(content)
+    (empty / "empty").mkdir()
+    (empty / "notes.txt").write_text("a file")
+    marian_folder.write(empty / ".hidden")
+    # names of all kinds
+    (empty / "circle").symlink_to("circle")
+    (empty / "nowhere").symlink_to(empty / "that is not there")
+    (empty / "link").symlink_to(empty / "Ours")
+    assert names() == [
+        *BUNDLED_BY_NAME,
+        *("bert", "damaged-marian", "damaged-ours", "link", "opus-mt-en-fr", "Ours"),
+    ]
+    assert offered_models().default == "bundled"
+    assert offered_models().problem == ""
+
+
+def test_a_name_that_cannot_be_shown_is_written_so_that_it_can(empty: Path) -> None:
+    strange = [empty / "a\nb", Path(f"{empty}/caf\udce9")]
+    for path in strange:
+        try:
+            path.mkdir()
+        except OSError:
+            pytest.skip("this file system has no such names")
+        (path / "MANIFEST.json").touch()
+    assert names()[2:] == ["a\\nb", "caf\\udce9"]
+    assert list(offered_models().folders.values())[2:] == strange
+    assert all(name.encode() for name in names())
+
+
+def test_the_first_one_named_translates_and_the_bundled_one_is_always_there(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marian_folder.write(empty / "mine")
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, f"{empty / 'gone'}{SEPARATOR} {empty / 'mine'} ")
+    assert names() == ["gone", "mine", *BUNDLED_BY_NAME]  # each of them once
+    assert offered_models().default == "gone"
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(BUNDLED))
+    assert names() == [*BUNDLED_BY_NAME, "mine"]
+
+
+def test_two_of_one_name_are_told_apart(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("model", "bundled"):
+        marian_folder.write(empty / name)
+    first, second = Path("/a/model"), Path("/b/model")
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, f"{first}{SEPARATOR}{second}")
+    assert offered_models().folders == {
+        "a/model": first,
+        "b/model": second,
+        **BUNDLED_BY_NAME,
+        f"{empty.name}/bundled": empty / "bundled",
+        f"{empty.name}/model": empty / "model",
+    }
+
+
+def test_a_folder_of_models_that_cannot_be_read_is_one_sentence(empty, monkeypatch) -> None:
+    for path, why in (
+        (empty / "none", "No such file or directory"),
+        (__file__, "Not a directory"),
+        ("a" * 5_000, "File name too long"),
+    ):
+        monkeypatch.setenv(MODELS_VARIABLE, str(path))
+        assert names() == [*BUNDLED_BY_NAME]
+        problem = offered_models().problem
+        assert problem.startswith(f"{MODELS_VARIABLE}: ")
+        assert problem.endswith(f" cannot be read: {why}.")

@@ -5,7 +5,7 @@ import os
 import shutil
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -30,18 +30,12 @@ class Model:
 
 
 class Loader:
-    """Loads as quickly as it is let.
-
-    Attributes:
-        loaded: names, in their order.
-        go: by name; who has none is not held.
-        begun: set as the loading of a held one begins.
-    """
+    """Loads as quickly as it is let."""
 
     def __init__(self) -> None:
         self.loaded: list[str] = []
-        self.go: dict[str, threading.Event] = {}
-        self.begun = threading.Event()
+        self.go: dict[str, threading.Event] = {}  # by name; what has none is not held
+        self.begun = threading.Event()  # set as the loading of a held one begins
         self.alive: list[weakref.ref[Model]] = []
 
     def __call__(self, folder: Path, progress: Progress) -> Any:
@@ -104,15 +98,11 @@ def test_one_in_use_stays_until_its_last_user_goes(loader: Loader) -> None:
         assert cache.size == 30
     assert cache.size == 20
     assert loader.in_memory() == {"a", "f"}  # e was let go while a was still in use
-
-
-def test_one_that_does_not_fit_stays_until_another_is_used(loader: Loader) -> None:
-    cache = ModelCache(5, loader)
-    for _ in range(3):
-        name_of(cache, "large")
-    name_of(cache, "other")
-    assert loader.loaded == ["large", "other"]
-    assert loader.in_memory() == {"other"}
+    small = ModelCache(5, loader)  # one that does not fit stays until another is used
+    for name in ("large", "large", "other"):
+        name_of(small, name)
+    assert loader.loaded[-2:] == ["large", "other"]
+    assert "large" not in loader.in_memory()
 
 
 def test_two_who_ask_for_one_model_load_it_once_and_nobody_else_waits(loader: Loader) -> None:
@@ -179,7 +169,7 @@ def test_a_damaged_one_says_so_to_all_who_wait_and_is_tried_again(loader: Loader
     with ThreadPoolExecutor(3) as people:
         waiting = [people.submit(ask) for _ in range(3)]
         assert loader.begun.wait(LONG)
-        while cache._loading[str(Path("damaged").resolve())].users < 3:
+        while cache._models[str(Path("damaged").resolve())].users < 3:
             pass
         go.set()
         assert {future.result(LONG) for future in waiting} == {"damaged is damaged."}
@@ -188,16 +178,11 @@ def test_a_damaged_one_says_so_to_all_who_wait_and_is_tried_again(loader: Loader
     assert cache.size == 0
 
 
-@pytest.fixture
-def use() -> Callable[[ModelCache, Path], str]:
-    def checksum(cache: ModelCache, folder: Path) -> str:
+def test_another_model_in_the_place_of_one_is_loaded(tmp_path, model, tokenizer) -> None:
+    def use(cache: ModelCache, folder: Path) -> str:
         with cache.use(folder, patient) as translator:
             return translator.checksum
 
-    return checksum
-
-
-def test_another_model_in_the_place_of_one_is_loaded(use, tmp_path, model, tokenizer) -> None:
     cache = ModelCache(2**30, lambda folder, _: Translator.load(folder))
     folder, link = tmp_path / "model", tmp_path / "link"
     link.symlink_to(folder)
@@ -207,16 +192,14 @@ def test_another_model_in_the_place_of_one_is_loaded(use, tmp_path, model, token
     checkpoint.save(folder, model, tokenizer, extra={"MODEL_CARD.md": "another"})
     second = use(cache, link)
     assert second == use(cache, folder) != first
-    assert len(cache._entries) == 2
+    assert len(cache._models) == 2
     # over its own files, as cp -r has it: the folder itself stays as it was
     checkpoint.save(tmp_path / "other", model, tokenizer, extra={"MODEL_CARD.md": "third"})
     before = folder.stat().st_mtime_ns
     shutil.copytree(tmp_path / "other", folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
     os.utime(folder, ns=(before, before))
     assert use(cache, folder) not in (first, second)
-
-
-def test_a_model_counts_as_it_is_stored_in_memory(translator: Translator) -> None:
+    translator = Translator.load(folder)
     parameters = 4 * translator.model.number_of_parameters()
     buffers = sum(buffer.nbytes for buffer in translator.model.buffers())
     assert size_of_model(translator) == 2 * parameters + buffers

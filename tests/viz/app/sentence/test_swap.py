@@ -62,26 +62,11 @@ def test_a_text_that_is_not_translated_stays_and_a_version_by_hand_is_taken_alon
     app = open_(text=" ")
     app.button(key="swap").click().run()
     assert bar(app)[:2] == ("German", " ")
+    assert all(button.key != "swap" for button in open_(text=SENTENCE, **{"class": "1"}).button)
     app = open_(text=SENTENCE, edited="Der Hund schläft.")
     app.button(key="swap").click().run()
     assert bar(app)[:2] == ("German", "Der Hund schläft.")
     assert in_url(app, "edited") is None
-
-
-def test_a_class_and_a_model_without_a_reverse_have_no_button(
-    open_: Callable[..., AppTest],
-    serve: Callable[..., AppTest],
-    trained_folder: Path,
-    tmp_path: Path,
-) -> None:
-    def is_offered(app: AppTest) -> bool:
-        assert not app.exception
-        return any(button.key == "swap" for button in app.button)
-
-    assert is_offered(open_(text=SENTENCE))
-    assert not is_offered(open_(text=SENTENCE, **{"class": "1"}))
-    dutch = write_reverse(trained_folder, tmp_path / "dutch", ("Dutch", "French"))
-    assert not is_offered(serve("translate", checkpoint=dutch, text=SENTENCE))
 
 
 def test_the_translation_is_translated_back_beside_the_sentence(open_, translator, reverse) -> None:

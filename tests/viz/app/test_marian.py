@@ -17,7 +17,6 @@ from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.draw.labels import PAGE_TITLES, quoted
 from viz.pages.architecture import PARAMETERS
 from viz.pages.architecture.boxes import BY_HEADING
-from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE_VIEW
 from viz.pages.architecture.parameters import MAXIMA, PREFIX
 from viz.pages.roles import VIEWS
@@ -93,10 +92,6 @@ def test_a_stack_of_fewer_layers_is_drawn_at_its_last_one(layer, folder, visit) 
         box = BY_HEADING[heading]
         shown = visit("architecture", arch_layer=layer, arch_box=heading).subheader[0].value
         assert shown == (f"{heading}, layer {drawn[box.stack]}" if box.layered else heading)
-    norm = "after feed forward of the decoder"
-    url = {ARCHITECTURE_VIEW: NORMS, "arch_norm": norm, "arch_layer": str(counts["decoder"])}
-    chosen = {box.key: box.value for box in visit("architecture", **url).selectbox}
-    assert chosen["arch_layer"] == url["arch_layer"]
 
 
 def test_a_typed_piece_is_one_of_the_target_language(folder, visit) -> None:

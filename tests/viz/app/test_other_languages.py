@@ -21,7 +21,6 @@ from viz.app.links.navigation import ROLES, VIEW
 from viz.app.models.menu import CHECKPOINT_VARIABLE, reads_same_language
 from viz.draw.labels import PAGE_TITLES
 from viz.pages.architecture import PARAMETERS
-from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE
 from viz.pages.masks import VIEW as MASKS
 from viz.pages.masks import WITHOUT_MASK
@@ -49,7 +48,7 @@ MORE: dict[str, list[dict[str, str]]] = {
     "positions": [{POSITIONS: "Remove positions"}],
     "training": [{TRAINING: "Curves"}],
     "architecture": [
-        *({ARCHITECTURE: view} for view in (PARAMETERS, NORMS, "tables 2 and 3")),
+        *({ARCHITECTURE: view} for view in (PARAMETERS, "tables 2 and 3")),
         {"arch_box": "Embedding of the decoder"},
         {"arch_box": "Cross-attention of the decoder"},
     ],

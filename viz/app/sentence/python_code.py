@@ -50,7 +50,7 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.analysis.paper": "costs masking norms positions scaling",
+    "transformer.analysis.paper": "costs masking positions scaling",
     "transformer.analysis.paper.arithmetic": "arithmetic sublayer_values",
     "transformer.analysis.paper.flow": "flow",
     "transformer.analysis.paper.positions": "Edit",

@@ -27,7 +27,6 @@ from viz.draw.formatting import counted, format_number, format_probability, per_
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
 from viz.draw.player import WINDOW, SearchStep
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, model_boxes
-from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
 
 OVER_VOCABULARY = (LOGITS, PROBABILITIES)
 """Values with a column for each piece of the translation."""
@@ -188,9 +187,9 @@ BOX = "arch_box"
 """Name in the URL of the open box."""
 VIEW = "arch_view"
 """Name in the URL of the view of the page."""
-
-NORMS = "norms"
-"""The view in which a norm is explained."""
+LAYER = "arch_layer"
+"""Name in the URL of the layer. It differs from that of the pages of heads, to which links lead:
+Streamlit drops a parameter from a link if a widget of the current page is bound to it."""
 
 FIRST = "encoder.self_attention"
 
@@ -354,13 +353,6 @@ def _parameters(scene: Scene, box: Box) -> dict[str, str]:
 
 def _links(box: Box, layer: int) -> None:
     """Draw links to the pages that explain the box, at the same layer and kind."""
-    if (name := short(box)) in NAMES:
-
-        def to_norms() -> None:
-            st.session_state[VIEW], st.session_state[NORM] = NORMS, name
-
-        label = "Compare layer norm with batch norm"
-        st.button(label, type="tertiary", on_click=to_norms)
     choices = {HEAD.layer: str(layer + 1), KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
     with st.container(gap=None):
         for path in box.pages:

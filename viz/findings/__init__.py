@@ -5,9 +5,9 @@ from typing import TypeAlias
 
 from transformer import AttentionTrace, Translator
 from viz.findings import passes, weights
-from viz.findings.weights import Claim, Finding
+from viz.findings.weights import Finding
 
-__all__ = ["MOST", "PAGES", "Claim", "Finding", "findings", "ranked"]
+__all__ = ["MOST", "PAGES", "Finding", "findings", "ranked"]
 
 MOST = 2
 """Largest number of findings that are shown of a page."""

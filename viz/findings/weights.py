@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,24 +27,11 @@ from viz.draw.labels import (
 )
 
 
-class Claim(NamedTuple):
-    """One number of a finding, which can be computed again from the same sentence.
-
-    `measure` names the computation, and `arguments` are its arguments, such as a head and a cell,
-    all from 0.
-    """
-
-    measure: str
-    arguments: tuple[object, ...]
-    value: float
-
-
 @dataclass(frozen=True)
 class Finding:
     """One thing that is worth seeing on a sentence: where, how much or what changed, never why."""
 
     text: str  # one plain sentence
-    claims: tuple[Claim, ...]  # the numbers of the sentence
     strength: float  # how much it is worth seeing, from 0 to 1, by which findings are ranked
     page: str  # path of the page that shows it
     choices: Mapping[str, str] = field(default_factory=dict)  # its parameters in the URL
@@ -104,10 +90,6 @@ def looked_at(trace: AttentionTrace) -> Finding | None:
         f"When the model writes {written}, {agreeing} of {total} cross-attention heads "
         f"{'looks' if agreeing == 1 else 'look'} mostly at {read}; {named_head(*head)} gives it "
         f"{per_cent(weight)}.",
-        (
-            Claim("heads that agree on a cell", (query, key), float(agreeing)),
-            Claim("weight", (head, query, key), weight),
-        ),
         strength=min(1.0, 0.5 + agreeing / total),
         page="heads",
         choices={
@@ -178,15 +160,6 @@ def neighbours(trace: AttentionTrace) -> Finding | None:
     first, *others = [head for _, heads in sides for head in heads[:1]]
     return Finding(
         f"{capitalised(', '.join(texts))} ({per_cent(least)} {share}).",
-        (
-            Claim("heads that look at a neighbour", (kind, layer), float(count)),
-            Claim("least of their shares", (kind, layer), least),
-            *(
-                Claim("share on a neighbour", (Head(kind, layer, n), offset), float(side[n]))
-                for (_, heads), offset, side in zip(sides, (-1, 1), shares, strict=True)
-                for n in heads
-            ),
-        ),
         strength=0.9 * largest,
         page="heads",
         choices={
@@ -228,7 +201,6 @@ def sinks(trace: AttentionTrace) -> Finding | None:
         f"{heads} of {int(trace.existing_heads(kind).sum())} {SCREEN_NAMES[kind]} heads "
         f"{'gives' if heads == 1 else 'give'} more than half of the weight to {quoted(end)}. "
         "“Without sinks”, under Options, shows the rest.",
-        (Claim("heads on the end token", (kind,), float(heads)),),
         strength=0.3 + shares[kind] / 2,
         page="heads",
         choices=head_choices(Head(kind, layer, head)),
@@ -263,7 +235,6 @@ def most_decided(trace: AttentionTrace) -> Finding | None:
     return Finding(
         f"{capitalised(named_head(*place))} is the most decided head: the largest weight of a row "
         f"is {format_number(value)} on average.",
-        (Claim("largest weight of a row", (place,), value),),
         strength=0.1,
         page="heads",
         choices=head_choices(place),

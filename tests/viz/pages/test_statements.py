@@ -111,6 +111,7 @@ def statements(app: Any) -> Iterator[str]:
     assert not app.exception
     for element in (*app.text, *app.caption, *app.markdown, *app.subheader):
         yield from map(_plain, element.value.splitlines())
+    yield from (_plain(link.proto.label) for link in app.get("page_link"))
     for metric in app.metric:
         yield _plain(f"{metric.label}: {metric.value}")
         yield _plain(metric.proto.help)

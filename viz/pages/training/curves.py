@@ -27,7 +27,6 @@ from viz.pages.training.runs import (
     folder_code,
     forget_unknown,
     is_live,
-    known_runs,
     load_log,
     log_problem,
     offered_runs,
@@ -43,7 +42,7 @@ VALIDATED = ("validation_loss", "validation_perplexity", "validation_bleu")
 
 def show(row: DeltaGenerator) -> None:
     """Draw the menu of runs, in the row of the views, and their curves."""
-    runs = offered_runs(RUNS, known_runs())
+    runs = offered_runs(RUNS)
     names = row.multiselect(
         "Runs",
         list(runs),

@@ -45,7 +45,6 @@ from viz.pages.training.runs import (
     forget_unknown,
     has_probes,
     is_live,
-    known_runs,
     load,
     load_all,
     load_log,
@@ -71,7 +70,7 @@ def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
 
     What is worth seeing stands beside the question of the page.
     """
-    runs = offered_runs(RUN, known_runs())
+    runs = offered_runs(RUN)
     # the first that saved attention: not the run of every model did
     index = next((n for n, folder in enumerate(runs.values()) if has_probes(folder)), 0)
     with row:

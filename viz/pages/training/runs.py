@@ -66,18 +66,6 @@ def missing_folder() -> str | None:
     return None
 
 
-def run_at(path: str, runs: Mapping[str, Path]) -> Path | None:
-    """Find the run that an old link names by its path; None if it is not among the known ones.
-
-    The path is compared as text: no file is accessed.
-    """
-    if path.startswith("~/"):
-        path = os.path.expanduser(path)  # noqa: PTH111  # pathlib's raises where there is no home
-    absolute = os.path.abspath(path)  # noqa: PTH100  # pathlib's keeps `..`
-    by_path = {os.path.abspath(folder): folder for folder in runs.values()}  # noqa: PTH100
-    return by_path.get(absolute)
-
-
 def is_inside(path: Path, folder: Path) -> bool:
     """Return whether a file lies in a folder after all links are resolved."""
     # os.path returns False for an inaccessible path, such as too long a name
@@ -159,14 +147,13 @@ RUNS_HELP = (
 _UNKNOWN = "training.unknown_runs"
 
 
-def offered_runs(name: str, runs: Mapping[str, Path]) -> dict[str, Path]:
-    """Return the runs of the menu `name` in the URL, with those that an old link names by path."""
-    requested = st.query_params.get_all(name)
-    by_path = {path: run_at(path, runs) for path in requested if path not in runs}
-    if unknown := [path for path, run in by_path.items() if run is None]:
+def offered_runs(name: str) -> dict[str, Path]:
+    """Return the runs of the menu `name` in the URL, and keep what a link names beside them."""
+    runs = known_runs()
+    if unknown := [run for run in st.query_params.get_all(name) if run not in runs]:
         # the menu removes them from the URL; the message stays until another run is chosen
         st.session_state[_UNKNOWN] = name, unknown
-    return {**runs, **{path: run for path, run in by_path.items() if run is not None}}
+    return runs
 
 
 def forget_unknown() -> None:

@@ -184,15 +184,12 @@ def small_map(
     """
     columns_text, rows_text = display_tokens(keys), row_names(queries, reads=reads, writes=writes)
     rows, columns = (index.ravel() for index in np.indices(weights.shape))
-    table = pd.DataFrame(
-        {
-            "row": rows,
-            "column": columns,
-            "looks": [rows_text[row] for row in rows],
-            "at": [columns_text[column] for column in columns],
-            "weight": weights.ravel().astype(float),
-        }
-    )
+    names = {
+        "looks": [rows_text[row] for row in rows],
+        "at": [columns_text[column] for column in columns],
+    }
+    table = pd.DataFrame({"row": rows, "column": columns, **names})
+    table["weight"] = weights.ravel().astype(float)
     scale = alt.Scale(padding=0)
     opacity = alt.Scale(domain=[0, 1], range=[0, 1])
     tooltip = [

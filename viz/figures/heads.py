@@ -212,8 +212,5 @@ def _lay_out(figure: go.Figure, width: int, height: int, top: int) -> None:
 
 def _ticks(tokens: Sequence[str]) -> dict[str, object]:
     # by position: a word that occurs twice has two rows
-    return {
-        "tickmode": "array",
-        "tickvals": list(range(len(tokens))),
-        "ticktext": [escape(token) for token in display_tokens(tokens)],
-    }
+    texts = [escape(token) for token in display_tokens(tokens)]
+    return {"tickmode": "array", "tickvals": list(range(len(tokens))), "ticktext": texts}

@@ -13,16 +13,14 @@ from viz.figures.axes import OLIVE, PURPLE
 Floats = NDArray[np.floating]
 
 
-def _rgba(color: str, opacity: int) -> str:
-    red, green, blue = bytes.fromhex(color[1:])
-    return f"rgba({red}, {green}, {blue}, {opacity})"
-
-
-SIGNED = (
-    (0.0, _rgba(OLIVE, 1)),
-    (0.5, _rgba(OLIVE, 0)),
-    (0.5, _rgba(PURPLE, 0)),
-    (1.0, _rgba(PURPLE, 1)),
+SIGNED = tuple(
+    (place, f"rgba{(*bytes.fromhex(color[1:]), opacity)}")
+    for place, color, opacity in (
+        (0.0, OLIVE, 1),
+        (0.5, OLIVE, 0),
+        (0.5, PURPLE, 0),
+        (1.0, PURPLE, 1),
+    )
 )
 """Olive below 0, purple above, and transparent at 0, for a light and a dark page; these are not
 colours of a kind of attention."""
@@ -31,7 +29,6 @@ MAX_CELLS = 256
 """Largest number of cells along a side of a map, each at least a pixel of a screen.
 
 Of more, a browser would drop some, and false waves would appear: neighbours are averaged."""
-
 
 MAX_DIMENSIONS = 128
 """Largest number of dimensions in a map: thinner lines than two pixels would show false bands."""

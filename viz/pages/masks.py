@@ -31,7 +31,8 @@ from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
-from viz.figures.axes import GREY, INK, bare_axis, pair_encoding, vega_json
+from viz.figures.axes import GREY, INK, bare_axis, vega_json
+from viz.figures.forms import TEXT, dumbbells, tips
 
 VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "remove the mask"
 IN_USE = "in use"
@@ -145,16 +146,14 @@ def _titles(*real: npt.NDArray[np.bool_]) -> list[str]:
 
     Rows and columns are given one by one where they are of different texts.
     """
+
+    def size(real: npt.NDArray[np.bool_], thing: str) -> str:
+        padding = int((~real).sum())
+        return counted(int(real.sum()), thing) + (f" + {padding} padding" if padding else "")
+
     things = ("token",) if len(real) == 1 else ("row", "column")
-    return [
-        f"Sentence {number}: {', '.join(map(_with_padding, sides, things))}"
-        for number, sides in enumerate(zip(*real, strict=True), start=1)
-    ]
-
-
-def _with_padding(real: npt.NDArray[np.bool_], thing: str) -> str:
-    padding = int((~real).sum())
-    return counted(int(real.sum()), thing) + (f" + {padding} padding" if padding else "")
+    sizes = (map(size, sides, things) for sides in zip(*real, strict=True))
+    return [f"Sentence {n}: {', '.join(texts)}" for n, texts in enumerate(sizes, start=1)]
 
 
 def _explain_grids(kind: Kind, languages: Languages) -> None:
@@ -413,13 +412,8 @@ def shift_chart(
         for side, align, dx in _SIDES
     ]
     line = alt.Chart(lines).mark_rule(color=GREY, strokeWidth=1.5, xOffset=-18, x2Offset=18)
-    rules = line.encode(
-        x=alt.X("written:Q"),
-        x2="read:Q",
-        y=alt.Y("from:O"),
-        y2="to:O",
-        tooltip=alt.Tooltip("text:N", title="shift right"),
-    )
+    ends_of_line = {"x": "written:Q", "x2": "read:Q", "y": "from:O", "y2": "to:O"}
+    rules = line.encode(**ends_of_line, tooltip=alt.Tooltip("text:N", title="shift right"))
     heading = alt.Chart(headings).mark_text(align="left", fontSize=14, fontWeight=600, color=INK)
     layers = [*texts, rules, heading.encode(x=x, y=alt.value(-36), text="title:N")]
     width = round(_UNIT * (last + _MARGIN))
@@ -428,22 +422,13 @@ def shift_chart(
 
 def share_chart(to_hidden: Floats) -> alt.LayerChart:
     """Draw the share of each head's attention, `[layer, head]`, on keys the mask would hide."""
-    layer, head = np.indices(to_hidden.shape)
-    frame = pd.DataFrame(
-        {
-            "layer": layer.ravel() + 1,
-            "head": head.ravel() + 1,
-            "share": to_hidden.ravel(),
-        }
-    )
+    layer, head = (place.ravel() + 1 for place in np.indices(to_hidden.shape))
+    frame = pd.DataFrame({"layer": layer, "head": head, "share": to_hidden.ravel()})
+    share = alt.Tooltip("share:Q", title="attention to hidden tokens", format=".4%")
     base = alt.Chart(frame, height=alt.Step(40)).encode(
         x=alt.X("head:O", axis=bare_axis(labelAngle=0, orient="top", **_PLAIN)),
         y=alt.Y("layer:O", axis=bare_axis(**_PLAIN)),
-        tooltip=[
-            alt.Tooltip("layer:O"),
-            alt.Tooltip("head:O"),
-            alt.Tooltip("share:Q", title="attention to hidden tokens", format=".4%"),
-        ],
+        tooltip=[alt.Tooltip("layer:O"), alt.Tooltip("head:O"), share],
     )
     # a scale of opacity: pale means little on a light and on a dark page
     opacity = alt.Scale(domain=[0, 1], range=[0.06, 0.9])
@@ -460,25 +445,16 @@ def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.L
     All are `[target]`; the loss is -log p in nats, and NaN at padding.
     """
     names = display_tokens(tokens)
-    frame = pd.DataFrame({"position": range(len(names)), WITH: masked, WITHOUT: unmasked})
-    frame["token"] = names
-    frame["change"] = unmasked - masked
-    frame = frame.dropna()
-    long = frame.melt(["position", "token", "change"], var_name="mask", value_name="nats")
-    y = alt.Y(
-        "position:O",
-        title="next token",
-        axis=bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120, **_PLAIN),
+    columns = {"position": range(len(names)), "token": names, "change": unmasked - masked}
+    axis = bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120, **_PLAIN)
+    change = {"nats": ("", ".4f"), "change": ("changed by", "+.4f")}
+    return dumbbells(
+        pd.DataFrame({**columns, WITH: masked, WITHOUT: unmasked}).dropna(),
+        "mask",
+        {WITH: GREY, WITHOUT: LEAKED},
+        (150, 60),
+        x=alt.X("nats:Q", title="nats", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=5)),
+        y=alt.Y("position:O", title="next token", axis=axis),
+        height=alt.Step(_LINE),
+        tooltip=tips(token=("next token", TEXT), mask=("", TEXT), **change),
     )
-    tooltip = [
-        alt.Tooltip("token:N", title="next token"),
-        alt.Tooltip("mask:N"),
-        alt.Tooltip("nats:Q", format=".4f"),
-        alt.Tooltip("change:Q", title="changed by", format="+.4f"),
-    ]
-    rule = alt.Chart(frame).mark_rule(color=GREY, strokeWidth=1.5)
-    rules = rule.encode(x=alt.X(f"{WITH}:Q"), x2=f"{WITHOUT}:Q", y=y)
-    color, shape, size = pair_encoding("mask", {WITH: GREY, WITHOUT: LEAKED}, (150, 60))
-    x = alt.X("nats:Q", title="nats", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=5))
-    dots = alt.Chart(long, height=alt.Step(_LINE)).mark_point(filled=True, opacity=1)
-    return rules + dots.encode(x, y, color, shape, size, tooltip=tooltip)

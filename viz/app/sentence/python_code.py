@@ -61,10 +61,9 @@ _MODULES = {
     "transformer.kinds": "attention_name",
     "viz.app": "model_variations",
     "viz.draw.palette": "COLOR",
-    "viz.figures.changes": "controls_chart lines_chart",
+    "viz.figures.changes": "controls_chart lines_chart offset_histogram",
     "viz.figures.head_scatter": "head_scatter",
     "viz.figures.heads": "head_map",
-    "viz.figures.offset_histogram": "offset_histogram",
     "viz.figures.positions": "encoding_map rotation_figure similarity_curves similarity_map "
     "wave_curves wavelength_chart",
     "viz.figures.schedule": "DECAYS paper_rate peak_rate sample_steps schedule_chart",

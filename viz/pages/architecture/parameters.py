@@ -25,6 +25,7 @@ from viz.app.sentence import python_code, sentence_bar
 from viz.draw.formatting import listing
 from viz.draw.palette import COLOR
 from viz.figures.axes import INK, OCHRE, PINK, SLATE, VIOLET, named_color, tick_label
+from viz.figures.forms import tips
 
 PREFIX = "arch_"
 """Prefix of the names in the URL, before the field of the configuration."""
@@ -247,10 +248,6 @@ PART_COLORS = {
 """The kinds of attention have their own colours, and other parts have different ones."""
 
 
-ROW = 64  # CSS pixels of a bar with its margins
-LEGEND = 200  # CSS pixels of the axis and the legend
-
-
 def millions(count: int) -> str:
     """Format a count such as 63.05 M; small counts are written out."""
     return f"{count / 1e6:,.2f} M" if count >= 1e5 else f"{count:,}"
@@ -272,20 +269,12 @@ def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
     y = alt.Y("model:N", sort=list(models), title=None, axis=alt.Axis(labelLimit=160, ticks=False))
     # space for the total after the longest bar
     scale = alt.Scale(domain=[0, float(totals["count"].max()) * 1.22])
-    x = alt.X(
-        "count:Q",
-        title="parameters",
-        scale=scale,
-        axis=alt.Axis(labelExpr=tick_label("~s"), tickCount=5),
-    )
+    axis = alt.Axis(labelExpr=tick_label("~s"), tickCount=5)
+    x = alt.X("count:Q", title="parameters", scale=scale, axis=axis)
     color = named_color("part", PART_COLORS, orient="bottom", columns=1, labelLimit=200)
-    tooltip = [
-        alt.Tooltip("model:N"),
-        alt.Tooltip("part:N"),
-        alt.Tooltip("count:Q", format=","),
-        alt.Tooltip("share:Q", format=".2%"),
-    ]
-    chart = alt.Chart(frame, height=ROW * len(models) + LEGEND)
+    tooltip = tips("model", "part", count=("", ","), share=("", ".2%"))
+    # each bar with its margins, the axis and the legend
+    chart = alt.Chart(frame, height=64 * len(models) + 200)
     bars = chart.mark_bar(height={"band": 0.62}).encode(
         x, y, color, order="order:O", tooltip=tooltip
     )

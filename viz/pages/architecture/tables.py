@@ -23,7 +23,8 @@ from viz.app.model_variations import (
     describe_change,
 )
 from viz.app.sentence.python_code import show_code
-from viz.figures.axes import GREY, OCHRE, VIOLET, named_color
+from viz.figures.axes import OCHRE, VIOLET, named_color
+from viz.figures.forms import rule, tips
 from viz.pages.architecture.parameters import millions
 
 MODEL_CARD = "assets/model/MODEL_CARD.md"
@@ -226,8 +227,6 @@ PANELS = {
 }
 """Title and value of the base, by column."""
 
-CHART_ROW = 30  # CSS pixels
-
 
 def difference_chart(
     changes: Sequence[tuple[str, str, float, float]], column: str
@@ -241,13 +240,9 @@ def difference_chart(
     frame = pd.DataFrame(changes, columns=["row", "whose", "bleu", "perplexity"])
     names = list(dict.fromkeys(frame["row"]))
     axis = alt.Axis(ticks=False, grid=True, labelLimit=220)
-    tooltip = [
-        alt.Tooltip("row:N"),
-        alt.Tooltip("whose:N"),
-        alt.Tooltip("bleu:Q", format="+.2f", title="BLEU difference"),
-        alt.Tooltip("perplexity:Q", format=".3f", title="perplexity, multiple"),
-    ]
-    chart = alt.Chart(frame, height=len(names) * CHART_ROW + 90)  # with the axis and the legend
+    numbers = {"bleu": ("BLEU difference", "+.2f"), "perplexity": ("perplexity, multiple", ".3f")}
+    tooltip = tips("row", "whose", **numbers)
+    chart = alt.Chart(frame, height=len(names) * 30 + 90)  # with the axis and the legend
     dots = chart.mark_point(filled=True, size=90, opacity=0.9).encode(
         alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False, padding=14)),
         alt.Y("row:N", sort=names, title=None, axis=axis),
@@ -255,7 +250,4 @@ def difference_chart(
         alt.Shape("whose:N", scale=alt.Scale(domain=list(SOURCE_COLORS)), legend=None),
         tooltip=tooltip,
     )
-    rule = alt.Chart(pd.DataFrame({"base": [base]})).mark_rule(
-        strokeDash=[4, 3], strokeWidth=1.5, color=GREY
-    )
-    return rule.encode(x="base:Q") + dots
+    return rule("base", base, strokeDash=[4, 3], strokeWidth=1.5) + dots

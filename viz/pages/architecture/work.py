@@ -26,6 +26,7 @@ from transformer.files.installed import ASSETS
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, sentence_bar
 from viz.figures.axes import OCHRE, PINK, SLATE, VIOLET, curve_color
+from viz.figures.forms import tips
 
 MEASURED = ASSETS / "layers.json"
 """Measurements written by `python -m benchmarks layers`."""
@@ -231,9 +232,5 @@ def _encoding(names: Sequence[str], frame: pd.DataFrame, quantity: str) -> dict[
         "x": alt.X("n:Q", title="length n, tokens", scale=log, axis=x),
         "y": alt.Y("value:Q", title=quantity, scale=alt.Scale(type="log"), axis=y),
         "color": curve_color("layer", names, colors, labelLimit=200),
-        "tooltip": [
-            alt.Tooltip("layer:N"),
-            alt.Tooltip("n:Q", format=",.0f"),
-            alt.Tooltip("value:Q", format=",.4~g", title=quantity),
-        ],
+        "tooltip": tips("layer", n=("", ",.0f"), value=(quantity, ",.4~g")),
     }

@@ -21,8 +21,8 @@ from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted, format_number
 from viz.draw.labels import display_tokens, measure_name, role_name
 from viz.draw.palette import COLOR
+from viz.figures.changes import offset_histogram
 from viz.figures.head_scatter import MIXED
-from viz.figures.offset_histogram import offset_histogram
 from viz.pages.corpus import job_result
 from viz.pages.corpus.measurements import Measured, first_head, means_of
 

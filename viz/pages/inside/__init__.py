@@ -29,6 +29,7 @@ from viz.draw.formatting import format_number
 from viz.draw.inside_head import encode_inside, step_of
 from viz.draw.labels import display_tokens, quoted, row_names
 from viz.figures.axes import GREY, INK, curve_color
+from viz.figures.forms import by_name, tips
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 STEP, WORD = "at", "word"
@@ -343,16 +344,10 @@ def saturation_chart(
     The measures are `[scale]` each: the largest weight, the share of the largest possible entropy,
     and the Frobenius norm of ∂α/∂s.
     """
-    frame = pd.concat(
-        pd.DataFrame({"measure": name, "scale": scales, "value": values})
-        for name, values in zip(MEASURES, measures, strict=True)
-    )
-    x = alt.X(
-        "scale:Q",
-        title="q · k is multiplied by",
-        scale=alt.Scale(type="log", domain=[10.0 ** _DECADES[0], 10.0 ** _DECADES[1]]),
-        axis=alt.Axis(grid=False, values=[0.01, 0.1, 1, 10, 100], format="~g"),
-    )
+    frame = by_name("measure", "value", dict(zip(MEASURES, measures, strict=True)), scale=scales)
+    scale = alt.Scale(type="log", domain=[10.0 ** _DECADES[0], 10.0 ** _DECADES[1]])
+    axis = alt.Axis(grid=False, values=[0.01, 0.1, 1, 10, 100], format="~g")
+    x = alt.X("scale:Q", title="q · k is multiplied by", scale=scale, axis=axis)
     axis = alt.Axis(values=[0, 0.5, 1], format="~g")
     y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
     chart = alt.Chart(frame, height=_PLOT + _LEGEND_LINE * len(MEASURES))
@@ -360,11 +355,7 @@ def saturation_chart(
         x,
         y,
         curve_color("measure", MEASURES),
-        tooltip=[
-            "measure:N",
-            alt.Tooltip("scale:Q", format=".3g"),
-            alt.Tooltip("value:Q", format=".4f"),
-        ],
+        tooltip=tips("measure", scale=("", ".3g"), value=("", ".4f")),
     )
     marked = alt.Chart(pd.DataFrame({"name": list(marks), "scale": list(marks.values())}))
     rules = marked.mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
@@ -391,21 +382,14 @@ def variance_chart(
     )
     frame = frame[frame["variance"] > 0]  # a single word has variance 0, without a logarithm
     height = _PLOT + _LEGEND_LINE * len(VARIANCES)
+    across = alt.Axis(grid=False, values=[1, 4, 16, 64, 256, 1024])
+    up = alt.Axis(values=[10.0**n for n in range(-4, 7)], format="~g")
+    logs = alt.Scale(type="log", base=2), alt.Scale(type="log", nice=False)
     chart = alt.Chart(frame, height=height).encode(
-        alt.X(
-            "width:Q",
-            title="width of q and k",
-            scale=alt.Scale(type="log", base=2),
-            axis=alt.Axis(grid=False, values=[1, 4, 16, 64, 256, 1024]),
-        ),
-        alt.Y(
-            "variance:Q",
-            title="variance of q · k",
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(values=[10.0**n for n in range(-4, 7)], format="~g"),
-        ),
+        alt.X("width:Q", title="width of q and k", scale=logs[0], axis=across),
+        alt.Y("variance:Q", title="variance of q · k", scale=logs[1], axis=up),
         curve_color("curve", VARIANCES),
-        tooltip=["curve:N", "width:Q", alt.Tooltip("variance:Q", format=".3~f")],
+        tooltip=tips("curve", width=("", ""), variance=("", ".3~f")),
     )
     gaussian_only = f"datum.curve === '{VARIANCES[1]}'"
     lines = chart.transform_filter(f"!({gaussian_only})").mark_line(strokeWidth=2)

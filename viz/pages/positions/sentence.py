@@ -6,7 +6,6 @@ from html import escape
 
 import altair as alt
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
@@ -32,7 +31,7 @@ from viz.app.sentence.python_code import search_code, show_code
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted
-from viz.figures import signed_maps
+from viz.figures import forms, signed_maps
 from viz.figures.axes import CURVE_COLORS, GREY, curve_color, word_axis
 from viz.pages.positions.tables import PICTURE, pick_stack
 
@@ -308,26 +307,20 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
 
 def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int) -> alt.LayerChart:
     """Draw log P of a translation, `[step]` in nats, over the shift of its positions from 0."""
-    table = pd.concat(
-        pd.DataFrame({"moved": name, "k": list(steps), "log_p": values})
-        for name, values in curves.items()
-    )
-    colour = curve_color("moved", list(curves), labelLimit=320, columns=2)
+    # logarithmic from 1 on, with a place for 0
+    scale = alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)])
     ticks = [0, *(4**n for n in range(8))]
-    x = alt.X(
-        "k:Q",
-        title="positions shifted by k",
-        # logarithmic from 1 on, with a place for 0
-        scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)]),
-        axis=alt.Axis(values=ticks, grid=False, labelExpr="format(datum.value, ',')"),
+    axis = alt.Axis(values=ticks, grid=False, labelExpr="format(datum.value, ',')")
+    lines = forms.curves(
+        forms.by_name("moved", "log_p", curves, k=list(steps)),
+        alt.X("k:Q", title="positions shifted by k", scale=scale, axis=axis),
+        alt.Y("log_p:Q", title="log probability of the translation", scale=alt.Scale(zero=True)),
+        curve_color("moved", list(curves), labelLimit=320, columns=2),
+        dots=40,
+        height=360 + 28 * -(-len(curves) // 2),
+        tooltip=forms.tips("moved", k=("", ","), log_p=("", ".2f")),
     )
-    y = alt.Y("log_p:Q", title="log probability of the translation", scale=alt.Scale(zero=True))
-    tooltip = ["moved:N", alt.Tooltip("k:Q", format=","), alt.Tooltip("log_p:Q", format=".2f")]
-    lines = alt.Chart(table, height=360 + 28 * -(-len(curves) // 2)).mark_line(
-        strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True)
-    )
-    rule = alt.Chart(pd.DataFrame({"k": [marked]})).mark_rule(color=GREY, strokeDash=[4, 3])
-    return rule.encode(x) + lines.encode(x, y, colour, tooltip=tooltip)
+    return forms.rule("k", marked, strokeDash=[4, 3]) + lines
 
 
 def pieces_chart(
@@ -338,19 +331,15 @@ def pieces_chart(
     The first curve is that of the unedited model.
     """
     words = display_tokens(pieces)
-    columns = {"place": range(len(pieces)), "piece": words}
-    table = pd.concat(
-        pd.DataFrame({"positions": name, **columns, "log_p": values})
-        for name, values in curves.items()
-    )
     title = f"{capitalised(languages.name('target'))}: the subword being written"
     colors = GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:]
-    lines = alt.Chart(table, height=360 + 28 * -(-len(curves) // 2)).mark_line(
-        strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True)
-    )
-    return lines.encode(
+    return forms.curves(
+        forms.by_name("positions", "log_p", curves, place=range(len(pieces)), piece=words),
         word_axis(words, title=title, labelLimit=180, labelOverlap=len(pieces) > _ALL_LABELS),
         alt.Y("log_p:Q", title="log probability of the subword", scale=alt.Scale(zero=True)),
         curve_color("positions", list(curves), colors, labelLimit=320, columns=2),
-        tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
+        width=1.5,
+        dots=40,
+        height=360 + 28 * -(-len(curves) // 2),
+        tooltip=forms.tips("positions", "piece", log_p=("", ".3f")),
     )

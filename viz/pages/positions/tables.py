@@ -6,7 +6,6 @@ from typing import NamedTuple, get_args
 import altair as alt
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -26,22 +25,18 @@ from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_difference, format_number
 from viz.draw.labels import quoted
+from viz.figures import forms
 from viz.figures.axes import CURVE_COLORS, GREY, curve_color
 from viz.figures.positions import (
     encoding_map,
+    position_maps,
     rotation_figure,
     similarity_curves,
     similarity_map,
     wave_curves,
     wavelength_chart,
 )
-from viz.figures.signed_maps import (
-    MAX_DIMENSIONS,
-    axis_title,
-    drawn_dimensions,
-    maps,
-    signed_map,
-)
+from viz.figures.signed_maps import MAX_DIMENSIONS, drawn_dimensions
 
 PICTURE = "positions-picture"
 """Key of the picture of each view."""
@@ -317,8 +312,11 @@ def learned() -> None:
     }
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
+        hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"
         plotly_chart(
-            cosine_maps(maps), key="pe_learned", alt="How similar two positions of a table are."
+            position_maps(maps, 1, hover, 440),
+            key="pe_learned",
+            alt="How similar two positions of a table are.",
         )
         neighbours = {name: np.diagonal(values, 1) for name, values in maps.items()}
         altair_chart(
@@ -381,34 +379,21 @@ def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
 Floats = NDArray[np.floating]
 
 
-def cosine_maps(cosines: Mapping[str, Floats]) -> "go.Figure":
-    """Draw the cosines of all pairs of positions, `[position, position]`, of each table."""
-    title = axis_title("position", max(map(len, cosines.values())))
-    hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"
-    return maps(
-        {name: signed_map(values, 1, hover=hover) for name, values in cosines.items()},
-        across={"title": title},
-        down={"title": title},
-        height=440,
-    )
-
-
 def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerChart:
     """Draw the cosine of each position with the next one, `[position]`, for each table.
 
     A band shows two standard deviations, `chance` each, of the cosine of two random rows.
     """
-    names = list(cosines)
-    table = pd.concat(
-        pd.DataFrame({"table": name, "position": range(len(values)), "cosine": values})
-        for name, values in cosines.items()
+    count = len(next(iter(cosines.values())))
+    lines = forms.curves(
+        forms.by_name("table", "cosine", cosines, position=range(count)),
+        alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6)),
+        alt.Y("cosine:Q", title="cosine, p and p + 1"),
+        curve_color("table", list(cosines), columns=len(cosines)),
+        width=1.5,
+        height=250,
+        tooltip=forms.tips("table", position=("", ""), cosine=("", ".3f")),
     )
-    x = alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6))
-    y = alt.Y("cosine:Q", title="cosine, p and p + 1")
-    color = curve_color("table", names, columns=len(names))
-    tooltip = ["table:N", "position:Q", alt.Tooltip("cosine:Q", format=".3f")]
-    lines = alt.Chart(table, height=250).mark_line(strokeWidth=1.5)
     random = alt.Chart(pd.DataFrame({"low": [-2 * chance], "high": [2 * chance]}))
     band = random.mark_rect(color=GREY, opacity=0.25)
-    low = alt.Y("low:Q", title="cosine, p and p + 1")
-    return band.encode(y=low, y2="high:Q") + lines.encode(x, y, color, tooltip=tooltip)
+    return band.encode(alt.Y("low:Q", title="cosine, p and p + 1"), y2="high:Q") + lines

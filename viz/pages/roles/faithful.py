@@ -40,7 +40,8 @@ from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_number
 from viz.draw.palette import COLOR
-from viz.figures.axes import CURVE_COLORS, GREY, SLATE, legend_below, word_axis
+from viz.figures.axes import CURVE_COLORS, GREY, SLATE, curve_color, word_axis
+from viz.figures.forms import TEXT, intervals, tips
 from viz.pages.roles.faithful_results import (
     attention_text,
     corpus_sentences,
@@ -301,8 +302,6 @@ Floats = npt.NDArray[np.floating]
 RANDOM = "random words"
 
 _HEIGHT, _LEGEND = 240, 60  # CSS pixels with the axes, and of the legend above them
-# all names fit on a phone
-_LEGEND_ABOVE = legend_below(orient="top", columns=2)
 
 
 def erasing_chart(
@@ -327,41 +326,31 @@ def erasing_chart(
         "" if low == high else f"{low:.2f} to {high:.2f}"
         for low, high in zip(table["low"], table["high"], strict=True)
     ]
-    x = alt.X(
-        "fraction:Q",
-        title="share of the words",
-        axis=alt.Axis(format="%", values=list(fractions), grid=False),
-        scale=alt.Scale(nice=False, zero=False, padding=8),
-    )
-    y = alt.Y(
-        "value:Q",
-        title="fall, in nats",
-        scale=alt.Scale(domain=[min(0.0, float(table[["value", "low"]].min().min())), upper]),
-        axis=alt.Axis(tickCount=5),
-    )
+    axis = alt.Axis(format="%", values=list(fractions), grid=False)
+    scale = alt.Scale(nice=False, zero=False, padding=8)
+    x = alt.X("fraction:Q", title="share of the words", axis=axis, scale=scale)
+    lower = min(0.0, float(table[["value", "low"]].min().min()))
+    scale, axis = alt.Scale(domain=[lower, upper]), alt.Axis(tickCount=5)
+    y = alt.Y("value:Q", title="fall, in nats", scale=scale, axis=axis)
     # without the slate that resembles the grey of random words
     colors = [color for color in CURVE_COLORS if color != SLATE][: len(lenses)]
-    scale = alt.Scale(domain=names, range=[*colors, GREY])
-    tooltip = [
-        alt.Tooltip("lens:N"),
-        alt.Tooltip("fraction:Q", format=".0%", title="share"),
-        alt.Tooltip("value:Q", format=".2f", title="log probability falls by"),
-        alt.Tooltip("interval:N", title="95 %"),
-    ]
-    base = alt.Chart(table, height=_HEIGHT + _LEGEND)
-    band = (
-        base.transform_filter(alt.datum.lens == RANDOM)
-        .mark_area(color=GREY, opacity=0.25)
-        .encode(x, alt.Y("low:Q"), alt.Y2("high:Q"))
+    tooltip = tips(
+        "lens",
+        fraction=("share", ".0%"),
+        value=("log probability falls by", ".2f"),
+        interval=("95 %", TEXT),
     )
+    base, is_random = alt.Chart(table, height=_HEIGHT + _LEGEND), alt.datum.lens == RANDOM
+    band = base.transform_filter(is_random).mark_area(color=GREY, opacity=0.25)
     lines = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=45, filled=True)).encode(
         x,
         y,
-        alt.Color("lens:N", scale=scale, legend=_LEGEND_ABOVE),
-        strokeDash=alt.condition(alt.datum.lens == RANDOM, alt.value([5, 4]), alt.value([1, 0])),
+        # all names fit on a phone
+        curve_color("lens", names, [*colors, GREY], orient="top", columns=2),
+        strokeDash=alt.condition(is_random, alt.value([5, 4]), alt.value([1, 0])),
         tooltip=tooltip,
     )
-    return band + lines
+    return band.encode(x, alt.Y("low:Q"), alt.Y2("high:Q")) + lines
 
 
 def upper_end(*curves: Sequence[Figure]) -> float:
@@ -388,15 +377,9 @@ def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
     scale = alt.Scale(domain=names, range=[COLOR[kind] for kind in changes])
     color = alt.Color("kind:N", scale=scale, legend=None)
     y = alt.Y("kind:N", sort=names, title=None, axis=alt.Axis(labelLimit=200, grid=False))
-    tooltip = [
-        alt.Tooltip("kind:N"),
-        alt.Tooltip("value:Q", format="+.3f", title="log probability changes by"),
-        alt.Tooltip("low:Q", format="+.3f", title="95 % from"),
-        alt.Tooltip("high:Q", format="+.3f", title="to"),
-    ]
-    base = alt.Chart(table, height=56 + 44 * len(names)).encode(y, color, tooltip=tooltip)
-    x = alt.Scale(zero=True)
-    rules = base.mark_rule(strokeWidth=3).encode(
-        alt.X("low:Q", scale=x, title="log probability of a subword changes by"), alt.X2("high:Q")
-    )
-    return rules + base.mark_point(filled=True, size=90, opacity=1).encode(alt.X("value:Q"))
+    title = "log probability of a subword changes by"
+    x = alt.X("value:Q", title=title, scale=alt.Scale(zero=True))
+    titles = {"value": "log probability changes by", "low": "95 % from", "high": "to"}
+    tooltip = tips("kind", **{column: (text, "+.3f") for column, text in titles.items()})
+    chart = intervals(table, x, y, color, width=3, size=90, tooltip=tooltip)
+    return chart.properties(height=56 + 44 * len(names))

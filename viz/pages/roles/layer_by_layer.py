@@ -36,6 +36,7 @@ from viz.figures.axes import (
     named_color,
     word_axis,
 )
+from viz.figures.forms import by_name, rule, tips
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, step_choices
 from viz.pages.roles.predictions_table import first_stable_layers, predictions_html, top_html
@@ -196,33 +197,19 @@ def sum_chart(parts: Mapping[str, float], total: float) -> alt.LayerChart:
         }
     )
     rows["right"] = rows[["start", "end"]].max(axis=1)
-    y = alt.Y(
-        "part:N",
-        sort=list(rows["part"]),
-        title=None,
-        axis=bare_axis(labelLimit=140),
-    )
+    y = alt.Y("part:N", sort=list(rows["part"]), title=None, axis=bare_axis(labelLimit=140))
     low = min(0.0, float(rows[["start", "end"]].min().min()))
     high = max(0.0, float(rows["right"].max()))
-    x = alt.X(
-        "start:Q",
-        title="logit, added up from above",
-        # space for the number after the longest bar
-        scale=alt.Scale(domain=[low, high + 0.16 * (high - low or 1.0)], nice=False),
-    )
+    # space for the number after the longest bar
+    scale = alt.Scale(domain=[low, high + 0.16 * (high - low or 1.0)], nice=False)
+    x = alt.X("start:Q", title="logit, added up from above", scale=scale)
     base = alt.Chart(rows, height={"step": _ROW})
-    colour = alt.Color(
-        "sign:N",
-        scale=alt.Scale(domain=["for", "against", "sum"], range=[PURPLE, OLIVE, GREY]),
-        legend=None,
-    )
-    tooltip = ["part:N", alt.Tooltip("value:Q", title="adds", format="+.4f")]
+    colors = alt.Scale(domain=["for", "against", "sum"], range=[PURPLE, OLIVE, GREY])
+    colour = alt.Color("sign:N", scale=colors, legend=None)
+    tooltip = tips("part", value=("adds", "+.4f"))
     bars = base.mark_bar(height=_ROW - 9).encode(x, y, colour, x2="end:Q", tooltip=tooltip)
-    figures = base.mark_text(align="left", dx=5, color=INK).encode(
-        alt.X("right:Q"), y, text="figure:N"
-    )
-    zero = alt.Chart(pd.DataFrame({"start": [0]})).mark_rule(color=GREY).encode(x=x)
-    return zero + bars + figures
+    figures = base.mark_text(align="left", dx=5, color=INK)
+    return rule("start", 0) + bars + figures.encode(alt.X("right:Q"), y, text="figure:N")
 
 
 def word_shares(
@@ -249,19 +236,16 @@ def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -
 
     The shares are `[word]` for each of `SOURCE`, `START`, `BEFORE`; the chosen word is bold.
     """
-    columns = {"place": range(len(words)), "word": list(words)}
-    frame = pd.concat(
-        pd.DataFrame({**columns, "from": name, "share": values, "order": number})
-        for number, (name, values) in enumerate(shares.items())
-    )
+    frame = by_name("from", "share", shares, place=range(len(words)), word=list(words))
+    frame["order"] = frame["from"].map([*shares].index)
     bold = {"test": f"datum.value == {chosen}", "value": "bold"}
     x = word_axis(words, labelFontWeight={"condition": bold, "value": "normal"})
     colour = named_color(
         "from", dict(zip(shares, (VIOLET, GREY, OCHRE), strict=True)), labelLimit=300
     )
     y = alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    bars, tooltip = alt.Chart(frame, height=240).mark_bar(), alt.Tooltip("share:Q", format=".1%")
-    return bars.encode(x, y, colour, order="order:O", tooltip=["word:N", "from:N", tooltip])
+    bars, tooltip = alt.Chart(frame, height=240).mark_bar(), tips("word", "from", share=("", ".1%"))
+    return bars.encode(x, y, colour, order="order:O", tooltip=tooltip)
 
 
 def _encoder_layers(

@@ -43,7 +43,8 @@ from viz.draw.caption import grid_caption, head_caption
 from viz.draw.formatting import format_number, listing
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import head_title, quoted
-from viz.figures.axes import GREY, VIOLET, pair_encoding, word_axis
+from viz.figures.axes import GREY, VIOLET, word_axis
+from viz.figures.forms import dumbbells, tips
 from viz.pages.roles.head_charts import heads_by_value
 from viz.pages.roles.removal_controls import (
     CHART_HEIGHT,
@@ -319,21 +320,15 @@ def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str,
 def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.LayerChart:
     """Draw log P of each word of the translation before and after, `[word]` in nats."""
     columns = {"place": range(len(words)), "word": words, "change": after - before}
-    table = pd.concat(
-        pd.DataFrame({**columns, "model": model, "log_p": values})
-        for model, values in ((BEFORE, before), (AFTER, after))
+    change = {"log_p": ("log probability", ".3f"), "change": ("changed by", "+.3f")}
+    return dumbbells(
+        pd.DataFrame({**columns, BEFORE: before, AFTER: after}),
+        "model",
+        {BEFORE: GREY, AFTER: VIOLET},
+        (120, 50),
+        x=word_axis(words),
+        y=alt.Y("log_p:Q", title="log probability of the word", scale=alt.Scale(zero=True)),
+        height=CHART_HEIGHT,
+        tooltip=tips("word", "model", **change),
+        labelLimit=300,
     )
-    x = word_axis(words)
-    y = alt.Y("log_p:Q", title="log probability of the word", scale=alt.Scale(zero=True))
-    tooltip = [
-        "word:N",
-        "model:N",
-        alt.Tooltip("log_p:Q", title="log probability", format=".3f"),
-        alt.Tooltip("change:Q", title="changed by", format="+.3f"),
-    ]
-    wide = pd.DataFrame({**columns, "before": before, "after": after})
-    rule = alt.Chart(wide).mark_rule(color=GREY, strokeWidth=1.5)
-    marks = pair_encoding("model", {BEFORE: GREY, AFTER: VIOLET}, (120, 50), labelLimit=300)
-    points = alt.Chart(table, height=CHART_HEIGHT).mark_point(filled=True, opacity=1)
-    rules = rule.encode(x, alt.Y("before:Q"), alt.Y2("after:Q"))
-    return rules + points.encode(x, y, *marks, tooltip=tooltip)

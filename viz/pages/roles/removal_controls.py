@@ -30,7 +30,8 @@ from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.app.sentence.search_request import History
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens, measure_name, row_names
-from viz.figures.axes import GREY, VIOLET
+from viz.figures.axes import VIOLET
+from viz.figures.forms import rule, tips
 from viz.pages.roles.corpus_map import report_state, stored_report
 
 HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
@@ -321,25 +322,18 @@ def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:
     table = pd.DataFrame(
         [(p.removed, *p.bleu) for p in curve.points], columns=["removed", "value", "low", "high"]
     )
-    x = alt.X(
-        "removed:Q",
-        title="removed heads",
-        scale=alt.Scale(domain=[0, len(curve.order)], nice=False),
-        axis=alt.Axis(grid=False, tickMinStep=1),
-    )
+    scale = alt.Scale(domain=[0, len(curve.order)], nice=False)
+    axis = alt.Axis(grid=False, tickMinStep=1)
+    x = alt.X("removed:Q", title="removed heads", scale=scale, axis=axis)
     y = alt.Y("value:Q", title="BLEU", scale=alt.Scale(zero=True))
-    tooltip = [
-        alt.Tooltip("removed:Q", title="removed heads"),
-        alt.Tooltip("value:Q", title="BLEU", format=".2f"),
-        alt.Tooltip("low:Q", title="95 % from", format=".2f"),
-        alt.Tooltip("high:Q", title="to", format=".2f"),
-    ]
+    titles = {"value": "BLEU", "low": "95 % from", "high": "to"}
+    numbers = {column: (title, ".2f") for column, title in titles.items()}
     base = alt.Chart(table, height=CHART_HEIGHT)
     band = base.mark_area(color=VIOLET, opacity=0.2).encode(x, alt.Y("low:Q"), alt.Y2("high:Q"))
-    line = base.mark_line(
-        color=VIOLET, strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True, color=VIOLET)
-    ).encode(x, y, tooltip=tooltip)
+    dots = alt.OverlayMarkDef(size=40, filled=True, color=VIOLET)
+    line = base.mark_line(color=VIOLET, strokeWidth=2, point=dots).encode(
+        x, y, tooltip=tips(removed=("removed heads", ""), **numbers)
+    )
     if at is None:
         return band + line
-    here = alt.Chart(pd.DataFrame({"removed": [at]}))
-    return band + line + here.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x)
+    return band + line + rule("removed", at, strokeDash=[4, 3], strokeWidth=2)

@@ -28,7 +28,8 @@ from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
-from viz.figures.axes import GREY, INK, bare_axis, tick_label, vega_json
+from viz.figures.axes import INK, bare_axis, tick_label, vega_json
+from viz.figures.forms import rule, tips
 from viz.pages.roles.head_charts import (
     SIGN_COLOR,
     TINY,
@@ -298,27 +299,17 @@ def pieces_chart(
     labels = f"{vega_json(list(names))}[datum.value]"
     y = alt.Y("place:O", title=None, axis=bare_axis(labelExpr=labels, labelLimit=110))
     maximum = max(float(frame["value"].abs().max()), 0.01)
-    x = alt.X(
-        "value:Q",
-        title=title,
-        # space for the mark after the longest bar
-        scale=alt.Scale(domain=[-1.12 * maximum, 1.12 * maximum], nice=False),
-        axis=alt.Axis(labelExpr=tick_label("+"), tickCount=5),
-    )
-    tooltip = [
-        "piece:N",
-        alt.Tooltip("value:Q", title=title, format="+.3f"),
-        *(alt.Tooltip(f"{name}:Q", format=".3f") for name in more),
-    ]
+    # space for the mark after the longest bar
+    scale = alt.Scale(domain=[-1.12 * maximum, 1.12 * maximum], nice=False)
+    axis = alt.Axis(labelExpr=tick_label("+"), tickCount=5)
+    x = alt.X("value:Q", title=title, scale=scale, axis=axis)
+    tooltip = tips("piece", value=(title, "+.3f"), **dict.fromkeys(more, ("", ".3f")))
     base = alt.Chart(frame, height={"step": _ROW})
     bars = base.mark_bar(height=_ROW - 8).encode(x, y, SIGN_COLOR, tooltip=tooltip)
-    zero = alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=GREY).encode(x=x)
-    layered = zero + bars
-    ends: tuple[tuple[str, Literal["left", "right"], int], ...]
-    ends = ((">= 0", "left", 4), ("< 0", "right", -4))
-    for side, align, dx in ends:
-        mark = base.transform_filter(f"datum.value {side}").mark_text(
-            color=INK, fontSize=14, align=align, dx=dx
-        )
-        layered += mark.encode(x, y, text="mark:N")
-    return layered
+    marks = base.mark_text(
+        color=INK,
+        fontSize=14,
+        align=alt.expr("datum.value >= 0 ? 'left' : 'right'"),
+        dx=alt.expr("datum.value >= 0 ? 4 : -4"),
+    )
+    return rule("value", 0) + bars + marks.encode(x, y, text="mark:N")

@@ -36,6 +36,7 @@ from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title, 
 from viz.draw.palette import COLOR
 from viz.draw.player import TrainingStep, encode_learning, learning_choice
 from viz.figures.axes import GREY, step_axis
+from viz.figures.forms import rule, tips
 from viz.findings.training import heads_form
 from viz.pages.training.runs import (
     RUNS_HELP,
@@ -337,9 +338,6 @@ def first_one_to_one(traces: Mapping[int, AttentionTrace]) -> str:
     return "No cross-attention head is one-to-one at any saved step."
 
 
-HEIGHT = 260  # CSS pixels
-
-
 def measure_chart(
     steps: Sequence[int],
     values: NDArray[np.float64],
@@ -364,24 +362,14 @@ def measure_chart(
         }
     )
     x = step_axis(alt.Scale(type="log", nice=False), values=[10**n for n in range(8)])
-    base = alt.Chart(frame, height=HEIGHT).encode(
+    base = alt.Chart(frame, height=260).encode(
         x,
         alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=5, format="~g")),
         detail="head:N",
-        tooltip=[
-            alt.Tooltip("head:N"),
-            alt.Tooltip("step:Q", format=","),
-            alt.Tooltip("value:Q", title=unit, format=".3f"),
-        ],
+        tooltip=tips("head", step=("", ","), value=(unit, ".3f")),
     )
-    others = base.transform_filter("!datum.selected").mark_line(
-        color=GREY, strokeWidth=1, opacity=0.6
-    )
-    opened = base.transform_filter("datum.selected").mark_line(
-        color=COLOR[kind],
-        strokeWidth=3,
-        point=alt.OverlayMarkDef(size=30, filled=True, color=COLOR[kind]),
-    )
-    here = alt.Chart(pd.DataFrame({"step": [marked]}))
-    rule = here.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(x)
-    return others + rule + opened
+    others, opened = map(base.transform_filter, ("!datum.selected", "datum.selected"))
+    others = others.mark_line(color=GREY, strokeWidth=1, opacity=0.6)
+    dots = alt.OverlayMarkDef(size=30, filled=True, color=COLOR[kind])
+    opened = opened.mark_line(color=COLOR[kind], strokeWidth=3, point=dots)
+    return others + rule("step", marked, strokeDash=[4, 3], strokeWidth=1.5) + opened

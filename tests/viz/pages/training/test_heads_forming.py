@@ -20,6 +20,7 @@ from training.validation import is_probe_step
 from transformer import KINDS, AttentionTrace
 from transformer.files.installed import BUNDLED
 from viz.pages.training import heads_forming as page
+from viz.pages.training import runs
 from viz.pages.training.heads_forming import first_one_to_one, forming_table, measure_chart
 
 STEPS = (1, 2, 64, 250)
@@ -232,7 +233,7 @@ def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
 
 
 def test_a_run_that_saved_nothing_says_where_it_would(tmp_path, shown, monkeypatch) -> None:
-    monkeypatch.setattr("viz.pages.training.runs.known_runs", lambda: {"runs/new": tmp_path})
+    monkeypatch.setattr(runs, "known_runs", lambda: {"runs/new": tmp_path})
     text = texts(opened("runs/new"))[-1]
     saved = ", ".join(str(step) for step in range(1, 12) if is_probe_step(step))
     assert saved in text
@@ -328,8 +329,8 @@ def test_the_first_step_with_a_head_that_is_one_to_one_is_named_or_that_there_is
 
 
 def test_the_first_run_that_saved_attention_is_open(run, tmp_path, monkeypatch, shown) -> None:
-    runs = {"without": tmp_path, "mine": run, "bundled": BUNDLED}
-    monkeypatch.setattr("viz.pages.training.runs.known_runs", lambda: runs)
+    known = {"without": tmp_path, "mine": run, "bundled": BUNDLED}
+    monkeypatch.setattr(runs, "known_runs", lambda: known)
     app = AppTest.from_function(forming_page, default_timeout=60).run()
     assert not app.exception
     assert app.selectbox(key="forming_run").value == "mine"

@@ -64,6 +64,21 @@ class Box:
 _ROOT = r"\sqrt{d_\text{model}}"
 
 
+def matrices(config: TransformerConfig) -> str:
+    """Say which of the embeddings and the projection share a matrix, as all do in the paper."""
+    if config.own_projection:
+        return (
+            "Here source, target and the projection before the softmax have a matrix each; in the "
+            "paper, all share one."
+        )
+    if config.source_vocab_size is not None:
+        return (
+            "Here the source has its own matrix, and the projection before the softmax shares that "
+            "of the target; in the paper, all share one."
+        )
+    return "Both embeddings and the projection before the softmax share one matrix."
+
+
 def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> list[Box]:
     embedding = f"{stack}.embedding"
     scaled = config.scale_embedding
@@ -72,19 +87,6 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
         if scaled
         else "Each token takes its row of a table; the paper multiplies it by √d_model."
     )
-    matrix = "Both embeddings and the projection before the softmax share one matrix."
-    if config.own_projection:
-        matrix = (
-            "Here source, target and the projection before the softmax have a matrix each; in the "
-            "paper, all share one."
-        )
-    elif config.source_vocab_size is not None:
-        matrix = (
-            "Here the source has a separate table; in the paper, both languages share one."
-            if stack == "encoder"
-            else "The projection before the softmax shares this matrix. Here the source has a "
-            "separate one; in the paper, both languages share one."
-        )
     learned = config.positions == "learned"
     encoding = "a learned row for each position, as in row (E) of Table 3"
     encoding = encoding if learned else "waves of different length"
@@ -110,7 +112,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             value=f"{embedding}.hook_tokens",
             module="shared_embedding",
             equation=r"E[x] \cdot \sqrt{d_\text{model}}" if scaled else "E[x]",
-            text=f"{row} {matrix}",
+            text=f"{row} {matrices(config)}",
             paper="§3.4",
             code=(Embedding.forward,),
         ),
@@ -199,12 +201,8 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
     heads = "one head" if config.h == 1 else f"{config.h} heads at once"
     joint = config.source_vocab_size is None
     pieces = "the joint vocabulary" if joint else "the source's own vocabulary"
-    matrix = f"It shares the matrix of the {'embeddings' if joint else 'decoder’s embedding'}."
-    if config.own_projection:
-        matrix = "It has its own matrix; in the paper it shares the embeddings' matrix."
     table = "W" if config.own_projection else "E"
-    if config.output_bias:
-        matrix += " Here each subword also has a bias; the paper has none."
+    bias = " Here each subword also has a bias; the paper has none." if config.output_bias else ""
     return (
         *_foot(
             "encoder",
@@ -255,7 +253,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             module="own_projection" if config.own_projection else "shared_embedding",
             equation=rf"x{table}^\top" + (" + b" if config.output_bias else ""),
             text="A number for each subword of the vocabulary; you see those of this translation. "
-            f"{matrix}",
+            f"{matrices(config)}{bias}",
             paper="§3.4",
             code=(model.Transformer.logits,),
             pages=("training",),

@@ -1,6 +1,7 @@
 """Figure 1 with the tensors of the sentence, what each box says as it plays, and one open box."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -183,12 +184,8 @@ def _softmax(step: SearchStep) -> str:
     return f"{best} is more probable ({largest}), but the translation goes on with {written} ({p})."
 
 
-BOX = "arch_box"
-"""Name in the URL of the open box."""
-VIEW = "arch_view"
-"""Name in the URL of the view of the page."""
-LAYER = "arch_layer"
-"""Name in the URL of the layer. It differs from that of the pages of heads, to which links lead:
+VIEW, BOX, LAYER = "arch_view", "arch_box", "arch_layer"
+"""Names in the URL. That of the layer differs from that of the pages of heads, to which links lead:
 Streamlit drops a parameter from a link if a widget of the current page is bound to it."""
 
 FIRST = "encoder.self_attention"
@@ -210,7 +207,10 @@ def show(row: DeltaGenerator) -> None:
         opened = BY_HEADING[fields.menu("Open box", headings, BOX, width=380, index=first)].name
     layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
     scene = Scene(model, trace, tensors, layers)
-    steps = _steps()
+    steps: list[SearchStep] = []
+    drawn_from = sentence_bar.drawn_from()
+    with suppress(HeadlightError):  # where the model cannot have written the translation
+        steps = search_steps(drawn_from, scored(drawn_from), None)
     sentences = memo_per_trace(
         trace,
         ("architecture.sentences", *layers.values()),
@@ -254,15 +254,6 @@ def show(row: DeltaGenerator) -> None:
     python_code.show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
 
 
-def _steps() -> list[SearchStep]:
-    """Return what was probable at each step; nothing where the model cannot have written it."""
-    bar = sentence_bar.drawn_from()
-    try:
-        return search_steps(bar, scored(bar), None)
-    except HeadlightError:
-        return []
-
-
 def _drawn(scene: Scene, box: Box, sentences: tuple[str, ...]) -> DrawnBox:
     shape = scene.shape(box)
     label = f"{scene.named(spoken_name(box), box)}: {shape}"
@@ -282,14 +273,18 @@ def _open_box(scene: Scene, box: Box) -> None:
         st.subheader(scene.named(box.heading, box), anchor=False)
     st.latex(box.equation)
     st.markdown(box.text)
-    facts = _shapes(scene, box) | _parameters(scene, box)
+    facts = _facts(scene, box)
     # in two narrow columns, without text of the user
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     with st.container(key="arch-facts"):
         st.markdown(f"| | |\n|---|---:|\n{rows}")
     with st.container(key="arch-code"):
         st.markdown(explanations.sources(box.paper, *box.code).strip())
-    _links(box, scene.layer(box))
+    # at the same layer and kind
+    url = {HEAD.layer: f"{scene.layer(box) + 1}", KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
+    with st.container(gap=None):
+        for path in box.pages:
+            navigation.link(path, _LINK_ACTIONS[path], url)
     _picture(scene, box)
 
 
@@ -325,38 +320,28 @@ def _picture(scene: Scene, box: Box) -> None:
         mounts.mount("arch-tensor", data)
 
 
-def _shapes(scene: Scene, box: Box) -> dict[str, str]:
-    layer = scene.layer(box)
+def _facts(scene: Scene, box: Box) -> dict[str, str]:
+    """Return the shapes of the values and parameters of a box, and how many parameters it has."""
+    model, layer = scene.model, scene.layer(box)
     inside = {name: scene.tensors.values[hook.format(layer)] for name, hook in box.inside}
-    shapes = {name: times(value.shape) for name, value in inside.items()}
-    if "hidden" in inside and scene.model.config.activation == "relu":
+    facts = {name: times(value.shape) for name, value in inside.items()}
+    if "hidden" in inside and model.config.activation == "relu":
         zeros = float(np.mean(inside["hidden"] == 0))
-        shapes["hidden"] += f", {zeros:.0%} set to 0 by the ReLU"
-    return shapes | {"weights" if box.kind else "out": scene.shape(box)}
-
-
-def _parameters(scene: Scene, box: Box) -> dict[str, str]:
-    model, name = scene.model, box.module.format(scene.layer(box))
+        facts["hidden"] += f", {zeros:.0%} set to 0 by the ReLU"
+    facts["weights" if box.kind else "out"] = scene.shape(box)
+    name = box.module.format(layer)
     if not name:
-        return {"parameters": "none"}
+        return facts | {"parameters": "none"}
     if name == "shared_embedding" and box.stack == "encoder" and model.source_embedding is not None:
         name = "source_embedding"
     if name.endswith(".positions") and model.config.positions == "sinusoidal":
-        return {"parameters": "none: a formula"}
+        return facts | {"parameters": "none: a formula"}
     shapes = parameter_shapes(model, name)
     if box.value == LOGITS and model.output_bias is not None:
         shapes = {**shapes, **parameter_shapes(model, "output_bias")}
-    total = sum(int(np.prod(shape)) for shape in shapes.values())
-    listed = {} if name in shapes else {matrix: times(shape) for matrix, shape in shapes.items()}
-    return listed | {"parameters": f"{total:,}"}
-
-
-def _links(box: Box, layer: int) -> None:
-    """Draw links to the pages that explain the box, at the same layer and kind."""
-    choices = {HEAD.layer: str(layer + 1), KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
-    with st.container(gap=None):
-        for path in box.pages:
-            navigation.link(path, _LINK_ACTIONS[path], choices)
+    if name not in shapes:
+        facts |= {matrix: times(shape) for matrix, shape in shapes.items()}
+    return facts | {"parameters": f"{sum(int(np.prod(x)) for x in shapes.values()):,}"}
 
 
 _LINK_ACTIONS = {

@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import ConfigError, TransformerConfig, Translator
 from transformer.analysis.paper.costs import (
-    PARTS,
     meta_model,
     parameters_by_formula,
     parameters_of_model,
@@ -26,6 +25,7 @@ from viz.draw.formatting import listing
 from viz.draw.palette import COLOR
 from viz.figures.axes import INK, OCHRE, PINK, SLATE, VIOLET, named_color, tick_label
 from viz.figures.forms import tips
+from viz.pages.architecture.boxes import matrices
 
 PREFIX = "arch_"
 """Prefix of the names in the URL, before the field of the configuration."""
@@ -41,9 +41,8 @@ MAXIMA = {
     "max_length": 65_536,
 }
 LABELS = {"vocab_size": "vocabulary", "max_length": "longest"}
-THIS_MODEL = "this model"
-"""Name of the model in use."""
-AS_CHOSEN = "your sizes"
+THIS_MODEL, AS_CHOSEN = "this model", "your sizes"
+"""Names of the model in use, and of the chosen sizes."""
 PAPER = ((TransformerConfig.base(), 65), (TransformerConfig.big(), 213))
 """Configurations with their millions of parameters in Table 3, for about 37,000 pieces."""
 
@@ -66,20 +65,17 @@ def show(row: DeltaGenerator) -> None:
     row.menu_button("Presets", list(presets), key="arch-preset", on_click=take)
     fields = _controls()
     try:
-        config = _like_a_preset(TransformerConfig(**fields), presets)
+        config = TransformerConfig(**fields)
     except ConfigError as error:
         problems.say(error)
         return
+    sizes = operator.attrgetter(*MAXIMA, "positions")
+    preset = {sizes(preset): preset for preset in presets.values()}.get(sizes(config))
+    # the fields have no biases and no sizes of the decoder, which a preset may have
+    if preset is not None and (preset.attention_bias or preset.to_dict().keys() & LATER):
+        config = preset
     formula = parameters_by_formula(config)
     counted = memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
-    vocabulary = (
-        "Each embedding and the projection have their own matrix."
-        if config.own_projection
-        else "Both embeddings and the projection share one matrix, so the vocabulary counts once."
-        if config.source_vocab_size is None
-        else "The decoder's embedding and the projection share one matrix, so the target's "
-        "vocabulary, $V$, counts once; the source's, $V_s$, has its own embedding."
-    )
     picture, details = st.columns([2, 1], gap="large")
     with picture:
         preset_counts = {name: parameters_by_formula(other) for name, other in presets.items()}
@@ -88,12 +84,19 @@ def show(row: DeltaGenerator) -> None:
             parts_chart(own | preset_counts),
             alt="Parameters of each part of the chosen configuration and of the presets.",
         )
-        _parts(config, formula, counted)
+        texts, total = part_formulas(config), sum(formula.values())
+        rows = [
+            f"| {part} | {texts[part]} | {n:,} | {counted[part]:,} | {n / total:.2%} |"
+            for part, n in formula.items()
+        ]
+        head = "| part | formula | by formula | in the model | share |\n|---|---|---:|---:|---:|"
+        with st.container(key="arch-parts"):
+            st.markdown("\n".join([head, *rows]))
     with details:
         _total(config, presets, formula, counted)
         explanations.explain(
             "Change a size to see how many parameters it adds. Each number is counted twice: by "
-            f"formula, and in the model itself. {vocabulary} {_paper_gaps()}"
+            f"formula, and in the model itself. {matrices(config)} {_paper_gaps()}"
             + explanations.sources("§3.4, Table 3", parameters_by_formula, meta_model)
         )
     python_code.show_code(f"""
@@ -143,16 +146,6 @@ def _controls() -> dict[str, Any]:
     return fields
 
 
-def _like_a_preset(
-    config: TransformerConfig, presets: dict[str, TransformerConfig]
-) -> TransformerConfig:
-    """Return the preset of the same sizes, with its biases, or the configuration itself."""
-    sizes = operator.attrgetter(*MAXIMA, "positions")
-    preset = {sizes(preset): preset for preset in presets.values()}.get(sizes(config))
-    further = preset is not None and (preset.attention_bias or preset.to_dict().keys() & LATER)
-    return preset if preset is not None and further else config
-
-
 def _total(
     config: TransformerConfig,
     presets: dict[str, TransformerConfig],
@@ -189,18 +182,6 @@ def start_token_parameters(translator: Translator) -> int:
     rows = target if config.source_vocab_size is None else source + target
     rows += target * config.own_projection
     return rows * config.d_model + target  # and its bias before the softmax
-
-
-def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:
-    total, formulas = sum(formula.values()), part_formulas(config)
-    lines = ["| part | formula | by formula | in the model | share |", "|---|---|---:|---:|---:|"]
-    lines += [
-        f"| {part} | {formulas[part]} | {formula[part]:,} | {real[part]:,} "
-        f"| {formula[part] / total:.2%} |"
-        for part in PARTS
-    ]
-    with st.container(key="arch-parts"):
-        st.markdown("\n".join(lines))
 
 
 def part_formulas(config: TransformerConfig) -> dict[str, str]:

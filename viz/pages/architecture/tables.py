@@ -18,7 +18,6 @@ from viz.app.model_variations import (
     SHAPE,
     SYMBOLS,
     TABLE_3,
-    PaperRow,
     TrainedRow,
     describe_change,
 )
@@ -37,7 +36,10 @@ def show() -> None:
     """Draw the view."""
     rows, problems = model_variations.read_all()
     base = model_variations.common_base(rows)
-    results = {} if base is None else _results_by_row(rows, base)
+    results: dict[str, list[TrainedRow]] = {}
+    for row in rows if base is not None else ():
+        if (paper := model_variations.paper_row_of(row, base)) is not None:
+            results.setdefault(paper.name, []).append(row)
     picture, notes = st.columns([2, 1], gap="large")
     with picture:
         if base is None:
@@ -52,7 +54,8 @@ def show() -> None:
         _bundled()
     _third(rows, results, base)
     st.subheader("Table 2: BLEU on newstest2014, and the cost of training", anchor=False)
-    st.dataframe(table_2(), hide_index=True, height="content", width=820, key="arch-table-2")
+    second = pd.DataFrame(TABLE_2, columns=list(TABLE_2_COLUMNS))
+    st.dataframe(second, hide_index=True, height="content", width=820, key="arch-table-2")
     explain(
         "Table 2 compares the Transformer with the best models of its time; each row of Table 3 "
         "changes one thing in the base model." + sources("§6.1, §6.2", TransformerConfig)
@@ -65,29 +68,21 @@ def show() -> None:
     """)
 
 
-def _results_by_row(rows: list[TrainedRow], base: TrainedRow) -> dict[str, list[TrainedRow]]:
-    """Group the models trained here by the name of their row in the paper."""
-    results: dict[str, list[TrainedRow]] = {}
-    for row in rows:
-        if (paper := model_variations.paper_row_of(row, base)) is not None:
-            results.setdefault(paper.name, []).append(row)
-    return results
-
-
 def _differences(results: dict[str, list[TrainedRow]], base: TrainedRow) -> None:
-    paper_base = TABLE_3[0]
     changes: list[tuple[str, str, float, float]] = []
     for paper in TABLE_3:
         for row in results.get(paper.name, []):
             if row is base:
                 continue
-            name = _row_name(paper, row, base)
-            whose: tuple[tuple[str, Any, Any], ...] = (
-                ("paper", paper, paper_base), ("here", row, base)
-            )  # fmt: skip
+            (value,) = model_variations.changes(row, base).values()
+            name = paper.name  # one for both dots of a row, such as `(B) d_k = 16, here 8`
+            if paper.change[1] != value and isinstance(value, int | float):
+                name += f", here {value:g}"
+            pairs: tuple[tuple[str, Any, Any], ...]
+            pairs = ("paper", paper, TABLE_3[0]), ("here", row, base)
             changes += [
-                (name, side, model.bleu - own_base.bleu, model.perplexity / own_base.perplexity)
-                for side, model, own_base in whose
+                (name, side, model.bleu - first.bleu, model.perplexity / first.perplexity)
+                for side, model, first in pairs
             ]
     if not changes:
         return
@@ -98,14 +93,6 @@ def _differences(results: dict[str, list[TrainedRow]], base: TrainedRow) -> None
             altair_chart(
                 difference_chart(changes, column), alt=f"Each row: {title}, in the paper and here."
             )
-
-
-def _row_name(paper: PaperRow, row: TrainedRow, base: TrainedRow) -> str:
-    """Return one name for both dots of a row, such as `(B) d_k = 16, here 8`."""
-    (value,) = model_variations.changes(row, base).values()
-    if paper.change[1] == value:
-        return paper.name
-    return f"{paper.name}, here {value:g}" if isinstance(value, int | float) else paper.name
 
 
 def _third(
@@ -195,11 +182,6 @@ def _printed(name: str, value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:.1f}" if name in ("P_drop", "epsilon_ls") else f"{value:g}"
-
-
-def table_2() -> pd.DataFrame:
-    """Build Table 2: BLEU on newstest2014, and the cost of training."""
-    return pd.DataFrame(TABLE_2, columns=list(TABLE_2_COLUMNS))
 
 
 def table_3() -> pd.DataFrame:

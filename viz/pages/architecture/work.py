@@ -25,13 +25,14 @@ from transformer.attention import MultiHeadAttention
 from transformer.files.installed import ASSETS
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, sentence_bar
+from viz.figures import forms
 from viz.figures.axes import OCHRE, PINK, SLATE, VIOLET, curve_color
-from viz.figures.forms import tips
 
 MEASURED = ASSETS / "layers.json"
 """Measurements written by `python -m benchmarks layers`."""
 MAX_LENGTH = 65_536
 WORK, MEMORY = "computation", "memory"
+SHAPE = "d = {d:,}, h = {h}, k = {k}"
 
 TABLE_1 = {
     SELF_ATTENTION: ("O(n^2 d)", "O(1)", "O(1)"),
@@ -55,7 +56,7 @@ def show() -> None:
     equal_at = {layer: f"{length:,.0f}" for layer, length in crossings(sizes).items()}
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader(f"By formula, {_shape(sizes.d, sizes.h, sizes.k)}", anchor=False)
+        st.subheader(f"By formula, {SHAPE.format(d=d, h=h, k=k)}", anchor=False)
         charts.altair_chart(
             _by_formula(quantity, sizes, longest),
             alt=f"{quantity} of one layer of each sort over the length of the sequence.",
@@ -109,10 +110,6 @@ def _by_formula(quantity: str, sizes: Sizes, longest: int) -> Any:
     return growth_chart(curves, quantity=title, crossings=points)
 
 
-def _shape(d: int, h: int, k: int) -> str:
-    return f"d = {d:,}, h = {h}, k = {k}"
-
-
 def _measured(quantity: str, sizes: Sizes) -> None:
     try:
         measurement = json.loads(MEASURED.read_text("utf-8"))
@@ -137,7 +134,7 @@ def _measured(quantity: str, sizes: Sizes) -> None:
             "reload this page."
         )
         return
-    st.subheader(f"Measured, {_shape(d, h, k)}", anchor=False)
+    st.subheader(f"Measured, {SHAPE.format(d=d, h=h, k=k)}", anchor=False)
     charts.altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
     st.text(caption)
     if (d, h, k) != (sizes.d, sizes.h, sizes.k):
@@ -181,7 +178,6 @@ LAYER_COLORS = {
 }
 """Colours of the layers of Table 1, different from those of the kinds of attention."""
 
-HEIGHT = 480  # CSS pixels
 SHORTEST, POINTS = 4, 80
 _SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '~s')"
 
@@ -209,8 +205,7 @@ def growth_chart(
         for name, (n, values) in curves.items()
     )
     encoding = _encoding(list(curves), frame, quantity)
-    mark: dict[str, Any] = {"point": alt.OverlayMarkDef(size=36, filled=True)} if dots else {}
-    lines = alt.Chart(frame, height=HEIGHT).mark_line(strokeWidth=2, **mark).encode(**encoding)
+    lines = forms.curves(frame, dots=36 * dots, height=480, **encoding)
     if not crossings:
         return lines
     rows = [(name, *point) for name, point in crossings.items()]
@@ -232,5 +227,5 @@ def _encoding(names: Sequence[str], frame: pd.DataFrame, quantity: str) -> dict[
         "x": alt.X("n:Q", title="length n, tokens", scale=log, axis=x),
         "y": alt.Y("value:Q", title=quantity, scale=alt.Scale(type="log"), axis=y),
         "color": curve_color("layer", names, colors, labelLimit=200),
-        "tooltip": tips("layer", n=("", ",.0f"), value=(quantity, ",.4~g")),
+        "tooltip": forms.tips("layer", n=("", ",.0f"), value=(quantity, ",.4~g")),
     }

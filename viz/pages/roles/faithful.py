@@ -1,6 +1,7 @@
 """The view “Faithful?”: words erased, weights made uniform or permuted, and the change of log P."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import altair as alt
 import numpy as np
@@ -70,7 +71,15 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, trace = bar.translator, bar.trace
-    report, missing = _report(translator)
+    report: FaithfulnessReport | None = None
+    missing = (
+        f"This model's lenses are not tested on a corpus yet: run {COMMAND} --checkpoint "
+        f"{translator.folder.name} --src FILE, one {translator.source_language} sentence per line."
+    )
+    try:
+        report = faithfulness_report.read(translator.folder)
+    except CheckpointError as error:
+        missing = without_paths(error)
     with controls_row("faithful-controls"):
         test = choose_one("Test", TESTS, "faithful_test")
         kind: Kind | None = None
@@ -81,7 +90,12 @@ def show() -> None:
             choice = menu("Layers", layers, "faithful_layers", width=130)
             layer = None if choice == "all" else int(choice) - 1
         seed = 0 if test == UNIFORM else whole_number("Seed", "faithful_seed", 0, 9_999, 0)
-        requested = test == ERASE and _erase_requested(translator, trace)
+        requested, sentence = False, (translator.checksum, trace.source, trace.target)
+        if test == ERASE:  # which takes seconds
+            label = "Erase on this sentence"
+            if st.button(label, key="faithful-erase", icon=":material/ink_eraser:"):
+                st.session_state[_ERASED_SENTENCE] = sentence
+            requested = st.session_state.get(_ERASED_SENTENCE) == sentence
     waits = test == ERASE and not requested
     # before the button is pressed, the development set has all the width, and comes first
     right, left = (st.container(), st.container()) if waits else st.columns(2, gap="medium")[::-1]
@@ -145,25 +159,6 @@ def _replaced_code(test: str, kind: Kind, layer: int | None, seed: int) -> str:
     """
 
 
-def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
-    try:
-        report = faithfulness_report.read(translator.folder)
-    except CheckpointError as error:
-        return None, without_paths(error)
-    return report, (
-        f"This model's lenses are not tested on a corpus yet: run {COMMAND} --checkpoint "
-        f"{translator.folder.name} --src FILE, one {translator.source_language} sentence per line."
-    )
-
-
-def _erase_requested(translator: Translator, trace: AttentionTrace) -> bool:
-    """Draw the button and return whether this sentence is erased, which takes seconds."""
-    sentence = (translator.checksum, trace.source, trace.target)
-    if st.button("Erase on this sentence", key="faithful-erase", icon=":material/ink_eraser:"):
-        st.session_state[_ERASED_SENTENCE] = sentence
-    return bool(st.session_state.get(_ERASED_SENTENCE) == sentence)
-
-
 def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requested: bool) -> None:
     measured_pieces(trace)  # raises for a sentence that cannot be tested, before the button is used
     if not requested:
@@ -195,11 +190,10 @@ def _stored_erasing(report: FaithfulnessReport, *, wide: bool) -> None:
     _curves("corpus", named, report.random, report.fractions, wide=wide)
     for sentence in corpus_sentences(report):
         st.text(sentence)
-    columns = {
-        "lens": [*named],
-        "Kendall's τ": [_with_interval(result.kendall) for result in named.values()],
-        "Spearman's ρ": [_with_interval(result.spearman) for result in named.values()],
-    }
+    columns = {"lens": [*named]}
+    for title, name in (("Kendall's τ", "kendall"), ("Spearman's ρ", "spearman")):
+        figures = (map(format_number, getattr(result, name)) for result in named.values())
+        columns[title] = ["{} ({} to {})".format(*figure) for figure in figures]
     _agreement("corpus", columns)
     st.caption(corpus_text(report))
 
@@ -228,23 +222,20 @@ def _curves(
 
 
 def _agreement(section: str, columns: dict[str, list[str]]) -> None:
-    st.caption(
-        "Does a lens rank words as erasing them one by one does? (1 = same order, 0 = unrelated)"
-    )
+    question = "Does a lens rank words as erasing them one by one does?"
+    st.caption(f"{question} (1 = same order, 0 = unrelated)")
     st.dataframe(pd.DataFrame(columns), hide_index=True, key=f"faithful-{section}-agreement")
 
 
 def _replace(
     model: Transformer, trace: AttentionTrace, test: str, kind: Kind, layer: int | None, seed: int
 ) -> None:
-    layers = None if layer is None else (layer,)
-
-    def compute() -> Floats:
-        if test == UNIFORM:
-            return uniform_changes(model, trace, kind, layers)
-        return permuted_changes(model, trace, kind, layers, seed=seed)
-
-    changes = memo_per_trace(trace, ("faithful", test, kind, layer, seed), compute)
+    replaced = partial(permuted_changes, seed=seed) if test == PERMUTED else uniform_changes
+    changes = memo_per_trace(
+        trace,
+        ("faithful", test, kind, layer, seed),
+        lambda: replaced(model, trace, kind, None if layer is None else (layer,)),
+    )
     words, by_word = word_log_probs(trace, changes)
     scope = "all layers" if layer is None else f"layer {layer + 1}"
     st.text(
@@ -269,11 +260,6 @@ def _stored_attention(report: FaithfulnessReport, test: str) -> None:
         alt=f"Change of the log probability of a subword with {weights} weights, by kind.",
     )
     st.caption(corpus_text(report))
-
-
-def _with_interval(figure: Figure) -> str:
-    value, low, high = map(format_number, figure)
-    return f"{value} ({low} to {high})"
 
 
 def _explain(test: str) -> None:

@@ -1,6 +1,7 @@
 """The view “Layer by layer”: predictions of each layer, parts of a logit, shares of the source."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import altair as alt
 import numpy as np
@@ -23,7 +24,7 @@ from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import search_code, show_code
 from viz.app.sentence.translation_line import MARKS, show_candidate
-from viz.draw.formatting import format_number
+from viz.draw.formatting import counted, format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures.axes import (
     GREY,
@@ -186,15 +187,11 @@ def sum_chart(parts: Mapping[str, float], total: float) -> alt.LayerChart:
     """Draw each summand from where the one before it ended, and their total below."""
     values = list(parts.values())
     ends = np.cumsum(values)
-    rows = pd.DataFrame(
-        {
-            "part": [*parts, "= logit"],
-            "start": [*(ends - values), 0.0],
-            "end": [*ends, total],
-            "value": [*values, total],
-            "figure": [*(format_number(v, sign=True) for v in values), format_number(total)],
-            "sign": [*signs(np.array(values)), "sum"],
-        }
+    rows = pd.DataFrame({"part": [*parts, "= logit"], "start": [*(ends - values), 0.0]}).assign(
+        end=[*ends, total],
+        value=[*values, total],
+        figure=[*(format_number(v, sign=True) for v in values), format_number(total)],
+        sign=[*signs(np.array(values)), "sum"],
     )
     rows["right"] = rows[["start", "end"]].max(axis=1)
     y = alt.Y("part:N", sort=list(rows["part"]), title=None, axis=bare_axis(labelLimit=140))
@@ -260,46 +257,35 @@ def _encoder_layers(
         bind="query-params",
     ):
         return
+    settings = sentence_bar.settings()
+
+    def read(layer: int) -> LayerReading:
+        stop = SearchBudget()
+        return decoder_lens(translator, trace, layer, should_stop=stop, **settings.arguments)
+
+    readings = []
     try:
         with progress_bar("Translating from each encoder layer") as report:
-            readings = []
             for layer in range(N + 1):
                 report(layer, N + 1)
-                readings.append(_reading(translator, trace, layer))
+                key = "decoder lens", settings, layer
+                readings.append(memo_per_trace(trace, key, partial(read, layer)))
     except HeadlightError as error:
         say(error)
         return
     names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
     for reading in readings:
+        pieces = counted(reading.length, "subword")
+        if not reading.ended:
+            pieces = f"stopped without an end after {pieces}"
+        log_p = f"log probability of the original translation {format_number(reading.log_prob)}"
         show_candidate(
             reading.translation.text,
             translation.text,
-            _reading_caption(reading),
+            f"{pieces} · {log_p}",
             title=names.get(reading.layer, f"Layer {reading.layer}"),
         )
     st.caption(
         f"{MARKS} The decoder learned to read only the last layer (DecoderLens, Langedijk et al. "
         "2023): you see what it can use from an earlier one, not all that the layer holds."
-    )
-
-
-def _reading(translator: Translator, trace: AttentionTrace, layer: int) -> LayerReading:
-    """Compute the translation from one layer, once for all users."""
-    settings = sentence_bar.settings()
-    return memo_per_trace(
-        trace,
-        ("decoder lens", settings, layer),
-        lambda: decoder_lens(
-            translator, trace, layer, should_stop=SearchBudget(), **settings.arguments
-        ),
-    )
-
-
-def _reading_caption(reading: LayerReading) -> str:
-    """Return the figures of a reading."""
-    pieces = f"{reading.length} subword{'' if reading.length == 1 else 's'}"
-    if not reading.ended:
-        pieces = f"stopped without an end after {pieces}"
-    return (
-        f"{pieces} · log probability of the original translation {format_number(reading.log_prob)}"
     )

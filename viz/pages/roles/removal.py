@@ -116,17 +116,18 @@ def _effect(
 
     A message on the page says what is wrong with the others.
     """
-    named, wrong = parse_removals(controls.removed, translator.model)
+    named, problem = parse_removals(controls.removed, translator.model)
     donor, no_donor = second_sentence(translator, controls, named)
     measured = (translator.folder / MEANS_FILE).exists()
     removals, unfitting = fitting_removals(named, trace, donor, measured=measured)
-    effect, failed = Effect(trace, trace, translation), ""
+    problem = problem or no_donor or unfitting
+    effect = Effect(trace, trace, translation)
     try:
         settings = sentence_bar.settings()
         effect = effect_of(translator, translation, trace, donor, removals, settings)
     except HeadlightError as error:
-        removals, failed = [], without_paths(error)
-    if problem := wrong or no_donor or unfitting or failed:
+        removals, problem = [], problem or without_paths(error)
+    if problem:
         st.text(problem)
     return donor, named, removals, effect
 
@@ -199,10 +200,8 @@ def _translation(
         title = f"{how} {heads}. {escape(describe_change(translation.text, new.text))}"
         figures = f"log probability {change}"
         if new.text != translation.text:
-            figures = (
-                f"log probability: new translation {format_number(new.log_prob)}; original, scored "
-                f"with this change: {change}"
-            )
+            figures = f"log probability: new translation {format_number(new.log_prob)}; original, "
+            figures += f"scored with this change: {change}"
     with st.container(key="removal-translation"):
         show_candidate(new.text, translation.text, figures, title=title)
 
@@ -210,18 +209,14 @@ def _translation(
 def describe_change(before: str, after: str) -> str:
     """Say in one sentence what changed heads did to the words of a translation, never why."""
     old, new = before.split(), after.split()
-    changes = []
-    for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes():
-        there, here = quoted(" ".join(old[first:last])), quoted(" ".join(new[start:end]))
-        texts = {
-            "delete": f"drops {there}",
-            "insert": f"adds {here}",
-            "replace": f"writes {here} instead of {there}",
-        }
-        changes += [texts[change]] if change != "equal" else []
-    if not changes:
-        return "Same translation: other heads make up for it."
-    return f"It {listing(changes)}."
+    texts = {"delete": "drops {0}", "insert": "adds {1}", "replace": "writes {1} instead of {0}"}
+    changes = [
+        texts[change].format(quoted(" ".join(old[a:b])), quoted(" ".join(new[c:d])))
+        for change, a, b, c, d in SequenceMatcher(None, old, new, False).get_opcodes()
+        if change != "equal"
+    ]
+    same = "Same translation: other heads make up for it."
+    return f"It {listing(changes)}." if changes else same
 
 
 UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")
@@ -247,14 +242,10 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
         else:
             queue_outdated_notice()
 
-    note = None
-    if signed:
-        note = "Each square: weight after minus before; rows sum to 0."
-    elif controls.paints:
-        note = (
-            "Click a square, or drag along its row, to paint. The row then looks equally at its "
-            "painted squares."
-        )
+    note = "Each square: weight after minus before; rows sum to 0." if signed else None
+    if controls.paints and not signed:
+        note = "Click a square, or drag along its row, to paint. "
+        note += "The row then looks equally at its painted squares."
     unused = which != "before" and any(
         removal.place == controls.head and removal.how in UNUSED for removal in removals
     )

@@ -50,8 +50,8 @@ from viz.pages.roles.pieces import (
 )
 from viz.pages.roles.removal_controls import open_removal
 
-ERASE = "erase"
-"""Name in the URL: whether the pieces of a long sentence are erased."""
+ERASE, MEASURE = "erase", "why_heads"
+"""Names in the URL: whether the pieces of a long sentence are erased; the measure of the heads."""
 MAX_ERASED_AT_ONCE = 32
 """Subwords up to which the check runs automatically; more take seconds."""
 MAX_ERASED = 128
@@ -146,10 +146,9 @@ def _sources(
         if erased is None:
             st.text(why_not)
         else:
+            title = "lost when erased, nats"
             altair_chart(
-                pieces_chart(
-                    tokens, erased, "lost when erased, nats", places=places, marked=marked
-                ),
+                pieces_chart(tokens, erased, title, places=places, marked=marked),
                 key="why-erased",
                 alt=f"What the log-odds lose when each {language} subword is erased.",
             )
@@ -167,10 +166,8 @@ def _erased(
     """Return the change by erasing each piece, or None with a message."""
     pieces = len(trace.source_pieces)
     if pieces > MAX_ERASED:
-        return None, (
-            f"This sentence has {pieces} subwords: the page erases them one by one up to "
-            f"{MAX_ERASED}."
-        )
+        most = f"the page erases them one by one up to {MAX_ERASED}."
+        return None, f"This sentence has {pieces} subwords: {most}"
     if pieces > MAX_ERASED_AT_ONCE and not st.toggle(
         f"Erase each of {pieces} subwords", key=ERASE, bind="query-params"
     ):
@@ -186,8 +183,6 @@ def _erased(
         return None, without_paths(error)
 
 
-MEASURE = "why_heads"
-"""Name in the URL of the measure of the heads."""
 Measure = Literal["gradient × value", "direct logits"]
 DECODER_KINDS: tuple[DecoderKind, ...] = get_args(DecoderKind)
 MAX_NAMED = 5
@@ -221,8 +216,8 @@ def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, o
         (written, [pair for pair in ordered if pair[1] > 0]),
         (other, [pair for pair in reversed(ordered) if pair[1] < 0]),
     ):
-        none = f"No head speaks for {quoted(piece)}."
-        st.text(f"For {quoted(piece)}" if favouring else none)
+        text = "For {}" if favouring else "No head speaks for {}."
+        st.text(text.format(quoted(piece)))
         buttons = [(head, format_number(value, sign=True)) for head, value in favouring]
         head_buttons("why-open", buttons[:MAX_NAMED])
 
@@ -234,16 +229,14 @@ def show_open_head(
     kind, place = head.kind, (head.layer, head.head)
     head_heading(head)
     values = evidence.values[kind][place]
-    total = format_number(float(values.sum()), sign=True)
-    summary = f"{total} nats by gradient × value"
-    if kind != "encoder_self":
-        direct = format_number(float(evidence.direct[kind][place]), sign=True)
-        summary += f", {direct} by direct logits"
-    st.text(f"{summary}: above 0 it speaks for {favours}")
-    tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
+    summary = f"{format_number(float(values.sum()), sign=True)} nats by gradient × value"
     further: dict[str, Array] = {}
     if kind != "encoder_self":  # whose rows are not steps
+        direct = format_number(float(evidence.direct[kind][place]), sign=True)
+        summary += f", {direct} by direct logits"
         further["weight"] = trace.weights(kind)[place][step, : len(values)]
+    st.text(f"{summary}: above 0 it speaks for {favours}")
+    tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
     names, places = display_tokens(tokens), strongest(values)
     altair_chart(
         pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
@@ -284,17 +277,12 @@ def pieces_chart(
     `names`, `values` and `marked`, a ≠ after the bar, are `[place]`, and so are `more` values of
     the tooltip.
     """
-    more = more or {}
-    marks = [False] * len(names) if marked is None else marked
-    frame = pd.DataFrame(
-        {
-            "place": list(places),
-            "piece": [names[n] for n in places],
-            "value": [float(values[n]) for n in places],
-            "sign": signs(values[list(places)]),
-            "mark": ["≠" if marks[n] else "" for n in places],
-            **{name: [float(column[n]) for n in places] for name, column in more.items()},
-        }
+    more, marks = more or {}, marked or [False] * len(names)
+    columns = {"value": values, **more}
+    frame = pd.DataFrame({"place": list(places), "piece": [names[n] for n in places]}).assign(
+        sign=signs(values[list(places)]),
+        mark=["≠" if marks[n] else "" for n in places],
+        **{name: column[list(places)].astype(float) for name, column in columns.items()},
     )
     labels = f"{vega_json(list(names))}[datum.value]"
     y = alt.Y("place:O", title=None, axis=bare_axis(labelExpr=labels, labelLimit=110))

@@ -12,15 +12,9 @@ __all__ = ["MOST", "PAGES", "Finding", "findings", "ranked"]
 MOST = 2
 """Largest number of findings that are shown of a page."""
 
-FromWeights: TypeAlias = Callable[[AttentionTrace], Finding | None]
 FromModel: TypeAlias = Callable[[Translator, AttentionTrace], Finding | None]
 
-FROM_WEIGHTS: tuple[FromWeights, ...] = (
-    weights.looked_at,
-    weights.neighbours,
-    weights.sinks,
-    weights.most_decided,
-)
+FROM_WEIGHTS = (weights.looked_at, weights.neighbours, weights.sinks, weights.most_decided)
 FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
     "translate": (passes.hardly_used,),
     "roles": (passes.costliest_head,),

@@ -59,12 +59,9 @@ MANY = 0.3
 def are_shares(trace: AttentionTrace) -> bool:
     """Return whether every row sums to 1: external arrays may not."""
     return all(
-        bool((heads >= 0).all() and (np.abs(heads.sum(-1) - 1) <= TOLERANCE).all())
+        bool((layer[:n] >= 0).all() and (np.abs(layer[:n].sum(-1) - 1) <= TOLERANCE).all())
         for kind in trace.kinds
-        for heads in (
-            layer[:count]
-            for layer, count in zip(trace.weights(kind), trace.head_count(kind), strict=True)
-        )
+        for layer, n in zip(trace.weights(kind), trace.head_count(kind), strict=True)
     )
 
 
@@ -135,14 +132,13 @@ def _are_words(
 
 def neighbours(trace: AttentionTrace) -> Finding | None:
     """Find the layer in which most heads look one token back or ahead; it opens two of them."""
-    layers: list[tuple[int, float, Kind, int, npt.NDArray[np.float64]]] = []
-    for kind in trace.kinds:
-        if kind == "cross":
-            continue
-        for layer, shares in enumerate(neighbour_shares(trace, kind)):  # [side, head]
-            if count := int((shares.max(0) > MOST).sum()):
-                layers.append((count, float(shares.max()), kind, layer, shares))
-    if not layers:
+    layers: list[tuple[int, float, Kind, int, npt.NDArray[np.float64]]] = [
+        (int((shares.max(0) > MOST).sum()), float(shares.max()), kind, layer, shares)
+        for kind in trace.kinds
+        if kind != "cross"
+        for layer, shares in enumerate(neighbour_shares(trace, kind))  # [side, head]
+    ]
+    if not any(count for count, *_ in layers):
         return None
     count, largest, kind, layer, shares = max(layers, key=lambda entry: entry[:2])
     sides = [
@@ -186,19 +182,17 @@ def neighbour_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float6
 
 def sinks(trace: AttentionTrace) -> Finding | None:
     """Find the kind of which most heads give most of their weight to the end token."""
-    counts = {kind: end_shares(trace, kind) for kind in trace.kinds}
-    shares = {
-        kind: float((values > MOST).sum() / trace.existing_heads(kind).sum())
-        for kind, values in counts.items()
-    }
+    values = {kind: end_shares(trace, kind) for kind in trace.kinds}
+    existing = {kind: int(trace.existing_heads(kind).sum()) for kind in trace.kinds}
+    shares = {kind: float((x > MOST).sum() / existing[kind]) for kind, x in values.items()}
     if not shares or max(shares.values()) < MANY:
         return None
-    kind = max(shares, key=lambda name: shares[name])
-    heads = int((counts[kind] > MOST).sum())
+    kind = max(shares, key=shares.__getitem__)
+    heads = int((values[kind] > MOST).sum())
     end = next(key for key in trace.labels(kind).keys if key in trace.special.ends)
-    layer, head = map(int, np.unravel_index(counts[kind].argmax(), counts[kind].shape))
+    layer, head = map(int, np.unravel_index(values[kind].argmax(), values[kind].shape))
     return Finding(
-        f"{heads} of {int(trace.existing_heads(kind).sum())} {SCREEN_NAMES[kind]} heads "
+        f"{heads} of {existing[kind]} {SCREEN_NAMES[kind]} heads "
         f"{'gives' if heads == 1 else 'give'} more than half of the weight to {quoted(end)}. "
         "“Without sinks”, under Options, shows the rest.",
         strength=0.3 + shares[kind] / 2,
@@ -220,18 +214,14 @@ def end_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float64]:
 
 def most_decided(trace: AttentionTrace) -> Finding | None:
     """Find the head whose largest weights are largest, the end token aside, if it is decided."""
-    values = {
-        kind: np.nan_to_num(measure(by_pieces(trace, kind), kind, "confidence"))
-        for kind in trace.kinds
-    }
-    if not values:
+    places: list[tuple[float, Head]] = []
+    for kind in trace.kinds:
+        values = np.nan_to_num(measure(by_pieces(trace, kind), kind, "confidence"))
+        layer, head = map(int, np.unravel_index(values.argmax(), values.shape))
+        places.append((float(values[layer, head]), Head(kind, layer, head)))
+    value, place = max(places, key=lambda pair: pair[0], default=(0.0, Head("cross", 0, 0)))
+    if value <= MOST or len(trace.labels(place.kind).keys) < 2:
         return None
-    kind = max(values, key=lambda name: float(values[name].max()))
-    layer, head = map(int, np.unravel_index(values[kind].argmax(), values[kind].shape))
-    value = float(values[kind][layer, head])
-    if value <= MOST or len(trace.labels(kind).keys) < 2:
-        return None
-    place = Head(kind, layer, head)
     return Finding(
         f"{capitalised(named_head(*place))} is the most decided head: the largest weight of a row "
         f"is {format_number(value)} on average.",

@@ -166,17 +166,11 @@ def _explain_grids(kind: Kind, languages: Languages) -> None:
         f"after {languages.with_article('source', 'one')}: the mask hides only padding, so “both” "
         "is the padding mask.",
     }
+    functions = padding_mask, causal_mask, padding_and_causal_mask, attention_scores
     explain(
         "Each row is a position, each column a token that it may or may not see. Padding makes all "
         f"sentences of a batch equally long. {which_mask[kind]} A mask adds −∞ to a score before "
-        "the softmax, so the weight is exactly 0."
-        + sources(
-            "§3.2.3, equation 1",
-            padding_mask,
-            causal_mask,
-            padding_and_causal_mask,
-            attention_scores,
-        )
+        "the softmax, so the weight is exactly 0." + sources("§3.2.3, equation 1", *functions)
     )
 
 
@@ -279,8 +273,8 @@ _MEANING: dict[Kind, str] = {
 def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     """Draw the figures of the whole batch, and explain them."""
     with st.container(horizontal=True, gap="medium"):
-        st.metric("Loss with the mask", f"{masked.mean_loss:.3f} nats", width="content")
-        st.metric("Loss without it", f"{unmasked.mean_loss:.3f} nats", width="content")
+        for label, losses in (("Loss with the mask", masked), ("Loss without it", unmasked)):
+            st.metric(label, f"{losses.mean_loss:.3f} nats", width="content")
         st.metric(
             f"Attention to {HIDDEN[kind]}, whole batch",
             f"{unmasked.to_hidden.mean():.1%}",
@@ -302,11 +296,11 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     """
     hides = unmasked.hides
     if not hides.any():
-        reason = "has one position" if kind == "decoder_self" else "is padded"
-        scope = "Every" if kind == "decoder_self" else "No"
+        every = "every sentence of this batch has one position"
+        reason = every if kind == "decoder_self" else "no sentence of this batch is padded"
         return (
-            f"Add a sentence of another length: {scope.lower()} sentence of this batch {reason}, "
-            "so this mask hides nothing and the loss stays the same."
+            f"Add a sentence of another length: {reason}, so this mask hides nothing and the loss "
+            "stays the same."
         )
     with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
     which = "longer" if kind == "decoder_self" else "padded"
@@ -386,14 +380,12 @@ def shift_chart(
         # both sides together, so that a piece is marked in the same way on each
         shown = display_tokens([*read, *written])
         left = _APART * sentence
-        for position in range(len(read)):
-            opacity = _FADED if written[position] == PADDING else 1.0
-            rows.append((left, position, "reads", shown[position], opacity))
-            rows.append((left + 1, position, "predicts", shown[len(read) + position], opacity))
-            if position and written[position] != PADDING:
-                text = f"position {position} predicts “{shown[position]}”, "
-                text += f"position {position + 1} reads it"
-                ends.append((left + 1, position - 1, left, position, text))
+        for n, (before, after) in enumerate(zip(shown, shown[len(read) :], strict=False)):
+            opacity = _FADED if written[n] == PADDING else 1.0
+            rows += [(left, n, "reads", before, opacity), (left + 1, n, "predicts", after, opacity)]
+            if n and written[n] != PADDING:
+                text = f"position {n} predicts “{before}”, position {n + 1} reads it"
+                ends.append((left + 1, n - 1, left, n, text))
     tokens = pd.DataFrame(rows, columns=["column", "position", "side", "token", "opacity"])
     lines = pd.DataFrame(ends, columns=["written", "from", "read", "to", "text"])
     headings = pd.DataFrame({"column": _APART * np.arange(len(titles)) - _MARGIN, "title": titles})

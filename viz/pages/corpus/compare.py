@@ -62,11 +62,10 @@ def show(translator: Translator, measured: Measured) -> str:
             which = choose_one("Compare with", options, "compare_with", labelled=True)
             if which == MODEL_HERE:
                 name = menu("Second model", list(folders), "second_model", width=320)
-    second = (
-        _measured_here(lines, key, name, folders[name])
-        if which == MODEL_HERE
-        else _opened_file(translator, lines)
-    )
+    if which == MODEL_HERE:
+        second = _measured_here(lines, key, name, folders[name])
+    else:
+        second = _opened_file(translator, lines)
     if second is not None:
         try:
             _draw(lines, second, (key, second.key))
@@ -83,9 +82,8 @@ def show(translator: Translator, measured: Measured) -> str:
 
 def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
     """Return the code of both comparisons; the second measurement is a model's or a file's."""
-    texts = "{pair.number: pair.source for pair in lines.pairs}"
     measured = f"""
-        texts = {texts}
+        texts = {{pair.number: pair.source for pair in lines.pairs}}
         numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
         second = measure_lines({load_call(model or "")}, numbered, costs=False)
     """
@@ -163,11 +161,8 @@ def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
     if lines.heads == second.lines.heads:
         measure = menu("Measure", measures, "compare_measure", width=220, format_func=measure_name)
         st.caption(f"{capitalised(HEAD_MEASURES[measure])}.")
-        heads = memo(
-            ("compared heads", key, measure),
-            lambda: compared_heads(lines, second.lines, measure),
-        )
-        _heads(heads, measure)
+        name = "compared heads", key, measure
+        _heads(memo(name, lambda: compared_heads(lines, second.lines, measure)), measure)
     else:
         st.text(
             f"The models have {len(lines.heads)} and {len(second.lines.heads)} heads in different "
@@ -186,10 +181,8 @@ def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
 
 def _heads(table: pd.DataFrame, measure: str) -> None:
     """Draw the largest differences, and the table of all heads."""
-    names = [
-        head_title(kind, layer - 1, head - 1)
-        for kind, layer, head in zip(table["kind"], table["layer"], table["head"], strict=True)
-    ]
+    places = table[["kind", "layer", "head"]].to_numpy()
+    names = [head_title(kind, layer - 1, head - 1) for kind, layer, head in places]
     named = table[["first", "second", "difference", "low", "high"]]
     named.insert(0, "head", names)
     left, right = st.columns([5, 7], gap="medium")

@@ -28,10 +28,8 @@ from viz.pages.corpus.measurements import Measured, first_head, means_of
 
 MEASURE = "corpus_measure"
 """Name in the URL."""
-
 LONGEST = 64
 """Subwords of a side up to which a sentence has a small map."""
-
 AT_ONCE = 300
 """Lines up to which tokens are counted automatically, at some 8 ms a line."""
 
@@ -58,10 +56,9 @@ def show(translator: Translator, measured: Measured) -> str:
     with left:
         _distances(lines, head)
     with middle:
-        tokens = _tokens(translator, measured, head)
-    if tokens is not None:
-        with middle:
+        if (tokens := _tokens(translator, measured, head)) is not None:
             _token_table("Tokens with the most weight", tokens.keys, ["key"])
+    if tokens is not None:
         with right:
             _token_table("Pairs with the most weight", tokens.pairs, ["query", "key"])
     explain(

@@ -15,7 +15,6 @@ from viz.app.models import menu
 STEPS = {"translate": "translating", "measure": "measuring", "costs": "scoring"}
 """Parts of the work on the screen."""
 
-
 Work = Callable[[Translator, Report], object]
 
 

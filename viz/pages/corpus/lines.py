@@ -40,11 +40,8 @@ from viz.pages.corpus.measurements import (
 LINES = "corpus_lines"
 """Name in the URL."""
 EXAMPLES, OWN = "examples", "your lines"
-
-MAX_LINES = 10_000
-MAX_BYTES = 16 * MIB
-"""Largest size of a file of lines, in bytes."""
-
+MAX_LINES, MAX_BYTES = 10_000, 16 * MIB
+"""Largest number of lines, and size of a file of them."""
 FEW = 200
 """Lines up to which the cost of each head is measured unless the user says otherwise."""
 
@@ -110,10 +107,8 @@ def _own(translator: Translator) -> Measured | None:
     is_same = own is not None and own.model == model
     lines = remembered(own.key) if own is not None and is_same else None
     is_busy = job is not None and job.is_active
-    label = "Your lines"
-    if lines is not None:
-        label = f"{label}: {_summary(translator, lines)}"
-    with st.expander(label, expanded=lines is None and not is_busy):
+    summary = "" if lines is None else f": {_summary(translator, lines)}"
+    with st.expander(f"Your lines{summary}", expanded=lines is None and not is_busy):
         _fields(translator, None if own is None or lines is None else own.key)
         if lines is not None:
             _notes_table(translator, lines)
@@ -126,20 +121,16 @@ def _own(translator: Translator) -> Measured | None:
                 "earlier results."
             )
         return None
-    if lines is None:
-        if not is_busy:
-            _offer_again(own, is_same, model, translator.folder)
-        return None
-    return Measured(own.key, lines)
-
-
-def _offer_again(own: OwnLines, is_same: bool, model: object, folder: Path) -> None:
-    why, label = "The server no longer has this measurement.", "Measure again"
-    if not is_same:
-        why, label = "These lines were measured with another model.", "Measure with this one"
-    st.text(why)
-    again = own_lines(model, own.texts, own.references, costs=own.costs)
-    st.button(label, key="corpus-again", on_click=_measure, args=(again, folder))
+    if lines is not None:
+        return Measured(own.key, lines)
+    if not is_busy:
+        why, label = "The server no longer has this measurement.", "Measure again"
+        if not is_same:
+            why, label = "These lines were measured with another model.", "Measure with this one"
+        st.text(why)
+        again = own_lines(model, own.texts, own.references, costs=own.costs)
+        st.button(label, key="corpus-again", on_click=_measure, args=(again, translator.folder))
+    return None
 
 
 def own_lines(
@@ -242,9 +233,8 @@ def _forecast(lines: int, heads: int) -> str:
     expected = seconds([PIECES] * lines, passes)
     time = f"{expected:.0f} seconds" if expected < 100 else f"{expected / 60:.0f} minutes"
     text = f"{counted(lines, 'line')}, about {time}."
-    if expected < jobs.LONGEST:
-        return text
-    return f"{text} The server stops after {jobs.LONGEST / 60:.0f} minutes: run {COMMAND}."
+    limit = f" The server stops after {jobs.LONGEST / 60:.0f} minutes: run {COMMAND}."
+    return text + limit * (expected >= jobs.LONGEST)
 
 
 def _measure(own: OwnLines, folder: Path) -> None:
@@ -286,13 +276,10 @@ def _open_result(translator: Translator) -> None:
     except HeadlightError as error:
         state[_PROBLEM] = without_paths(error)
         return
-    texts, references = (
-        tuple(getattr(pair, name) for pair in lines.pairs) for name in ("source", "reference")
-    )
-    costs = COST in lines.head_values
-    state[_OWN] = OwnLines(
-        key, identity(translator), texts, references if any(references) else None, costs
-    )
+    texts = tuple(pair.source for pair in lines.pairs)
+    references = tuple(pair.reference for pair in lines.pairs)
+    given = references if any(references) else None
+    state[_OWN] = OwnLines(key, identity(translator), texts, given, COST in lines.head_values)
     state.pop(_PROBLEM, None)
     st.rerun()
 

@@ -207,18 +207,15 @@ def summary_sentences(summary: RemovalSummary, heads: int) -> list[str]:
     change = [format_number(float(part), 3, sign=True) for part in summary.change]
     changed = [per_cent(float(part)) for part in summary.changed]
     controls = summary.control_changes
+    costly = int((controls <= summary.change.value).sum())
     sentences = [
         f"Without {'this head' if heads == 1 else f'these {heads} heads'}, log p per subword "
         f"changes by {change[0]} ({change[1]} to {change[2]}; {format_p(summary.p)}).",
         f"{changed[0]} ({changed[1]} to {changed[2]}) of the translations differ.",
+        f"Control: {costly} of {len(controls)} random sets of as many heads of the same kinds "
+        f"cost as much ({format_p(summary.control_p)}).",
     ]
-    if len(controls):
-        costly = int((controls <= summary.change.value).sum())
-        sentences.append(
-            f"Control: {costly} of {len(controls)} random sets of as many heads of the same kinds "
-            f"cost as much ({format_p(summary.control_p)})."
-        )
-    return sentences
+    return sentences if len(controls) else sentences[:2]
 
 
 def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None:
@@ -235,11 +232,8 @@ def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None
             [lines.pairs[row].reference for row in rows],
         ),
     )
-    texts = {
-        name: [f"{figure.value:.1f} ({figure.low:.1f} to {figure.high:.1f})"
-               for figure in (score.before, score.after)] + [format_p(score.p)]
-        for name, score in scores.items()
-    }  # fmt: skip
+    cell = "{0.value:.1f} ({0.low:.1f} to {0.high:.1f})".format
+    texts = {x: (cell(s.before), cell(s.after), format_p(s.p)) for x, s in scores.items()}
     frame = pd.DataFrame.from_dict(texts, orient="index", columns=["before", "after", "test"])
     st.table(frame, border="horizontal")
     st.caption(f"On {counted(len(rows), 'line')} with a reference; paired bootstrap.")

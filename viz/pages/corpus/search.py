@@ -71,11 +71,11 @@ def show(translator: Translator, measured: Measured) -> str:
     name, ascending, head = _choose_order(translator, measured)
     patterns = _choose_patterns()
     measure = name.removeprefix(HEAD)
-    values = (
-        lines.sentence_values[measure]
-        if head is None
-        else lines.values_of(head, measure).astype(np.float64)
-    )
+    values, title = lines.sentence_values.get(measure), measure_name(measure)
+    shown = f"lines.sentence_values[{measure!r}]"
+    if head is not None:
+        values = lines.values_of(head, measure).astype(np.float64)
+        title, shown = f"{title}, {head.title}", f"lines.values_of({head_code(head)}, {measure!r})"
     try:
         rows = memo(
             ("matching rows", key, patterns), lambda: matching_rows(translator, lines, patterns)
@@ -83,7 +83,6 @@ def show(translator: Translator, measured: Measured) -> str:
     except InputError as error:
         say(error)
     else:
-        title = measure_name(measure) if head is None else f"{measure_name(measure)}, {head.title}"
         if np.isnan(values).all():
             st.text(f"{quoted(title)} is not measured: choose another measure.")
         else:
@@ -94,9 +93,6 @@ def show(translator: Translator, measured: Measured) -> str:
         f"{description}. Shares of the source: {SOURCE_SHARE_LIMITS}"
         + sources("", sentence_measures, matching_rows)
     )
-    shown = f"lines.sentence_values[{measure!r}]"
-    if head is not None:
-        shown = f"lines.values_of({head_code(head)}, {measure!r})"
     return f"""
         # Lines by {measure}
         patterns = LinePatterns{tuple(patterns)}

@@ -103,6 +103,7 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
     """Draw the menu of lenses, and for norms the menu of what is measured."""
     names = list(LENSES_BY_NAME)
     choose_first_of_link(name, LENS_NAMES[lens])
+    lines = (f"**{LENS_NAMES[option]}**: {text}" for option, text in _HELP.items())
     choice = st.selectbox(
         label,
         names,
@@ -110,9 +111,7 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
         key=name,
         bind="query-params",
         width=160,
-        help="  \n".join(
-            f"**{LENS_NAMES[option]}**: {description}" for option, description in _HELP.items()
-        ),
+        help="  \n".join(lines),
     )
     if LENSES_BY_NAME[choice] != "norm":
         return LENSES_BY_NAME[choice]
@@ -163,7 +162,6 @@ OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 
 Mode = Literal["one head", "step by step", "compare"]
 
-
 _LAYERS = "controls.layers"
 _BARE: dict[str, Any] = {"bind": "query-params", "label_visibility": "collapsed"}
 _SEVERAL: dict[str, Any] = {"bind": "query-params", "selection_mode": "multi"}
@@ -178,13 +176,9 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
         with st.popover("Options", width="content"):
             lens = pick_lens(LENS)
             sinks = pick_sinks()
-            words = st.toggle(
-                "Merge subwords",
-                key="words",
-                bind="query-params",
-                help="Shows whole words: the mean over the rows of a word’s subwords, and the sum "
-                "over their columns.",
-            )
+            text = "Shows whole words: the mean over the rows of a word’s subwords, and the sum "
+            text += "over their columns."
+            words = st.toggle("Merge subwords", key="words", bind="query-params", help=text)
             sort = st.selectbox(
                 "Sort by",
                 head_grid.SORTS,
@@ -202,23 +196,17 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
             if st.session_state.get(_LAYERS, most) != most:  # of the previous model or kinds
                 st.session_state["layers"] = names
             st.session_state[_LAYERS] = most
-            selected = st.pills(
-                "Layers in the grid", names, default=names, key="layers", **_SEVERAL
-            )
+            label = "Layers in the grid"
+            selected = st.pills(label, names, default=names, key="layers", **_SEVERAL)
             text = "How the large map turns weights into colours. The numbers stay the same."
             scale = st.selectbox(
                 "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
             )
             text = "Smaller weights are not drawn. Point at a square to read its number."
+            bounds = 0.0, 0.5, 0.0, 0.01
+            name = "threshold"
             threshold = st.slider(
-                "Hide weights below",
-                0.0,
-                0.5,
-                0.0,
-                0.01,
-                key="threshold",
-                bind="query-params",
-                help=text,
+                "Hide weights below", *bounds, key=name, bind="query-params", help=text
             )
     with place:  # what it offers depends on the lens
         choices = worth_seeing.default_choices("heads")

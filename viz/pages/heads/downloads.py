@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from urllib.parse import urlencode
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -21,8 +22,6 @@ from viz.pages.heads.controls import OTHER_MODEL
 from viz.report import report
 from viz.trace_files import column, csv_bytes, lens_frame, name_lens
 
-_BINARY = "application/octet-stream"
-
 
 def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
     """Draw the menu of downloads; each file is made when it is requested."""
@@ -40,16 +39,12 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
         st.caption(caption)
         subject = "All heads" if tells_heads(lens) else "All layers"
         every = " ".join([subject, *title_end(lens, sinks=sinks)])
+        rows = partial(all_csv, trace, lens, sinks=sinks)
+        arrays = partial(npz, trace, lens, sinks=sinks)
         for label, data, part, ending, mime in (
             ("This map as CSV", lambda: csv(opened), opened.title, "csv", "text/csv"),
-            (
-                f"{subject} as CSV",
-                lambda: all_csv(trace, lens, sinks=sinks),
-                every,
-                "csv",
-                "text/csv",
-            ),
-            (f"{subject} as NPZ", lambda: npz(trace, lens, sinks=sinks), every, "npz", _BINARY),
+            (f"{subject} as CSV", rows, every, "csv", "text/csv"),
+            (f"{subject} as NPZ", arrays, every, "npz", "application/octet-stream"),
             ("HTML report", page, f"report {opened.title}", "html", "text/html"),
         ):
             _button(label, data, origin.file_name(part, ending), mime)
@@ -70,17 +65,14 @@ def _link() -> str:
 
 def csv(opened: OpenMap) -> bytes:
     """Format the open map as CSV: a line for each weight in full precision, counted from 1."""
-    queries, keys = opened.labels
-    frame = pd.DataFrame(
-        {
-            "query_from_1": [q + 1 for q in range(len(queries)) for _ in keys],
-            "key_from_1": [k + 1 for _ in queries for k in range(len(keys))],
-            "query_token": [token for token in queries for _ in keys],
-            "key_token": [token for _ in queries for token in keys],
-            "lens": opened.lens,
-            column(opened.lens, sinks=opened.sinks): opened.weights.ravel(),
-        }
-    )
+    query, key = (place.ravel() for place in np.indices(opened.weights.shape))
+    tokens = {
+        "query_token": [opened.labels.queries[n] for n in query],
+        "key_token": [opened.labels.keys[n] for n in key],
+    }
+    frame = pd.DataFrame({"query_from_1": query + 1, "key_from_1": key + 1, **tokens})
+    frame["lens"] = opened.lens
+    frame[column(opened.lens, sinks=opened.sinks)] = opened.weights.ravel()
     return csv_bytes(frame)
 
 

@@ -54,7 +54,7 @@ class Choices:
     @property
     def as_trained(self) -> bool:
         """True if the scores are those of the paper's equation."""
-        return as_in_paper(self.scale, self.temperature)
+        return self.scale == PAPER_SCALE and self.temperature == 1
 
     @property
     def place(self) -> Head:
@@ -76,11 +76,6 @@ class Choices:
         return self.scale, self.temperature, None if self.every_head else self.head
 
 
-def as_in_paper(scale: Scale, temperature: float) -> bool:
-    """Return whether scale and temperature are those of equation 1."""
-    return scale == PAPER_SCALE and temperature == 1
-
-
 def show() -> None:
     """Draw the page for the sentence in the bar."""
     if (bar := sentence_bar.traced()) is None:
@@ -97,12 +92,9 @@ def show() -> None:
             lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
         )
         _picture(translator, trace, values, choices)
-        navigation.link(
-            "heads",
-            "See the map of this head among all others",
-            head_picker.link_parameters(*choices.place),
-        )
-        card = {**head_picker.link_parameters(*choices.place), navigation.VIEW: navigation.ROLES}
+        url = head_picker.link_parameters(*choices.place)
+        navigation.link("heads", "See the map of this head among all others", url)
+        card = {**url, navigation.VIEW: navigation.ROLES}
         navigation.link("roles", "See what this head does", card)
         _charts(trace, values, choices)
     except HeadlightError as error:
@@ -147,7 +139,7 @@ def _code(choices: Choices) -> str:
         # {choices.place.title}
         result = arithmetic(values, {head}, {word}, {factor})
         # Large scores: one token takes all
-        factors = np.geomspace({10.0 ** _DECADES[0]}, {10.0 ** _DECADES[1]}, {len(factors())})
+        factors = np.geomspace({10.0 ** _DECADES[0]}, {10.0 ** _DECADES[1]}, {FACTORS})
         result = scaling.saturation((k @ q[{word}])[values.seen[{word}]], factors)
         # Wider q and k: larger scores
         result = scaling.dot_variance(q, k)
@@ -185,7 +177,7 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
             f"Apply to all {heads} heads",
             key="every",
             bind="query-params",
-            disabled=as_in_paper(scale, temperature),
+            disabled=scale == PAPER_SCALE and temperature == 1,
             help="Otherwise they change in this head alone. First change scale or temperature.",
         )
     return Choices(kind, layer, head, word, scale, float(temperature), every_head)
@@ -215,19 +207,16 @@ def _edits(translator: Translator, choices: Choices) -> dict[str, hooks.Hook]:
         return {}
     config = translator.model.config
 
-    def factor(kind: Kind) -> float:
+    def rescale(kind: Kind, layer: int, head: int | None = None) -> tuple[str, hooks.Hook]:
         # of the model's own scores, which are already divided by √d_k
         d_k = config.stack(kind).d_k
-        return scaling.factor(choices.scale, d_k, choices.temperature) * math.sqrt(d_k)
+        factor = scaling.factor(choices.scale, d_k, choices.temperature) * math.sqrt(d_k)
+        point = f"{kinds.attention_name(kind, layer)}.hook_attn_scores"
+        return point, scaling.rescale(factor, head)
 
     if not choices.every_head:
-        module = kinds.attention_name(choices.kind, choices.layer)
-        return {f"{module}.hook_attn_scores": scaling.rescale(factor(choices.kind), choices.head)}
-    return {
-        f"{kinds.attention_name(kind, layer)}.hook_attn_scores": scaling.rescale(factor(kind))
-        for kind in kinds.KINDS
-        for layer in range(config.stack(kind).N)
-    }
+        return dict([rescale(*choices.place)])
+    return dict(rescale(kind, n) for kind in kinds.KINDS for n in range(config.stack(kind).N))
 
 
 def _picture(
@@ -266,7 +255,7 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Large scores: one token takes all", anchor=False)
-        scales = factors()
+        scales = np.geomspace(10.0 ** _DECADES[0], 10.0 ** _DECADES[1], FACTORS)
         row = scaling.saturation(dots, scales)
         maximum = math.log2(len(dots)) or 1.0  # one key alone has no entropy
         marks = {shown_scale(name): scaling.factor(name, d_k) for name in get_args(Scale)}
@@ -327,13 +316,8 @@ VARIANCES = (
     "this head, as if independent",
 )
 """The curves of the variance of q·k, in the order of their colours."""
-_DECADES = (-2, 2)
+_DECADES, FACTORS = (-2, 2), 81  # of the axis of `saturation_chart`
 _PLOT, _LEGEND_LINE = 260, 28  # CSS pixels of the plot, and of a line of its legend
-
-
-def factors() -> Floats:
-    """Return the factors of q·k along the axis of `saturation_chart`, `[scale]`."""
-    return np.geomspace(10.0 ** _DECADES[0], 10.0 ** _DECADES[1], 81)
 
 
 def saturation_chart(
@@ -371,14 +355,11 @@ def variance_chart(
     The measured one is over all pairs of words. The predicted one is the sum of the variances of
     the single products. The Gaussian one is that of vectors drawn from N(0, 1).
     """
-    curves = {
-        VARIANCES[0]: (gaussian_width, gaussian_width.astype(np.float64)),
-        VARIANCES[1]: (gaussian_width, gaussian),
-        VARIANCES[2]: (width, measured),
-        VARIANCES[3]: (width, predicted),
-    }
+    drawn = {VARIANCES[0]: gaussian_width.astype(np.float64), VARIANCES[1]: gaussian}
+    of_head = {VARIANCES[2]: measured, VARIANCES[3]: predicted}
     frame = pd.concat(
-        pd.DataFrame({"curve": name, "width": x, "variance": y}) for name, (x, y) in curves.items()
+        by_name("curve", "variance", values, width=at)
+        for values, at in ((drawn, gaussian_width), (of_head, width))
     )
     frame = frame[frame["variance"] > 0]  # a single word has variance 0, without a logarithm
     height = _PLOT + _LEGEND_LINE * len(VARIANCES)

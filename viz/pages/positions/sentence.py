@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from transformer import Translation, Translator, embedding
+from transformer import InputError, Translation, Translator, embedding
 from transformer.analysis.paper.positions import (
     Edit,
     Stack,
@@ -70,17 +70,14 @@ def embeddings() -> None:
             st.metric(label, f"{rms:.4f}", width="content")
     with explanation:
         config = translator.model.config
-        sinusoidal = config.positions == "sinusoidal"
+        learned = ". The positions of this model are learned."
+        if config.positions == "sinusoidal":
+            learned = ": 1/√2 = 0.7071 for positions, as sin² + cos² = 1."
         times = "times √d_model " if config.scale_embedding else ""
         explain(
             f"The first layer reads the embedding {times}plus the position. RMS is the root of the "
-            "mean square over all tokens and dimensions"
-            + (
-                ": 1/√2 = 0.7071 for positions, as sin² + cos² = 1. "
-                if sinusoidal
-                else ". The positions of this model are learned. "
-            )
-            + "Purple is above 0, olive below; colours saturate at the ends of the scale."
+            f"mean square over all tokens and dimensions{learned} Purple is above 0, olive below; "
+            "colours saturate at the ends of the scale."
             + sources("§3.4, §3.5", embedding.Embedding.forward)
         )
     show_code(f"""
@@ -103,11 +100,10 @@ def beyond() -> None:
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     config = translator.model.config
     if config.positions != "sinusoidal":
-        st.text(
+        raise InputError(
             f"This model has a learned table of {config.max_length} positions and nothing beyond: "
             f"choose a model with sinusoidal positions."
         )
-        return
     log_p = {
         name: memory.memo_per_trace(
             trace,
@@ -131,8 +127,8 @@ def beyond() -> None:
         )
     edits = {name: Edit("moved", stacks, k) for name, stacks in MOVED.items()}
     with candidates:
-        for name in MOVED:
-            edit, bar_log_p = edits[name], log_p[name][STEPS.index(k)]
+        for name, edit in edits.items():
+            bar_log_p = log_p[name][STEPS.index(k)]
             _candidate(f"{name} by {k:,}", translator, translation, edit, bar_log_p)
     code = f"""
         # Shifted by k
@@ -184,18 +180,15 @@ def without() -> None:
             f"translation. {MARKS}" + sources("§3.2.3, §3.5", embedding.Embedding.forward)
         )
     with candidates:
-        bar_log_p = {name: float(log_p.sum()) for name, log_p in piece_log_p.items()}
         unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
-        changed = [
-            name
-            for name, edit in edits.items()
-            if _edited(translator, translation, edit).text != unedited.text
-        ]
+        texts = {name: _edited(translator, translation, edit).text for name, edit in edits.items()}
+        changed = [name for name, text in texts.items() if text != unedited.text]
         names = f": {listing(changed)}" if changed else ""
         change = "changes" if len(changed) == 1 else "change"
         st.text(f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}.")
         for name, edit in edits.items():
-            _candidate(name, translator, translation, edit, bar_log_p[name])
+            log_p = float(piece_log_p[name].sum())
+            _candidate(name, translator, translation, edit, log_p)
         if languages.source == PAIR_LANGUAGE:
             show_pair(translator)
     code = f"""
@@ -223,9 +216,8 @@ def _candidate(
     name: str, translator: Translator, translation: Translation, edit: Edit, bar_log_p: float
 ) -> None:
     new = _edited(translator, translation, edit)
-    log_p = f"log probability {format_number(new.log_prob)}"
-    course = f"{format_number(translation.log_prob)} → {format_number(bar_log_p)}"
-    figures = f"{log_p} · original translation: {course}"
+    log_p, before, after = map(format_number, (new.log_prob, translation.log_prob, bar_log_p))
+    figures = f"log probability {log_p} · original translation: {before} → {after}"
     show_candidate(new.text, translation.text, figures, title=name)
     sentence_bar.show_notices_of(new)
 
@@ -249,21 +241,20 @@ def show_pair(translator: Translator) -> None:
     beam_size = st.session_state[sentence_bar.BEAM]
     without = []
     for text in PAIR:
-        plain = cached_results.translate(translator, text, beam_size)
+        plain = quoted(cached_results.translate(translator, text, beam_size).text)
         settings = SearchSettings(beam_size=beam_size)
         edited = cached_results.translate_edited(
             translator, text, settings, _REMOVED.hooks(), repr(_REMOVED)
         )
         without.append(edited.text)
-        st.text(
-            f"{quoted(text)} becomes {quoted(plain.text)}, without encoder positions "
-            f"{quoted(edited.text)}."
+        texts = (
+            f"{quoted(text)} becomes {plain}",
+            f"without encoder positions {quoted(without[-1])}.",
         )
-    st.text(
-        "Without positions, both are the same sentence to the encoder."
-        if len(set(without)) == 1
-        else "Without positions, this model still finds two different translations."
-    )
+        st.text(", ".join(texts))
+    same = "both are the same sentence to the encoder."
+    two = "this model still finds two different translations."
+    st.text(f"Without positions, {same if len(set(without)) == 1 else two}")
     with st.container(horizontal=True, gap="small"):
         for text in PAIR:
             st.button(f"Use “{text}”", on_click=search_request.put_text, args=(text,))

@@ -143,20 +143,18 @@ def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
 def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
     steps = [r for r in records if "loss" in r]
     validations = [r for r in records if r.keys() >= {*VALIDATED}]
+    lines = []
+    if steps:
+        hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
+        lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
+        if journal.plan(records).keys() >= PLAN:
+            lines.append(_schedule(records))
+    if validations:
+        step, *values = (validations[-1][field] for field in ("step", *VALIDATED))
+        result = "loss {:.3f}, perplexity {:.2f}, BLEU {:.1f}".format(*map(float, values))
+        lines.append(f"validation at step {int(step):,}: {result}")
     with st.container(key=f"run-{name}", gap=None):
         st.text(f"{name}{' · running' if live else ''}")
-        lines = []
-        if steps:
-            hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
-            lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
-            if journal.plan(records).keys() >= PLAN:
-                lines.append(_schedule(records))
-        if validations:
-            loss, perplexity, bleu = (float(validations[-1][field]) for field in VALIDATED)
-            lines.append(
-                f"validation at step {int(validations[-1]['step']):,}: loss {loss:.3f}, "
-                f"perplexity {perplexity:.2f}, BLEU {bleu:.1f}"
-            )
         st.caption("  \n".join(lines))
 
 

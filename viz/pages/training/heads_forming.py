@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES, measure
-from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles
 from transformer.files.installed import BUNDLED
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
@@ -32,7 +33,7 @@ from viz.app.sentence import worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.caption import Origin, grid_caption
 from viz.draw.formatting import format_number
-from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title, role_name
+from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title
 from viz.draw.palette import COLOR
 from viz.draw.player import TrainingStep, encode_learning, learning_choice
 from viz.figures.axes import GREY, step_axis
@@ -58,12 +59,10 @@ from viz.pages.training.runs import (
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
-
-_OPENED = "forming_opened"
-"""Name in the session state of the state in which the player was opened."""
-
 MAX_NAMED = 3
 """Unreadable files that are named one by one."""
+
+_OPENED = "forming_opened"  # in the session: the state in which the player was opened
 
 
 def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
@@ -101,13 +100,11 @@ def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGene
         return
     with row:
         names = {str(n): _name(n, probes) for n, probes in enumerate(sentences, start=1)}
-        number = int(
-            menu("Sentence", list(names), SENTENCE, width=330, format_func=names.__getitem__)
-        )
-    probes = sentences[number - 1]
+        shown = names.__getitem__
+        number = menu("Sentence", list(names), SENTENCE, width=330, format_func=shown)
     # the menu's names in the URL, for a link
-    here = {RUN: name, SENTENCE: _name(number, probes)}
-    _pictures(here, folder, probes, question)
+    here = {RUN: name, SENTENCE: names[number]}
+    _pictures(here, folder, sentences[int(number) - 1], question)
 
 
 def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
@@ -148,16 +145,11 @@ def _pictures(
         st.text(f"{len(problems) - MAX_NAMED:,} more files of this sentence cannot be drawn.")
     if not traces:
         return
-    confidence = {
-        step: float(measured(trace, "cross", "confidence").mean()) for step, trace in traces.items()
-    }
+    confidence = {n: float(measured(x, "cross", "confidence").mean()) for n, x in traces.items()}
     formed = heads_form(confidence, here)
     worth_seeing.link("training", question, [formed] if formed else [])
     losses = _losses(folder, traces)
-    steps = [
-        TrainingStep(step, trace, written.get(step), losses.get(step, ""))
-        for step, trace in traces.items()
-    ]
+    steps = [TrainingStep(n, x, written.get(n), losses.get(n, "")) for n, x in traces.items()]
     opened = _opened((str(folder), here[SENTENCE]), traces)
     kind, layer, head = _linked_head(traces[max(traces)], opened.heads)
     step = _linked_step([*traces]) or max(traces)
@@ -301,16 +293,6 @@ def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64
     )
 
 
-def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
-    """Find the role of every head of one kind."""
-
-    def compute() -> list[list[str]]:
-        names = head_roles(by_pieces(trace, kind), kind)
-        return [[role_name(role, kind) for role in layer] for layer in names]
-
-    return memo_per_trace(trace, ("roles", kind), compute)
-
-
 def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
     """Build a table of the mean confidence of each kind: its ends, its extremes and half its rise.
 
@@ -333,7 +315,10 @@ def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
 def first_one_to_one(traces: Mapping[int, AttentionTrace]) -> str:
     """Name the first step at which a head of cross-attention is one-to-one."""
     for step, trace in traces.items():
-        if any("one-to-one" in layer for layer in roles(trace, "cross")):
+        roles = memo_per_trace(
+            trace, "cross roles", partial(head_roles, by_pieces(trace, "cross"), "cross")
+        )
+        if any(ONE_TO_ONE in layer for layer in roles):
             return f"The first saved step with a one-to-one cross-attention head is {step:,}."
     return "No cross-attention head is one-to-one at any saved step."
 

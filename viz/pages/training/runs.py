@@ -20,13 +20,9 @@ from viz.draw.labels import quoted
 
 RUNS_VARIABLE = "HEADLIGHT_RUNS"
 """Environment variable that names the folder of runs; `runs` beside the app unless set."""
-
-MODEL_NAME = "this model's"
-FORMING_NAME = "the bundled recipe on one GPU"
-
+MODEL_NAME, FORMING_NAME = "this model's", "the bundled recipe on one GPU"
 MAX_RUNS = 200
 """Largest number of the server's runs in the menus, newest first."""
-
 LIVE_SECONDS = 600.0
 """Seconds after the last line of its log for which a run counts as live: a validation writes no
 line for minutes, and a run that counted as ended is not followed any more."""
@@ -132,11 +128,11 @@ def log_problem(name: str, log: Log) -> str | None:
     """Describe the invalid lines of a run's log; None without any."""
     if not log.wrong:
         return None
-    number, reason = next(iter(log.wrong.items()))
-    others = len(log.wrong) - 1
-    plural = f", and neither {'is' if others == 1 else 'are'} {others:,} more" if others else ""
+    (number, reason), *others = log.wrong.items()
+    more = f", and neither {'is' if len(others) == 1 else 'are'} {len(others):,} more"
     rest = "you see the other lines" if log.records else "nothing can be drawn"
-    return f"{name}: line {number:,} of run.jsonl is not a run record ({reason}){plural}; {rest}."
+    text = f"line {number:,} of run.jsonl is not a run record ({reason})"
+    return f"{name}: {text}{more if others else ''}; {rest}."
 
 
 RUNS_HELP = (
@@ -172,19 +168,13 @@ def report_missing(name: str) -> None:
 
 Probes: TypeAlias = dict[int, Path]
 """Files of one sentence by step, in order."""
-
 MAX_FILES = 3_000
 """Largest number of files of a run: a thousand steps of three sentences."""
-
-MAX_PROBE_BYTES = 4 * 2**20
-"""Largest unpacked file; a base model's weights on forty pieces have 2.8 MB."""
-
-MAX_TOTAL_BYTES = 256 * 2**20
-"""Largest unpacked size of all steps of one sentence, in bytes."""
-
+MAX_PROBE_BYTES, MAX_TOTAL_BYTES = 4 * 2**20, 256 * 2**20
+"""Largest unpacked size of a file, where a base model's weights on forty pieces have 2.8 MB; and of
+all steps of one sentence."""
 MAX_HEADS = 64
 """Largest number of layers, and of heads of a layer."""
-
 MAX_SUM = 1.01
 """Largest sum of the weights of a query, with the rounding of bfloat16."""
 

@@ -75,7 +75,6 @@ def _code_parts(
     compared: tuple[versus.OtherDecoding, Translation] | None,
     choice: maps.MapChoice,
 ) -> list[str]:
-    """Return the code of each picture that is drawn."""
     parts = []
     if isinstance(links, both_links.BothLinks):
         parts.append(f"""

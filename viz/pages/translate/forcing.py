@@ -204,15 +204,9 @@ def reasons(beam_size: int) -> dict[Reason, str]:
 def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -> None:
     """Draw each written piece with its probability, the best alternatives beside it."""
     st.subheader("What the model almost wrote", anchor=False)
-    score = player.scored(bar)
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
-    written = zip(score.pieces, score.alternatives, score.log_probs, strict=True)
     steps = [
-        [
-            (piece.text, min(1.0, math.exp(log_prob))),
-            *((other.piece, other.probability) for other in others),
-        ]
-        for piece, others, log_prob in written
+        [(piece.text, min(1.0, math.exp(piece.log_prob))), *piece.others] for piece in _pieces(bar)
     ]
 
     def pick(choice: tuple[int, int] | None) -> None:

@@ -20,7 +20,7 @@ from transformer.analysis.source_share import SourceShares, by_words, source_sha
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
-from viz.app.chrome import head_picker, mounts
+from viz.app.chrome import mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
 from viz.app.chrome.head_picker import (
     HEAD,
@@ -85,16 +85,15 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
         heading, close = st.columns([9, 1])
         heading.subheader(f"Why {title} looks at “{looked[key]}”: the numbers", anchor=False)
         close.button("Close", key="numbers-close", on_click=address.choose, args=(NUMBERS, None))
-        st.markdown(
-            as_markdown(
-                f"q · k is {format_number(row.dots[key])}. Divided by √{d_k} it is the score "
-                f"{format_number(row.scaled[key])}. The softmax over the row makes it "
-                f"{per_cent(float(row.weights[key]))}. That share of the value vector of "
-                f"“{looked[key]}” goes into the output. Its length is "
-                f"{format_number(float(added[key]))}; the whole output has length "
-                f"{format_number(float(np.linalg.norm(row.z)))}."
-            )
+        text = (
+            f"q · k is {format_number(row.dots[key])}. Divided by √{d_k} it is the score "
+            f"{format_number(row.scaled[key])}. The softmax over the row makes it "
+            f"{per_cent(float(row.weights[key]))}. That share of the value vector of "
+            f"“{looked[key]}” goes into the output. Its length is "
+            f"{format_number(float(added[key]))}; the whole output has length "
+            f"{format_number(float(np.linalg.norm(row.z)))}."
         )
+        st.markdown(as_markdown(text))
         picture, table = st.columns([5, 4], gap="large")
         with picture:
             data = attention_map.encode_map(
@@ -109,28 +108,22 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
             )
             mounts.mount("numbers-map", data)
         with table:
-            frame = pd.DataFrame(
-                {
-                    "looks at": looked,
-                    "q · k": row.dots,
-                    f"÷ √{d_k}": np.where(row.seen, row.scaled, np.nan),
-                    "weight": row.weights,
-                    "length of weight × value": added,
-                }
-            ).iloc[: len(row.dots)]
-            st.dataframe(
-                frame.style.format(precision=3).apply(
-                    lambda cells: ["font-weight: 700" if cells.name == key else ""] * len(cells),
-                    axis=1,
-                ),
-                hide_index=True,
-                height=min(38 * (len(frame) + 1), 420),
+            columns = {
+                "looks at": looked,
+                "q · k": row.dots,
+                f"÷ √{d_k}": np.where(row.seen, row.scaled, np.nan),
+                "weight": row.weights,
+                "length of weight × value": added,
+            }
+            frame = pd.DataFrame(columns).iloc[: len(row.dots)]
+            styled = frame.style.format(precision=3).apply(
+                lambda cells: ["font-weight: 700" if cells.name == key else ""] * len(cells), axis=1
             )
-            choices = {**head_picker.link_parameters(kind, layer, head), "word": str(query + 1)}
-            navigation.plain_link("inside", "See every step of this row", choices)
-            navigation.plain_link(
-                "heads", "Compare with all heads", head_picker.link_parameters(kind, layer, head)
-            )
+            st.dataframe(styled, hide_index=True, height=min(38 * (len(frame) + 1), 420))
+            url = link_parameters(kind, layer, head)
+            step = {**url, "word": str(query + 1)}
+            navigation.plain_link("inside", "See every step of this row", step)
+            navigation.plain_link("heads", "Compare with all heads", url)
             st.caption(f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}")
 
 
@@ -223,7 +216,6 @@ def show_words(
             caption=origin_of(trace).caption(*about),
         )
         mounts.mount("translate-words", data)
-    if from_source is not None:
         explain_shares(from_source, trace, len(target))
     st.caption(as_markdown(method))
     if note := apart_note(trace):
@@ -278,23 +270,14 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
         )
 
 
-def draw_map(
-    translator: Translator,
-    trace: AttentionTrace,
-    choice: MapChoice,
-    key: str,
-) -> None:
+def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, key: str) -> None:
     """Draw the map, each row between what the decoder reads and what it writes there."""
     layer, head, sinks = choice
-    languages = trace.languages
     drawn = trace if sinks else without_sinks(trace, "cross")
-    if head is None:
-        weights = drawn.cross[layer].mean(0)  # [query, key]
-        every = counted(trace.cross.shape[1], "cross-attention head")
-        title = f"Layer {layer + 1} · mean of its {every}"
-    else:
-        weights = drawn.cross[layer, head]  # [query, key]
-        title = head_title("cross", layer, head)
+    every = counted(trace.cross.shape[1], "cross-attention head")
+    weights, title = drawn.cross[layer].mean(0), f"Layer {layer + 1} · mean of its {every}"
+    if head is not None:
+        weights, title = drawn.cross[layer, head], head_title("cross", layer, head)
     labels = trace.labels("cross", "writes")
     encode = partial(
         attention_map.encode_map,
@@ -302,10 +285,10 @@ def draw_map(
         labels,
         "cross",
         title=" · ".join([title, *title_end("weights", sinks=sinks)]),
-        languages=languages,
+        languages=trace.languages,
         reads=trace.decoder_tokens,
-        note=f"Each step reads the {languages.name('target')} subword at its left and predicts the "
-        f"one at its right; its weights on {languages.source or 'the source'} "
+        note=f"Each step reads the {trace.languages.name('target')} subword at its left and "
+        f"predicts the one at its right; its weights on {trace.languages.source or 'the source'} "
         f"{'sum' if sinks else 'are scaled'} to 1.",
         caption=Origin.from_translator(translator, trace.source, trace.target).caption(
             head_caption("cross", layer, head, sinks=sinks)

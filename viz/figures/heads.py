@@ -77,10 +77,7 @@ def all_heads(
 ) -> go.Figure:
     """Draw every head of one kind, layers down and heads across, on one scale of colour.
 
-    The weights are `[layer, head, query, key]`, the rest as in `head_map`.
-
-    Raises:
-        InputError, ValueError: as `head_map` does.
+    The weights are `[layer, head, query, key]`, the rest and the errors as in `head_map`.
     """
     drawn = _as_weights(weights, kind)
     check(drawn, Labels(tuple(queries), tuple(keys)), dimensions=4)
@@ -114,10 +111,7 @@ def head_bars(
 ) -> alt.Chart:
     """Draw one row of a map, `[key]`, as bars in the order of the sentence.
 
-    The arguments are those of `head_map`.
-
-    Raises:
-        InputError, ValueError: as `head_map` does.
+    The arguments and the errors are those of `head_map`.
     """
     drawn = _as_weights(weights, kind)
     if drawn.shape != (len(keys),):

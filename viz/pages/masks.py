@@ -85,7 +85,6 @@ def _grids(
     picture: DeltaGenerator,
     description: DeltaGenerator,
 ) -> None:
-    """Draw the masks of the batch as grids, and describe one row."""
     batch = batch_traces(traces)
     labels = masking.labels(batch, kind)
     with row:
@@ -104,7 +103,10 @@ def _grids(
     real = masking.real_queries(batch, kind)
     columns = [masking.real_queries(batch, "encoder_self")] if kind == "cross" else []
     titles = _titles(real, *columns)
-    names = [_row_names(batch, kind, number) for number in range(len(labels))]
+    names = list(map(row_names, batch.source_tokens))
+    if kind != "encoder_self":
+        pairs = zip(batch.decoder_tokens, batch.target_tokens, strict=True)
+        names = [row_names(reads, reads=reads, writes=writes) for reads, writes in pairs]
     title = f"{capitalised(KIND_TITLES[kind])}, {_NAMES[mask]}"
     with picture:
         # cross-attention has no causal mask, so both masks together are that of padding
@@ -132,13 +134,6 @@ def _grids(
         _explain_grids(kind, traces[0].languages)
     code = f"# {title}, {use}\nresult = masking.mask_reasons(batch, {kind!r}, {mask!r})"
     show_code(batch_code(traces), code)
-
-
-def _row_names(batch: TraceBatch, kind: Kind, sentence: int) -> list[str]:
-    if kind == "encoder_self":
-        return row_names(batch.source_tokens[sentence])
-    reads, writes = batch.decoder_tokens[sentence], batch.target_tokens[sentence]
-    return row_names(reads, reads=reads, writes=writes)
 
 
 def _titles(*real: npt.NDArray[np.bool_]) -> list[str]:
@@ -175,7 +170,6 @@ def _explain_grids(kind: Kind, languages: Languages) -> None:
 
 
 def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerator) -> None:
-    """Draw what the decoder reads and writes, for each sentence."""
     with picture:
         st.subheader("Follow a line: the decoder reads what it wrote one step before", anchor=False)
         titles = _titles(masking.real_queries(batch, "decoder_self"))
@@ -194,7 +188,6 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
 
 
 def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
-    """Draw the leaks without the mask, and the change of the loss."""
     leaks, losses = st.columns(2, gap="large")
     picture = losses.container(key="mask-losses")
     with losses:
@@ -271,7 +264,6 @@ _MEANING: dict[Kind, str] = {
 
 
 def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
-    """Draw the figures of the whole batch, and explain them."""
     with st.container(horizontal=True, gap="medium"):
         for label, losses in (("Loss with the mask", masked), ("Loss without it", unmasked)):
             st.metric(label, f"{losses.mean_loss:.3f} nats", width="content")

@@ -16,7 +16,7 @@ from viz.app.links.navigation import VIEW, WHY
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.draw.labels import PAGE_TITLES, quoted
 from viz.pages.architecture import PARAMETERS
-from viz.pages.architecture.boxes import BY_HEADING
+from viz.pages.architecture.boxes import BY_HEADING, matrices
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE_VIEW
 from viz.pages.architecture.parameters import MAXIMA, PREFIX
 from viz.pages.roles import VIEWS
@@ -118,7 +118,6 @@ def test_the_preset_of_this_model_has_all_its_parameters(folder, visit) -> None:
     added = total - sum(tensor.numel() for name, tensor in stored.items() if name not in unread)
     start = "MarianMT has no start token <s>, so this app adds a row for it."
     assert f"{added:,} of them are not in its folder: {start}" in texts
-    stated = "once; the source's, $V_s$, has its own embedding"
-    if model.config.own_projection:
-        stated = "Each embedding and the projection have their own matrix"
+    stated = matrices(model.config)
+    assert "Here " in stated
     assert stated in " ".join(m.value for m in app.markdown)

@@ -64,10 +64,9 @@ _MODULES = {
     "viz.figures.changes": "controls_chart lines_chart offset_histogram",
     "viz.figures.head_scatter": "head_scatter",
     "viz.figures.heads": "head_map",
-    "viz.figures.positions": "encoding_map rotation_figure similarity_curves similarity_map "
-    "wave_curves wavelength_chart",
+    "viz.figures.positions": "drawn_dimensions encoding_map rotation_figure similarity_curves "
+    "similarity_map wave_curves wavelength_chart",
     "viz.figures.schedule": "DECAYS paper_rate peak_rate sample_steps schedule_chart",
-    "viz.figures.signed_maps": "drawn_dimensions",
     "viz.figures.training": "learning_rate_chart run_chart",
 }
 """Names that blocks use, by the module that has them."""

@@ -82,14 +82,10 @@ def matrices(config: TransformerConfig) -> str:
 def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> list[Box]:
     embedding = f"{stack}.embedding"
     scaled = config.scale_embedding
-    row = (
-        "Each token takes its row of a table, times √d_model."
-        if scaled
-        else "Each token takes its row of a table; the paper multiplies it by √d_model."
-    )
-    learned = config.positions == "learned"
-    encoding = "a learned row for each position, as in row (E) of Table 3"
-    encoding = encoding if learned else "waves of different length"
+    times = ", times √d_model." if scaled else "; the paper multiplies it by √d_model."
+    learned, encoding = config.positions == "learned", "waves of different length"
+    if learned:
+        encoding = "a learned row for each position, as in row (E) of Table 3"
     effect = "the order of the tokens is unknown"
     if stack == "decoder":
         effect = "only the mask tells something about the order of the tokens"
@@ -112,7 +108,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             value=f"{embedding}.hook_tokens",
             module="shared_embedding",
             equation=r"E[x] \cdot \sqrt{d_\text{model}}" if scaled else "E[x]",
-            text=f"{row} {matrices(config)}",
+            text=f"Each token takes its row of a table{times} {matrices(config)}",
             paper="§3.4",
             code=(Embedding.forward,),
         ),

@@ -83,14 +83,6 @@ def step_sentences(scene: Scene, box: Box, steps: Sequence[SearchStep]) -> tuple
     return tuple(_sentence(scene, box, row) for row in range(min(len(steps), WINDOW)))
 
 
-def last_sentence(steps: Sequence[SearchStep]) -> str:
-    """Return what is said when all subwords are written."""
-    written = counted(len(steps), "subword")
-    if len(steps) > WINDOW:
-        return f"The player stops here, after {WINDOW} of {written}."
-    return f"{written}: the encoder ran once, the decoder once for each of them."
-
-
 def _sentence(scene: Scene, box: Box, row: int | None) -> str:
     """Return what a box does at one row of the decoder, or None for all rows of the encoder."""
     trace, tensors = scene.trace, scene.tensors
@@ -211,6 +203,10 @@ def show(row: DeltaGenerator) -> None:
     drawn_from = sentence_bar.drawn_from()
     with suppress(HeadlightError):  # where the model cannot have written the translation
         steps = search_steps(drawn_from, scored(drawn_from), None)
+    written = counted(len(steps), "subword")
+    last = f"{written}: the encoder ran once, the decoder once for each of them."
+    if len(steps) > WINDOW:
+        last = f"The player stops here, after {WINDOW} of {written}."
     sentences = memo_per_trace(
         trace,
         ("architecture.sentences", *layers.values()),
@@ -220,24 +216,27 @@ def show(row: DeltaGenerator) -> None:
     def open_box(name: str) -> None:
         st.session_state[BOX] = BY_NAME[name].heading
 
-    def box_name(sent: object) -> str | None:
-        return sent if isinstance(sent, str) and sent in boxes else None
-
+    drawn = []
+    for name, box in boxes.items():
+        shape, values = scene.shape(box), scene.values(box)
+        label = f"{scene.named(spoken_name(box), box)}: {shape}"
+        parts = box.title, shape, label, values, box.kind, sentences[name], box.paper
+        drawn.append(DrawnBox(name, *parts))
     picture, details = st.columns([2, 1], gap="large")
     shown = ", ".join(f"{stack} {layer + 1}" for stack, layer in layers.items())
     with picture:
         data = encode_architecture(
-            [_drawn(scene, box, sentences[name]) for name, box in boxes.items()],
+            drawn,
             layers=counts,
             layer=layers,
             selected=opened,
             opens="arch-opened",
-            playing=Playing(trace, steps, last_sentence(steps), BOX not in st.query_params)
-            if steps
-            else None,
+            playing=Playing(trace, steps, last, BOX not in st.query_params) if steps else None,
             caption=origin_of(trace).caption(f"layers {shown}."),
         )
-        mounts.mount_choice("arch-drawing", data, box_name, open_box)
+        mounts.mount_choice(
+            "arch-drawing", data, lambda sent: next((n for n in boxes if n == sent), None), open_box
+        )
     with details:
         _open_box(scene, boxes[opened])
     explanations.explain(
@@ -252,13 +251,6 @@ def show(row: DeltaGenerator) -> None:
     if scene.values(box) is None:
         output = f"trace.{box.stack.replace('encoder', 'source')}_tokens"
     python_code.show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
-
-
-def _drawn(scene: Scene, box: Box, sentences: tuple[str, ...]) -> DrawnBox:
-    shape = scene.shape(box)
-    label = f"{scene.named(spoken_name(box), box)}: {shape}"
-    values = scene.values(box)
-    return DrawnBox(box.name, box.title, shape, label, values, box.kind, sentences, box.paper)
 
 
 def spoken_name(box: Box) -> str:

@@ -37,9 +37,10 @@ def show() -> None:
     rows, problems = model_variations.read_all()
     base = model_variations.common_base(rows)
     results: dict[str, list[TrainedRow]] = {}
-    for row in rows if base is not None else ():
-        if (paper := model_variations.paper_row_of(row, base)) is not None:
-            results.setdefault(paper.name, []).append(row)
+    if base is not None:
+        for row in rows:
+            if (paper := model_variations.paper_row_of(row, base)) is not None:
+                results.setdefault(paper.name, []).append(row)
     picture, notes = st.columns([2, 1], gap="large")
     with picture:
         if base is None:
@@ -50,7 +51,15 @@ def show() -> None:
             st.text(sentence)
     with notes:
         if base is not None:
-            st.text(_setting_text(base, len(rows)))
+            config = base.config
+            st.text(
+                "Compare the differences between rows, not the values: “here” means another size "
+                f"and other data. {len(rows)} models, the base with N = {config.N}, d_model = "
+                f"{config.d_model}, d_ff = {config.d_ff}, h = {config.h}, each trained "
+                f"{base.steps:,} steps on the 29,000 captions of Multi30k and measured on its "
+                "validation captions with greedy search. After so few steps (the paper: 100,000), "
+                "a model that learns faster looks better."
+            )
         _bundled()
     _third(rows, results, base)
     st.subheader("Table 2: BLEU on newstest2014, and the cost of training", anchor=False)
@@ -132,17 +141,6 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
     ]
 
 
-def _setting_text(base: TrainedRow, count: int) -> str:
-    config = base.config
-    return (
-        "Compare the differences between rows, not the values: “here” means another size and other "
-        f"data. {count} models, the base with N = {config.N}, d_model = {config.d_model}, "
-        f"d_ff = {config.d_ff}, h = {config.h}, each trained {base.steps:,} steps on the 29,000 "
-        "captions of Multi30k and measured on its validation captions with greedy search. After so "
-        "few steps (the paper: 100,000), a model that learns faster looks better."
-    )
-
-
 def _bundled() -> None:
     row = model_variations.read(BUNDLED)
     if isinstance(row, str):
@@ -177,21 +175,15 @@ Transformers the paper prints one cost for both languages."""
 TABLE_2_COLUMNS = ("model", "BLEU EN-DE", "BLEU EN-FR", "FLOPs EN-DE", "FLOPs EN-FR")
 
 
-def _printed(name: str, value: float | None) -> str:
-    """Format a cell of Table 3: rates with one decimal, sizes with none."""
-    if value is None:
-        return ""
-    return f"{value:.1f}" if name in ("P_drop", "epsilon_ls") else f"{value:g}"
-
-
 def table_3() -> pd.DataFrame:
     """Build Table 3 as text; a cell is empty where the paper prints nothing."""
     rows = []
     for row in TABLE_3:
         letter = row.letter if row.letter in (BASE, BIG) else f"({row.letter})"
-        cells = {"": letter} | {
-            SYMBOLS.get(name, name): _printed(name, row.shape.get(name)) for name in SHAPE
-        }
+        cells = {"": letter} | dict.fromkeys((SYMBOLS.get(name, name) for name in SHAPE), "")
+        for name, value in row.shape.items():
+            digits = ".1f" if name in ("P_drop", "epsilon_ls") else "g"  # rates and sizes
+            cells[SYMBOLS.get(name, name)] = "" if value is None else f"{value:{digits}}"
         cells["positions"] = "learned" if row.learned else ""
         cells["steps"] = "" if row.steps is None else f"{row.steps} K"
         cells |= {"PPL": f"{row.perplexity:.2f}", "BLEU": f"{row.bleu:.1f}"}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -139,10 +140,7 @@ def _measured(quantity: str, sizes: Sizes) -> None:
     st.text(caption)
     if (d, h, k) != (sizes.d, sizes.h, sizes.k):
         st.text("Compare the slopes, not the values: the two charts are of different sizes.")
-
-        def take_size() -> None:
-            st.session_state.update(arch_d=d, arch_heads=h, arch_k=k)
-
+        take_size = partial(st.session_state.update, arch_d=d, arch_heads=h, arch_k=k)
         st.button("Formula for the measured size", on_click=take_size)
 
 

@@ -25,9 +25,8 @@ from viz.app.sentence.python_code import load_call
 from viz.app.served import MAX_UPLOAD_BYTES
 from viz.draw.labels import capitalised, head_title, measure_name
 from viz.figures.changes import differences_chart
-from viz.pages.corpus import job_result
 from viz.pages.corpus.lines_table import lines_table, number_formats
-from viz.pages.corpus.measurements import Measured
+from viz.pages.corpus.measurements import Measured, get_or_offer
 
 JOB = "corpus-second"
 FILE, OPENED = "corpus-second-file", "corpus.second_file"
@@ -81,7 +80,6 @@ def show(translator: Translator, measured: Measured) -> str:
 
 
 def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
-    """Return the code of both comparisons; the second measurement is a model's or a file's."""
     measured = f"""
         texts = {{pair.number: pair.source for pair in lines.pairs}}
         numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
@@ -107,7 +105,7 @@ def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path)
     # a line that was left out stays empty, so that the others have their numbers
     numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
     second_key = "second lines", key, state_of_folder(folder)
-    second = job_result.get_or_offer(
+    second = get_or_offer(
         JOB,
         second_key,
         f"Measuring with {name}",
@@ -154,7 +152,6 @@ def _open(translator: Translator, lines: MeasuredLines, name: str, content: byte
 
 
 def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
-    """Draw both comparisons, of heads only where these are in the same places."""
     sentences = memo(("compared sentences", key), lambda: compared_sentences(lines, second.lines))
     st.subheader("Head by head", anchor=False)
     measures = [name for name in lines.head_values if name in second.lines.head_values]
@@ -180,7 +177,6 @@ def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
 
 
 def _heads(table: pd.DataFrame, measure: str) -> None:
-    """Draw the largest differences, and the table of all heads."""
     places = table[["kind", "layer", "head"]].to_numpy()
     names = [head_title(kind, layer - 1, head - 1) for kind, layer, head in places]
     named = table[["first", "second", "difference", "low", "high"]]

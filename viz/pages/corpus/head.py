@@ -23,8 +23,7 @@ from viz.draw.labels import display_tokens, measure_name, role_name
 from viz.draw.palette import COLOR
 from viz.figures.changes import offset_histogram
 from viz.figures.head_scatter import MIXED
-from viz.pages.corpus import job_result
-from viz.pages.corpus.measurements import Measured, first_head, means_of
+from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, means_of
 
 MEASURE = "corpus_measure"
 """Name in the URL."""
@@ -144,7 +143,7 @@ def _tokens(translator: Translator, measured: Measured, head: Head) -> HeadToken
     key, lines = measured
     name = "head tokens", key, head
     if len(lines) > AT_ONCE:
-        tokens: HeadTokens | None = job_result.get_or_offer(
+        tokens: HeadTokens | None = get_or_offer(
             "corpus-tokens",
             name,
             f"Counting the tokens of {head.title}",
@@ -162,7 +161,6 @@ def _tokens(translator: Translator, measured: Measured, head: Head) -> HeadToken
 
 
 def _token_table(title: str, table: pd.DataFrame, sides: list[str]) -> None:
-    """Draw the table of tokens, which names columns as the map does."""
     st.subheader(title, anchor=False)
     names = {
         "query": "row",

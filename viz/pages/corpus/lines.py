@@ -26,7 +26,6 @@ from viz.app.chrome.problems import say, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.app.served import MAX_UPLOAD_BYTES
 from viz.draw.formatting import counted, format_number
-from viz.pages.corpus import job_result
 from viz.pages.corpus.measurements import (
     COMMAND,
     Measured,
@@ -35,6 +34,7 @@ from viz.pages.corpus.measurements import (
     remember,
     remembered,
     require_fits,
+    start_job,
 )
 
 LINES = "corpus_lines"
@@ -84,7 +84,6 @@ def show(translator: Translator, chosen: str) -> Measured | None:
 
 
 def _examples(translator: Translator) -> Measured:
-    """Read the measured examples beside a checkpoint, once."""
     path = translator.folder / result_file.FILE
     key = key_of(identity(translator), state_of_file(path))
 
@@ -228,7 +227,6 @@ def _costs_switch(count: int) -> bool:
 
 
 def _forecast(lines: int, heads: int) -> str:
-    """Estimate the time of a measurement."""
     passes: dict[Part, int] = {"translate": 1, "measure": 1, "costs": heads}
     expected = seconds([PIECES] * lines, passes)
     time = f"{expected:.0f} seconds" if expected < 100 else f"{expected / 60:.0f} minutes"
@@ -256,7 +254,7 @@ def _measure(own: OwnLines, folder: Path) -> None:
     st.session_state[_PENDING] = own
     st.session_state.pop(_PROBLEM, None)
     title = f"Measuring {counted(len(own.texts), 'line')}"
-    job_result.start(JOB, own.key, title, folder, work)
+    start_job(JOB, own.key, title, folder, work)
 
 
 def _open_result(translator: Translator) -> None:
@@ -297,7 +295,6 @@ def _summary(translator: Translator, lines: MeasuredLines) -> str:
 
 
 def _notes_table(translator: Translator, lines: MeasuredLines) -> None:
-    """Draw the table of the notes, where there are any."""
     notes = [*lines.left_out, *lines.undefined]
     notes += [*_unknown_notes(lines), *_unsure_notes(translator, lines)]
     if not notes:

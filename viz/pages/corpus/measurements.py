@@ -1,16 +1,22 @@
-"""Measured lines in the memo of the server, found only by a user with the same lines."""
+"""Measured lines and the results of jobs in the memo, under keys of what made them."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from hashlib import sha256
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import streamlit as st
 
+from transformer import Translator
 from transformer.analysis.corpus.means import HeadMeans, head_means
 from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
+from viz.app import jobs
+from viz.app.cache.cached_results import Report
 from viz.app.cache.memory import memo, recall, shared_cache
+from viz.app.models import menu
 
 COMMAND = "headlight evaluate lines"
 
@@ -74,3 +80,51 @@ def first_head(measured: Measured) -> Head:
 
 def _name(key: str) -> tuple[str, str]:
     return "measured lines", key
+
+
+STEPS = {"translate": "translating", "measure": "measuring", "costs": "scoring"}
+"""Parts of the work on the screen."""
+
+Work = Callable[[Translator, Report], object]
+
+
+def get_or_offer(
+    name: str,
+    key: Hashable,
+    title: str,
+    folder: Path,
+    work: Work,
+    label: str,
+    *,
+    start_now: bool = False,
+) -> Any:
+    """Return the result under a key of the memo, or None and draw the button that starts its job.
+
+    `start_now` means that the user has pressed another button for it.
+    """
+    job = jobs.current(name)
+    if job is not None and job.result is not None:
+        computed, computed_result = job.result
+        memo(computed, lambda: computed_result)
+    if (result := recall(key)) is not None:
+        return result
+    if job is not None:
+        jobs.show(job)
+    is_active = job is not None and job.is_active
+    if start_now or (not is_active and st.button(label, type="primary", key=f"{name}-start")):
+        start_job(name, key, title, folder, work)
+        st.rerun()
+    return None
+
+
+def start_job(name: str, key: Hashable, title: str, folder: Path, work: Work) -> None:
+    """Start work with the model of a folder; see `get_or_offer`."""
+
+    def run(report: Report, _should_stop: object) -> tuple[Hashable, object]:
+        def report_part(done: int, total: int, part: str = "", /) -> None:
+            report(done, total, STEPS.get(part, part))
+
+        with menu.in_use(folder, lambda *_: report(0, 1, "loading the model")) as model:
+            return key, work(model, report_part)
+
+    jobs.start(name, title, run)

@@ -39,9 +39,8 @@ from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted, format_number, format_p, per_cent
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, measure_name
 from viz.figures.changes import controls_chart, lines_chart
-from viz.pages.corpus import job_result
 from viz.pages.corpus.lines_table import lines_table
-from viz.pages.corpus.measurements import Measured, first_head, means_of
+from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, means_of
 
 JOB = "corpus-removal"
 ALL_KINDS = "all kinds"
@@ -67,7 +66,7 @@ def show(translator: Translator, measured: Measured) -> str:
     if not heads:
         st.text("Choose one head, or the first few by a measure.")
     else:
-        without = job_result.get_or_offer(
+        without = get_or_offer(
             JOB,
             result_key,
             f"Removing {counted(len(heads), 'head')}",
@@ -79,7 +78,15 @@ def show(translator: Translator, measured: Measured) -> str:
     if without is not None:
         summary = memo(("summary", *result_key), lambda: summarise_removal(lines, without))
         _draw(lines, without, summary, result_key)
-        _tried_sets(key, TriedSet(heads, float(summary.change.value), summary.p, summary.control_p))
+        # the sets that this session has tried on these lines
+        tried = st.session_state.setdefault("corpus.tried", {}).setdefault(key, {})
+        change = float(summary.change.value)
+        tried[heads] = TriedSet(heads, change, summary.p, summary.control_p)
+        if len(tried) > 1:
+            st.subheader("Tried on these lines", anchor=False)
+            st.text(f"You tried {len(tried)} sets of heads: p is corrected for that (Holm).")
+            table = tried_table(list(tried.values()))
+            st.dataframe(table, hide_index=True, height="content", key="removal-tried")
     explain(
         "Zeros replace the output of a removed head, and the model scores the old translation "
         "again: log p in nats per subword. In brackets: 95 % bootstrap intervals over the lines. "
@@ -219,7 +226,6 @@ def summary_sentences(summary: RemovalSummary, heads: int) -> list[str]:
 
 
 def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None:
-    """Draw BLEU and chrF2 on the lines that have a reference."""
     rows = [row for row, pair in enumerate(lines.pairs) if pair.reference]
     if not rows:
         st.caption("Add reference translations to see BLEU and chrF2 here.")
@@ -237,17 +243,6 @@ def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None
     frame = pd.DataFrame.from_dict(texts, orient="index", columns=["before", "after", "test"])
     st.table(frame, border="horizontal")
     st.caption(f"On {counted(len(rows), 'line')} with a reference; paired bootstrap.")
-
-
-def _tried_sets(key: Hashable, latest: TriedSet) -> None:
-    """Draw the sets that this session has tried on these lines, with Holm's correction."""
-    tried = st.session_state.setdefault("corpus.tried", {}).setdefault(key, {})
-    tried[latest.heads] = latest
-    if len(tried) > 1:
-        st.subheader("Tried on these lines", anchor=False)
-        st.text(f"You tried {len(tried)} sets of heads: p is corrected for that (Holm).")
-        table = tried_table(list(tried.values()))
-        st.dataframe(table, hide_index=True, height="content", key="removal-tried")
 
 
 def tried_table(tried: Sequence[TriedSet]) -> pd.DataFrame:

@@ -71,9 +71,10 @@ def show(translator: Translator, measured: Measured) -> str:
     name, ascending, head = _choose_order(translator, measured)
     patterns = _choose_patterns()
     measure = name.removeprefix(HEAD)
-    values, title = lines.sentence_values.get(measure), measure_name(measure)
-    shown = f"lines.sentence_values[{measure!r}]"
-    if head is not None:
+    title = measure_name(measure)
+    if head is None:
+        values, shown = lines.sentence_values[measure], f"lines.sentence_values[{measure!r}]"
+    else:
         values = lines.values_of(head, measure).astype(np.float64)
         title, shown = f"{title}, {head.title}", f"lines.values_of({head_code(head)}, {measure!r})"
     try:
@@ -86,7 +87,10 @@ def show(translator: Translator, measured: Measured) -> str:
         if np.isnan(values).all():
             st.text(f"{quoted(title)} is not measured: choose another measure.")
         else:
-            st.text(sorting_text(len(rows), len(lines), title, ascending=ascending))
+            count = f"{len(rows):,} of {len(lines):,} lines match"
+            if len(rows) == len(lines):
+                count = counted(len(rows), "line")
+            st.text(f"{count}, sorted by {title}, {ASCENDING if ascending else DESCENDING}.")
             _draw(matching_table(lines, rows, title, values, ascending=ascending), title)
     description = capitalised((SENTENCE_MEASURES | HEAD_MEASURES)[measure])
     explain(
@@ -157,12 +161,6 @@ def matching_table(
     """Return the rows with all measures of their sentences, sorted by the values under a title."""
     table = sentences_table(lines).assign(**{title: values}).iloc[rows]
     return table.sort_values(title, ascending=ascending, kind="stable", ignore_index=True)
-
-
-def sorting_text(rows: int, lines: int, title: str, *, ascending: bool) -> str:
-    """Say how many lines there are, and in which order."""
-    count = counted(rows, "line") if rows == lines else f"{rows:,} of {lines:,} lines match"
-    return f"{count}, sorted by {title}, {ASCENDING if ascending else DESCENDING}."
 
 
 def _draw(table: pd.DataFrame, title: str) -> None:

@@ -168,7 +168,6 @@ def _map_code(view: HeadsView, prefix: str = "") -> str:
 
 
 def _second_trace(second: HeadsView) -> str:
-    """Return the lines that make the second trace, and load its model."""
     subject, model, trace = st.session_state["with"], "translator", "trace"
     if subject == "another model":
         model = python_code.load_call(st.session_state[OTHER_MODEL])

@@ -35,7 +35,7 @@ from viz.draw.formatting import format_number, listing, per_cent
 from viz.draw.heads_view import ExplorerOptions, HeadsView, SecondMap
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted, row_names
 from viz.draw.left_out import left_out, shares_left_out
-from viz.draw.open_head import Heads, mean, short_name
+from viz.draw.open_head import mean, short_name
 from viz.pages.heads import controls, downloads
 from viz.pages.heads.controls import (
     LENS,
@@ -215,15 +215,14 @@ def show_compared(trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
     if len(set(models)) > 1:
         for named, model in zip((view, other), models, strict=True):
             named.opened = replace(named.opened, title=f"{named.opened.title} · {model}")
-    second = second_map(other)
-    columns = st.columns(3, gap="medium")
-    first = view.opened.labels
-    with columns[0]:
+    second, first = second_map(other), view.opened.labels
+    left, middle, right = st.columns(3, gap="medium")
+    with left:
         mounts.mount_map("heads-first", first, partial(view.open_map, beside_difference=True))
-    with columns[1]:
+    with middle:
         encode = partial(view.second_map, second, beside_difference=True)
         mounts.mount_map("heads-second", second.map.labels, encode)
-    with columns[2]:
+    with right:
         if not mounts.mount_map("heads-difference", first, partial(view.difference, second)):
             st.text("The two maps have different tokens, so there is no difference to draw.")
             return other
@@ -237,8 +236,7 @@ def second_map(view: HeadsView) -> SecondMap:
     return SecondMap(view.opened, view.trace.languages, view.caption())
 
 
-SHOWN = 5
-"""Length of each list of differences."""
+SHOWN = 5  # length of each list of differences
 
 
 def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | None:
@@ -246,13 +244,8 @@ def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | 
     bar = sentence_bar.drawn_from()
     translator = bar.translator
     with fields.controls_row("compare-controls"):
-        subject = st.selectbox(
-            "Compare with",
-            list(get_args(controls.ComparedWith)),
-            key="with",
-            bind="query-params",
-            width=290,
-        )
+        subjects = list(get_args(controls.ComparedWith))
+        subject = st.selectbox("Compare with", subjects, key="with", bind="query-params", width=290)
         try:
             if subject == "another head":
                 options = _another_head(options, translator, (0, 0))
@@ -356,40 +349,29 @@ def show_disagreement(first: HeadsView, second: HeadsView) -> None:
         "The share of a row that the two lenses give to different tokens. 0: they agree fully; "
         "1: not at all."
     )
-    heads = first.cropped[first.kind], second.cropped[second.kind]
-    by_head, by_row = st.columns(2, gap="medium")
-    with by_head:
-        _heads(*heads)
-    with by_row:
-        _rows(first.options, *heads)
-
-
-def _heads(first: Heads, second: Heads) -> None:
-    distances = head_distances(first.whole, second.whole, first.kind)
+    heads, others = first.cropped[first.kind], second.cropped[second.kind]
+    weights, kind, options = heads.whole, first.kind, first.options
+    distances = head_distances(weights, others.whole, kind)
     # single heads where both lenses have them
-    lens = first.lens if tells_heads(second.lens) else second.lens
-    st.markdown(f"**By {map_unit(lens)}**, mean over its rows")
-    with st.container(key="disagreeing-heads", horizontal=True, gap="small"):
+    lens = heads.lens if tells_heads(others.lens) else others.lens
+    by_head, by_row = st.columns(2, gap="medium")
+    by_head.markdown(f"**By {map_unit(lens)}**, mean over its rows")
+    with by_head, st.container(key="disagreeing-heads", horizontal=True, gap="small"):
         for index in np.argsort(-distances, axis=None, kind="stable")[:SHOWN]:
             layer, head = (int(n) for n in np.unravel_index(index, distances.shape))
+            name = f"{SCREEN_NAMES[kind]} {short_name(lens, layer, head)}"
             st.button(
-                f"{SCREEN_NAMES[first.kind]} {short_name(lens, layer, head)} · "
-                f"{distances[layer, head]:.2f}",
-                key=f"disagreeing-{first.kind}-{layer}-{head}",
+                f"{name} · {distances[layer, head]:.2f}",
+                key=f"disagreeing-{kind}-{layer}-{head}",
                 on_click=partial(choose_head, lens, layer, head),
             )
-
-
-def _rows(options: ExplorerOptions, first: Heads, second: Heads) -> None:
-    first_map, second_map = (
-        mean(heads.whole.weights, options.layer, options.head if tells_heads(heads.lens) else None)
-        for heads in (first, second)
+    maps = (
+        mean(x.whole.weights, options.layer, options.head if tells_heads(x.lens) else None)
+        for x in (heads, others)
     )
-    weights = first.whole
-    distances = row_distances(first_map, second_map)  # [query]
-    counted = first_row(weights, first.kind)
+    distances, counted = row_distances(*maps), first_row(weights, kind)  # [query]
     names = row_names(weights.labels.queries, reads=weights.reads, writes=weights.writes)
-    st.markdown("**By row** of the open map")
-    with st.container(gap=None):
+    by_row.markdown("**By row** of the open map")
+    with by_row, st.container(gap=None):
         for row in np.argsort(-distances[counted:], kind="stable")[:SHOWN] + counted:
             st.text(f"{capitalised(names[row])}: {distances[row]:.2f}")

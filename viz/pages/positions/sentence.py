@@ -31,7 +31,7 @@ from viz.app.sentence.python_code import search_code, show_code
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted
-from viz.figures import forms, signed_maps
+from viz.figures import forms, positions
 from viz.figures.axes import CURVE_COLORS, GREY, curve_color, word_axis
 from viz.pages.positions.tables import PICTURE, pick_stack
 
@@ -274,23 +274,21 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
     """
     shown = [escape(token) for token in display_tokens(tokens)]
     names = [f"{position}: {token}" for position, token in enumerate(shown)]
-    drawn = signed_maps.drawn_dimensions(next(iter(parts.values())).shape[1])
+    drawn = positions.drawn_dimensions(next(iter(parts.values())).shape[1])
     dimensions = [f"dimension {dimension}" for dimension in drawn]
     hover = "position %{y}<br>%{x}<br>%{z:.4f}"
     height = min(110 + _ROW * len(tokens), _TALLEST)
     # a long sentence has a label for every few rows; the tooltip has all of them
     interval = -(-len(tokens) * _LEAST // (height - 110))
     labelled = list(range(0, len(tokens), interval))
-    places = [signed_maps.axis_place(n, len(tokens)) for n in labelled]
+    places = [positions.axis_place(n, len(tokens)) for n in labelled]
     texts = [shown[n] for n in labelled]
-    return signed_maps.maps(
+    return positions.maps(
         {
-            name: signed_maps.signed_map(
-                part[:, drawn], maximum, hover=hover, x=dimensions, y=names
-            )
+            name: positions.signed_map(part[:, drawn], maximum, hover=hover, x=dimensions, y=names)
             for name, part in parts.items()
         },
-        across=signed_maps.dimension_axis(drawn, most=4),
+        across=positions.dimension_axis(drawn, most=4),
         down={"tickmode": "array", "tickvals": places, "ticktext": texts},
         height=height,
     )

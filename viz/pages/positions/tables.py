@@ -29,6 +29,8 @@ from viz.draw.labels import quoted
 from viz.figures import forms
 from viz.figures.axes import CURVE_COLORS, GREY, curve_color
 from viz.figures.positions import (
+    MAX_DIMENSIONS,
+    drawn_dimensions,
     encoding_map,
     position_maps,
     rotation_figure,
@@ -37,7 +39,6 @@ from viz.figures.positions import (
     wave_curves,
     wavelength_chart,
 )
-from viz.figures.signed_maps import MAX_DIMENSIONS, drawn_dimensions
 
 PICTURE = "positions-picture"
 """Key of the picture of each view."""

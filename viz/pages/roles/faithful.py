@@ -105,7 +105,13 @@ def show() -> None:
         try:
             if kind is not None:
                 _replace(translator.model, trace, test, kind, layer, seed)
-                code = _replaced_code(test, kind, layer, seed)
+                weights, deal = test.split()[0], "" if test == UNIFORM else f", seed={seed}"
+                given = f"{kind!r}, {None if layer is None else (layer,)}{deal}"
+                code = f"""
+                    # Change of each word with {test}
+                    changes = faithfulness.{weights}_changes(translator.model, trace, {given})
+                    result = np.add.reduceat(changes, first_pieces(trace.target_pieces))
+                """
             else:
                 _erase(translator, trace, seed, requested=requested)
                 code = _erased_code(trace, seed) if requested else ""
@@ -130,7 +136,6 @@ def show() -> None:
 
 
 def _erased_code(trace: AttentionTrace, seed: int) -> str:
-    """Return the code of the curves and the agreement on this sentence."""
     return f"""
         model, targets = translator.model, np.array({measured_pieces(trace).tolist()})
         drops, test = faithfulness.drops_without_each_word(model, trace), faithfulness
@@ -145,17 +150,6 @@ def _erased_code(trace: AttentionTrace, seed: int) -> str:
         result = {{name: falls.sufficiency.mean(0) for name, falls in erasing.items()}}
         # Kendall's τ
         result = {{name: test.mean_agreement(lens.kendall) for name, lens in tested.items()}}
-    """
-
-
-def _replaced_code(test: str, kind: Kind, layer: int | None, seed: int) -> str:
-    """Return the code of the change of each word with other weights."""
-    name, deal = ("uniform", "") if test == UNIFORM else ("permuted", f", seed={seed}")
-    layers = None if layer is None else (layer,)
-    return f"""
-        # Change of each word with {test}
-        changes = faithfulness.{name}_changes(translator.model, trace, {kind!r}, {layers}{deal})
-        result = np.add.reduceat(changes, first_pieces(trace.target_pieces))
     """
 
 
@@ -243,8 +237,12 @@ def _replace(
         f"translation changes by {format_number(changes.sum(), sign=True)}, "
         f"{format_number(changes.mean(), sign=True)} per subword."
     )
+    table = pd.DataFrame({"place": range(len(words)), "word": words, "change": by_word})
+    bars = alt.Chart(table, height=_HEIGHT).mark_bar(color=COLOR[kind])
+    tooltip = tips("word", change=("changes by", "+.3f"))
+    y = alt.Y("change:Q", title="change, in nats")
     altair_chart(
-        changes_chart(words, by_word, kind),
+        bars.encode(word_axis(words), y, tooltip=tooltip),
         key="faithful-words",
         alt=f"How the log probability of each word of the translation changes with {test}.",
     )
@@ -343,16 +341,6 @@ def upper_end(*curves: Sequence[Figure]) -> float:
     """Return the upper end of an axis for some curves, which is above 0."""
     upper = max(max(figure.high, figure.value) for curve in curves for figure in curve)
     return max(upper, 0.0) * 1.05 or 1.0
-
-
-def changes_chart(words: Sequence[str], changes: Floats, kind: Kind) -> alt.Chart:
-    """Draw the change of log P of each written word, `[word]` in nats, in the kind's colour."""
-    table = pd.DataFrame({"place": range(len(words)), "word": words, "change": changes})
-    bars = alt.Chart(table, height=_HEIGHT).mark_bar(color=COLOR[kind])
-    tooltip = ["word:N", alt.Tooltip("change:Q", format="+.3f", title="changes by")]
-    return bars.encode(
-        word_axis(words), alt.Y("change:Q", title="change, in nats"), tooltip=tooltip
-    )
 
 
 def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:

@@ -187,7 +187,6 @@ def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> No
 def _translation(
     controls: Controls, translation: Translation, removals: Sequence[Removal], effect: Effect
 ) -> None:
-    """Draw the new translation, with its differences from the bar marked."""
     new, old = effect.translation, translation.log_prob
     now = float(effect.after.log_probs.sum())
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
@@ -225,7 +224,6 @@ SWITCHED_OFF = "removed: the model does not use these weights"
 
 
 def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
-    """Draw the map of the open head after, before, or their difference."""
     request, which = sentence_bar.drawn_from().requested, controls.which
     kind, layer, head = controls.head
     axes = by_pieces(effect.before, kind)
@@ -293,7 +291,6 @@ def most_changed(effect: Effect) -> list[tuple[Head, float]]:
 
 
 def _changed(removals: Sequence[Removal]) -> str:
-    """Name the changed heads in the caption of a saved picture."""
     return f"heads changed: {', '.join(removal.place.title for removal in removals) or 'none'}."
 
 

@@ -129,7 +129,6 @@ def _sources(
     evidence: Contrast,
     favours: str,
 ) -> None:
-    """Draw the effect of each source piece: to first order, and by erasing."""
     language = translator.languages.name("source")
     tokens, first = display_tokens(trace.source_tokens), evidence.by_source
     erased, why_not = _erased(translator, trace, step, other)

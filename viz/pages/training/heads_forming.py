@@ -262,7 +262,6 @@ def _number(text: str) -> int:
 
 
 def _choose(choice: tuple[Head, int | None]) -> None:
-    """Put what the user opened in the player into the address."""
     (kind, layer, head), step = choice
     address.choose(KIND, SCREEN_NAMES[kind])
     address.choose(FORMING_HEAD.layer, str(layer + 1))

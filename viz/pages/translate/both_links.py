@@ -7,20 +7,17 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.alignment_settings import FILE as ALIGNMENT
-from transformer.analysis.alignment_settings import GoldFigures
 from transformer.analysis.both_directions import (
     FILE,
     BothSettings,
     BothShares,
     Rule,
-    align_both,
     both_shares,
     combine,
     read_both,
 )
 from transformer.text.languages import Languages
 from viz.app.cache.memory import memo, memo_per_trace, state_of_file
-from viz.app.chrome.explanations import code_line
 from viz.app.chrome.fields import choose_one
 from viz.app.chrome.problems import say
 from viz.app.models import menu
@@ -99,30 +96,16 @@ def settings_of_both(translator: Translator, reverse: Translator) -> BothSetting
 def both_method(links: BothLinks, languages: Languages) -> str:
     """Describe a link, the two maps and the rows that it is read from, and its measured error."""
     settings, model = links.settings, quoted(links.model)
+    error = "These two models were never compared with links that people drew."
+    if (gold := settings.gold) is not None:
+        sentences = counted(gold.sentences, "hand-aligned sentence")
+        error = f"Solid links: {gold.aer:.0f} % alignment error on {sentences}, the half of "
+        error += f"{gold.name} that chose neither map nor rule."
     forward, reverse = settings.forward, settings.reverse
     source, target = languages.name("source"), languages.name("target")
     return (
         f"A solid link: {_RULES[settings.rule]}. This model: {map_text(forward)} when the decoder "
         f"{ROW_VERBS[forward.row]} the {target} word. {model}, which translates back: "
         f"{map_text(reverse)} when its decoder {ROW_VERBS[reverse.row]} the {source} word. "
-        f"{_error_text(settings.gold)}"
-    )
-
-
-def _error_text(gold: GoldFigures | None) -> str:
-    if gold is None:
-        return "These two models were never compared with links that people drew."
-    sentences = counted(gold.sentences, "hand-aligned sentence")
-    return (
-        f"Solid links: {gold.aer:.0f} % alignment error on {sentences}, the half of {gold.name} "
-        f"that chose neither map nor rule."
-    )
-
-
-def both_explanation() -> str:
-    """Return the sentences on such links at the end of the page."""
-    return (
-        f"Links by both directions combine those of two models (Och & Ney 2003, Koehn et al. "
-        f"2003): the second reads the translation and is given the sentence to write, "
-        f"{code_line(align_both)}. "
+        f"{error}"
     )

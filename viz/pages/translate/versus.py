@@ -44,15 +44,11 @@ class OtherDecoding(NamedTuple):
 
 def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Translation] | None:
     """Draw the menu of comparisons; return the second decoding and its translation, if any."""
-    with st.container(key="versus-controls", horizontal=True, gap="small"):
-        try:
-            decoding = _pick_decoding(bar)
-        except HeadlightError as error:
-            problems.say(error)
-            return None
-    if decoding is None:
-        return None
     try:
+        with st.container(key="versus-controls", horizontal=True, gap="small"):
+            decoding = _pick_decoding(bar)
+        if decoding is None:
+            return None
         other = cached_results.search(decoding.translator, decoding.text, decoding.settings)
     except HeadlightError as error:
         problems.say(error)
@@ -81,7 +77,14 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
             args=(bar.requested, decoding.model, other),
             help="Uses it on all pages. Undo brings the other one back.",
         )
-    st.caption(" ".join([translation_line.MARKS, *_caveats(bar, decoding)]))
+    caveat = ""
+    if not decoding.is_back and decoding.translator is not bar.translator:
+        caveat = " Log probability compares two models only where they divide a text into the same "
+        caveat += "subwords."
+    elif decoding.settings.alpha != search_request.settings_of(bar.used).alpha:
+        caveat = " Scores under two α have two penalties ((5 + subwords) / 6)^α (§6.1), so log "
+        caveat += "probability alone compares them."
+    st.caption(f"{translation_line.MARKS}{caveat}")
     return decoding, other
 
 
@@ -122,23 +125,6 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
         settings = replace(settings, prefix=prefix)
     st.checkbox("Show both maps", key=MAPS, bind="query-params")
     return other._replace(settings=settings)
-
-
-def _caveats(bar: sentence_bar.BarTranslation, other: OtherDecoding) -> list[str]:
-    """Name the figures that cannot be compared, if any."""
-    if other.is_back:
-        return []
-    if other.translator is not bar.translator:
-        return [
-            "Log probability compares two models only where they divide a text into the same "
-            "subwords."
-        ]
-    if other.settings.alpha != search_request.settings_of(bar.used).alpha:
-        return [
-            "Scores under two α have two penalties ((5 + subwords) / 6)^α (§6.1), so log "
-            "probability alone compares them."
-        ]
-    return []
 
 
 def _settings_in_words(settings: SearchSettings) -> str:

@@ -143,7 +143,7 @@ def removal(app: AppTest, values: Values) -> None:
     close(maps[1], shown(app, "attention_map", "weights"))
     before, after = values["The original translation, word by word"]
     words = frames(app, 0)[0]
-    close([before, after], [words["before"], words["after"]])
+    close([before, after], [words["before"], words["with heads removed"]])
     largest = max(kind.max() for kind in values["Where attention changed most"].values())
     assert any(button.label.endswith(f" {largest:.2f}") for button in app.button)
     curve = values["Remove by importance"]

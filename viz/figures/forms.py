@@ -54,8 +54,8 @@ def points(table: pd.DataFrame, *encodings: Any, size: int, **more: Any) -> Any:
 
 def rule(field: str, value: float, **mark: Any) -> Any:
     """Draw a line down the chart at a value of its horizontal axis, grey unless `mark` says."""
-    one = alt.Chart(pd.DataFrame({field: [value]}))
-    return one.mark_rule(**{"color": GREY, **mark}).encode(alt.X(f"{field}:Q"))
+    chart = alt.Chart(pd.DataFrame({field: [value]}))
+    return chart.mark_rule(**{"color": GREY, **mark}).encode(alt.X(f"{field}:Q"))
 
 
 def dumbbells(

@@ -17,7 +17,9 @@ from urllib.parse import parse_qsl
 import pytest
 
 from tests.viz.draw.message import decode
+from transformer import Translator
 from transformer.files.installed import BUNDLED
+from viz.findings import findings
 
 pytestmark = pytest.mark.slow
 
@@ -58,14 +60,24 @@ COUNTS = re.compile(r"[^\[]((?!§|et al|\.py).)*\d((?!§|et al|\.py).)*\.")  # o
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # in Markdown
 
 
+@pytest.fixture(scope="module")
+def bundled() -> Translator:
+    return Translator.load()
+
+
 @pytest.mark.parametrize("page", VIEWS)
-def test_a_page_states_of_a_sentence_what_is_stored(serve, page: str) -> None:
+def test_a_page_states_of_a_sentence_what_is_stored(serve, bundled, page: str) -> None:
     lines: list[str] = []
     earlier: dict[str, set[str]] = {text: set() for text in SENTENCES}
+    # the app draws them above the page
+    notable = {
+        text: [_plain(finding.text) for finding in findings(page, bundled.trace(text), bundled)]
+        for text in SENTENCES
+    }
     for query in VIEWS[page]:
         url = dict(parse_qsl(query))
         both = [
-            list(statements(serve(page, checkpoint=BUNDLED, text=text, **url)))
+            [*notable[text], *statements(serve(page, checkpoint=BUNDLED, text=text, **url))]
             for text in SENTENCES
         ]
         for text, mine, other in zip(SENTENCES, both, both[::-1], strict=True):
@@ -111,7 +123,6 @@ def statements(app: Any) -> Iterator[str]:
     assert not app.exception
     for element in (*app.text, *app.caption, *app.markdown, *app.subheader):
         yield from map(_plain, element.value.splitlines())
-    yield from (_plain(link.proto.label) for link in app.get("page_link"))
     for metric in app.metric:
         yield _plain(f"{metric.label}: {metric.value}")
         yield _plain(metric.proto.help)

@@ -76,6 +76,9 @@ def show(row: DeltaGenerator) -> None:
         config = preset
     formula = parameters_by_formula(config)
     counted = memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
+    joined = matrices(config)
+    if config.source_vocab_size is not None:
+        joined += " $V_s$ is the vocabulary of the source."
     picture, details = st.columns([2, 1], gap="large")
     with picture:
         preset_counts = {name: parameters_by_formula(other) for name, other in presets.items()}
@@ -96,7 +99,7 @@ def show(row: DeltaGenerator) -> None:
         _total(config, presets, formula, counted)
         explanations.explain(
             "Change a size to see how many parameters it adds. Each number is counted twice: by "
-            f"formula, and in the model itself. {matrices(config)} {_paper_gaps()}"
+            f"formula, and in the model itself. {joined} {_paper_gaps()}"
             + explanations.sources("§3.4, Table 3", parameters_by_formula, meta_model)
         )
     python_code.show_code(f"""

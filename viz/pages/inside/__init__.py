@@ -356,10 +356,10 @@ def variance_chart(
     the single products. The Gaussian one is that of vectors drawn from N(0, 1).
     """
     drawn = {VARIANCES[0]: gaussian_width.astype(np.float64), VARIANCES[1]: gaussian}
-    of_head = {VARIANCES[2]: measured, VARIANCES[3]: predicted}
+    in_head = {VARIANCES[2]: measured, VARIANCES[3]: predicted}
     frame = pd.concat(
         by_name("curve", "variance", values, width=at)
-        for values, at in ((drawn, gaussian_width), (of_head, width))
+        for values, at in ((drawn, gaussian_width), (in_head, width))
     )
     frame = frame[frame["variance"] > 0]  # a single word has variance 0, without a logarithm
     height = _PLOT + _LEGEND_LINE * len(VARIANCES)

@@ -308,32 +308,25 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     if not hides.all():  # there the loss differs by rounding alone
         largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[~hides]))
         rounding = f"up to rounding, {largest:.0e} nats at most" if largest else "to the last digit"
-        lack = "one position" if kind == "decoder_self" else "no padding"
-        others = (
-            f" {capitalised(_sentences(~hides))} {'has' if (~hides).sum() == 1 else 'have'} "
-            f"{lack}: the loss is the same {rounding}."
-        )
-    if abs(change) < SAME:
-        return f"Without the mask the loss stays at {with_mask:.3f} nats.{others}"
-    if not abs(change) > 2 * error:
-        return (
-            f"Without the mask the loss goes {numbers}: by "
-            f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f} (two standard "
-            f"errors over {counted(pieces, 'subword')}), which may be no change at all."
-            f"{others}"
-        )
-    slightly = " slightly" if abs(change) < SMALL else ""
+        has = "has" if (~hides).sum() == 1 else "have"
+        lack = f"{has} {'one position' if kind == 'decoder_self' else 'no padding'}"
+        others = f" {capitalised(_sentences(~hides))} {lack}: the loss is the same {rounding}."
+    verb, meaning = "falls", "what leaks in happens to help on these sentences"
     if change > 0:
-        return (
-            f"Without the mask the loss **rises**{slightly}, {numbers}: this model was trained "
-            f"with the mask, and what leaks from {HIDDEN[kind]} disturbs it.{others}"
-        )
-    meaning = (
-        f"the model uses what leaks from {HIDDEN[kind]}, although it was trained without it"
-        if kind == "decoder_self"
-        else "what leaks in happens to help on these sentences"
-    )
-    return f"Without the mask the loss **falls**{slightly}, {numbers}: {meaning}.{others}"
+        verb, meaning = "rises", "this model was trained with the mask, and what leaks from "
+        meaning += f"{HIDDEN[kind]} disturbs it"
+    elif kind == "decoder_self":
+        meaning = f"the model uses what leaks from {HIDDEN[kind]}, although it was trained "
+        meaning += "without it"
+    slightly = " slightly" if abs(change) < SMALL else ""
+    verdict = f"**{verb}**{slightly}, {numbers}: {meaning}"
+    if abs(change) < SAME:
+        verdict = f"stays at {with_mask:.3f} nats"
+    elif not abs(change) > 2 * error:
+        by = f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f}"
+        errors = f"two standard errors over {counted(pieces, 'subword')}"
+        verdict = f"goes {numbers}: by {by} ({errors}), which may be no change at all"
+    return f"Without the mask the loss {verdict}.{others}"
 
 
 def _sentences(selected: npt.NDArray[np.bool_]) -> str:

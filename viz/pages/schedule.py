@@ -13,13 +13,7 @@ from viz.app.chrome.fields import choose_one, whole_number
 from viz.app.sentence import worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.labels import quoted
-from viz.figures.schedule import (
-    DECAYS,
-    paper_rate,
-    peak_rate,
-    sample_steps,
-    schedule_chart,
-)
+from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 from viz.findings.training import peak
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")

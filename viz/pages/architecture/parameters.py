@@ -9,13 +9,8 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import ConfigError, TransformerConfig, Translator
-from transformer.analysis.paper.costs import (
-    meta_model,
-    parameters_by_formula,
-    parameters_of_model,
-)
-from transformer.checkpoints.marian.tokenizer import MarianTokenizer
+from transformer import ConfigError, TransformerConfig
+from transformer.analysis.paper.costs import meta_model, parameters_by_formula, parameters_of_model
 from transformer.config import LATER, Positions
 from viz.app.cache.memory import memo
 from viz.app.chrome import charts, explanations, problems
@@ -72,13 +67,11 @@ def show(row: DeltaGenerator) -> None:
     sizes = operator.attrgetter(*MAXIMA, "positions")
     preset = {sizes(preset): preset for preset in presets.values()}.get(sizes(config))
     # the fields have no biases and no sizes of the decoder, which a preset may have
-    if preset is not None and (preset.attention_bias or preset.to_dict().keys() & LATER):
+    further = preset is not None and (preset.attention_bias or preset.to_dict().keys() & LATER)
+    if preset is not None and further:
         config = preset
     formula = parameters_by_formula(config)
     counted = memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
-    joined = matrices(config)
-    if config.source_vocab_size is not None:
-        joined += " $V_s$ is the vocabulary of the source."
     picture, details = st.columns([2, 1], gap="large")
     with picture:
         preset_counts = {name: parameters_by_formula(other) for name, other in presets.items()}
@@ -87,7 +80,8 @@ def show(row: DeltaGenerator) -> None:
             parts_chart(own | preset_counts),
             alt="Parameters of each part of the chosen configuration and of the presets.",
         )
-        texts, total = part_formulas(config), sum(formula.values())
+        texts = dict.fromkeys(FORMULAS, "") if further else FORMULAS
+        total = sum(formula.values())
         rows = [
             f"| {part} | {texts[part]} | {n:,} | {counted[part]:,} | {n / total:.2%} |"
             for part, n in formula.items()
@@ -99,7 +93,7 @@ def show(row: DeltaGenerator) -> None:
         _total(config, presets, formula, counted)
         explanations.explain(
             "Change a size to see how many parameters it adds. Each number is counted twice: by "
-            f"formula, and in the model itself. {joined} {_paper_gaps()}"
+            f"formula, and in the model itself. {matrices(config)} {_paper_gaps()}"
             + explanations.sources("§3.4, Table 3", parameters_by_formula, meta_model)
         )
     python_code.show_code(f"""
@@ -150,75 +144,31 @@ def _controls() -> dict[str, Any]:
 
 
 def _total(
-    config: TransformerConfig,
-    presets: dict[str, TransformerConfig],
-    formula: dict[str, int],
-    real: dict[str, int],
-) -> None:
+    config: TransformerConfig, presets: dict[str, TransformerConfig],
+    formula: dict[str, int], real: dict[str, int],
+) -> None:  # fmt: skip
     total, built = sum(formula.values()), sum(real.values())
-    names = [name for name, preset in presets.items() if preset == config]
-    named = [name if name == THIS_MODEL else f"{name} model" for name in names]
+    names = (name for name, preset in presets.items() if preset == config)
+    named = (name if name == THIS_MODEL else f"{name} model" for name in names)
     st.text(f"The table shows: {' and '.join(named) or AS_CHOSEN}.")
     paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
     st.metric("Parameters", millions(total), help=f"{total:,}")
     verdict = "the same" if real == formula else "not the same"
     st.text(f"{total:,} by formula; {built:,} in the model: {verdict}.{paper}")
     st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
-    if config != presets.get(THIS_MODEL):
-        return
-    if added := start_token_parameters(sentence_bar.drawn_from().translator):
-        st.text(
-            f"{added:,} of them are not in its folder: MarianMT has no start token <s>, so this "
-            "app adds a row for it."
-        )
 
 
-def start_token_parameters(translator: Translator) -> int:
-    """Count the parameters of `<s>`, which a MarianMT folder does not have; 0 for our own."""
-    source, target = (
-        len(tokenizer.vocabulary.texts) - len(tokenizer.vocabulary.numbers)
-        if isinstance(tokenizer, MarianTokenizer)
-        else 0
-        for tokenizer in (translator.tokenizer, translator.target_tokenizer)
-    )
-    config = translator.model.config
-    rows = target if config.source_vocab_size is None else source + target
-    rows += target * config.own_projection
-    return rows * config.d_model + target  # and its bias before the softmax
-
-
-def part_formulas(config: TransformerConfig) -> dict[str, str]:
-    """Return the formula of each part in LaTeX.
-
-    V is the vocabulary, L the longest sequence, d the width. Biases, V_s, a vocabulary of the
-    source, and sizes of the decoder appear where the model has them. The heads of both stacks are
-    as wide together.
-    """
-    N, d_ff = r"N_\text{dec}", r"d_\text{ff,dec}"
-    N, d_ff = N if config.decoder_N else "N", d_ff if config.decoder_d_ff else r"d_\text{ff}"
-    attention = [rf"2 {n} h\,d\,(d_k + d_v)" for n in ("N", N)]
-    if config.attention_bias:
-        biases = (rf" + {n}(2 h\,d_k + h\,d_v + d)" for n in ("N", N))
-        attention = [matrices + bias for matrices, bias in zip(attention, biases, strict=True)]
-    network = r"2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)"
-    if config.decoder_N or config.decoder_d_ff:
-        sizes = (("N", r"d_\text{ff}"), (N, d_ff))
-        network = " + ".join(rf"{n} (2\,d\,{width} + {width} + d)" for n, width in sizes)
-    embedding = r"2\,V d" if config.own_projection else "V d"
-    if config.source_vocab_size is not None:
-        embedding += " + V_s d"
-    if config.output_bias:
-        embedding += " + V"
-    return {
-        "embedding and projection": f"${embedding}$",
-        "learned positions": r"$2\,L\,d$",
-        "encoder self-attention": f"${attention[0]}$",
-        "decoder self-attention": f"${attention[1]}$",
-        "cross-attention": f"${attention[1]}$",
-        "feed-forward networks": f"${network}$",
-        "layer norms": r"$5 N \cdot 2\,d$" if N == "N" else rf"$(2 N + 3 {N}) \cdot 2\,d$",
-    }
-
+FORMULAS = {
+    "embedding and projection": "$V d$",
+    "learned positions": r"$2\,L\,d$",
+    "encoder self-attention": r"$2 N h\,d\,(d_k + d_v)$",
+    "decoder self-attention": r"$2 N h\,d\,(d_k + d_v)$",
+    "cross-attention": r"$2 N h\,d\,(d_k + d_v)$",
+    "feed-forward networks": r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$",
+    "layer norms": r"$5 N \cdot 2\,d$",
+}
+"""Formulas of the parts in LaTeX: V is the vocabulary, L the longest sequence, d the width. A model
+with more biases, matrices or sizes than the paper's has others, which are not printed."""
 
 PART_COLORS = {
     "embedding and projection": VIOLET,

@@ -8,25 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from transformer.config import TransformerConfig
-from transformer.files.installed import BUNDLED
 from viz.app import model_variations
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
-from viz.app.model_variations import (
-    BASE,
-    BIG,
-    SHAPE,
-    SYMBOLS,
-    TABLE_3,
-    TrainedRow,
-    describe_change,
-)
+from viz.app.model_variations import BASE, BIG, SHAPE, SYMBOLS, TABLE_3, TrainedRow, describe_change
 from viz.app.sentence.python_code import show_code
 from viz.figures.axes import OCHRE, VIOLET, named_color
 from viz.figures.forms import rule, tips
 from viz.pages.architecture.parameters import millions
-
-MODEL_CARD = "assets/model/MODEL_CARD.md"
 
 HERE = ("here", "PPL here", "BLEU here", "params here")
 """Columns added to those of Table 3."""
@@ -60,7 +49,6 @@ def show() -> None:
                 "validation captions with greedy search. After so few steps (the paper: 100,000), "
                 "a model that learns faster looks better."
             )
-        _bundled()
     _third(rows, results, base)
     st.subheader("Table 2: BLEU on newstest2014, and the cost of training", anchor=False)
     second = pd.DataFrame(TABLE_2, columns=list(TABLE_2_COLUMNS))
@@ -139,22 +127,6 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
         " · ".join(f"{row.bleu:.1f}" for row in rows),
         " · ".join(millions(row.parameters) for row in rows),
     ]
-
-
-def _bundled() -> None:
-    row = model_variations.read(BUNDLED)
-    if isinstance(row, str):
-        st.text(row)
-        return
-    config = row.config
-    st.subheader("The bundled model", anchor=False)
-    st.text(
-        f"N = {config.N}, d_model = {config.d_model}, d_ff = {config.d_ff}, h = {config.h}, "
-        f"{millions(row.parameters)} parameters. Its last validation, at step {row.steps:,}, "
-        f"gives perplexity {row.perplexity:.2f} and BLEU {row.bleu:.1f} with greedy search; the "
-        "paper has no numbers on these texts. The weights in use are an average over steps of "
-        f"that run: see {MODEL_CARD}."
-    )
 
 
 TABLE_2: tuple[tuple[str, str, str, str, str], ...] = (

@@ -10,7 +10,7 @@ import streamlit as st
 
 from transformer import HeadlightError, InputError, Translator
 from transformer.analysis.corpus import result_file
-from transformer.analysis.corpus.measured import COST, LOG_P, LeftOut, MeasuredLines
+from transformer.analysis.corpus.measured import COST, LOG_P, MeasuredLines
 from transformer.analysis.corpus.measuring import measure_lines
 from transformer.analysis.corpus.passes import PIECES, Part, Progress, seconds
 from transformer.analysis.heads.head import all_heads
@@ -106,11 +106,20 @@ def _own(translator: Translator) -> Measured | None:
     is_same = own is not None and own.model == model
     lines = remembered(own.key) if own is not None and is_same else None
     is_busy = job is not None and job.is_active
-    summary = "" if lines is None else f": {_summary(translator, lines)}"
-    with st.expander(f"Your lines{summary}", expanded=lines is None and not is_busy):
+    label, notes = "Your lines", {} if lines is None else _notes(translator, lines)
+    if lines is not None:
+        counts = [f"{len(dict(some)):,} {text}" for text, some in notes.items() if some]
+        label = ", ".join([f"{label}: {counted(len(lines), 'line')} measured", *counts])
+    every = sorted(note for some in notes.values() for note in some)
+    with st.expander(label, expanded=lines is None and not is_busy):
         _fields(translator, None if own is None or lines is None else own.key)
-        if lines is not None:
-            _notes_table(translator, lines)
+        if every:
+            st.dataframe(
+                pd.DataFrame(every, columns=["line", "why"]),
+                hide_index=True,
+                height="content" if len(every) < 8 else 280,
+                column_config={"line": st.column_config.NumberColumn(width="small")},
+            )
     if job is not None:
         jobs.show(job)
     if own is None:
@@ -238,15 +247,10 @@ def _forecast(lines: int, heads: int) -> str:
 def _measure(own: OwnLines, folder: Path) -> None:
     """Begin to measure lines in the background; what is shown stays until it is done."""
 
-    def work(translator: Translator, report: Progress) -> None:
+    def work(model: Translator, report: Progress) -> None:
         if remembered(own.key) is None:  # else another user has measured the same lines
-            lines = measure_lines(
-                translator,
-                own.texts,
-                references=own.references,
-                costs=own.costs,
-                progress=report,
-            )
+            refs, costs = own.references, own.costs
+            lines = measure_lines(model, own.texts, references=refs, costs=costs, progress=report)
             remember(own.key, lines)
 
     for key in (FILE, FILE_OF_REFERENCES):
@@ -282,51 +286,25 @@ def _open_result(translator: Translator) -> None:
     st.rerun()
 
 
-def _summary(translator: Translator, lines: MeasuredLines) -> str:
-    """Count the lines that were measured, left out, and those to be read with care."""
-    counts = {
-        "left out": lines.left_out,
-        "without a word": {number for number, _ in lines.undefined},
-        "with unknown characters": _unknown_notes(lines),
-        "of which the model is unsure": _unsure_notes(translator, lines),
+def _notes(translator: Translator, lines: MeasuredLines) -> dict[str, list[tuple[int, str]]]:
+    """Name the lines that were left out, and those to be read with care, by what is said of all."""
+    notes: dict[str, list[tuple[int, str]]] = {
+        "left out": [*lines.left_out],
+        "without a word": [*lines.undefined],
+        "with unknown characters": [
+            (pair.number, "It has characters that the model does not know.")
+            for pair in lines.pairs
+            if UNK in pair.source_ids
+        ],
     }
-    parts = [f"{len(notes):,} {text}" for text, notes in counts.items() if notes]
-    return ", ".join([f"{counted(len(lines), 'line')} measured", *parts])
-
-
-def _notes_table(translator: Translator, lines: MeasuredLines) -> None:
-    notes = [*lines.left_out, *lines.undefined]
-    notes += [*_unknown_notes(lines), *_unsure_notes(translator, lines)]
-    if not notes:
-        return
-    st.dataframe(
-        pd.DataFrame(sorted(notes), columns=["line", "why"]),
-        hide_index=True,
-        height="content" if len(notes) < 8 else 280,
-        column_config={"line": st.column_config.NumberColumn(width="small")},
-    )
-
-
-def _unknown_notes(lines: MeasuredLines) -> list[LeftOut]:
-    """Name the measured lines that have characters which the model does not know."""
-    return [
-        LeftOut(pair.number, "It has characters that the model does not know.")
-        for pair in lines.pairs
-        if UNK in pair.source_ids
-    ]
-
-
-def _unsure_notes(translator: Translator, lines: MeasuredLines) -> list[LeftOut]:
-    """Name the measured lines of which the model is less sure than of the text it is made for."""
-    if (domain := translator.domain) is None:
-        return []
-    usual = format_number(domain.least_log_prob)
-    log_probs = lines.sentence_values[LOG_P]
-    return [
-        LeftOut(
-            lines.pairs[row].number,
-            f"The model is unsure: log p {format_number(log_probs[row])} per subword, usually "
-            f"above {usual} on {domain.made_for}.",
-        )
-        for row in np.flatnonzero(log_probs < domain.least_log_prob)
-    ]
+    if (domain := translator.domain) is not None:
+        log_probs = lines.sentence_values[LOG_P]
+        usual = f"usually above {format_number(domain.least_log_prob)} on {domain.made_for}."
+        notes["of which the model is unsure"] = [
+            (
+                lines.pairs[row].number,
+                f"The model is unsure: log p {format_number(log_probs[row])} per subword, {usual}",
+            )
+            for row in np.flatnonzero(log_probs < domain.least_log_prob)
+        ]
+    return notes

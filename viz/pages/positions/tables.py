@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 
 from transformer import InputError
 from transformer.analysis.paper import positions
-from transformer.analysis.paper.positions import (
-    TABLE,
-    Stack,
-    cosines,
-    learned_positions,
-)
+from transformer.analysis.paper.positions import TABLE, Stack, cosines, learned_positions
 from transformer.embedding import Embedding, sinusoidal_positions
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart, plotly_chart

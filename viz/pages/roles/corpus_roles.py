@@ -14,12 +14,7 @@ from transformer.analysis.corpus.similar_heads import nearest_by_attention, near
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE, gradient_importance, losses_without
 from transformer.analysis.heads.means import COMMAND
-from transformer.analysis.heads.roles import (
-    ONE_TO_ONE,
-    head_roles,
-    one_to_one_keys,
-    share_in_order,
-)
+from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles, one_to_one_keys, share_in_order
 from transformer.analysis.lenses.names import HAS_HEADS, LensName
 from transformer.kinds import KIND_TITLES
 from viz.app.cache.cached_results import identity

@@ -169,11 +169,9 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requeste
     curves = {name: result.curves for name, result in named.items()}
     _curves("yours", curves, erased.random, FRACTIONS)
     st.text(sentence_text(erased))
-    agreement = {
-        name: "all words alike" if result.kendall is None else format_number(result.kendall)
-        for name, result in named.items()
-    }
-    _agreement("yours", {"lens": [*agreement], "Kendall's τ": [*agreement.values()]})
+    taus = (result.kendall for result in named.values())
+    texts = ["all words alike" if tau is None else format_number(tau) for tau in taus]
+    _agreement("yours", {"lens": [*named], "Kendall's τ": texts})
     measured, written = erased.pieces
     if measured < written:
         st.caption(f"Measured on {measured} evenly spaced subwords of the {written} written.")
@@ -193,13 +191,9 @@ def _stored_erasing(report: FaithfulnessReport, *, wide: bool) -> None:
 
 
 def _curves(
-    section: str,
-    lenses: Mapping[str, Curves],
-    random: Curves,
-    fractions: tuple[float, ...],
-    *,
-    wide: bool = False,
-) -> None:
+    section: str, lenses: Mapping[str, Curves], random: Curves, fractions: Sequence[float],
+    *, wide: bool = False,
+) -> None:  # fmt: skip
     """Draw both curves of each lens, side by side where it is `wide`."""
     places = st.columns(2, gap="medium") if wide else [st.container() for _ in TITLES]
     for place, (test, title) in zip(places, TITLES.items(), strict=True):

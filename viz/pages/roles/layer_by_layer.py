@@ -40,12 +40,7 @@ from viz.figures.axes import (
 )
 from viz.figures.forms import by_name, rule, tips
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
-from viz.pages.roles.pieces import (
-    least_certain_step,
-    pick_written,
-    shown_piece,
-    step_choices,
-)
+from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
 
 ENCODER_LAYERS = "encoder_layers"
 """Name in the URL."""

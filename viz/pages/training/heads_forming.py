@@ -50,7 +50,6 @@ from viz.pages.training.runs import (
     load,
     load_all,
     load_log,
-    load_written,
     nearest,
     offered_runs,
     report_missing,
@@ -136,9 +135,7 @@ class _Opened(NamedTuple):
 def _pictures(
     here: Mapping[str, str], folder: Path, probes: Probes, question: DeltaGenerator
 ) -> None:
-    traces, problems = load_all(probes)
-    written, more = load_written(probes, traces)
-    problems += more
+    traces, written, problems = load_all(probes)
     for sentence in problems[:MAX_NAMED]:
         st.text(sentence)
     if len(problems) > MAX_NAMED:

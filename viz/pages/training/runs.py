@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -207,56 +207,41 @@ def load(path: Path) -> AttentionTrace:
     return memo(("probe", path, state_of_file(path)), lambda: _read(path))
 
 
-def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
-    """Read the traces of one sentence by step, and a message on each file that is left out.
+def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], dict[int, str], list[str]]:
+    """Read one sentence by step: its traces, what the model wrote where that was saved, problems.
 
-    A file is left out if it is not a trace, or of another sentence or model than the step before.
+    A file is left out if it cannot be read, or is of another sentence or model than the step before
+    it; a problem names it.
     """
     traces: dict[int, AttentionTrace] = {}
+    texts: dict[int, str] = {}
     problems: list[str] = []
     size = 0
     for step, path in probes.items():
         try:
             trace = load(path)
+            if _subject(trace) != _subject(next(iter(traces.values()), trace)):
+                raise CheckpointError(
+                    f"{path.name} is of another sentence or another model than the steps before "
+                    f"it: remove it from the folder probes."
+                )
+            size += sum(trace.weights(kind).nbytes for kind in KINDS)
+            traces[step] = trace
+            beside = path.with_name(path.name.replace("-sentence-", "-written-"))
+            written = load(beside) if is_inside(beside, beside.parents[1]) else None
+            if written and written.source != trace.source:
+                raise CheckpointError(
+                    f"{beside.name} is of another sentence: remove it from the folder probes."
+                )
+            texts |= {step: written.target} if written else {}
         except CheckpointError as error:
             problems.append(without_paths(error))
-            continue
-        first = next(iter(traces.values()), trace)
-        if _subject(trace) != _subject(first):
-            problems.append(
-                f"{path.name} is of another sentence or another model than the steps before it: "
-                f"remove it from the folder probes."
-            )
-            continue
-        size += sum(trace.weights(kind).nbytes for kind in KINDS)
         if size > MAX_TOTAL_BYTES:
             raise CheckpointError(
                 f"The attention saved of this sentence has more than {MAX_TOTAL_BYTES:,} bytes up "
                 f"to step {step:,}: keep fewer of its steps."
             )
-        traces[step] = trace
-    return traces, problems
-
-
-def load_written(
-    probes: Probes, traces: Mapping[int, AttentionTrace]
-) -> tuple[dict[int, str], list[str]]:
-    """Read what the model wrote at steps that saved it, and a message on each bad file."""
-    texts: dict[int, str] = {}
-    problems: list[str] = []
-    for step, trace in traces.items():
-        path = probes[step].with_name(probes[step].name.replace("-sentence-", "-written-"))
-        try:
-            written = load(path) if is_inside(path, path.parents[1]) else None
-            if written and written.source != trace.source:
-                raise CheckpointError(
-                    f"{path.name} is of another sentence: remove it from the folder probes."
-                )
-        except CheckpointError as error:
-            problems.append(without_paths(error))
-        else:
-            texts |= {step: written.target} if written else {}
-    return texts, problems
+    return traces, texts, problems
 
 
 def nearest(steps: Sequence[int], requested: int) -> int:

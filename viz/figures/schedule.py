@@ -56,10 +56,7 @@ equation 3, then a later decay (Devlin et al. 2019, Loshchilov & Hutter 2017, Hu
 
 
 def sample_steps(last: int, *included: int) -> npt.NDArray[np.int64]:
-    """Sample the steps from 1 to `last` for a curve, and the `included` ones, such as a peak.
-
-    Half of them are evenly spaced, and half evenly on a logarithmic axis.
-    """
+    """Sample the steps from 1 to `last` for a curve, and the `included` ones, such as a peak."""
     even, log = np.linspace(1, last, POINTS), np.geomspace(1, last, POINTS)
     inside = [step for step in included if 1 <= step <= last]
     return np.unique(np.concatenate([even, log, inside]).round().astype(np.int64))
@@ -71,10 +68,7 @@ def schedule_chart(
     *,
     log: bool = False,
 ) -> alt.LayerChart:
-    """Draw curves of a learning rate, steps from 1 and rates by name, with their peaks marked.
-
-    Both axes may be logarithmic, where equation 3 is two straight lines.
-    """
+    """Draw curves of a learning rate, steps from 1 and rates by name, with their peaks marked."""
     height = HEIGHT + 28 * len(curves)  # a line of the legend for each curve
     frame = pd.concat(
         pd.DataFrame({"curve": name, "step": steps, "rate": rates})

@@ -31,10 +31,7 @@ def steepest_rise(confidence: Mapping[int, float]) -> tuple[int, int] | None:
 
 
 def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> Finding | None:
-    """Find when the heads of cross-attention formed; see `steepest_rise`.
-
-    `choices` are the URL parameters of the run and its sentence.
-    """
+    """Find when the heads of cross-attention formed; see `steepest_rise`."""
     steps = steepest_rise(confidence)
     if steps is None:
         return None

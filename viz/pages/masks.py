@@ -137,10 +137,7 @@ def _grids(
 
 
 def _titles(*real: npt.NDArray[np.bool_]) -> list[str]:
-    """Count the real tokens and the padding of each sentence, `[sentence, position]`.
-
-    Rows and columns are given one by one where they are of different texts.
-    """
+    """Count the real tokens and the padding of each sentence, `[sentence, position]`."""
 
     def size(real: npt.NDArray[np.bool_], thing: str) -> str:
         padding = int((~real).sum())

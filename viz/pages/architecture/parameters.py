@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import get_args
 
 import altair as alt
 import pandas as pd
@@ -58,7 +58,22 @@ def show(row: DeltaGenerator) -> None:
             st.session_state[PREFIX + field] = getattr(config, field)
 
     row.menu_button("Presets", list(presets), key="arch-preset", on_click=take)
-    fields = _controls()
+    base, fields = TransformerConfig.base(), {}
+    with controls_row():
+        for field, maximum in MAXIMA.items():
+            optional = field in ("d_k", "d_v")
+            fields[field] = st.number_input(
+                LABELS.get(field, field),
+                1,
+                maximum,
+                None if optional else getattr(base, field),
+                placeholder="d / h" if optional else None,
+                key=PREFIX + field,
+                bind="query-params",
+                width=118,
+            )
+        kinds = get_args(Positions)
+        fields["positions"] = menu("positions", kinds, PREFIX + "positions", width=128)
     try:
         config = TransformerConfig(**fields)
     except ConfigError as error:
@@ -120,27 +135,6 @@ def _paper_gaps() -> str:
         f"{counts[1]}. These would need {listing(needed)}; the paper says “about 37,000” and "
         "does not explain the gaps."
     )
-
-
-def _controls() -> dict[str, Any]:
-    base = TransformerConfig.base()
-    with controls_row():
-        fields: dict[str, Any] = {}
-        for field, maximum in MAXIMA.items():
-            optional = field in ("d_k", "d_v")
-            fields[field] = st.number_input(
-                LABELS.get(field, field),
-                1,
-                maximum,
-                None if optional else getattr(base, field),
-                placeholder="d / h" if optional else None,
-                key=PREFIX + field,
-                bind="query-params",
-                width=118,
-            )
-        kinds = get_args(Positions)
-        fields["positions"] = menu("positions", kinds, PREFIX + "positions", width=128)
-    return fields
 
 
 def _total(

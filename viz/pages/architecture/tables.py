@@ -155,7 +155,7 @@ def table_3() -> pd.DataFrame:
         cells = {"": letter} | dict.fromkeys((SYMBOLS.get(name, name) for name in SHAPE), "")
         for name, value in row.shape.items():
             digits = ".1f" if name in ("P_drop", "epsilon_ls") else "g"  # rates and sizes
-            cells[SYMBOLS.get(name, name)] = "" if value is None else f"{value:{digits}}"
+            cells[SYMBOLS.get(name, name)] = f"{value:{digits}}"
         cells["positions"] = "learned" if row.learned else ""
         cells["steps"] = "" if row.steps is None else f"{row.steps} K"
         cells |= {"PPL": f"{row.perplexity:.2f}", "BLEU": f"{row.bleu:.1f}"}

@@ -149,10 +149,7 @@ def own_lines(
 
 
 def _fields(translator: Translator, key: str | None) -> None:
-    """Draw the fields of lines and references, and those of a result file.
-
-    The key names the measurement that is shown, if there is one.
-    """
+    """Draw the fields of lines and references, and those of a result file."""
     problems: list[object] = []
     left, right = st.columns(2, gap="medium")
     with left:

@@ -10,10 +10,7 @@ from viz.app.sentence.search_request import put_text
 
 
 def lines_table(shown: pd.DataFrame, every_line: pd.DataFrame, name: str, alt: str) -> None:
-    """Draw the `shown` lines as a table, with downloads of every line.
-
-    Its columns are `line`, `source` and further ones; `alt` describes it for screen readers.
-    """
+    """Draw the `shown` lines as a table, with downloads of every line."""
     sources = list(shown["source"])
     # other lines are another table, in which nothing is ticked
     key = f"{name}-{hash(tuple(shown['line']))}"

@@ -85,10 +85,7 @@ def all_csv(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> byte
 
 
 def npz(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> bytes:
-    """Save the trace, as `AttentionTrace.load` reads it, with the name of the lens.
-
-    Without `sinks`, a note of the trace says so.
-    """
+    """Save the trace, as `AttentionTrace.load` reads it, with the name of the lens."""
     with temporary_folder() as folder:
         path = folder / "trace.npz"
         name_lens(trace if sinks else without_sinks(trace), lens).save(path)
@@ -102,10 +99,7 @@ def _button(label: str, data: Callable[[], bytes], name: str, mime: str) -> None
 
 
 def code_parts(view: HeadsView, options: ExplorerOptions, second: HeadsView | None) -> list[str]:
-    """Return the code of the grid with its ribbons, of the open map and of a second one.
-
-    The options name the ribbons that were drawn.
-    """
+    """Return the code of the grid with its ribbons, of the open map and of a second one."""
     kind = view.kind
     parts = [_map_code(view)]
     blocks = f"""

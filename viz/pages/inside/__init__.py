@@ -41,11 +41,9 @@ WIDTHS = 2 ** np.arange(11)
 
 @dataclass(frozen=True)
 class Choices:
-    """Choices of the page; layer, head and word count from 0."""
+    """Choices of the page; the word counts from 0."""
 
-    kind: Kind
-    layer: int
-    head: int
+    place: Head
     word: int
     scale: Scale
     temperature: float
@@ -55,11 +53,6 @@ class Choices:
     def as_trained(self) -> bool:
         """True if the scores are those of the paper's equation."""
         return self.scale == PAPER_SCALE and self.temperature == 1
-
-    @property
-    def place(self) -> Head:
-        """Kind, layer and head."""
-        return Head(self.kind, self.layer, self.head)
 
     @property
     def in_words(self) -> str:
@@ -73,7 +66,7 @@ class Choices:
         """Part of a cache key that the scale gives; None for the paper's scale."""
         if self.as_trained:
             return None
-        return self.scale, self.temperature, None if self.every_head else self.head
+        return self.scale, self.temperature, None if self.every_head else self.place.head
 
 
 def show() -> None:
@@ -84,12 +77,13 @@ def show() -> None:
     row = st.container(key="inside-controls", horizontal=True, gap="small")
     below = st.container(key="inside-translation", gap=None)
     choices = _choices(trace, row)
+    kind, layer, _ = choices.place
     try:
         edits = _edits(translator, choices)
         values = memory.memo_per_trace(
             trace,
-            ("attended", choices.kind, choices.layer, choices.cache_key),
-            lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
+            ("attended", kind, layer, choices.cache_key),
+            lambda: sublayer_values(translator.model, trace, kind, layer, edits),
         )
         _picture(translator, trace, values, choices)
         url = head_picker.link_parameters(*choices.place)
@@ -122,7 +116,7 @@ def show() -> None:
 
 
 def _code(choices: Choices) -> str:
-    head, kind, layer, word = choices.head, choices.kind, choices.layer, choices.word
+    (kind, layer, head), word = choices.place, choices.word
     factor = f"scaling.factor({choices.scale!r}, stack(kind).d_k, {choices.temperature})"
     hook = f"{factor} * stack(kind).d_k**0.5, {None if choices.every_head else head}"
     places = f"[({kind!r}, {layer})]"
@@ -180,7 +174,7 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
             disabled=scale == PAPER_SCALE and temperature == 1,
             help="Otherwise they change in this head alone. First change scale or temperature.",
         )
-    return Choices(kind, layer, head, word, scale, float(temperature), every_head)
+    return Choices(Head(kind, layer, head), word, scale, float(temperature), every_head)
 
 
 def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
@@ -222,22 +216,23 @@ def _edits(translator: Translator, choices: Choices) -> dict[str, hooks.Hook]:
 def _picture(
     translator: Translator, trace: AttentionTrace, values: SublayerValues, choices: Choices
 ) -> None:
-    config = translator.model.config.stack(choices.kind)
+    kind, _, head = choices.place
+    config = translator.model.config.stack(kind)
     factor = scaling.factor(choices.scale, config.d_k, choices.temperature)
-    axes = by_pieces(trace, choices.kind)
+    axes = by_pieces(trace, kind)
     row = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[choices.word]
     scale = choices.scale, choices.temperature
-    steps = walk_steps(config, choices.kind, row, len(axes.labels.keys), *scale)
+    steps = walk_steps(config, kind, row, len(axes.labels.keys), *scale)
     at = st.query_params.get(STEP, "0")
     data = encode_inside(
-        arithmetic(values, choices.head, choices.word, factor),
+        arithmetic(values, head, choices.word, factor),
         axes.labels.keys,
         f"where does {row} look?",
-        choices.kind,
+        kind,
         title=choices.place.title,
         steps=steps,
         step=int(at) if at.isdecimal() and len(at) < 3 else 0,
-        head=choices.head,
+        head=head,
         factor=scale_text(*scale),
         caption=origin_of(trace).caption(head_caption(*choices.place), f"{choices.in_words}."),
     )
@@ -249,8 +244,8 @@ def _picture(
 
 
 def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> None:
-    d_k = values.q.shape[-1]
-    dots = (values.k[choices.head] @ values.q[choices.head, choices.word]).astype(np.float64)
+    d_k, head = values.q.shape[-1], choices.place.head
+    dots = (values.k[head] @ values.q[head, choices.word]).astype(np.float64)
     dots = dots[values.seen[choices.word]]
     left, right = st.columns(2, gap="large")
     with left:
@@ -267,11 +262,11 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
         )
     with right:
         st.subheader("Wider q and k: larger scores", anchor=False)
-        q, k = (x[choices.head].astype(np.float64) for x in (values.q, values.k))
+        q, k = (x[head].astype(np.float64) for x in (values.q, values.k))
         key = ("dot variance", *choices.place, choices.cache_key)
-        head = memory.memo_per_trace(trace, key, lambda: scaling.dot_variance(q, k))
+        measured = memory.memo_per_trace(trace, key, lambda: scaling.dot_variance(q, k))
         charts.altair_chart(
-            variance_chart(*head, WIDTHS, _gaussian()),
+            variance_chart(*measured, WIDTHS, _gaussian()),
             alt="Variance of q · k over the width of queries and keys.",
         )
 

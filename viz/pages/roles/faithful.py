@@ -29,6 +29,7 @@ from transformer.analysis.corpus.faithfulness import (
 )
 from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.lenses import NAMES
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.cached_results import progress_bar
 from viz.app.cache.memory import memo_per_trace
@@ -160,9 +161,8 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requeste
         return
     with progress_bar("Erasing") as report:
         erased = erase_by_lenses(translator, trace, seed, report)
-    if erased.missing:
-        names = ", ".join(map(screen_name, erased.missing))
-        st.text(f"Time is up: press the button again to continue with {names}.")
+    if missing := [screen_name(name) for name in NAMES if name not in erased.lenses]:
+        st.text(f"Time is up: press the button again to continue with {', '.join(missing)}.")
     if not erased.lenses:
         return
     named = {screen_name(name): result for name, result in erased.lenses.items()}
@@ -288,10 +288,7 @@ def erasing_chart(
     fractions: Sequence[float],
     upper: float,
 ) -> alt.LayerChart:
-    """Draw the fall of log P over the share of words: a line for each lens, random words in grey.
-
-    The vertical axis ends at `upper`; random words have an interval.
-    """
+    """Draw the fall of log P over the share of words: a line for each lens, random words grey."""
     names = [*lenses, RANDOM]
     rows = [
         (name, fraction, *figure)

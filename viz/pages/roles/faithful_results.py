@@ -49,12 +49,7 @@ class ErasingResult(NamedTuple):
 
     pieces: tuple[int, int]  # numbers of measured pieces and of all pieces
     random: Curves  # of words in random order
-    lenses: dict[LensName, LensResult]  # those that were computed
-
-    @property
-    def missing(self) -> tuple[LensName, ...]:
-        """Lenses that were not computed within the time budget."""
-        return tuple(name for name in NAMES if name not in self.lenses)
+    lenses: dict[LensName, LensResult]  # those for which there was time
 
 
 def measured_pieces(trace: AttentionTrace) -> npt.NDArray[np.int64]:

@@ -307,11 +307,7 @@ def first_stable_layers(rank: npt.NDArray[np.int64]) -> list[int | None]:
 
 
 def predictions_html(predictions: LayerPredictions, tokens: Sequence[str], step: int) -> str:
-    """Format the table: layers down, steps across, the layer's most probable piece in each cell.
-
-    The written tokens, `[target]`, are the headings; that of the chosen step is underlined. Below
-    them stands the layer from which each is first and stays so.
-    """
+    """Format the table: layers down, steps across, the layer's most probable piece in each cell."""
     stable = first_stable_layers(predictions.rank)
     plain = f'<th scope="col" style="{_CELL};font-weight:400">'
     chosen = (

@@ -112,10 +112,7 @@ def show() -> None:
 def _effect(
     translator: Translator, translation: Translation, trace: AttentionTrace, controls: Controls
 ) -> tuple[AttentionTrace | None, list[Removal], list[Removal], Effect]:
-    """Return the second sentence, the heads that the link names, those removed, and their effect.
-
-    A message on the page says what is wrong with the others.
-    """
+    """Return the second sentence, the heads of the link, those removed, and their effect."""
     named, problem = parse_removals(controls.removed, translator.model)
     donor, no_donor = second_sentence(translator, controls, named)
     measured = (translator.folder / MEANS_FILE).exists()

@@ -94,9 +94,8 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
             + explanations.sources("§5.3, equation 3, §5.4", learning_rate)
         )
     left, right = st.columns(2, gap="large")
-    perplexity = run_chart(
-        runs, {"validation_perplexity": "validation"}, unit="per subword", log=True
-    )
+    fields = {"validation_perplexity": "validation"}
+    perplexity = run_chart(runs, fields, unit="per subword", log=True)
     bleu = run_chart(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU")
     speed = run_chart(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s")
     for column, title, chart, alt in (

@@ -65,10 +65,7 @@ _OPENED = "forming_opened"  # in the session: the state in which the player was 
 
 
 def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
-    """Draw the saved steps, the menus of run and sentence in the row of the views.
-
-    What is worth seeing stands beside the question of the page.
-    """
+    """Draw the saved steps, the menus of run and sentence in the row of the views."""
     runs = offered_runs(RUN)
     # the first that saved attention: not the run of every model did
     index = next((n for n, folder in enumerate(runs.values()) if has_probes(folder)), 0)

@@ -59,10 +59,7 @@ class BothLinks(NamedTuple):
 def pick_both(
     translator: Translator, trace: AttentionTrace, problems: DeltaGenerator
 ) -> BothLinks | None:
-    """Draw the choice of links if there is a reverse model; return the links of both models.
-
-    `problems` is the place of an error about the second model.
-    """
+    """Draw the choice of links if there is a reverse model; return the links of both models."""
     offered = menu.offered_models()
     name = menu.reverse_of(translator.languages, offered)
     if not name or choose_one("Links from", (THIS_MODEL, BOTH), LINKS, labelled=True) == THIS_MODEL:

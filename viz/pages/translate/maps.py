@@ -249,10 +249,7 @@ MAP = UrlNames("map_layer", "map_head")
 
 
 class MapChoice(NamedTuple):
-    """Layer and head of the map, from 0; the head is None for the mean.
-
-    Without `sinks`, its rows are rescaled.
-    """
+    """Layer and head of the map, from 0; the head is None for the mean."""
 
     layer: int
     head: int | None

@@ -26,15 +26,10 @@ def curve_colors(count: int) -> list[str]:
 
 VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
 
-OLIVE, PURPLE = "#888800", "#A64AC4"
-"""Colours of values below 0 and above."""
-
-PALE = "#F2F2F2"
-"""Colour of 0 between these two."""
-
+OLIVE, PALE, PURPLE = "#888800", "#F2F2F2", "#A64AC4"
+"""Colours of values below 0, of 0, and above."""
 GREY = "#80868E"
 """Colour of secondary marks, on a light and on a dark page; too faint for text."""
-
 INK = "currentColor"
 """Colour of text: that of the page around the chart, light or dark."""
 

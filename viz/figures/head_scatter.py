@@ -14,11 +14,8 @@ from viz.figures.forms import TEXT, tips
 PICKED = "picked"
 """Name of the Vega selection of a click on a head, with the fields `layer` and `head` from 0."""
 
-KIND, ROLE = "kind", "role"
-"""Colours that are no measure."""
-
-MIXED = "mixed"
-"""Role of a head in which nothing dominates."""
+KIND, ROLE, MIXED = "kind", "role", "mixed"
+"""Two colours that are no measure, and the role of a head in which nothing dominates."""
 
 AXIS_TITLES: dict[str, str] = {
     "loss without": "loss increase when removed, nats per subword",
@@ -36,7 +33,6 @@ NAMED = 5
 
 _SHAPES = dict(zip(KIND_NAMES.values(), ("circle", "square", "triangle-up"), strict=True))
 _SCALE = alt.Scale(zero=False, nice=True)
-_HEIGHT = 400  # CSS pixels, without the legend
 
 
 def head_scatter(
@@ -68,7 +64,7 @@ def head_scatter(
     if color not in (KIND, ROLE, x, y):
         columns["value"] = measure_name(color), ".3f"
     tooltip = tips(name=("head", TEXT), role=("", TEXT), **columns)
-    base = alt.Chart(frame, height=_HEIGHT)
+    base = alt.Chart(frame, height=400)
     faded = alt.condition(shown, alt.value(0.7), alt.value(0.05))
     bars = base.mark_rule(color=GREY, aria=False).encode(opacity=faded)
     points = (
@@ -128,7 +124,6 @@ _PLACE = ["kind", "layer", "head"]
 
 
 def _frame(table: pd.DataFrame, x: str, y: str, color: str) -> pd.DataFrame:
-    """Return what is drawn of each head, its place counted from 0."""
     frame = table[["kind"]].assign(
         layer=table["layer"] - 1,
         head=table["head"] - 1,

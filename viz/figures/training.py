@@ -18,15 +18,11 @@ COLORS = CURVE_COLORS[:4]
 
 PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}
 """Fields of a run's schedule."""
-
-MAX_DOTS = 30
-"""Values of a run up to which each has a dot on its line."""
-
-MAX_VALUES = 2_000
-"""Largest number of drawn values of one quantity of a run, more than a chart has pixels."""
+MAX_DOTS, MAX_VALUES = 30, 2_000
+"""Values of a run up to which each has a dot on its line; largest number of drawn values of one
+quantity, more than a chart has pixels."""
 
 HEIGHT = 220  # of a plot without its legend, in CSS pixels
-
 WIDTHS, DASHES = (1.5, 2.5), ([1, 0], [7, 3])
 """Line styles of the first quantity of a chart, and of the second."""
 

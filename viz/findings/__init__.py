@@ -7,7 +7,7 @@ from transformer import AttentionTrace, Translator
 from viz.findings import passes, weights
 from viz.findings.weights import Finding
 
-__all__ = ["MOST", "PAGES", "Finding", "findings", "ranked"]
+__all__ = ["MOST", "PAGES", "Finding", "ranked"]
 
 MOST = 2
 """Largest number of findings that are shown of a page."""
@@ -27,13 +27,6 @@ FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
 
 PAGES = ("heads", *FROM_MODEL)
 """Paths of the pages that have findings on a sentence."""
-
-
-def findings(
-    page: str, trace: AttentionTrace, translator: Translator | None = None
-) -> list[Finding]:
-    """Find what is worth seeing of a sentence on a page, at most `MOST`; see `ranked`."""
-    return ranked(page, trace, translator)[:MOST]
 
 
 def ranked(page: str, trace: AttentionTrace, translator: Translator | None = None) -> list[Finding]:

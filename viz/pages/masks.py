@@ -1,7 +1,7 @@
 """The page “Masks”: visible keys in a padded batch, and leaks without a mask (§3.1, §3.2.3)."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import altair as alt
 import numpy as np
@@ -223,12 +223,12 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
             loss_chart(tokens, masked.loss[sentence], unmasked.loss[sentence]),
             alt="The loss on each next word, with the mask and without it.",
         )
-        if unmasked.hides[sentence]:
-            share = f"{unmasked.mean_shares[sentence]:.1%}"
-            st.text(f"Attention to {HIDDEN[kind]} in this sentence: {share}.")
-        else:
-            hidden = "later token" if kind == "decoder_self" else "padding"
-            st.text(f"This sentence has no {hidden}, so nothing leaks into it.")
+        share, hidden = f"{unmasked.mean_shares[sentence]:.1%}", "padding"
+        if kind == "decoder_self":
+            hidden = "later token"
+        leaked = f"Attention to {HIDDEN[kind]} in this sentence: {share}."
+        nothing = f"This sentence has no {hidden}, so nothing leaks into it."
+        st.text(leaked if unmasked.hides[sentence] else nothing)
     show_code(
         batch_code(traces),
         f"""
@@ -334,10 +334,6 @@ def _sentences(selected: npt.NDArray[np.bool_]) -> str:
 Floats = npt.NDArray[np.float64]
 
 LEAKED = "#9166CC"  # visible on a light and on a dark page
-_SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (
-    ("reads", "right", 14),
-    ("predicts", "left", -14),
-)
 WITH, WITHOUT = "with the mask", "without it"
 
 _LINE = 24  # CSS pixels of a token in a list
@@ -378,18 +374,16 @@ def shift_chart(
     axis = bare_axis(values=columns, labelExpr=names, orient="top", **_PLAIN)
     x = alt.X("column:Q", title=None, scale=scale, axis=axis)
     y = alt.Y("position:O", title=None, axis=bare_axis(labelExpr="datum.value + 1", **_PLAIN))
-    texts = [
-        alt.Chart(tokens)
-        .transform_filter(alt.datum.side == side)
-        .mark_text(align=align, dx=dx, fontSize=13, limit=125, color=INK)
-        .encode(x, y, text="token:N", opacity=alt.Opacity("opacity:Q", scale=None), tooltip="token")
-        for side, align, dx in _SIDES
-    ]
+    reads_side = "datum.side == 'reads'"
+    align, dx = (alt.expr(f"{reads_side} ? {x}") for x in ("'right' : 'left'", "14 : -14"))
+    texts = alt.Chart(tokens).mark_text(align=align, dx=dx, fontSize=13, limit=125, color=INK)
+    opacity = alt.Opacity("opacity:Q", scale=None)
+    texts = texts.encode(x, y, opacity, text="token:N", tooltip="token")
     line = alt.Chart(lines).mark_rule(color=GREY, strokeWidth=1.5, xOffset=-18, x2Offset=18)
     ends_of_line = {"x": "written:Q", "x2": "read:Q", "y": "from:O", "y2": "to:O"}
     rules = line.encode(**ends_of_line, tooltip=alt.Tooltip("text:N", title="shift right"))
     heading = alt.Chart(headings).mark_text(align="left", fontSize=14, fontWeight=600, color=INK)
-    layers = [*texts, rules, heading.encode(x=x, y=alt.value(-36), text="title:N")]
+    layers = [texts, rules, heading.encode(x=x, y=alt.value(-36), text="title:N")]
     width = round(_UNIT * (last + _MARGIN))
     return alt.LayerChart(layer=layers, width=width, height=alt.Step(_LINE))
 

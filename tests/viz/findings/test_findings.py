@@ -11,7 +11,7 @@ from transformer.checkpoints import checkpoint
 from viz.app.sentence.source_box import EXAMPLES
 from viz.draw.formatting import format_number, per_cent
 from viz.figures.schedule import format_rate
-from viz.findings import PAGES, findings, passes
+from viz.findings import PAGES, passes, ranked
 from viz.findings.training import heads_form, peak, steepest_rise
 from viz.report import report
 
@@ -22,7 +22,7 @@ def test_every_page_has_a_finding_on_the_examples() -> None:
     for text in EXAMPLES["English"][:2]:
         trace = translator.trace(text)
         for page in set(PAGES) - {"roles", "translate"}:
-            assert findings(page, trace, translator), page
+            assert ranked(page, trace, translator), page
 
 
 def test_the_least_used_word_is_long_and_stands_once(
@@ -45,7 +45,7 @@ def test_the_least_used_word_is_long_and_stands_once(
 @pytest.mark.parametrize("text", ["Dog", "… — !!", "的"])
 def test_odd_sentences_are_no_obstacle(translator: Translator, text: str) -> None:
     for page in PAGES:
-        findings(page, translator.trace(text), translator)
+        ranked(page, translator.trace(text), translator)
 
 
 def test_a_model_of_one_layer_and_three_heads_has_findings(tmp_path, tokenizer) -> None:
@@ -55,7 +55,7 @@ def test_a_model_of_one_layer_and_three_heads_has_findings(tmp_path, tokenizer) 
     checkpoint.save(tmp_path / "small", Transformer(config), tokenizer)
     small = Translator.load(tmp_path / "small")
     trace = small.trace("The dog sings.", target="Der Hund singt.")
-    assert sum(len(findings(page, trace, small)) for page in PAGES) > 0
+    assert sum(len(ranked(page, trace, small)) for page in PAGES) > 0
 
 
 def test_weights_of_another_model_say_what_they_hold() -> None:
@@ -64,14 +64,14 @@ def test_weights_of_another_model_say_what_they_hold() -> None:
     weights[1, 2, range(1, 4), range(3)] = 0.97
     weights[0] = np.eye(4)
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b", "c", "d"])
-    first, *_ = findings("heads", trace)
+    first, *_ = ranked("heads", trace)
     # without words and an end token nothing is said of them
     assert "L2 H3" in first.text
     assert f"looks one token back ({per_cent(0.97)} of its weight)" in first.text
     assert (first.choices["layer"], first.choices["head"]) == ("2", "3")
     for row in ((0.9, 0.9, 0.25, 0.25), (1.5, -1, 0.25, 0.25)):  # no shares of a row
         weights[0, 0, 3] = row
-        assert not findings("heads", replace(trace, encoder_self=weights))
+        assert not ranked("heads", replace(trace, encoder_self=weights))
 
 
 def test_two_heads_that_look_back_and_ahead_are_told_apart_and_both_open() -> None:
@@ -82,7 +82,7 @@ def test_two_heads_that_look_back_and_ahead_are_told_apart_and_both_open() -> No
         weights[0, head, rows, rows + offset] = 0.97
         weights[0, head, {1: 3, -1: 0}[offset]] = 0.25
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b", "c", "d"])
-    first, *_ = findings("heads", trace)
+    first, *_ = ranked("heads", trace)
     assert (first.choices["head"], first.choices["over"]) == ("3", "L1 H2")
     assert first.text.index("L1 H3") < first.text.index("back") < first.text.index("L1 H2")
 
@@ -92,7 +92,7 @@ def test_of_maps_that_tell_nothing_apart_nothing_is_worth_seeing(keys: int) -> N
     tokens = [f"w{n}" for n in range(keys)]
     weights = np.full((2, 3, keys, keys), 1 / keys, np.float32)
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=tokens)
-    assert findings("heads", trace) == []
+    assert ranked("heads", trace) == []
     assert "Worth seeing" not in report(trace)
 
 
@@ -103,7 +103,7 @@ def test_a_head_that_costs_nothing_here_is_no_finding(
     trace = translator.trace("The dog sings.")
     changed = trace.log_probs + costs / len(trace.log_probs)
     monkeypatch.setattr(passes, "log_probs", lambda *_: changed)
-    shown = findings("roles", trace, translator)
+    shown = ranked("roles", trace, translator)
     assert len(shown) == expected
     before, after = (format_number(float(x.sum())) for x in (trace.log_probs, changed))
     assert all(f"from {before} to {after}." in finding.text for finding in shown)
@@ -115,7 +115,7 @@ def test_a_map_opens_on_the_row_that_its_finding_names() -> None:
     trace = AttentionTrace.from_arrays(
         cross=weights, source_tokens=["the", "dog", "."], target_tokens=["der", "hund", "."]
     )
-    first = findings("heads", trace)[0]
+    first = ranked("heads", trace)[0]
     assert "1 of 2 cross-attention heads looks mostly at “\u2068dog\u2069”" in first.text
     assert first.choices["heads-map-row"] == "2"
     assert first.choices["rows"] == "word predicted"

@@ -19,7 +19,7 @@ import pytest
 from tests.viz.draw.message import decode
 from transformer import Translator
 from transformer.files.installed import BUNDLED
-from viz.findings import findings
+from viz.findings import ranked
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +71,7 @@ def test_a_page_states_of_a_sentence_what_is_stored(serve, bundled, page: str) -
     earlier: dict[str, set[str]] = {text: set() for text in SENTENCES}
     # the app draws them above the page
     notable = {
-        text: [_plain(finding.text) for finding in findings(page, bundled.trace(text), bundled)]
+        text: [_plain(finding.text) for finding in ranked(page, bundled.trace(text), bundled)]
         for text in SENTENCES
     }
     for query in VIEWS[page]:

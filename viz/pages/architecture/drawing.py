@@ -260,7 +260,6 @@ def spoken_name(box: Box) -> str:
 
 
 def _open_box(scene: Scene, box: Box) -> None:
-    """Draw the open box: equation, text, shapes, parameters, code, links and picture."""
     with st.container(key="arch-opened"):
         st.subheader(scene.named(box.heading, box), anchor=False)
     st.latex(box.equation)

@@ -16,7 +16,6 @@ from viz.app.cache.memory import memo
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.sentence import python_code, sentence_bar
-from viz.draw.formatting import listing
 from viz.draw.palette import COLOR
 from viz.figures.axes import INK, OCHRE, PINK, SLATE, VIOLET, named_color, tick_label
 from viz.figures.forms import tips
@@ -105,10 +104,19 @@ def show(row: DeltaGenerator) -> None:
         with st.container(key="arch-parts"):
             st.markdown("\n".join([head, *rows]))
     with details:
-        _total(config, presets, formula, counted)
+        names = (name for name, preset in presets.items() if preset == config)
+        named = (name if name == THIS_MODEL else f"{name} model" for name in names)
+        st.text(f"The table shows: {' and '.join(named) or AS_CHOSEN}.")
+        paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
+        st.metric("Parameters", millions(total), help=f"{total:,}")
+        verdict = "the same" if counted == formula else "not the same"
+        built = sum(counted.values())
+        st.text(f"{total:,} by formula; {built:,} in the model: {verdict}.{paper}")
+        floats = f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16"
+        st.text(f"{floats}.")
         explanations.explain(
             "Change a size to see how many parameters it adds. Each number is counted twice: by "
-            f"formula, and in the model itself. {matrices(config)} {_paper_gaps()}"
+            f"formula, and in the model itself. {matrices(config)}"
             + explanations.sources("§3.4, Table 3", parameters_by_formula, meta_model)
         )
     python_code.show_code(f"""
@@ -120,36 +128,6 @@ def show(row: DeltaGenerator) -> None:
         model = costs.meta_model(config)
         result = costs.parameters_by_formula(config), costs.parameters_of_model(model)
     """)
-
-
-def _paper_gaps() -> str:
-    """Compare both of the paper's models with the formula; no vocabulary explains the gaps."""
-    counts, needed = [], []
-    for config, table in PAPER:
-        total = sum(parameters_by_formula(config).values())
-        pieces = config.vocab_size + (table * 1e6 - total) / config.d_model
-        counts.append(f"{millions(total)} where Table 3 says {table} M")
-        needed.append(f"about {round(pieces, -2):,.0f} subwords for {table} M")
-    return (
-        f"With {PAPER[0][0].vocab_size:,} subwords, the base model has {counts[0]}, the big one "
-        f"{counts[1]}. These would need {listing(needed)}; the paper says “about 37,000” and "
-        "does not explain the gaps."
-    )
-
-
-def _total(
-    config: TransformerConfig, presets: dict[str, TransformerConfig],
-    formula: dict[str, int], real: dict[str, int],
-) -> None:  # fmt: skip
-    total, built = sum(formula.values()), sum(real.values())
-    names = (name for name, preset in presets.items() if preset == config)
-    named = (name if name == THIS_MODEL else f"{name} model" for name in names)
-    st.text(f"The table shows: {' and '.join(named) or AS_CHOSEN}.")
-    paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
-    st.metric("Parameters", millions(total), help=f"{total:,}")
-    verdict = "the same" if real == formula else "not the same"
-    st.text(f"{total:,} by formula; {built:,} in the model: {verdict}.{paper}")
-    st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
 
 
 FORMULAS = {

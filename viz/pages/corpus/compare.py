@@ -25,8 +25,7 @@ from viz.app.sentence.python_code import load_call
 from viz.app.served import MAX_UPLOAD_BYTES
 from viz.draw.labels import capitalised, head_title, measure_name
 from viz.figures.changes import differences_chart
-from viz.pages.corpus.lines_table import lines_table, number_formats
-from viz.pages.corpus.measurements import Measured, get_or_offer
+from viz.pages.corpus.measurements import Measured, get_or_offer, lines_table, number_formats
 
 JOB = "corpus-second"
 FILE, OPENED = "corpus-second-file", "corpus.second_file"
@@ -100,7 +99,6 @@ def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
 
 
 def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path) -> Measured | None:
-    """Draw the button that measures the lines with a model of the app; return the result."""
     texts = {pair.number: pair.source for pair in lines.pairs}
     # a line that was left out stays empty, so that the others have their numbers
     numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
@@ -142,7 +140,6 @@ def _opened_file(translator: Translator, lines: MeasuredLines) -> Measured | Non
 
 
 def _open(translator: Translator, lines: MeasuredLines, name: str, content: bytes) -> None:
-    """Read a file into the memo; the session keeps its name."""
     second = read_unchecked(content)
     if is_checked := second.checksum == lines.checksum:
         second = from_bytes(content, translator)

@@ -82,7 +82,6 @@ def show(translator: Translator, measured: Measured) -> str:
 
 
 def _sentences(translator: Translator, measured: Measured, head: Head, name: str) -> None:
-    """Draw a line of each tenth with its small map, the smallest values first."""
     lines = measured.lines
     values = lines.values_of(head, name)
     groups = deciles(values)

@@ -219,7 +219,6 @@ def _texts(
 
 
 def _costs_switch(count: int) -> bool:
-    """Draw the switch, which is off for many lines until the user turns it on."""
     state = st.session_state
     is_few = count <= FEW
     if state.get(_FEW) != is_few:

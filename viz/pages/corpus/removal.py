@@ -39,8 +39,7 @@ from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted, format_number, format_p, per_cent
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, measure_name
 from viz.figures.changes import controls_chart, lines_chart
-from viz.pages.corpus.lines_table import lines_table
-from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, means_of
+from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, lines_table, means_of
 
 JOB = "corpus-removal"
 ALL_KINDS = "all kinds"
@@ -122,7 +121,6 @@ _PRESSED = "corpus.removal_pressed"
 
 
 def _press(text: str) -> None:
-    """Set the removed heads, and measure the lines without them in the next run."""
     choose_removed(text)
     st.session_state[_PRESSED] = True
 

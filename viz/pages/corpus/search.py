@@ -39,8 +39,7 @@ from viz.app.chrome.problems import say
 from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted
 from viz.draw.labels import capitalised, measure_name, quoted
-from viz.pages.corpus.lines_table import lines_table
-from viz.pages.corpus.measurements import Measured, first_head
+from viz.pages.corpus.measurements import Measured, first_head, lines_table
 
 BY, ORDER, PRESET, PAGE = "search_by", "search_order", "corpus.preset", "search_page"
 """Names in the URL, but for the menu of presets, which sets the first two."""

@@ -104,25 +104,12 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
     names = list(LENSES_BY_NAME)
     choose_first_of_link(name, LENS_NAMES[lens])
     lines = (f"**{LENS_NAMES[option]}**: {text}" for option, text in _HELP.items())
-    choice = st.selectbox(
-        label,
-        names,
-        index=names.index(LENS_NAMES[lens]),
-        key=name,
-        bind="query-params",
-        width=160,
-        help="  \n".join(lines),
-    )
+    first, text = names.index(LENS_NAMES[lens]), "  \n".join(lines)
+    choice = st.selectbox(label, names, first, key=name, width=160, help=text, **_BOUND)
     if LENSES_BY_NAME[choice] != "norm":
         return LENSES_BY_NAME[choice]
-    measured = st.selectbox(
-        "Norms",
-        list(NORMS_BY_NAME),
-        key=f"{name}_norms",
-        bind="query-params",
-        width=140,
-        label_visibility="collapsed",  # the two menus read as one phrase
-    )
+    # the two menus read as one phrase
+    measured = st.selectbox("Norms", [*NORMS_BY_NAME], key=f"{name}_norms", width=140, **_BARE)
     return NORMS_BY_NAME[measured]
 
 
@@ -163,8 +150,9 @@ OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 Mode = Literal["one head", "step by step", "compare"]
 
 _LAYERS = "controls.layers"
-_BARE: dict[str, Any] = {"bind": "query-params", "label_visibility": "collapsed"}
-_SEVERAL: dict[str, Any] = {"bind": "query-params", "selection_mode": "multi"}
+_BOUND: dict[str, Any] = {"bind": "query-params"}
+_BARE: dict[str, Any] = {**_BOUND, "label_visibility": "collapsed"}
+_SEVERAL: dict[str, Any] = {**_BOUND, "selection_mode": "multi"}
 
 
 def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.ExplorerOptions, Mode]:
@@ -178,15 +166,11 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
             sinks = pick_sinks()
             text = "Shows whole words: the mean over the rows of a word’s subwords, and the sum "
             text += "over their columns."
-            words = st.toggle("Merge subwords", key="words", bind="query-params", help=text)
-            sort = st.selectbox(
-                "Sort by",
-                head_grid.SORTS,
-                key="sort",
-                bind="query-params",
-                help="  \n".join(f"**{measure}**: {text}" for measure, text in MEASURES.items())
-                + "  \nConfidence falls from the first map to the last, the others rise.",
-            )
+            words = st.toggle("Merge subwords", key="words", help=text, **_BOUND)
+            lines = [f"**{measure}**: {text}" for measure, text in MEASURES.items()]
+            lines.append("Confidence falls from the first map to the last, the others rise.")
+            text = "  \n".join(lines)
+            sort = st.selectbox("Sort by", head_grid.SORTS, key="sort", help=text, **_BOUND)
             every = list(labels.KINDS_BY_NAME)
             kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
             # with none selected, all are shown: an empty grid would be of no use
@@ -199,15 +183,11 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
             label = "Layers in the grid"
             selected = st.pills(label, names, default=names, key="layers", **_SEVERAL)
             text = "How the large map turns weights into colours. The numbers stay the same."
-            scale = st.selectbox(
-                "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
-            )
+            scales = list(get_args(Scale))
+            scale = st.selectbox("Colour", scales, key="scale", help=text, **_BOUND)
             text = "Smaller weights are not drawn. Point at a square to read its number."
-            bounds = 0.0, 0.5, 0.0, 0.01
-            name = "threshold"
-            threshold = st.slider(
-                "Hide weights below", *bounds, key=name, bind="query-params", help=text
-            )
+            label, bounds = "Hide weights below", (0.0, 0.5, 0.0, 0.01)
+            threshold = st.slider(label, *bounds, key="threshold", help=text, **_BOUND)
     with place:  # what it offers depends on the lens
         choices = worth_seeing.default_choices("heads")
         first = first_head(choices, kind) or (layers - 1, 0)
@@ -241,10 +221,8 @@ def pick_head_or_mean(
     if tells_heads(lens):
         return choice, pick_head_number_or_mean(names.head, heads, default=default[1])
     # Streamlit keeps the value of the menu of heads, which is bound to the address
-    resting = f"{names.head}-resting"
-    st.selectbox(
-        "Head", [ALL_HEADS], key=resting, disabled=True, width=110, label_visibility="collapsed"
-    )
+    resting: dict[str, Any] = {"disabled": True, "label_visibility": "collapsed", "width": 110}
+    st.selectbox("Head", [ALL_HEADS], key=f"{names.head}-resting", **resting)
     return choice, None
 
 

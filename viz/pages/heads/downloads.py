@@ -140,7 +140,6 @@ def _explore_arguments(options: ExplorerOptions) -> str:
 
 
 def _map_code(view: HeadsView, prefix: str = "") -> str:
-    """Return the lines that make `axes`, and `weights` and `labels` of the open map."""
     options, kind, shown = view.options, view.kind, f"{prefix}trace"
     if options.lens != "weights":
         shown = f"lenses.lens_trace({options.lens!r}, {prefix}translator, {shown})"

@@ -178,7 +178,6 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
 
 
 def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
-    """Draw the menu of the query, at first `first`; return its position from 0."""
     tokens = display_tokens(trace.labels(kind).queries)
     if kind != "encoder_self":
         tokens = [f"predicts {quoted(token)}" for token in display_tokens(trace.target_tokens)]
@@ -196,7 +195,6 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
 
 
 def _edits(translator: Translator, choices: Choices) -> dict[str, hooks.Hook]:
-    """Return hooks that replace the paper's scale by the chosen one."""
     if choices.as_trained:
         return {}
     config = translator.model.config

@@ -256,7 +256,6 @@ def _require_even(size: Size) -> None:
 
 
 def _dimensions(texts: list[str], d_model: int) -> list[int]:
-    """Parse dimensions of this width; name the invalid ones on the page."""
     usable = {text: text.strip().isdecimal() and len(text) <= 9 for text in texts}
     numbers = {text: int(text) if usable[text] else d_model for text in texts}
     for text, number in numbers.items():

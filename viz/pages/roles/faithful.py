@@ -283,11 +283,9 @@ _HEIGHT, _LEGEND = 240, 60  # CSS pixels with the axes, and of the legend above 
 
 
 def erasing_chart(
-    lenses: Mapping[str, Sequence[Figure]],
-    random: Sequence[Figure],
-    fractions: Sequence[float],
+    lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure], fractions: Sequence[float],
     upper: float,
-) -> alt.LayerChart:
+) -> alt.LayerChart:  # fmt: skip
     """Draw the fall of log P over the share of words: a line for each lens, random words grey."""
     names = [*lenses, RANDOM]
     rows = [

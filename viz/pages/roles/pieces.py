@@ -234,7 +234,6 @@ def clear_other() -> None:
 
 
 def _ids(translator: Translator) -> dict[str, int]:
-    """Return the id of each piece of the vocabulary, by its text."""
     ids = list(range(translator.model.config.vocab_size))
     tokenizer = translator.target_tokenizer
     return memo(

@@ -154,7 +154,6 @@ def _code(head: Head, donor: AttentionTrace | None, removals: Sequence[Removal])
 
 
 def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
-    """Draw all heads under the removal, small; a click switches one."""
     after, paints = effect.after, controls.paints
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
     parts = [GridPart(kind, after.weights(kind), after.labels(kind)) for kind in kinds]

@@ -52,10 +52,9 @@ from viz.pages.roles.removal_controls import open_removal
 
 ERASE, MEASURE = "erase", "why_heads"
 """Names in the URL: whether the pieces of a long sentence are erased; the measure of the heads."""
-MAX_ERASED_AT_ONCE = 32
-"""Subwords up to which the check runs automatically; more take seconds."""
-MAX_ERASED = 128
-"""Pieces up to which the check is offered: its time grows with the cube of the length."""
+MAX_ERASED_AT_ONCE, MAX_ERASED = 32, 128
+"""Subwords up to which the check runs automatically, since more take seconds; and up to which it is
+offered, since its time grows with the cube of the length."""
 NOTABLE = 0.1
 """Share of the largest bar from which two bars can disagree."""
 
@@ -249,10 +248,8 @@ def show_open_head(
 
 Floats = npt.NDArray[np.floating]
 
-MAX_ROWS = 40
-"""Bars of a chart; of more pieces, the strongest are drawn."""
-
-_ROW = 22  # CSS pixels
+MAX_ROWS, _ROW = 40, 22
+"""Bars of a chart, of more pieces the strongest; and the height of one in CSS pixels."""
 
 
 def strongest(*measures: Floats) -> list[int]:

@@ -83,7 +83,6 @@ def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
 
 
 def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGenerator) -> None:
-    """Draw the saved attention of a run, or a message where there is none."""
     sentences = find(folder)
     # draws nothing: while a run continues, it checks every few seconds for new files
     live = is_live(folder)
@@ -264,7 +263,6 @@ def _choose(choice: tuple[Head, int | None]) -> None:
 
 
 def _losses(folder: Path, steps: Iterable[int]) -> dict[int, str]:
-    """Describe the logged loss at each step; each line of the log is a mean over a few steps."""
     try:
         records = load_log(folder / LOG).records
     except RunLogError:

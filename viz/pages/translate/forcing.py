@@ -212,10 +212,10 @@ def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -
     def pick(choice: tuple[int, int] | None) -> None:
         if choice is None or not search_request.is_asked(request):
             queue_outdated_notice()
-            return
-        step, alternative = choice
-        prefix = [pieces[0][0] for pieces in steps[:step]]
-        force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
+        else:
+            step, alternative = choice
+            prefix = [pieces[0][0] for pieces in steps[:step]]
+            force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
 
     caption = sentence_bar.origin_of(trace).caption("The most probable subwords of each step.")
     data = encode_bars(steps, caption=caption)

@@ -89,7 +89,6 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
 
 
 def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
-    """Draw the menus; return the second decoding, or None without one."""
     offered = offered_models()
     reverse = reverse_of(bar.translator.languages, offered)
     subject = fields.menu("Compare with", SUBJECTS if reverse else SUBJECTS[:-1], VERSUS, width=260)

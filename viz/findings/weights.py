@@ -1,6 +1,6 @@
 """Findings: what they are, and those from the weights of a trace alone, of any model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -99,7 +99,10 @@ def looked_at(trace: AttentionTrace) -> Finding | None:
     )
 
 
-def word_cells(trace: AttentionTrace) -> npt.NDArray[np.bool_] | None:
+Marks = npt.NDArray[np.bool_]
+
+
+def word_cells(trace: AttentionTrace) -> Marks | None:
     """Mark the cells of cross-attention between two words that are spelt differently.
 
     `[query, key]`; between words that are one piece where there are some. None where there is no
@@ -111,15 +114,13 @@ def word_cells(trace: AttentionTrace) -> npt.NDArray[np.bool_] | None:
     spelt = [np.array([t.removeprefix(WORD_START).casefold() for t in tokens]) for tokens in labels]
     for whole in (True, False):
         queries, keys = (_are_words(tokens, trace.special, whole=whole) for tokens in labels)
-        cells: npt.NDArray[np.bool_] = queries[:, None] & keys & (spelt[0][:, None] != spelt[1])
+        cells: Marks = queries[:, None] & keys & (spelt[0][:, None] != spelt[1])
         if cells.any():
             return cells
     return None
 
 
-def _are_words(
-    tokens: tuple[str, ...], special: SpecialTokens, *, whole: bool
-) -> npt.NDArray[np.bool_]:
+def _are_words(tokens: Sequence[str], special: SpecialTokens, *, whole: bool) -> Marks:
     """Mark the tokens with a letter, `[token]`; of pieces, with `whole`, those that are a word."""
     marked = any(token.startswith(WORD_START) for token in tokens)
     starts = [not marked or t in special.tokens or t.startswith(WORD_START) for t in tokens]

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Mapping
-from typing import get_args
+from typing import Any, get_args
 
 import altair as alt
 import pandas as pd
@@ -57,7 +57,7 @@ def show(row: DeltaGenerator) -> None:
             st.session_state[PREFIX + field] = getattr(config, field)
 
     row.menu_button("Presets", list(presets), key="arch-preset", on_click=take)
-    base, fields = TransformerConfig.base(), {}
+    fields: dict[str, Any] = {}
     with controls_row():
         for field, maximum in MAXIMA.items():
             optional = field in ("d_k", "d_v")
@@ -65,7 +65,7 @@ def show(row: DeltaGenerator) -> None:
                 LABELS.get(field, field),
                 1,
                 maximum,
-                None if optional else getattr(base, field),
+                None if optional else getattr(presets["base"], field),
                 placeholder="d / h" if optional else None,
                 key=PREFIX + field,
                 bind="query-params",

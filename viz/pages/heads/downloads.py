@@ -101,11 +101,15 @@ def _button(label: str, data: Callable[[], bytes], name: str, mime: str) -> None
 def code_parts(view: HeadsView, options: ExplorerOptions, second: HeadsView | None) -> list[str]:
     """Return the code of the grid with its ribbons, of the open map and of a second one."""
     kind = view.kind
+    names = ("over", "kinds", "layers", "words", "sort", "lens", "sinks", "rows")
+    values = {name: (getattr(options, name), getattr(ExplorerOptions(), name)) for name in names}
+    changed = "".join(f", {name}={x!r}" for name, (x, usual) in values.items() if x != usual)
+    changed += "" if options.lens == "weights" else ", translator=translator"
     parts = [_map_code(view)]
     blocks = f"""
         # All heads, the open map and its ribbons
         selected = {(kind, options.layer, options.head)}
-        figure = explore(trace, selected=selected{_explore_arguments(options)})
+        figure = explore(trace, selected=selected{changed})
         # {view.opened.title}
         figure = head_map(weights, *labels, kind={kind!r}, languages=trace.languages)
     """
@@ -130,13 +134,6 @@ def code_parts(view: HeadsView, options: ExplorerOptions, second: HeadsView | No
                 result = head_distances(axes, second_axes, {kind!r})
             """)
     return parts
-
-
-def _explore_arguments(options: ExplorerOptions) -> str:
-    names = ("over", "kinds", "layers", "words", "sort", "lens", "sinks", "rows")
-    values = {name: (getattr(options, name), getattr(ExplorerOptions(), name)) for name in names}
-    changed = "".join(f", {name}={x!r}" for name, (x, usual) in values.items() if x != usual)
-    return changed if options.lens == "weights" else f"{changed}, translator=translator"
 
 
 def _map_code(view: HeadsView, prefix: str = "") -> str:

@@ -1,6 +1,6 @@
 """The view “Layer by layer”: predictions of each layer, parts of a logit, shares of the source."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
 
@@ -314,29 +314,27 @@ def predictions_html(predictions: LayerPredictions, tokens: Sequence[str], step:
         f'<th scope="col" aria-current="true" style="{_CELL};'
         'box-shadow:inset 0 -2px currentColor;font-weight:600">'
     )
-    head = "".join(
+
+    def row(scope: str, name: str, style: str, cells: Iterable[str]) -> str:
+        heading = f'<th scope="{scope}" style="{_CELL};{style}">{name}</th>'
+        return f'<tr style="border:0">{heading}{"".join(cells)}</tr>'
+
+    quiet = f"{_QUIET};font-weight:400"
+    names = (
         f"{chosen if n == step else plain}<bdi>{escape(name)}</bdi></th>"
         for n, name in enumerate(display_tokens(tokens))
     )
-    first = "".join(
-        f'<td style="{_CELL}">{"never" if layer is None else f"L{layer + 1}"}</td>'
-        for layer in stable
-    )
-    body = "".join(
-        f'<tr style="border:0"><th scope="row" style="{_CELL};font-weight:600">L{layer + 1}</th>'
-        + "".join(_cell(predictions, layer, n, stable[n] == layer) for n in range(len(tokens)))
-        + "</tr>"
-        for layer in range(len(predictions.pieces))
-    )
+    firsts = ("never" if layer is None else f"L{layer + 1}" for layer in stable)
+    rows = [row("row", "first at", quiet, (f'<td style="{_CELL}">{text}</td>' for text in firsts))]
+    for n in range(len(predictions.pieces)):
+        cells = (_cell(predictions, n, at, layer == n) for at, layer in enumerate(stable))
+        rows.append(row("row", f"L{n + 1}", "font-weight:600", cells))
     return (
         '<div role="region" tabindex="0" aria-label="What each layer would write" '
         'style="position:relative;overflow-x:auto;padding-block:2px">'  # holds the hidden text
         '<table style="border-collapse:separate;border-spacing:2px;border:0;margin:0;'
-        'width:auto;font-size:.875rem">'
-        f'<thead><tr style="border:0"><th scope="col" style="{_CELL};{_QUIET};font-weight:400">'
-        f"written</th>{head}</tr></thead><tbody>"
-        f'<tr style="border:0"><th scope="row" style="{_CELL};{_QUIET};font-weight:400">'
-        f"first at</th>{first}</tr>{body}</tbody></table></div>"
+        f'width:auto;font-size:.875rem"><thead>{row("col", "written", quiet, names)}</thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 

@@ -47,16 +47,14 @@ REPLACEMENTS: dict[str, Replacement] = {
 }
 """Replacements of a head by their names on the screen and in the URL."""
 
-_HELP = "  \n".join(
-    (
-        "What replaces the output of a removed head.",
-        "**zero**: zeros",
-        "**uniform**: each row looks equally at every token that it may see",
-        "**mean**: its mean output over many sentences, if that was measured",
-        "**painted**: rows of the open head look where you paint",
-        "**patched z**, **patched map**: its output z, or its weights, from a second sentence "
-        "with as many subwords",
-    )
+_HELP = (
+    "What replaces the output of a removed head.  \n"
+    "**zero**: zeros  \n"
+    "**uniform**: each row looks equally at every token that it may see  \n"
+    "**mean**: its mean output over many sentences, if that was measured  \n"
+    "**painted**: rows of the open head look where you paint  \n"
+    "**patched z**, **patched map**: its output z, or its weights, from a second sentence with as "
+    "many subwords"
 )
 
 CHART_HEIGHT = 240  # CSS pixels, without legend and words

@@ -34,19 +34,16 @@ def known_runs() -> dict[str, Path]:
     First the run of the model in the bar, then the bundled ones, then the server's, newest first.
     """
     runs = {FORMING_NAME: FORMING, **BUNDLED_BY_NAME, **_own_runs()}
-    if (run := _run_of_model()) is None:
-        return runs
-    same = (name for name, folder in runs.items() if folder.resolve() == run.resolve())
-    return {next(same, MODEL_NAME): run} | runs
-
-
-def _run_of_model() -> Path | None:
-    """Return the run of the model in the bar: around its folder, else with its log."""
     offered = menu.offered_models()
     chosen = st.session_state.get(menu.MODEL, offered.default)
     model = offered.folders.get(chosen, BUNDLED)
+    # around its folder, else with its log
     around = () if model == BUNDLED else (model.parent, model.parent.parent, model)
-    return next((folder for folder in around if os.path.isfile(folder / LOG)), None)  # noqa: PTH113
+    run = next((folder for folder in around if os.path.isfile(folder / LOG)), None)  # noqa: PTH113
+    if run is None:
+        return runs
+    same = (name for name, folder in runs.items() if folder.resolve() == run.resolve())
+    return {next(same, MODEL_NAME): run} | runs
 
 
 def folder_code(folder: Path) -> str:

@@ -14,7 +14,7 @@ from viz.app.chrome.mounts import show_outdated_notice
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import load_call, mean_code, search_code, show_code
 from viz.draw.word_links import TITLE
-from viz.pages.translate import both_links, forcing, maps, versus
+from viz.pages.translate import forcing, maps, versus
 
 
 def show() -> None:
@@ -67,7 +67,7 @@ def show() -> None:
             f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
             f"et al. (2020) do; the alignment error rate (AER, Och & Ney 2003) against links that "
             f"people drew is 0 % where all are the same. "
-            f"{both if isinstance(links, both_links.BothLinks) else ''}"
+            f"{both if isinstance(links, maps.BothLinks) else ''}"
             f"The tree is what the beam search of §6.1 "
             f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before "
             f"its first step, and forbidden words are left out of each."
@@ -77,14 +77,14 @@ def show() -> None:
 
 def _code_parts(
     bar: sentence_bar.BarTranslation,
-    links: AlignmentSettings | both_links.BothLinks | None,
+    links: AlignmentSettings | maps.BothLinks | None,
     compared: tuple[versus.OtherDecoding, Translation] | None,
     choice: maps.MapChoice,
 ) -> list[str]:
     parts = []
-    if isinstance(links, both_links.BothLinks):
+    if isinstance(links, maps.BothLinks):
         parts.append(f"""
-            # {both_links.TITLE}
+            # {maps.BOTH_TITLE}
             reverse = {load_call(links.model)}
             result = align_both(translator, reverse, trace)
         """)

@@ -169,12 +169,26 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
         st.caption(EDITED_NOTE)
 
 
+REASONS: dict[Reason, str] = {
+    "": "",
+    "beam": "Not the most probable subword of its step.",
+    "forbidden": "It writes a forbidden word, or leads to one.",
+    "full": "The search already had all its translations, or enough better ones.",
+    "bound": "It could no longer be among the best.",
+    "limit": "The length limit ended it.",
+    "stopped": "The search was stopped there.",
+}
+"""Why a prefix was dropped or has no end; "beam" of a greedy search."""
+
+
 def drawn_nodes(
     translator: Translator, tree: SearchTree, translation: Translation
 ) -> list[DrawnNode]:
     """Convert the nodes of a search for the picture."""
     pieces = translator.target_tokenizer.pieces_of([node.piece for node in tree.nodes])
-    sentences = reasons(translation.settings.beam_size)
+    sentences, beam_size = dict(REASONS), translation.settings.beam_size
+    if beam_size > 1:
+        sentences["beam"] = f"Not among the {beam_size} best of its step."
     forced = len(translation.prefix)
     drawn = []
     for index, (node, piece) in enumerate(zip(tree.nodes, pieces, strict=True)):
@@ -184,21 +198,6 @@ def drawn_nodes(
             "forced" if index < forced else state, sentences[node.reason], node.score,
         ))  # fmt: skip
     return drawn
-
-
-def reasons(beam_size: int) -> dict[Reason, str]:
-    """Return the sentence for each reason why a prefix was dropped or has no end."""
-    return {
-        "": "",
-        "beam": f"Not among the {beam_size} best of its step."
-        if beam_size > 1
-        else "Not the most probable subword of its step.",
-        "forbidden": "It writes a forbidden word, or leads to one.",
-        "full": "The search already had all its translations, or enough better ones.",
-        "bound": "It could no longer be among the best.",
-        "limit": "The length limit ended it.",
-        "stopped": "The search was stopped there.",
-    }
 
 
 def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -> None:

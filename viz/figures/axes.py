@@ -25,7 +25,6 @@ def curve_colors(count: int) -> list[str]:
 
 
 VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
-
 OLIVE, PALE, PURPLE = "#888800", "#F2F2F2", "#A64AC4"
 """Colours of values below 0, of 0, and above."""
 GREY = "#80868E"

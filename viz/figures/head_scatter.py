@@ -16,7 +16,6 @@ PICKED = "picked"
 
 KIND, ROLE, MIXED = "kind", "role", "mixed"
 """Two colours that are no measure, and the role of a head in which nothing dominates."""
-
 AXIS_TITLES: dict[str, str] = {
     "loss without": "loss increase when removed, nats per subword",
     "gradient": "dependence of the loss, nats per subword",

@@ -13,10 +13,6 @@ from transformer.text.languages import OURS, Languages, Side
 from transformer.text.tokenizer import Tokenizer
 from viz.draw.labels import capitalised
 
-WITH_BIASES = (
-    "Here the projections to Q, K and V and after the heads have biases; the paper has none."
-)
-
 ACTIVATIONS: dict[Activation, tuple[str, str]] = {
     "relu": (r"\max(0,\, xW_1 + b_1)", "a ReLU between them"),
     "swish": (
@@ -61,9 +57,6 @@ class Box:
         return "{}" in self.value
 
 
-_ROOT = r"\sqrt{d_\text{model}}"
-
-
 def matrices(config: TransformerConfig) -> str:
     """Say which of the embeddings and the projection share a matrix, as all do in the paper."""
     if config.own_projection:
@@ -82,6 +75,7 @@ def matrices(config: TransformerConfig) -> str:
 def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> list[Box]:
     embedding = f"{stack}.embedding"
     scaled = config.scale_embedding
+    root = r"\sqrt{d_\text{model}}" if scaled else ""
     times = ", times √d_model." if scaled else "; the paper multiplies it by √d_model."
     learned, encoding = config.positions == "learned", "waves of different length"
     if learned:
@@ -130,7 +124,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             title="Sum",
             heading=f"What the first layer of the {stack} reads",
             value=f"{embedding}.hook_sum",
-            equation=rf"\text{{Dropout}}(E[x]{_ROOT if scaled else ''} + PE)",
+            equation=rf"\text{{Dropout}}(E[x]{root} + PE)",
             text="The sum of token and position; in training, dropout follows.",
             paper="§3.5, §5.4",
             code=(Embedding.forward,),
@@ -142,6 +136,9 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
 def _attention(kind: Kind, title: str, text: str, config: TransformerConfig, *pages: str) -> Box:
     module = kinds.attention_name(kind, 0).replace(".0.", ".{}.")
     stack, _, _, name = module.split(".")
+    if config.attention_bias:
+        text += " Here the projections to Q, K and V and after the heads have biases; "
+        text += "the paper has none."
     return Box(
         name=f"{stack}.{name}",
         title=title,
@@ -149,7 +146,7 @@ def _attention(kind: Kind, title: str, text: str, config: TransformerConfig, *pa
         value=f"{module}.hook_pattern",
         module=module,
         equation=r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
-        text=f"{text} {WITH_BIASES}" if config.attention_bias else text,
+        text=text,
         paper="§3.2.2, §3.2.3",
         code=(attention.attention_scores, attention.MultiHeadAttention.attend),
         pages=("heads", "inside", *pages),

@@ -180,8 +180,6 @@ VIEW, BOX, LAYER = "arch_view", "arch_box", "arch_layer"
 """Names in the URL. That of the layer differs from that of the pages of heads, to which links lead:
 Streamlit drops a parameter from a link if a widget of the current page is bound to it."""
 
-FIRST = "encoder.self_attention"
-
 
 def show(row: DeltaGenerator) -> None:
     """Draw the view, its controls into the given row."""
@@ -195,7 +193,7 @@ def show(row: DeltaGenerator) -> None:
     with row.popover("Options"):
         # a stack of fewer layers is drawn at its last one
         layer = pick_layer(LAYER, max(counts.values()))
-        first = headings.index(BY_NAME[FIRST].heading)
+        first = headings.index(BY_NAME["encoder.self_attention"].heading)
         opened = BY_HEADING[fields.menu("Open box", headings, BOX, width=380, index=first)].name
     layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
     scene = Scene(model, trace, tensors, layers)

@@ -94,11 +94,11 @@ def show(row: DeltaGenerator) -> None:
             parts_chart(own | preset_counts),
             alt="Parameters of each part of the chosen configuration and of the presets.",
         )
-        texts = dict.fromkeys(FORMULAS, "") if further else FORMULAS
         total = sum(formula.values())
         rows = [
-            f"| {part} | {texts[part]} | {n:,} | {counted[part]:,} | {n / total:.2%} |"
-            for part, n in formula.items()
+            f"| {part} | {'' if further else text} | {formula[part]:,} | {counted[part]:,} "
+            f"| {formula[part] / total:.2%} |"
+            for part, (text, _) in PARTS.items()
         ]
         head = "| part | formula | by formula | in the model | share |\n|---|---|---:|---:|---:|"
         with st.container(key="arch-parts"):
@@ -130,28 +130,17 @@ def show(row: DeltaGenerator) -> None:
     """)
 
 
-FORMULAS = {
-    "embedding and projection": "$V d$",
-    "learned positions": r"$2\,L\,d$",
-    "encoder self-attention": r"$2 N h\,d\,(d_k + d_v)$",
-    "decoder self-attention": r"$2 N h\,d\,(d_k + d_v)$",
-    "cross-attention": r"$2 N h\,d\,(d_k + d_v)$",
-    "feed-forward networks": r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$",
-    "layer norms": r"$5 N \cdot 2\,d$",
+PARTS: dict[str, tuple[str, str]] = {
+    "embedding and projection": ("$V d$", VIOLET),
+    "learned positions": (r"$2\,L\,d$", PINK),
+    "encoder self-attention": (r"$2 N h\,d\,(d_k + d_v)$", COLOR["encoder_self"]),
+    "decoder self-attention": (r"$2 N h\,d\,(d_k + d_v)$", COLOR["decoder_self"]),
+    "cross-attention": (r"$2 N h\,d\,(d_k + d_v)$", COLOR["cross"]),
+    "feed-forward networks": (r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$", OCHRE),
+    "layer norms": (r"$5 N \cdot 2\,d$", SLATE),
 }
-"""Formulas of the parts in LaTeX: V is the vocabulary, L the longest sequence, d the width. A model
-with more biases, matrices or sizes than the paper's has others, which are not printed."""
-
-PART_COLORS = {
-    "embedding and projection": VIOLET,
-    "learned positions": PINK,
-    "encoder self-attention": COLOR["encoder_self"],
-    "decoder self-attention": COLOR["decoder_self"],
-    "cross-attention": COLOR["cross"],
-    "feed-forward networks": OCHRE,
-    "layer norms": SLATE,
-}
-"""The kinds of attention have their own colours, and other parts have different ones."""
+"""Formula of each part in LaTeX, and its colour: V is the vocabulary, L the longest sequence, d the
+width. Of a model with more biases, matrices or sizes than the paper's, none is printed."""
 
 
 def millions(count: int) -> str:
@@ -161,7 +150,7 @@ def millions(count: int) -> str:
 
 def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
     """Draw one stacked bar for each model, of the parameters of its parts, and their total."""
-    order = list(PART_COLORS).index
+    order = list(PARTS).index
     sums = {model: sum(parts.values()) for model, parts in models.items()}
     rows = [
         (model, part, count, order(part), count / sums[model])
@@ -177,7 +166,8 @@ def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
     scale = alt.Scale(domain=[0, float(totals["count"].max()) * 1.22])
     axis = alt.Axis(labelExpr=tick_label("~s"), tickCount=5)
     x = alt.X("count:Q", title="parameters", scale=scale, axis=axis)
-    color = named_color("part", PART_COLORS, orient="bottom", columns=1, labelLimit=200)
+    colors = {part: color for part, (_, color) in PARTS.items()}
+    color = named_color("part", colors, orient="bottom", columns=1, labelLimit=200)
     tooltip = tips("model", "part", count=("", ","), share=("", ".2%"))
     # each bar with its margins, the axis and the legend
     chart = alt.Chart(frame, height=64 * len(models) + 200)

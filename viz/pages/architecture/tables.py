@@ -51,7 +51,8 @@ def show() -> None:
             )
     _third(rows, results, base)
     st.subheader("Table 2: BLEU on newstest2014, and the cost of training", anchor=False)
-    second = pd.DataFrame(TABLE_2, columns=list(TABLE_2_COLUMNS))
+    columns = ["model", "BLEU EN-DE", "BLEU EN-FR", "FLOPs EN-DE", "FLOPs EN-FR"]
+    second = pd.DataFrame(TABLE_2, columns=columns)
     st.dataframe(second, hide_index=True, height="content", width=820, key="arch-table-2")
     explain(
         "Table 2 compares the Transformer with the best models of its time; each row of Table 3 "
@@ -143,8 +144,6 @@ TABLE_2: tuple[tuple[str, str, str, str, str], ...] = (
 )
 """Model, BLEU EN-DE and EN-FR, training FLOPs EN-DE and EN-FR; "" where the paper has none. For the
 Transformers the paper prints one cost for both languages."""
-
-TABLE_2_COLUMNS = ("model", "BLEU EN-DE", "BLEU EN-FR", "FLOPs EN-DE", "FLOPs EN-FR")
 
 
 def table_3() -> pd.DataFrame:

@@ -158,12 +158,7 @@ def _table(sizes: Sizes) -> int | None:
     return n
 
 
-LAYER_COLORS = {
-    "self-attention": VIOLET,
-    "recurrent": OCHRE,
-    "convolutional": PINK,
-    "restricted self-attention": SLATE,
-}
+LAYER_COLORS = dict(zip(LAYERS, (VIOLET, OCHRE, PINK, SLATE), strict=True))
 """Colours of the layers of Table 1, different from those of the kinds of attention."""
 
 SHORTEST, POINTS = 4, 80

@@ -4,7 +4,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import get_args
+from typing import Any, get_args
 
 import altair as alt
 import numpy as np
@@ -149,23 +149,14 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
         word = _word(trace, kind, int(first[WORD]) - 1 if place == (layer, head) else 2)
         options = st.popover("Options", width="content")
     with options:
-        scale: Scale = fields.menu(
-            "Scale",
-            get_args(Scale),
-            "scale_of",
-            format_func=shown_scale,
-            help="What q · k is multiplied by. The paper divides it by √dₖ; × √dₖ is a common "
-            "transcription error.",
-        )
-        temperature = st.select_slider(
-            "Temperature",
-            TEMPERATURES,
-            1.0,
-            key="temperature",
-            bind="query-params",
-            help="Divides the scores once more; the paper has 1. Low: one token gets most of "
-            "the weight. High: all get nearly the same.",
-        )
+        text = "What q · k is multiplied by. The paper divides it by √dₖ; × √dₖ is a common "
+        text += "transcription error."
+        names: tuple[Scale, ...] = get_args(Scale)
+        scale = fields.menu("Scale", names, "scale_of", format_func=shown_scale, help=text)
+        text = "Divides the scores once more; the paper has 1. Low: one token gets most of the "
+        text += "weight. High: all get nearly the same."
+        bound: dict[str, Any] = {"key": "temperature", "bind": "query-params", "help": text}
+        temperature = st.select_slider("Temperature", TEMPERATURES, 1.0, **bound)
         heads = sum(int(np.prod(trace.weights(every).shape[:2])) for every in kinds.KINDS)
         every_head = st.toggle(
             f"Apply to all {heads} heads",

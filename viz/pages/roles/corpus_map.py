@@ -55,23 +55,15 @@ UNITS: dict[str, tuple[int, str]] = {
 SIGNED = frozenset({"offset", "loss without", "BLEU without"})
 
 
-class DecidingMeasure(NamedTuple):
-    """Measure that decides a role, its value on the corpus, and the value that gives the role."""
-
-    measure: str
-    figure: Figure
-    threshold: float
-
-
-def deciding_measure(figures: HeadFigures) -> DecidingMeasure:
-    """Return the measure that decided the role, as `corpus_roles.corpus_role` does."""
+def deciding_measure(figures: HeadFigures) -> tuple[str, Figure, float]:
+    """Return the measure that decides a role, its value on the corpus, and the role's threshold."""
     measures = figures.measures
     if figures.place.kind != "cross" and measures["positional"].value >= POSITIONAL:
-        return DecidingMeasure("positional", measures["positional"], POSITIONAL)
+        return "positional", measures["positional"], POSITIONAL
     thresholds = {name: value for name, value in ROLES.items() if name in measures}
     thresholds["rare word"] = RARE_WORD
     name = max(thresholds, key=lambda name: measures[name].value / thresholds[name])
-    return DecidingMeasure(name, measures[name], thresholds[name])
+    return name, measures[name], thresholds[name]
 
 
 def role_text(figures: HeadFigures) -> str:
@@ -277,11 +269,6 @@ class SentenceRole(NamedTuple):
     score: float
 
 
-def is_signed(quantity: str) -> bool:
-    """Return whether a quantity has values below 0."""
-    return QUANTITIES[quantity] in SIGNED
-
-
 def describe_quantity(quantity: str) -> str:
     """Describe a quantity in one or two sentences."""
     measure = QUANTITIES[quantity]
@@ -289,7 +276,7 @@ def describe_quantity(quantity: str) -> str:
         darker = "Darker: the role covers more of the head's attention."
         return f"{darker} Empty: mixed, no role reaches its threshold."
     description = (MEASURES | IMPORTANCE)[measure]
-    colours = " Olive: below 0; purple: above." if is_signed(quantity) else ""
+    colours = " Olive: below 0; purple: above." if measure in SIGNED else ""
     return f"{capitalised(description)}.{colours}"
 
 

@@ -33,11 +33,11 @@ from viz.pages.roles.corpus_map import (
     QUANTITIES,
     ROLE,
     ROLE_TEXTS,
+    SIGNED,
     corpus_text,
     describe_quantity,
     importance_text,
     interval_verdict,
-    is_signed,
     kind_chart,
     report_cells,
     role_text,
@@ -80,7 +80,7 @@ def show() -> None:
                 # in one element with the title: the table for screen readers then takes no room
                 st.html(kind_title(kind, KIND_TITLES[kind]) + spoken_table(heads, kind, quantity))
                 draw_clickable(
-                    kind_chart(heads, kind, opened, signed=is_signed(quantity)),
+                    kind_chart(heads, kind, opened, signed=QUANTITIES[quantity] in SIGNED),
                     grid_key("measured", kind, opened),
                     [cell.head for cell in heads],
                     f"{quantity} of each {SCREEN_NAMES[kind]} head: the table before this chart "

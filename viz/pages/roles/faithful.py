@@ -63,7 +63,6 @@ TITLES = {
     "sufficiency": "Sufficiency: how far it falls with the top words alone (lower is better)",
 }
 """Titles of the fields of `Curves`."""
-
 _ERASED_SENTENCE = "faithful.erased_sentence"
 
 

@@ -44,10 +44,9 @@ from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece
 
 ENCODER_LAYERS = "encoder_layers"
 """Name in the URL."""
-MAX_AT_ONCE = 160
-"""Subwords of both sides up to which they are computed automatically; more take seconds."""
-TOP = 5
-"""Most probable pieces of each layer that a tooltip lists."""
+MAX_AT_ONCE, TOP = 160, 5
+"""Subwords of both sides up to which they are computed automatically, since more take seconds; and
+most probable pieces of each layer that a tooltip lists."""
 
 
 def show() -> None:

@@ -228,11 +228,6 @@ def shown_piece(piece: str) -> str:
     return display_tokens([piece, WORD_START])[0]
 
 
-def clear_other() -> None:
-    """Reset to the most probable alternative, as when another step is chosen."""
-    st.session_state[OTHER] = ""
-
-
 def _ids(translator: Translator) -> dict[str, int]:
     ids = list(range(translator.model.config.vocab_size))
     tokenizer = translator.target_tokenizer

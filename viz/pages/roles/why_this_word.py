@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal, get_args
 
 import altair as alt
@@ -40,7 +41,7 @@ from viz.pages.roles.head_charts import (
     signs,
 )
 from viz.pages.roles.pieces import (
-    clear_other,
+    OTHER,
     least_certain_step,
     pick_other,
     pick_written,
@@ -65,7 +66,9 @@ def show() -> None:
         return
     translator, trace = bar.translator, bar.trace
     choices = step_choices(translator, trace)
-    step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
+    # another step has other alternatives
+    clear = partial(st.session_state.update, {OTHER: ""})
+    step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear)
     written = trace.target_pieces[step]
     other, message = pick_other(translator, written.id, choices[step][1:])
     for sentence in filter(None, (step_problem, message)):

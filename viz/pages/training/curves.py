@@ -35,7 +35,6 @@ from viz.pages.training.runs import (
 
 RUNS = "runs"
 """Name in the URL."""
-
 VALIDATED = ("validation_loss", "validation_perplexity", "validation_bleu")
 """Fields of a validation."""
 

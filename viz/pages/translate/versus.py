@@ -26,8 +26,6 @@ NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL, BACK = SUBJ
     "translation back",
 )  # fmt: skip
 """The last one with the model of the other direction, where there is one."""
-
-
 MAPS = "versus_maps"
 """Name in the URL: whether the maps of both are drawn."""
 

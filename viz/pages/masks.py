@@ -308,13 +308,12 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
         has = "has" if (~hides).sum() == 1 else "have"
         lack = f"{has} {'one position' if kind == 'decoder_self' else 'no padding'}"
         others = f" {capitalised(_sentences(~hides))} {lack}: the loss is the same {rounding}."
+    leaks = f"what leaks from {HIDDEN[kind]}"
     verb, meaning = "falls", "what leaks in happens to help on these sentences"
     if change > 0:
-        verb, meaning = "rises", "this model was trained with the mask, and what leaks from "
-        meaning += f"{HIDDEN[kind]} disturbs it"
+        verb, meaning = "rises", f"this model was trained with the mask, and {leaks} disturbs it"
     elif kind == "decoder_self":
-        meaning = f"the model uses what leaks from {HIDDEN[kind]}, although it was trained "
-        meaning += "without it"
+        meaning = f"the model uses {leaks}, although it was trained without it"
     slightly = " slightly" if abs(change) < SMALL else ""
     verdict = f"**{verb}**{slightly}, {numbers}: {meaning}"
     if abs(change) < SAME:

@@ -237,7 +237,7 @@ def _forecast(lines: int, heads: int) -> str:
     time = f"{expected:.0f} seconds" if expected < 100 else f"{expected / 60:.0f} minutes"
     text = f"{counted(lines, 'line')}, about {time}."
     limit = f" The server stops after {jobs.LONGEST / 60:.0f} minutes: run {COMMAND}."
-    return text + limit * (expected >= jobs.LONGEST)
+    return text + limit if expected >= jobs.LONGEST else text
 
 
 def _measure(own: OwnLines, folder: Path) -> None:

@@ -248,10 +248,10 @@ def _size() -> Size:
 
 
 def _require_even(size: Size) -> None:
-    if width := size.d_model % 2 and size.d_model:
+    if size.d_model % 2:
         raise InputError(
-            f"A width of {width} leaves a sine without its cosine: choose an even width, such as "
-            f"{width + 1}."
+            f"A width of {size.d_model} leaves a sine without its cosine: choose an even width, "
+            f"such as {size.d_model + 1}."
         )
 
 

@@ -23,7 +23,7 @@ from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from transformer.checkpoints.marian.weights import halves_to_pairs
 from transformer.cli.arguments import whole_number
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.decoding import MAX_EXTRA, Hypothesis, beam_search
+from transformer.decoding import MAX_EXTRA, beam_search
 from transformer.files.installed import ASSETS, BUNDLED
 from transformer.kinds import attention_name
 
@@ -41,30 +41,12 @@ SHAPES: dict[str, dict[str, Any]] = {
         "positions": "formula",
     },
     "d_model 512, 6 + 6 layers": {"d_model": 512, "layers": 6, "d_ff": 2048, "h": 8},
-    "6 + 2 layers, 8 and 4 heads, unscaled, shards": {
+    "6 + 2 layers, 8 and 4 heads, unscaled, rows without a name": {
         "d_model": 64, "layers": 6, "d_ff": 96, "h": 8, "decoder": (2, 4, 64), "scaled": False,
-        "shards": 3,
-    },
-    "1 + 3 layers, a projection and tables of their own": {
-        "d_model": 64, "layers": 1, "d_ff": 96, "h": 2, "decoder": (3, 8, 128), "tied": False,
-    },
-    "separate vocabularies, a projection of its own": {
-        "d_model": 64, "separate": True, "tied": False, "h": 4,
-    },
-    "added tokens, rows without a name": {
-        "d_model": 64, "h": 4, "added": ("covid19", "New York", "<x>"), "spare_rows": 5,
+        "spare_rows": 5,
     },
 }  # fmt: skip
-ADDED = (
-    "The covid19 is in the garden.",
-    "covid19covid19s and New Yorkers, <x> or <x>.",
-    "A New York newspaper",
-)
-"""Lines with the added tokens of one shape, apart and inside words."""
 BEAM_SIZE, LONGEST = 4, 20
-_TIE = 1e-4
-"""Log-probabilities of two translations, in nats, that float32 cannot tell apart."""
-
 UNUSUAL = (
     "Mr. Baker lives at 12 Mill Lane.",
     "The lift is out of order again...",
@@ -177,8 +159,7 @@ def _compare(folder: Path, name: str, inputs: int) -> None:
     tokenizer = MarianTokenizer.from_pretrained(folder)
     source_side, target_side = ours.tokenizer, ours.target_tokenizer
     assert target_side is not None
-    lines = (*UNUSUAL, *ADDED)
-    for line in lines:
+    for line in UNUSUAL:
         read, given = source_side.encode(line), target_side.encode(line)
         numbers = [target_numbers[id_] for id_ in given]
         theirs_read, theirs_given = tokenizer(line), tokenizer(text_target=line)
@@ -196,15 +177,13 @@ def _compare(folder: Path, name: str, inputs: int) -> None:
             [start, *(target_numbers[id_] for id_ in target)],
         )
         _update(largest, _differences(ours.model, source, [BOS, *target], expected, pieces))
-        count["greedy"] += _verdict(ours, theirs, source, 1) == "equal"
-        count[_verdict(ours, theirs, source, BEAM_SIZE)] += 1
+        count["greedy"] += _equal(ours, theirs, source, 1)
+        count["beam"] += _equal(ours, theirs, source, BEAM_SIZE)
     print(
-        f"{name}: of {len(lines)} lines the same pieces {count['source']} as a source and "
+        f"{name}: of {len(UNUSUAL)} lines the same pieces {count['source']} as a source and "
         f"{count['target']} as a target, the same text of them {count['text']}; largest "
         f"difference: {_listed(largest)}; of {inputs}: greedy equal "
-        f"{count['greedy']}, beam equal {count['equal']} (else theirs without an end "
-        f"{count['cut']}, equally probable {count['tie']}, ours more probable {count['ours']}, "
-        f"theirs {count['theirs']})"
+        f"{count['greedy']}, beam equal {count['beam']}"
     )
 
 
@@ -280,12 +259,8 @@ def _numbers(tokenizer: Any) -> list[int]:
     return [vocabulary.numbers.get(text, -1) for text in vocabulary.texts]
 
 
-def _verdict(ours: Checkpoint, theirs: Any, source: list[int], beam_size: int) -> str:
-    """Compare two translations: "equal", or "ours" or "theirs" by which is more probable.
-
-    "cut": the limit of length cut theirs off, and here translations that end come before those
-    that do not; "tie": both are as probable as each other.
-    """
+def _equal(ours: Checkpoint, theirs: Any, source: list[int], beam_size: int) -> bool:
+    """Return whether both searches find the same translation."""
     numbers = _numbers(ours.target_tokenizer)
     best = beam_search(
         ours.model, torch.tensor([source]), beam_size=beam_size, alpha=0, max_length=LONGEST
@@ -302,18 +277,4 @@ def _verdict(ours: Checkpoint, theirs: Any, source: list[int], beam_size: int) -
     )[0].tolist()[1:]
     # behind its end theirs is filled up with <pad>
     end = written.index(numbers[EOS]) + 1 if numbers[EOS] in written else len(written)
-    theirs_ids = [numbers.index(number) for number in written[:end]]
-    if theirs_ids == list(best.tokens):
-        return "equal"
-    if best.complete and EOS not in theirs_ids:
-        return "cut"
-    difference = best.log_prob - _log_prob(ours, source, theirs_ids)
-    if abs(difference) < _TIE:
-        return "tie"
-    return "ours" if difference > 0 else "theirs"
-
-
-def _log_prob(ours: Checkpoint, source: list[int], written: list[int]) -> float:
-    logits = ours.model(torch.tensor([source]), torch.tensor([[BOS, *written[:-1]]]))[0]
-    log_p = logits.log_softmax(-1)[range(len(written)), written]
-    return Hypothesis(tuple(written), tuple(log_p.tolist()), 0.0).log_prob
+    return [numbers.index(number) for number in written[:end]] == list(best.tokens)

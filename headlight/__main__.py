@@ -46,21 +46,18 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         startup.begin()
     match sys.argv[1:] if arguments is None else arguments:
-        case [] | ["-h" | "--help", *_]:
-            return _print(HELP)
-        case ["--version", *_]:
-            return _print(f"headlight {__version__}")
         case [name, *rest] if name in COMMANDS:
             return _run(name, rest)
+        case [] | ["-h" | "--help", *_]:
+            text = HELP
+        case ["--version", *_]:
+            text = f"headlight {__version__}"
         case [name, *_]:
-            listed = ", ".join(COMMANDS)
             from transformer.cli import command
 
+            listed = ", ".join(COMMANDS)
             command.say(f"headlight: there is no command '{name}': choose one of {listed}.")
-    return 2
-
-
-def _print(text: str) -> int:
+            return command.REFUSED
     from transformer.cli import command
 
     return command.guarded("headlight", lambda: print(text))

@@ -55,7 +55,6 @@ class TransformerConfig:
     decoder_d_ff: int | None = None  # None means d_ff
     decoder_h: int | None = None  # heads together as wide as the encoder's; None means h
     scale_embedding: bool = True  # multiply embeddings by √d_model (§3.4)
-    own_projection: bool = False  # in the paper it is that of the embeddings (§3.4)
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "N", "d_model", "d_ff", "h", "max_length"):
@@ -92,7 +91,7 @@ class TransformerConfig:
                 f"The heads of the encoder are {self.h * self.d_k} and {self.h * self.d_v} wide "
                 f"together, which cannot be divided among decoder_h = {heads}: choose another one."
             )
-        for name in ("attention_bias", "output_bias", "scale_embedding", "own_projection"):
+        for name in ("attention_bias", "output_bias", "scale_embedding"):
             if not isinstance(value := getattr(self, name), bool):
                 raise ConfigError(f"{name} = {quoted(value)} must be true or false.")
         if self.positions == "sinusoidal" and self.d_model % 2:
@@ -166,7 +165,6 @@ LATER: dict[str, object] = {
     "decoder_d_ff": None,
     "decoder_h": None,
     "scale_embedding": True,
-    "own_projection": False,
 }
 """Fields that came later, with the values that checkpoints of before mean."""
 

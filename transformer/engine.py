@@ -30,7 +30,6 @@ from transformer.decoding.settings import SearchArguments, SearchSettings
 from transformer.errors import CheckpointError, InputError, NotFiniteError
 from transformer.files.atomic import temporary_folder
 from transformer.files.installed import checkpoint_folder
-from transformer.model import Transformer
 from transformer.translation.result import Candidate, Partial, Translation
 from transformer.translator import Translator
 
@@ -65,13 +64,7 @@ class CTranslate2Translator(Translator):
         engine()  # before anything is read
         folder = checkpoint_folder(folder)
         if exported_folder.is_export(folder):
-            exported = exported_folder.read(folder)
-            with torch.device("meta"):  # its sizes alone: the weights are CTranslate2's
-                model = Transformer(exported.config).eval()
-            loaded = Checkpoint(
-                model, exported.tokenizer, folder, exported.checksum, None, exported.languages
-            )
-            return cls(loaded, folder, threads)
+            return cls(exported_folder.read(folder), folder, threads)
         loaded = exported_folder.load_to_export(folder)
         with temporary_folder() as temporary:
             new = temporary / "model"

@@ -9,10 +9,10 @@ MAX_WORD_LENGTH, MAX_MESSAGE_LENGTH = 300, 1_200
 
 
 class HeadlightError(Exception):
-    """Error that says in one sentence what is wrong, where, and what to do; shown as it stands.
+    """Error with one sentence for the user: what is wrong, where, and what to do.
 
-    What it quotes may be anything: a character that cannot be printed is escaped, and a long name
-    or text is shortened in the middle, where … stands.
+    Characters that cannot be printed are escaped. A long name or text is shortened in the middle,
+    marked by ….
     """
 
     def __init__(self, sentence: str) -> None:

@@ -87,23 +87,20 @@ class HookPoint(nn.Module):
         for hook in _active.get()[self]:
             edited = hook(value, self.name)
             if edited is not None:
-                if not isinstance(edited, Tensor):
+                if _form(edited) != _form(value):
                     raise HookError(
-                        f"The hook on '{self.name}' returned a {type(edited).__name__}: return a "
-                        f"tensor of shape {list(value.shape)}, or None, which changes nothing."
-                    )
-                if edited.shape != value.shape:
-                    raise HookError(
-                        f"The hook on '{self.name}' returned shape {list(edited.shape)} "
-                        f"instead of {list(value.shape)}."
-                    )
-                if (edited.dtype, edited.device) != (value.dtype, value.device):
-                    raise HookError(
-                        f"The hook on '{self.name}' returned {edited.dtype} on {edited.device} "
-                        f"instead of {value.dtype} on {value.device}."
+                        f"The hook on '{self.name}' returned {_form(edited)} instead of "
+                        f"{_form(value)}: return such a tensor, or None, which changes nothing."
                     )
                 value = edited
         return value
+
+
+def _form(value: object) -> str:
+    """Describe what a hook must leave as it is: shape, type and device."""
+    if not isinstance(value, Tensor):
+        return f"a {type(value).__name__}"
+    return f"a tensor of shape {[*value.shape]}, {value.dtype} on {value.device}"
 
 
 class Hooked(nn.Module):

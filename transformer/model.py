@@ -69,7 +69,7 @@ class Transformer(Hooked):
     """The paper's encoder-decoder model (Figure 1).
 
     One matrix serves both embeddings and the projection before the softmax (§3.4); only where the
-    configuration says so has the source an embedding, or the projection a matrix, of its own.
+    configuration says so has the source an embedding of its own.
 
     A search and a trace keep the matrices as they multiply by them, and lay them out anew once the
     weights have changed: by `load_state_dict`, by an optimiser, by an operation in place. What is
@@ -88,11 +88,6 @@ class Transformer(Hooked):
         self.source_embedding = (
             nn.Parameter(torch.empty(config.source_vocab_size, config.d_model))
             if config.source_vocab_size is not None
-            else None
-        )
-        self.own_projection = (
-            nn.Parameter(torch.empty(config.vocab_size, config.d_model))
-            if config.own_projection
             else None
         )
         self.encoder = Encoder(
@@ -122,7 +117,7 @@ class Transformer(Hooked):
         Times √d_model, an embedding then has RMS 1 beside positions of RMS 1/√2. Learned positions
         stay as `Embedding` made them.
         """
-        for table in (self.shared_embedding, self.source_embedding, self.own_projection):
+        for table in (self.shared_embedding, self.source_embedding):
             if table is not None:
                 nn.init.normal_(table, std=1 / math.sqrt(self.config.d_model))
         for module in self.modules():
@@ -174,7 +169,7 @@ class Transformer(Hooked):
     @property
     def projection(self) -> nn.Parameter:
         """Matrix before the softmax, `[vocab_size, d_model]`."""
-        return self.shared_embedding if self.own_projection is None else self.own_projection
+        return self.shared_embedding
 
     @property
     def device(self) -> torch.device:

@@ -22,8 +22,6 @@ def parameter_shapes(config: TransformerConfig) -> Iterator[tuple[str, Shape]]:
         yield "output_bias", (config.vocab_size,)
     if config.source_vocab_size is not None:
         yield "source_embedding", (config.source_vocab_size, config.d_model)
-    if config.own_projection:
-        yield "own_projection", (config.vocab_size, config.d_model)
     for stack, sizes, attentions in (
         ("encoder", config, ("self_attention",)),
         ("decoder", config.decoder, ("self_attention", "cross_attention")),

@@ -25,10 +25,10 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionTrace(TraceFields):
-    """The attention of one pass of a model over its tokens: ours, or an external model's.
+    """The attention of one pass over a sentence pair or a text, in our model or an external one.
 
-    See `TraceFields` for its fields. Make one with `Translator.trace`, `from_arrays`,
-    `from_huggingface` or `load`.
+    Make one with `Translator.trace`, `from_arrays`, `from_huggingface` or `load`. For its fields,
+    see `TraceFields`.
     """
 
     @classmethod
@@ -52,33 +52,34 @@ class AttentionTrace(TraceFields):
         second_start: int | None = None,
         normalized: bool = True,
     ) -> "AttentionTrace":
-        """Build a trace from any model's weights, of one to three kinds, and their tokens.
+        """Make a trace from the weights of any model, for one to three kinds, and their tokens.
 
-        A kind is an array `[layer, head, query, key]`, or a sequence of `[head, query, key]` whose
-        numbers of heads may differ, with None for a layer without attention: of NumPy or torch in
-        any precision, or lists of numbers. They are kept in float32.
+        Give each kind as an array `[layer, head, query, key]`, or as a sequence of
+        `[head, query, key]`, in which layers can have different head counts and None is a layer
+        without attention. Arrays of NumPy or torch in any precision and lists of numbers are
+        accepted; the trace stores float32.
 
         Args:
-            encoder_self: over `source_tokens` on both axes.
-            decoder_self: over `decoder_tokens` on both axes, with a causal mask or without.
-            cross: from the decoder's positions to `source_tokens`.
-            source_tokens: what the encoder reads. Pieces of words are recognised by the marks of
-                their tokenizer (`▁`, `Ġ`, `##`, `@@`, `</w>`); without any, each is a word.
-            target_tokens: what the decoder writes at each position.
-            decoder_tokens: what it reads there, of which `decoder_self` is; in a model that is
-                trained with teacher forcing, `target_tokens` one step later (§3.1).
-            source: the text; put together from the tokens unless given.
-            target: likewise, of the decoder.
-            languages: of the two sides; unnamed unless given.
+            encoder_self: weights over `source_tokens` on both axes.
+            decoder_self: weights over `decoder_tokens` on both axes, with or without a causal mask.
+            cross: weights from the decoder's positions to `source_tokens`.
+            source_tokens: the tokens that the encoder reads. Parts of words are recognised by the
+                marks of their tokenizer (`▁`, `Ġ`, `##`, `@@`, `</w>`); without any, each token is
+                a word.
+            target_tokens: the tokens that the decoder writes at each position.
+            decoder_tokens: the tokens that the decoder reads at each position; with teacher
+                forcing, `target_tokens` shifted right by one (§3.1).
+            source: the source text; by default, joined from the tokens.
+            target: the target text; by default, joined from the tokens.
+            languages: the two languages; by default, unnamed.
             second_start: the position in `source_tokens` at which the second text of a pair
                 begins: the explorer then offers its four parts, such as first → second.
-            normalized: whether values below 0 and rows beyond 1, which no softmax gives, are
-                refused; otherwise `notes` name them.
+            normalized: whether to refuse values below 0 and rows that sum to more than 1, which no
+                softmax gives; otherwise `notes` names them.
 
         Raises:
-            InputError: if there is no weight at all; if the tokens do not fit the arrays; if there
-                is a value that is no number, or no weight. Rows that sum to less than 1 stand in
-                `notes`.
+            InputError: if there are no weights; if the tokens do not fit the arrays; if a value is
+                no number or no weight. If a row sums to less than 1, `notes` says so.
         """
         from transformer.traces.from_arrays import TraceOptions, fields_of_arrays
 
@@ -109,7 +110,6 @@ class AttentionTrace(TraceFields):
         attention_mask: Any = None,
         decoder_attention_mask: Any = None,
         index: int | None = None,
-        layers: Sequence[int] | None = None,
         kinds: Collection[Kind] | None = None,
         source: str = "",
         target: str = "",
@@ -119,40 +119,37 @@ class AttentionTrace(TraceFields):
     ) -> "AttentionTrace":
         """Make a trace from the outputs of a model of the library transformers.
 
-        The model needs `set_attn_implementation("eager")` and `output_attentions=True`. Tokens are
-        texts, or ids and a `tokenizer`; of one sentence or of each of a batch::
+        The model needs `set_attn_implementation("eager")`, `output_attentions=True` and attentions
+        `[batch, head, query, key]`; for others, use `from_arrays`. Tokens are texts, or ids and a
+        `tokenizer`; of one sentence or of each of a batch::
 
             AttentionTrace.from_huggingface(bert(**inputs), inputs, tokenizer=tokenizer)
             AttentionTrace.from_huggingface(t5.generate(**inputs, …), inputs, tokenizer=tokenizer)
 
         Args:
-            outputs: of a forward pass, as a ModelOutput or a tuple, or its attentions alone; or of
-                `generate` with `return_dict_in_generate=True`, greedy, sampled or with a beam,
-                whose steps become one map for each head.
+            outputs: of a forward pass, as a ModelOutput (`return_dict=True`) or a dictionary of its
+                fields, or the attentions of one stack alone; or of `generate` with
+                `return_dict_in_generate=True`, greedy, sampled or with a beam, whose steps become
+                one map for each head.
             tokens: what the encoder reads, or a model of one stack; or the model's inputs by name,
                 with `input_ids`, `attention_mask`, `decoder_input_ids`, `token_type_ids`. Without
                 any, the positions are numbered, as frames of sound are.
             decoder_tokens: what the decoder of an encoder-decoder reads in a forward pass. Of
                 `generate`, the whole sequence, which `outputs` hold as ids.
-            tokenizer: of transformers, tokenizers, SentencePiece or tiktoken; also says which
-                tokens are special.
+            tokenizer: of transformers; also says which tokens are special.
             target_tokens: what the decoder writes at each position of a forward pass, if known.
             attention_mask: 0 where the tokens are padding, which is cut off.
             decoder_attention_mask: likewise, of `decoder_tokens`.
             index: of the sentence in the batch, or of the sequence that was generated, from 0.
-            layers: the numbers, from 0, of the layers that have weights, of a hybrid model; found
-                in gaps among the weights and in the model's cache, where there are such.
             kinds: those that are read; all that are there unless given. A model of one stack whose
-                rows all see later ones is read as an encoder, and by `["decoder_self"]` as a
-                decoder, such as PaliGemma with a prefix alone.
+                rows see later ones is read as an encoder, and by `["decoder_self"]` as a decoder.
             source: the text; put together from the tokens unless given.
             target: likewise, of the decoder.
             languages: of the two sides; unnamed unless given.
             second_start: the position in `tokens`, padding included, at which the second text of a
                 pair begins, in a model that is an encoder; found in `token_type_ids` where these
                 are among the inputs.
-            normalized: as in `from_arrays`; layers that are no weights beside others that are, as
-                the states of linear attention, are left out with a note.
+            normalized: as in `from_arrays`.
 
         Raises:
             InputError: if there are no weights in it, as with fused attention; if it is a batch
@@ -169,7 +166,6 @@ class AttentionTrace(TraceFields):
             attention_mask=attention_mask,
             decoder_attention_mask=decoder_attention_mask,
             index=index,
-            layers=layers,
             kinds=kinds,
             source=source,
             target=target,
@@ -184,14 +180,13 @@ class AttentionTrace(TraceFields):
 
         Args:
             kind: the kind of attention.
-            queries: name a decoder position by the token that it reads or by the one that it
-                writes; by default, by the one that it writes where the keys are the source,
-                and by the one that it reads where the keys are its own inputs; by the one that is
-                known where only one of them is.
+            queries: whether to name a decoder position by the token that it reads or that it
+                writes. By default, it is named by what it writes in `cross`, by what it reads in
+                `decoder_self`, and by the known token if only one is known.
 
         Raises:
-            InputError: if that is asked for which is not known; if there is no such kind or choice
-                of `queries`.
+            InputError: if the requested tokens are unknown; if there is no such kind or choice of
+                `queries`.
         """
         require_kind(kind)
         if queries not in (None, "reads", "writes"):
@@ -213,7 +208,7 @@ class AttentionTrace(TraceFields):
         return Labels(rows, self.source_tokens if kind == "cross" else self.decoder_tokens)
 
     def to_frame(self) -> "pd.DataFrame":
-        """List each weight in a row: kind, layer, head, positions, tokens, weight; all from 0."""
+        """Return a row for each weight: kind, layer, head, positions (from 0), tokens, weight."""
         import pandas as pd  # a machine that trains need not have it
 
         frames = [pd.DataFrame(self._columns(kind)) for kind in self.kinds]

@@ -25,8 +25,8 @@ from transformer.translation.search import Source, TextSearch
 class Translator(LoadedModel):
     """A model with its tokenizer: `translate`, `stream`, `score` and `trace`.
 
-    Keeps nothing of a call: one translator serves many threads. The model must be in evaluation
-    mode, as it is when loaded; for weights that are changed later, see `Transformer`.
+    A translator stores nothing of a call, so many threads can share it. The model must be in
+    evaluation mode, as it is when loaded; to change its weights later, see `Transformer`.
 
     Raises:
         InputError: if no loaded checkpoint is given.
@@ -41,13 +41,13 @@ class Translator(LoadedModel):
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> "Translator":
-        """Load a checkpoint folder, ours or that of a MarianMT model, or a bundled one by its name.
+        """Load our own checkpoint folder, a MarianMT folder, or a bundled model by its name.
 
         Args:
-            folder: the folder; `"bundled"`, English to German, unless given, or `"bundled-de-en"`.
+            folder: a folder; `"bundled"` (English to German, the default) or `"bundled-de-en"`.
 
         Raises:
-            CheckpointError: naming the file and what is wrong with it.
+            CheckpointError: if the folder is damaged or no model; names the file and the problem.
         """
         path = checkpoint_folder(folder)
         return cls(marian.load(path) if marian.is_marian(path) else checkpoint.load(path))
@@ -63,14 +63,14 @@ class Translator(LoadedModel):
 
         Args:
             text: the source sentence.
-            should_stop: asked after each step of the search; once it says so, the best that was
-                found by then is the translation.
+            should_stop: a function that is called after each step of the search; if it returns
+                True, the best translation so far is returned.
             arguments: `beam_size`, `alpha`, `prefix`, `forbidden`, `n_best`, `max_length` and
-                `tree`, see `SearchSettings`.
+                `tree`; see `SearchSettings`.
 
         Raises:
-            InputError: if there is nothing to translate, or more than the model accepts; if what
-                is forced or forbidden leaves no translation; if a number is out of its range.
+            InputError: if the text is empty or too long for the model; if the prefix and the
+                forbidden words leave no translation; if a number is out of its range.
         """
         search = self._text_search(text, SearchSettings(**arguments))
         while search.unfinished:
@@ -86,16 +86,16 @@ class Translator(LoadedModel):
         should_stop: Callable[[], bool] = lambda: False,
         **arguments: Unpack[SearchArguments],
     ) -> Iterator[Partial]:
-        """Translate one text, and say after each step what the search can no longer change.
+        """Translate one text; after each step, yield the part that can no longer change.
 
-        The search has the hooks that are set where `stream` is called. It goes on when the next
-        part is asked for, and can be left at any part. The arguments are those of `translate`.
+        The search uses the hooks that are set when `stream` is called. It computes each part on
+        request, so you can stop at any part. The arguments are those of `translate`.
 
         Returns:
             Parts whose `text` grows; the last one has the translation.
 
         Raises:
-            InputError: as `translate` does; at once, unless it takes steps to see that no
+            InputError: as for `translate`, before the first step; during the search only if no
                 continuation is left.
         """
         return self._text_search(text, SearchSettings(**arguments)).parts(should_stop)
@@ -115,14 +115,14 @@ class Translator(LoadedModel):
 
         Args:
             text: the source.
-            target: the translation as text; or its pieces as the tokenizer writes them, which may
-                be without `</s>` at their end.
-            alternatives: most probable other pieces at each place.
+            target: the translation, as text or as pieces of the tokenizer, with or without `</s>`
+                at the end.
+            alternatives: the number of most probable other pieces at each position.
             alpha: α of the length penalty.
 
         Raises:
-            InputError: if a text is empty, or longer than the model accepts, or if the translation
-                is none that a search could have written.
+            InputError: if a text is empty or too long for the model, or if no search could write
+                the translation.
         """
         self.require_weights()
         return score.score(self, text, target, alternatives, alpha)
@@ -131,8 +131,8 @@ class Translator(LoadedModel):
         """Translate many texts, batched by length; an empty line stays empty.
 
         Raises:
-            InputError: naming the first line that is longer than the model accepts, or is no text;
-                if the lines are one text, or nothing that has lines.
+            InputError: if a line is too long for the model or is no text, naming the first such
+                line; if `lines` is a single text or no sequence.
         """
         if isinstance(lines, str):
             raise InputError(f"The lines are one text, {quoted(lines)}: give a list of lines.")
@@ -158,12 +158,12 @@ class Translator(LoadedModel):
 
         Args:
             text: the source.
-            target: a translation to force, as text or as pieces; the model's own unless given.
-            arguments: of the search for its own, as `translate` takes them.
+            target: a translation to force, as text or as pieces; by default, the model's own.
+            arguments: the arguments of `translate`, for the model's own translation.
 
         Raises:
-            InputError: if a text is empty, or longer than the model accepts; of a search, as
-                `translate` does; if a translation is given and arguments of a search, too.
+            InputError: if a text is empty or too long for the model; as for `translate`; if both a
+                translation and arguments of the search are given.
         """
         if target is None:
             return self.trace_of(self.translate(text, **arguments))
@@ -178,7 +178,7 @@ class Translator(LoadedModel):
         return self._trace(text, self.target_tokenizer.decode([p.id for p in given]), pieces, given)
 
     def trace_of(self, translation: Translation, candidate: int = 0) -> AttentionTrace:
-        """Trace a translation that `translate` returned, or of `score(…).translation`.
+        """Trace a translation: the result of `translate`, or `score(…).translation`.
 
         Raises:
             InputError: if this is no translation, or has no such candidate, counted from 0.

@@ -85,28 +85,28 @@ def explore(
     translator: Translator | None = None,
     rows: Row | None = None,
 ) -> HtmlFrame:
-    """Return a frame with all heads of a trace, one of them open, for a notebook's cell.
+    """Show all heads of a trace in a notebook, one of them large.
 
-    The trace may be of any model: `AttentionTrace.from_arrays`, `from_huggingface`.
+    The trace can be of any model; see `AttentionTrace.from_arrays` and `from_huggingface`.
 
     Args:
         trace: the trace to show.
-        selected: kind, layer and head, from 0, that is open first; None for the mean over layers
-            or heads.
-        over: layer and head, from 0, of those whose ribbons lie over the open head's, seven at
-            most; more can be laid over it on the page.
-        kinds: of attention that are shown; all that are there unless given.
-        layers: that are shown, from 0; all unless given.
-        words: whole words instead of pieces.
-        special: whether special tokens such as `<s>` and `</s>` are shown.
-        sort: one of `viz.draw.head_grid.SORTS`, the order of the heads.
-        theme: auto follows the notebook.
-        lens: through which the heads are seen.
-        sinks: False gives special tokens and punctuation no weight, and scales each row to the
-            rest; the page says how much is left out.
-        translator: the one that made the trace, for lenses that run its model.
-        rows: name a row of the decoder in the ribbons by what it "reads" or what it "writes"; the
-            map shows both. By default, cross-attention by what it writes.
+        selected: the kind, layer and head that is open first, from 0; None as layer or head is the
+            mean.
+        over: up to seven heads, as layer and head from 0, whose ribbons overlay those of the open
+            head; you can add more on the page.
+        kinds: the kinds of attention to show; by default, all.
+        layers: the layers to show, from 0; by default, all.
+        words: whether to show whole words instead of pieces.
+        special: whether to show special tokens such as `<s>` and `</s>`.
+        sort: the order of the heads, from `viz.draw.head_grid.SORTS`.
+        theme: the theme; "auto" follows the notebook.
+        lens: the lens of every map.
+        sinks: False leaves out special tokens and punctuation, and scales each row to the rest;
+            the page says how much is left out.
+        translator: the translator that made the trace, for lenses that run its model.
+        rows: whether ribbons name a row of the decoder by what it "reads" or "writes"; the map
+            shows both. By default, rows of cross-attention are named by what they write.
 
     Raises:
         InputError: if there is no such kind, layer, head, lens, order, row or theme; if there is no

@@ -63,20 +63,20 @@ def report(
     origin: Origin | None = None,
     link: str = "",
 ) -> str:
-    """Make a self-contained page: the texts, what is worth seeing, every head, and one map open.
+    """Return a self-contained HTML page: the texts, the findings, every head, and one large map.
 
-    The weights are in the page as they are, in float32, up to 64 MiB of them (`EXACT_BYTES` of
-    `viz.draw.explorer`), and beyond in steps of 16 bits, which the page then says. Heads that
-    the options leave out of the grid are left out of the page.
+    The page stores up to 64 MiB of weights exactly, in float32 (`EXACT_BYTES` of
+    `viz.draw.explorer`). Beyond that, it rounds them to 16 bits and says so. The page has no heads
+    that the options leave out of the grid.
 
     Args:
-        trace: of any model; the result of `lens_trace` if the options have a lens
-            other than the weights.
-        options: choices of what is shown; `ExplorerOptions()` unless given.
-        title: heading of the page; it says what is seen, and through which lens, unless given.
-        theme: auto follows the page around it in a notebook, else the user's system.
-        origin: the model, if it is to be told.
-        link: address at which the app shows the same, if there is one.
+        trace: a trace of any model; for options with a lens other than the weights, the result of
+            `lens_trace`.
+        options: the options of the explorer; by default, `ExplorerOptions()`.
+        title: the heading of the page; by default, it says what is shown, and through which lens.
+        theme: the theme; "auto" follows the notebook, or the user's system.
+        origin: the sentence and the model that the page names.
+        link: the address at which the app shows the same.
 
     Raises:
         InputError: if there is no such kind, layer, head or theme, or no token is left to show; if

@@ -69,13 +69,6 @@ if (top === window) {
 }"""
 
 
-class Drawn(NamedTuple):
-    """Result of one output."""
-
-    seconds: float | None  # to the first picture; None if none came
-    asked: tuple[str, ...]  # addresses outside the page
-
-
 @contextmanager
 def served_pages(pages: Mapping[str, bytes]) -> Iterator[tuple[str, Path]]:
     """Serve files on a free port; a context manager that gives its address and their folder."""
@@ -96,8 +89,8 @@ def served_pages(pages: Mapping[str, bytes]) -> Iterator[tuple[str, Path]]:
             server.shutdown()
 
 
-def draw(browser: Any, output: str, files: Mapping[str, bytes], *, patience: float) -> Drawn:
-    """Open a page with one output, HTML, in a fresh tab.
+def draw(browser: Any, output: str, files: Mapping[str, bytes]) -> float | None:
+    """Open a page with one output, HTML, in a fresh tab; return the seconds to its first picture.
 
     The page finds the files, scripts of the CDN, on this machine. Without them it asks the network,
     which it does not get.
@@ -108,23 +101,19 @@ def draw(browser: Any, output: str, files: Mapping[str, bytes], *, patience: flo
         own = output.replace(bertviz.CDN, address) if files else output
         (folder / "cell.html").write_text(PAGE.format(own), "utf-8")
         page: Page = browser.new_page(viewport={"width": 1440, "height": 900})
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
         page.add_init_script(NOTE)
         try:
             page.goto(f"{address}/cell.html", wait_until="commit")
-            page.wait_for_function("window.firstPicture", timeout=patience * 1000)
-            seconds = float(page.evaluate("window.firstPicture")) / 1000
+            page.wait_for_function("window.firstPicture", timeout=PATIENCE * 1000)
+            return float(page.evaluate("window.firstPicture")) / 1000
         except TimeoutError:
-            seconds = None
+            return None
         except Error as error:  # the tab may have run out of memory
             if "crash" not in str(error).lower():
                 raise
-            seconds = None
+            return None
         finally:
             page.close()
-    outside = (url for url in asked if not url.startswith((address, "about:")))
-    return Drawn(seconds, tuple(outside))
 
 
 LONG = 15.0
@@ -173,7 +162,6 @@ def run(options: argparse.Namespace) -> None:
     print(f"{NOTEBOOK}, all of it run\n")
     with chromium() as browser:
         print(f"Chromium {browser.version}, headless, {os.cpu_count()} cores")
-        _print_offline(browser, names["pair"])
         for case in _cases(names, options.tokens):
             _print_case(browser, case, files, options.turns)
 
@@ -221,7 +209,7 @@ def _print_case(browser: Any, case: Case, files: Mapping[str, bytes], turns: int
             output = make(line, case.variables)
             written, drawn = time.perf_counter() - started, None
             if files or view == "explore":
-                drawn = draw(browser, output, files, patience=PATIENCE).seconds or math.inf
+                drawn = draw(browser, output, files) or math.inf
             figures[view].append(Figures(len(output.encode()), written, drawn))
     print(case.title)
     for view, turns_of_view in figures.items():
@@ -241,16 +229,3 @@ def _described(turns: list[Figures]) -> str:
     if math.isinf(statistics.median(drawn)):
         return f"{text}, nothing drawn within {PATIENCE:.0f} s"
     return f"{text}, first picture after: {spread(drawn)}"
-
-
-def _print_offline(browser: Any, names: dict[str, Any]) -> None:
-    """Both outputs as they are, on a machine without a network."""
-    for view, make, line in (
-        ("BertViz's head view", theirs, "head_view(outputs.attentions, tokens)"),
-        ("the explorer", _ours, EXPLORE),
-    ):
-        result = draw(browser, make(line, names), {}, patience=8)
-        drew = "nothing is drawn" if result.seconds is None else "it is drawn"
-        print(
-            f"without a network, {view}: {drew}; it asks for {', '.join(result.asked) or 'nothing'}"
-        )

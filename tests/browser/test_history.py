@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, choose, enter, expect, expect_url, open_page, until
+from tests.browser.app_page import PATIENCE, enter, expect, expect_url, open_page, until
 from tests.browser.servers import APP
 from viz.app.sentence.source_box import EXAMPLES
 
@@ -172,7 +172,6 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
         (lambda: page.get_by_role("radio", name="cross").click(), {}),
         (lambda: type_with_pauses(page), {"text": TYPED}),
         (lambda: page.locator(".st-key-findings-links a").first.click(), {"text": TYPED}),
-        (lambda: choose(page, "View", "step by step"), {"view": "step by step"}),
         (lambda: link("Architecture"), {"text": TYPED}),
         (lambda: choose_example(page), {"text": EXAMPLES["English"][1]}),
     ]

@@ -128,9 +128,8 @@ def test_a_lesson_is_played_by_keyboard_and_resumed(browser, address, lessons, t
     assert score == Score(read=1, wrong=3, right=3, opened=3, lit=3, resumed=1)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, address, width):
-    page = browser.new_page(viewport={"width": width, "height": 720 if width > 1000 else 844})
+def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, address):
+    page = browser.new_page(viewport=PHONE["viewport"])
     query = {"text": SENTENCE, "lesson": "three", "card": "1", "kind": "decoder", "head": "2"}
     backgrounds = []
     for answer, *selectors in (

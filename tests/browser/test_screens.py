@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import pytest
 
 from benchmarks import accessibility
-from tests.browser import first_views
 from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, enter, german, until, url
+from tests.browser.first_views import measured
 from tests.viz.planted_trace import many, planted
 from viz.app.links.navigation import REMOVE_HEADS, VIEW
 from viz.app.sentence.sentence_bar import WITHOUT_SENTENCE
@@ -26,6 +26,17 @@ MAX_STOPS = 20
 OTHERS = ("roles", "training")  # whose first views have more
 SIZED_BY_MODEL = ("translate", "heads", "inside", "roles", "corpus")
 WIDE, HIGH = 390, 844  # of the phone
+MODES = [replace(mode, checks={}) for mode in (accessibility.MODES[0], accessibility.MODES[3])]
+
+
+@pytest.fixture(scope="module")
+def axe():
+    if accessibility.AXE.is_file():
+        return
+    message = "axe-core is not installed (npm ci)"
+    if os.environ.get("HEADLIGHT_REQUIRE_NODE") == "1":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
 
 
 def opener(page, address):
@@ -65,11 +76,15 @@ def expect_low(page):
         assert height(row) <= CONTROLS
 
 
-def test_each_picture_is_in_sight_of_a_projector(browser, address, bundled_address):
+@pytest.mark.usefixtures("axe")
+def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault(
+    browser, address, bundled_address
+):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
-    for path in sorted(PAGE_TITLES, key=SIZED_BY_MODEL.__contains__):
+    serious = {}
+    for number, path in enumerate(sorted(PAGE_TITLES, key=SIZED_BY_MODEL.__contains__)):
         server = bundled_address if path in SIZED_BY_MODEL else address
-        view = first_views.measured(page, server, path)
+        view = measured(page, server, path)
         assert view.top <= 0.6 * 720, path
         assert view.foot <= 720, path
         assert len(view.names) <= MAX_STOPS or path in OTHERS, (path, view.names)
@@ -77,7 +92,14 @@ def test_each_picture_is_in_sight_of_a_projector(browser, address, bundled_addre
         # all that copies, learns and goes elsewhere comes before the sentence
         assert view.names.index("Copy link") < view.names.index("Lessons") < 8, path
         assert ("English" in view.names) == (path not in WITHOUT_SENTENCE), path
+        # each page in one mode: `python -m benchmarks accessibility` takes all in each
+        serious[path] = accessibility.faults(page, MODES[number % 2])
+        page.set_viewport_size({"width": 1280, "height": 720})
     open_ = opener(page, bundled_address)
+    open_("roles", text=TEXT, **{VIEW: REMOVE_HEADS})
+    serious[REMOVE_HEADS] = accessibility.faults(page, MODES[0])
+    assert not any(serious.values()), serious
+    page.set_viewport_size({"width": 1280, "height": 720})
     # the box grows with the sentence
     open_("masks", text=TEXT)
     box = page.get_by_label("English")
@@ -185,44 +207,13 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
     for (top, _, right, _), (next_top, left, _, _) in pairwise(drawn):
         assert next_top > top or left >= right  # none lies over its neighbour
     assert max(right for _, _, right, _ in drawn) <= WIDE
-    for view in ("Encoding", "Curves", "Rotation", "Your sentence", "Remove positions"):
+    for view in ("Curves", "Rotation", "Remove positions"):
         page.get_by_role("radio", name=view, exact=True).tap()
         until(page, lambda: url(page).get("pe_view", "Encoding"), view)
         page.locator(AT_REST).wait_for()
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
         # a chart is fitted to the width a moment after it has come
         until(page, lambda: page.evaluate(f"{main}.scrollWidth") <= WIDE, True)
-
-
-MODES = [replace(mode, checks={}) for mode in (accessibility.MODES[0], accessibility.MODES[3])]
-VIEWS_OF_PAGES = [
-    ("", {}),  # the address at which the first page stays
-    *((path, {}) for path in PAGE_TITLES if path != "translate"),
-    ("roles", {VIEW: REMOVE_HEADS}),
-]
-
-
-@pytest.fixture(scope="module")
-def axe():
-    if accessibility.AXE.is_file():
-        return
-    message = "axe-core is not installed (npm ci)"
-    if os.environ.get("HEADLIGHT_REQUIRE_NODE") == "1":
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
-
-
-@pytest.mark.usefixtures("axe")
-def test_no_page_has_a_serious_fault(visit):
-    serious = {}
-    for number, (path, view) in enumerate(VIEWS_OF_PAGES):
-        page = visit(path, text=SENTENCE, **view)
-        page.locator(".st-key-explanation").wait_for()  # the last that a page draws
-        # each page in one mode: `python -m benchmarks accessibility` takes all in each
-        serious[path, *view.values()] = accessibility.faults(page, MODES[number % 2])
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.emulate_media(color_scheme="light")
-    assert not any(serious.values()), serious
 
 
 @pytest.mark.usefixtures("axe")

@@ -14,7 +14,6 @@ from tests.fingerprint import fingerprint
 from tests.fuzz.bounds import IS_LONG, assert_plain, run_main
 from tests.fuzz.commands import ARGUMENTS, WRITING, _commands_run_here, actions, pristine
 from training.data.prepared import MANIFEST as PREPARED
-from training.trainer import Trainer
 from transformer.checkpoints.checkpoint import CONFIG, MANIFEST
 from transformer.checkpoints.export.manifest import EXPORT
 
@@ -116,7 +115,6 @@ INPUTS = {
 }  # fmt: skip
 """Options that take a path and write nothing there."""
 
-REPLACING = ("average", "export ctranslate2", "export marian", "prepare", "train")
 pytestmark = [pytest.mark.usefixtures("_commands_run_here"), pytest.mark.slow]
 
 
@@ -160,36 +158,3 @@ def test_folders_at_the_output_stay(output: str, ending: str, tmp_path: Path) ->
     for number, kind in enumerate(KINDS):
         if (kind, ending) != ("a file", "") or output not in FILES:
             _run_beside([kind], [ending], output, tmp_path / str(number) / "out")
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_folders_beside_the_output_stay(output: str, tmp_path: Path) -> None:
-    kinds = ["a checkpoint with a further file", "files with our names"]
-    status = _run_beside(kinds, BESIDE, output, tmp_path / "0" / "out")
-    # no server answers, and no run has a log that a card could be made of
-    assert status == (2 if output in ("download --out", "card --out") else 0)
-
-
-@pytest.mark.parametrize("command", REPLACING)
-def test_own_files_are_replaced_and_others_beside_them_are_not(
-    command, tmp_path, capsys, monkeypatch
-):
-    out = tmp_path / "out"
-    arguments = [*command.split(), *ARGUMENTS[command], "--out", str(out)]
-    assert main(arguments) == 0
-    made = fingerprint(tmp_path)
-    again = [*arguments, "--resume"] if command == "train" else arguments
-    assert main(again) == 0
-    assert fingerprint(tmp_path).keys() == made.keys()
-    monkeypatch.setattr(Trainer, "run", lambda _: pytest.fail("too late"))
-    places = [out] if command != "train" else [out / "state", out / "averaged"]
-    for place in places:
-        (place / "thesis.txt").write_text("Mine.")
-        before = fingerprint(tmp_path)
-        capsys.readouterr()
-        status = main(again)
-        assert fingerprint(tmp_path) == before
-        # what is prepared is looked at and left
-        assert status == (0 if command == "prepare" else 2)
-        assert "thesis.txt" in capsys.readouterr().err or command == "prepare"
-        (place / "thesis.txt").unlink()

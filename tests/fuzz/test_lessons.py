@@ -55,16 +55,6 @@ def test_a_damaged_lesson_takes_no_other_away(tmp_path, lesson, places, end):
     event("refused" if library.problems else "accepted")
 
 
-@pytest.mark.parametrize("kind", bounds.SPECIAL)
-def test_what_is_no_file_takes_no_lesson_away(tmp_path, monkeypatch, kind):
-    bounds.put_special(tmp_path / "special.md", kind)
-    monkeypatch.setenv(LESSONS_VARIABLE, str(tmp_path))
-    with bounds.no_errors_logged():
-        library = offered()
-    assert len(library.lessons) == len(LESSONS)
-    assert len(library.problems) == (kind != "missing")
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -3,11 +3,9 @@
 import json
 import shutil
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
@@ -78,60 +76,9 @@ def with_special_log(folder: Path, kind: str) -> None:
     bounds.put_special(folder / LOG, kind)
 
 
-def _arrays() -> dict[str, Any]:
-    with np.load(min((BUNDLED / "probes").glob("*.npz"))) as file:
-        return dict(file)
-
-
-def _save(path: Path, **changes: Any) -> None:
-    np.savez_compressed(path, **{**_arrays(), **changes})
-
-
-def _save_words(path: Path, **changes: Any) -> None:
-    words = {**json.loads(str(_arrays()["words"])), **changes}
-    _save(path, words=np.array(json.dumps(words)))
-
-
-def _full(value: float) -> Any:
-    return np.full((3, 8, 9, 8), value, np.float32)
-
-
-WORDS: list[dict[str, Any]] = [
-    *({"target": None}, {"source_pieces": [[1, 2, 3]] * 8}, {"source_pieces": []}),
-    *({"source_pieces": [[9, "a", 9 - n] for n in range(8)]}, {"source": "\ud800"}),
-    *({"source": "<script>alert(1)</script>" * 50}, {"source": "Another."}),
-]
-PROBES: list[Change] = [
-    *(partial(bounds.put_special, kind=kind) for kind in bounds.SPECIAL),
-    lambda path: path.write_bytes(b""),
-    lambda path: path.write_bytes(b"hello"),
-    *(
-        partial(_save, cross=array)
-        for array in (
-            *(_full(np.nan), _full(-1), _full(1e38), _full(1).astype(int), _full(0)[..., :0, :]),
-            *(np.zeros((3, 8, 9, 9), np.float32), _full(1)[..., 0], np.float32(1), _full(1)[:0]),
-            *(
-                np.array([{}], dtype=object),
-                np.array(["a"]),
-                np.zeros((1, 10**6, 1, 1), np.float32),
-            ),
-            np.broadcast_to(np.uint8(0), 2**28),
-        )
-    ),
-    partial(_save, encoder_self=np.full((3, 8, 8, 8), np.inf, np.float32)),
-    partial(_save, words=np.array("[" * 100_000)),
-    *(partial(_save_words, **words) for words in WORDS),
-]
-
-
-def with_probe(folder: Path, change: Change, alone: bool) -> None:
-    """Add a probe to sound ones, or let it stand alone."""
+def with_special_probe(folder: Path, kind: str) -> None:
     _with_line(folder, "")
-    path = folder / "probes" / "step-00000003-sentence-1.npz"
-    if alone:
-        for other in path.parent.iterdir():
-            other.unlink()
-    change(path)
+    bounds.put_special(folder / "probes" / "step-00000003-sentence-1.npz", kind)
 
 
 def with_many_probes(folder: Path) -> None:
@@ -155,7 +102,7 @@ FOLDERS = st.one_of(
     bounds.calls(_with_line, line=sampled_from(LINES)),
     bounds.calls(with_log, content=sampled_from(LOGS) | st.binary()),
     bounds.calls(with_special_log, kind=sampled_from(bounds.SPECIAL)),
-    bounds.calls(with_probe, change=sampled_from(PROBES), alone=st.booleans()),
+    bounds.calls(with_special_probe, kind=sampled_from(bounds.SPECIAL)),
     bounds.calls(
         with_damage, file=st.integers(0, 99), places=bounds.BYTES, end=st.just(1.0) | bounds.PLACE
     ),

@@ -32,18 +32,6 @@ def test_help_lists_every_command_and_loads_none():
     assert max(map(len, listed)) < 80
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_the_one_of_its_module(name, capsys):
-    with pytest.raises(SystemExit) as left:
-        main([name, "--help"])
-    assert left.value.code == 0
-    ours = capsys.readouterr().out
-    module = sys.modules[COMMANDS[name].module]
-    with pytest.raises(SystemExit):
-        module.main(["--help"])
-    assert ours == capsys.readouterr().out
-
-
 @pytest.mark.parametrize("encoding", ["ascii", "cp437", "cp1252"])
 def test_help_and_errors_in_the_letters_of_any_console(encoding, monkeypatch, capsys):
     for words in (*ARGUMENTS, ""):

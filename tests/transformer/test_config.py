@@ -72,9 +72,7 @@ def test_a_decoder_of_its_own_sizes_survives_and_nothing_is_written_where_it_has
     plain = TransformerConfig.demo(123)
     assert plain.decoder is plain
     assert not plain.to_dict().keys() & LATER.keys()
-    config = TransformerConfig.demo(
-        123, decoder_N=2, decoder_h=16, scale_embedding=False, own_projection=True
-    )
+    config = TransformerConfig.demo(123, decoder_N=2, decoder_h=16, scale_embedding=False)
     assert TransformerConfig.from_dict(config.to_dict()) == config
     sizes = ("N", "d_ff", "h", "d_k", "d_v")
     assert [getattr(config.decoder, name) for name in sizes] == [2, 1024, 16, 16, 16]

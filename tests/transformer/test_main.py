@@ -65,19 +65,6 @@ def test_a_sentence_is_translated(run, translator):
     assert run(TEXT)[:2] == (0, translator.translate(TEXT).text + "\n")
 
 
-@pytest.mark.parametrize("beam", [1, 3, 64])
-def test_the_beam_is_as_wide_as_asked(run, translator, beam):
-    status, out, _ = run("--beam", str(beam), TEXT)
-    assert (status, out) == (0, translator.translate(TEXT, beam_size=beam).text + "\n")
-
-
-def test_a_notice_goes_to_standard_error(run, translator):
-    status, out, err = run("The 😀 dog")
-    translation = translator.translate("The 😀 dog")
-    assert (status, out) == (0, translation.text + "\n")
-    assert err.splitlines() == list(translation.notices)
-
-
 def test_notices_of_lines_have_their_numbers(run, translator):
     texts = ["The 😀 dog", "", "The old cat, the dog waits.", "dog " * 999]
     noticed = [translator.translate(text, max_length=3).notices for text in texts[:3:2]]
@@ -229,12 +216,6 @@ def test_a_given_translation_is_scored_piece_by_piece(run, translator):
     assert values[-1] == pytest.approx(sum(values[:-1]), abs=1e-2)
 
 
-OF_A_SEARCH = (
-    ["--align"], ["--n-best", "2"], ["--prefix", "Ein"], ["--forbid", "Herr"],
-    ["--max-length", "9"], ["--beam", "4"], ["--alpha", "0"],
-)  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -242,7 +223,10 @@ OF_A_SEARCH = (
         ["--target", "Der Hund.", TEXT],
         ["--score", "--target", "Der Hund."],
         ["--score", "--target", "", TEXT],
-        *(["--score", "--target", "Ein Hund.", *options, TEXT] for options in OF_A_SEARCH),
+        *(
+            ["--score", "--target", "Ein Hund.", *options, TEXT]
+            for options in (["--align"], ["--forbid", "Herr"], ["--beam", "4"], ["--alpha", "0"])
+        ),
         ["--n-best", "5", TEXT],
         ["--n-best", "2", "--align", TEXT],
         ["--align", "--reverse", "no folder", TEXT],
@@ -264,15 +248,3 @@ def test_options_that_make_no_sense_are_one_sentence_and_no_lines_fault(run, arg
     assert "Traceback" not in err
     assert sentence.startswith("python -m transformer: error: ") or is_one_sentence(sentence)
     assert "Line " not in sentence
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
-def test_no_line_depends_on_the_number_of_threads(run, pairs, engine):
-    lines = "\n".join(pair.english for pair in pairs[::9]).encode()
-    single, several = (
-        run("--engine", engine, "--threads", threads, stdin=lines) for threads in ("1", "3")
-    )
-    assert single == several
-    assert single[0] == 0
-    assert len(set(single[1].splitlines())) > 10

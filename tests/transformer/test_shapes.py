@@ -16,7 +16,6 @@ UNEQUAL = {
     "decoder_N": 2,
     "decoder_d_ff": 5,
     "decoder_h": 4,
-    "own_projection": True,
     "positions": "learned",
 }
 TINY = {"vocab_size": 20, "N": 1, "d_model": 8, "d_ff": 12, "h": 2, "max_length": 6}

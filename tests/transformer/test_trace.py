@@ -5,7 +5,7 @@ import pytest
 import sentencepiece
 import torch
 
-from transformer import KINDS, AttentionTrace, CheckpointError, InputError
+from transformer import AttentionTrace, CheckpointError, InputError
 from transformer.config import BOS, EOS
 from transformer.text.tokenizer import with_end
 from transformer.traces.capture import capture
@@ -140,26 +140,6 @@ def test_a_trace_is_the_search_seen_again(translator):
         np.testing.assert_allclose(again.log_probs, candidate.hypothesis.log_probs, atol=1e-4)
         assert again.target_pieces == candidate.pieces
         assert again.target == candidate.text
-
-
-def test_a_frame_has_one_row_for_each_weight(trace):
-    frame = trace.to_frame()
-    assert len(frame) == sum(trace.weights(kind).size for kind in KINDS)
-    for row in frame.sample(100, random_state=0).itertuples():
-        weights, labels = trace.weights(row.kind), trace.labels(row.kind)
-        assert row.weight == weights[row.layer, row.head, row.query, row.key]
-        assert (row.query_token, row.key_token) == (labels.queries[row.query], labels.keys[row.key])
-
-
-def test_a_trace_survives_its_file(translator, tmp_path):
-    saved = translator.trace("The 😀 dog “waits”.", "Der Hund 🐕 wartet.")
-    saved.save(tmp_path / "trace.npz")
-    loaded = AttentionTrace.load(str(tmp_path / "trace.npz"))
-    for kind in (*KINDS, "log_probs"):
-        np.testing.assert_array_equal(getattr(loaded, kind), getattr(saved, kind))
-        assert getattr(loaded, kind).dtype == np.float32
-    for name in ("source", "target", "source_pieces", "target_pieces"):
-        assert getattr(loaded, name) == getattr(saved, name)
 
 
 def test_a_file_keeps_the_name_it_was_given(trace, tmp_path):

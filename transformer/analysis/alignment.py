@@ -50,18 +50,18 @@ def align(
     Args:
         translator: the model with its tokenizers.
         trace: the trace of the sentence and its translation.
-        settings: the map, and the rule for its pairs; those of the checkpoint unless given.
-        words: the words that are counted: those of `Piece.word`, where punctuation is a word of its
-            own, or those between blanks, as typed, which gold links and other programs count.
+        settings: the map, and the rule for its pairs; by default, those of the checkpoint.
+        words: how words are counted: "pieces" makes punctuation a word of its own; "typed" splits
+            at spaces, as gold links and other programs do.
 
     Returns:
-        In the order of the translation; a word may have no partner, and a word of the source
-        several.
+        The pairs, in the order of the translation. A word of the translation can have no partner,
+        and a word of the source several.
 
     Raises:
-        InputError: if the model has no such layer or head, the lens no heads, or the trace does not
-            fit the model.
-        CheckpointError: if the weights are so large that what is computed is not finite.
+        InputError: if the model has no such layer or head, the lens has no heads, or the trace does
+            not fit the model.
+        CheckpointError: if the weights are so large that the result is not finite.
     """
     lenses.require_loaded(translator)
     chosen = read_alignment(translator) if settings is None else settings

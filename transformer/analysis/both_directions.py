@@ -99,19 +99,18 @@ def align_both(
 
     Args:
         translator: the model that made the trace.
-        reverse: the model that translates the other way round; it reads the translation and is
-            given the source to write.
+        reverse: the model of the other direction; it reads the translation and scores the source.
         trace: the trace of the sentence and its translation.
-        settings: the maps and the rule; those of the checkpoint unless given.
-        words: the words that are counted, as for `align`.
+        settings: the maps and the rule; by default, those of the checkpoint.
+        words: how words are counted, as for `align`.
 
     Returns:
-        In the order of the translation; the strength is the mean of both models' shares.
+        The pairs, in the order of the translation; the strength is the mean of both models' shares.
 
     Raises:
-        InputError: if the second model is not one of the other direction, or if the models number
-            the words differently, and as `align` does.
-        CheckpointError: as `align` does.
+        InputError: if the second model is not of the other direction, or if the models number the
+            words differently; as for `align`.
+        CheckpointError: as for `align`.
     """
     chosen = read_both(translator, reverse) if settings is None else settings
     shares = both_shares(translator, reverse, trace, chosen, words=words)

@@ -4,8 +4,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,7 @@ from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
 from transformer.files.atomic import FolderKind, replace_folder
 from transformer.files.documents import DocumentError, parse_json
-from transformer.files.reading import MIB, read_bytes, sha256_of
+from transformer.files.reading import MIB, read_bytes
 from transformer.model import Transformer
 from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
 from transformer.text import tokenizer as tokenizers
@@ -122,7 +121,7 @@ def load(folder: Path) -> Checkpoint:
     """
     reader = _Reader(folder)
     for name in reader.checksums.keys() - set(REQUIRED):  # such as a card and a run log
-        reader.verify(name)
+        reader.read(name, MAX_OTHER_BYTES)
     tokenizer = Tokenizer(reader.read(TOKENIZER, tokenizers.MAX_BYTES))
     config = _config(reader)
     if config.vocab_size != tokenizer.vocab_size:
@@ -179,33 +178,20 @@ class _Reader:
                 )
         self.checksums: dict[str, str] = checksums
 
-    def verify(self, name: str) -> None:
-        """Verify a file without reading it into memory."""
-        with self._naming(name):
-            self._verify(name, sha256_of(self.folder / name, MAX_OTHER_BYTES))
-
     def read(self, name: str, at_most: int) -> bytes:
         """Read the content of a file of at most so many bytes, with the right checksum."""
         content = self._bytes(name, at_most)
-        self._verify(name, _sha256(content))
-        return content
-
-    def _verify(self, name: str, checksum: str) -> None:
-        if checksum != self.checksums[name]:
+        if _sha256(content) != self.checksums[name]:
             raise CheckpointError(
                 f"{self.folder / name} is damaged: its SHA-256 is not the one in {MANIFEST}; "
                 f"copy the folder again."
             )
+        return content
 
     def _bytes(self, name: str, at_most: int) -> bytes:
-        with self._naming(name):
-            return read_bytes(self.folder / name, at_most)
-
-    @contextmanager
-    def _naming(self, name: str) -> Iterator[None]:
-        """Turn what the system says of a file into our error."""
+        """Read a file, with what the system says of it as our error."""
         try:
-            yield
+            return read_bytes(self.folder / name, at_most)
         except FileNotFoundError as error:
             raise CheckpointError(
                 f"{self.folder} is no checkpoint folder: {name} is missing."

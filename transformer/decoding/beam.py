@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import compress
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -99,31 +99,15 @@ def beam_search(
     model: Transformer,
     source: Tensor,
     *,
-    beam_size: int = BEAM_SIZE,
-    alpha: float = ALPHA,
-    max_extra: int = MAX_EXTRA,
-    max_length: int | None = None,
-    n_best: int | None = None,
-    constraints: Constraints | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    **arguments: Any,
 ) -> list[list[Hypothesis]]:
-    """Extend the `beam_size` best prefixes until as many hypotheses are finished, best score first.
+    """Extend the best prefixes until as many hypotheses are finished, best score first.
 
-    `source`, `[batch, source]`, are token ids, padded on the right. The length limit is `max_extra`
-    beyond the source's length, or `max_length`, `</s>` included. The search ends as soon as no
-    prefix can become one of the `n_best`, or once `should_stop`, called after each step, returns
-    True: its prefixes then stand as hypotheses.
+    The arguments are those of `BeamSearch`. The search ends earlier once `should_stop`, called
+    after each step, returns True: its prefixes then stand as hypotheses.
     """
-    search = BeamSearch(
-        model,
-        source,
-        beam_size=beam_size,
-        alpha=alpha,
-        max_extra=max_extra,
-        max_length=max_length,
-        n_best=n_best,
-        constraints=constraints,
-    )
+    search = BeamSearch(model, source, **arguments)
     while search.unfinished:
         search.step()
         if search.unfinished and should_stop():
@@ -138,11 +122,15 @@ def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) ->
 
 
 class BeamSearch:
-    """A beam search that a caller takes step by step; the arguments are those of `beam_search`.
+    """A beam search that a caller takes step by step.
 
-    Hooks are looked up when it is made: a block of `Hooked.hooks` belongs around all of it. With
-    `record` it keeps the whole tree of each sentence. `sentences` has the search of each, with its
-    `hypotheses()`, `settled()` and `tree()`.
+    It extends the `beam_size` best prefixes of each `source`, `[batch, source]`, token ids padded
+    on the right, until as many hypotheses are finished, or until no prefix can become one of the
+    `n_best`. The length limit is `max_extra` beyond the source's length, or `max_length`, `</s>`
+    included. With `record` it keeps the whole tree of each sentence.
+
+    Hooks are looked up when it is made: a block of `Hooked.hooks` belongs around all of it.
+    `sentences` has the search of each, with its `hypotheses()`, `settled()` and `tree()`.
     """
 
     @torch.inference_mode()

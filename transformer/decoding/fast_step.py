@@ -87,7 +87,7 @@ class ResidualNorm:
 
 
 class SelfAttention:
-    """Q, K and V are one product."""
+    """Self-attention whose queries, keys and values are computed by one matrix."""
 
     def __init__(self, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
         self.h = attention.h
@@ -98,7 +98,7 @@ class SelfAttention:
 
 
 class CrossAttention:
-    """K and V are one product."""
+    """Cross-attention whose keys and values are computed by one matrix."""
 
     def __init__(self, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
         self.h = attention.h
@@ -247,7 +247,12 @@ class FastDecoder:
 
     def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
         """See `StepDecoder.step`."""
-        self._select_sentences([row // self.K for row in rows[:: self.K]])
+        sentences = [row // self.K for row in rows[:: self.K]]
+        if sentences != list(range(self.layers[0].k.size(0))):
+            for layer in self.layers:
+                layer.k, layer.v = layer.k[sentences], layer.v[sentences]
+            if self.mask is not None:
+                self.mask = self.mask[sentences]
         self.cache.select(rows if self.beams == self.K else [row // self.K for row in rows])
         self.beams = self.K
         return self._logits(torch.tensor(pieces, device=self.device)[:, None])[:, 0]
@@ -262,13 +267,6 @@ class FastDecoder:
             x = layer.decode(x, index, self.cache, self.beams, self.mask)
         self.cache.length += new
         return self.projection(x)
-
-    def _select_sentences(self, sentences: Sequence[int]) -> None:
-        if sentences != list(range(self.layers[0].k.size(0))):
-            for layer in self.layers:
-                layer.k, layer.v = layer.k[sentences], layer.v[sentences]
-            if self.mask is not None:
-                self.mask = self.mask[sentences]
 
 
 def _silenced(model: Transformer) -> dict[Kind, list[tuple[int, ...]]]:

@@ -29,20 +29,21 @@ class SearchArguments(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """The arguments of a search, checked; equal ones have the same hash.
+    """The arguments of a search.
+
+    Equal settings have the same hash.
 
     Args:
         beam_size: the number of prefixes kept, from 1 (greedy search) to 64.
         alpha: α of the length penalty, from 0 to 10 (§6.1).
-        prefix: the beginning of the translation: a text, in whatever pieces, whose last word may go
-            on unless a space follows it (“Ein Ma”, “Ein Mann ”); or the pieces themselves as the
-            tokenizer writes them.
-        forbidden: words that the translation must not contain, in whatever pieces; see
-            `ForbiddenWords` for what a word is.
-        n_best: the number of candidates, at most `beam_size`, which it is unless given; with fewer
-            the search ends earlier.
-        max_length: the largest number of pieces of the translation, `</s>` included; those of the
-            source and 50 unless given (§6.1).
+        prefix: the beginning of the translation, as text or as pieces of the tokenizer. The search
+            can extend the last word of a text unless a space follows it (“Ein Ma”, “Ein Mann ”).
+        forbidden: whole words that the translation must not contain. Upper case counts, and a
+            longer word that begins with one is allowed; see `ForbiddenWords`.
+        n_best: the number of candidates, at most `beam_size`, which is the default; with fewer, the
+            search ends earlier.
+        max_length: the largest number of pieces of the translation, `</s>` included; by default,
+            those of the source plus 50 (§6.1).
         tree: whether to keep every prefix that the search ranked.
     """
 

@@ -125,7 +125,7 @@ class Tokenizer:
             # half a character, which no piece has, cannot be encoded
             id_ = int(self._processor.PieceToId(text.encode(errors="replace").decode()))
             if self._processor.IdToPiece(id_) != text:
-                raise no_piece(text)
+                raise unknown_piece(text)
             ids.append(id_)
         return ids
 
@@ -167,7 +167,7 @@ def read_processor(model: bytes) -> SentencePieceProcessor | None:
         return None
 
 
-def no_piece(text: str) -> InputError:
+def unknown_piece(text: str) -> InputError:
     """Return the error on a piece that the vocabulary does not have."""
     return InputError(
         f"“{text}” is no piece of this model's vocabulary: give pieces as the tokenizer writes "

@@ -1,12 +1,11 @@
 """Tokens of anybody's tokenizer as pieces: readable, with the words that they belong to."""
 
 import re
-from codecs import getincrementaldecoder
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 
 from transformer.errors import InputError, quoted
-from transformer.text.special_tokens import SpecialTokens, looks_special
+from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import WORD_START, Piece
 from transformer.text.words import has_letter, number_words
 
@@ -17,23 +16,15 @@ _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")
 
 
-def _byte_alphabet() -> dict[str, int]:
-    """Map the characters of byte-level BPE to their bytes (Radford et al. 2019, §2.2)."""
-    visible = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = [byte for byte in range(256) if byte not in visible]
-    return {chr(b): b for b in visible} | {chr(256 + n): b for n, b in enumerate(others)}
-
-
-_BYTE_OF = _byte_alphabet()
+# the characters of byte-level BPE and their bytes (Radford et al. 2019, §2.2)
+_VISIBLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+_OTHERS = [byte for byte in range(256) if byte not in _VISIBLE]
+_BYTE_OF = {chr(b): b for b in _VISIBLE} | {chr(256 + n): b for n, b in enumerate(_OTHERS)}
 _MARKS = "Ġ", "Ċ"  # a space and a line break in that alphabet
-_CONTROLS = frozenset(
-    sign for sign, byte in _BYTE_OF.items() if byte == 0x7F or (byte < 32 and byte not in b"\t\n\r")
-)
-_JOINER = "￭"  # of OpenNMT's Tokenizer
 
 
 def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
-    """Check the tokens of the text `owner` and return a tuple, bytes written as `<0xE5>`."""
+    """Check the tokens of the text `owner` and return a tuple."""
     if isinstance(tokens, str):
         raise InputError(
             f"The tokens of the {owner} are one text, {quoted(tokens)}: give a list of its tokens."
@@ -42,10 +33,6 @@ def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
         raise InputError(f"The tokens of the {owner} are {quoted(tokens)}: give a list of strings.")
     texts = []
     for position, token in enumerate(tokens, start=1):
-        if isinstance(token, bytes):
-            text = token.decode(errors="replace")
-            special = looks_special(text)
-            token = text if special else "".join(f"<0x{byte:02X}>" for byte in token)
         if not isinstance(token, str):
             raise InputError(
                 f"Token {position} of the {owner} is {quoted(token)} and no string: give texts, or "
@@ -73,22 +60,22 @@ def pieces_of(
     tokens: Sequence[str],
     special: SpecialTokens,
     vocabulary: Callable[[], Iterable[str]] = tuple,
-    added: Collection[str] | None = None,
+    added: Collection[str] = (),
 ) -> tuple[Piece, ...]:
     """Spell tokens like our own pieces: a leading space is `▁`, whatever the mark was.
 
     Known are the marks of SentencePiece (`▁`, bytes as `<0xE2>`), of byte-level BPE (`Ġ`, or
-    decoded to a space), of WordPiece (`##`), of BPE that marks a word's end (`</w>`) or what goes
-    on (`@@`), and of OpenNMT (`￭` where there is no space). The part of a character that is cut
-    over several tokens is written as its bytes, `<0xE2>`. Without any mark, each token is a word.
+    decoded to a space), of WordPiece (`##`), and of BPE that marks a word's end (`</w>`) or what
+    goes on (`@@`). The part of a character that is cut over several tokens is written as its bytes,
+    `<0xE2>`. Without any mark, each token is a word.
 
     `vocabulary` lists more tokens of the same tokenizer, asked for where these here have no mark;
-    `added` are those of them that were added as text, None where that is not known.
+    `added` are those of them that were added as text.
     """
     ordinary = [token for token in tokens if token not in special.tokens]
-    spell = _speller(ordinary, added=added)
+    spell = _speller(ordinary, added)
     if spell is _as_words and len(ordinary) > 1:
-        spell = _speller(vocabulary(), spelt=ordinary, added=added)
+        spell = _speller(vocabulary(), added)
     texts: list[str] = []
     words: list[int] = []
     for is_special, run in groupby(tokens, key=special.tokens.__contains__):
@@ -124,103 +111,25 @@ def text_of(pieces: Sequence[Piece], special: SpecialTokens) -> str:
 _Spelt = tuple[list[str], list[int]]
 
 
-def _speller(
-    tokens: Iterable[str],
-    spelt: Sequence[str] | None = None,
-    added: Collection[str] | None = None,
-) -> Callable[[Sequence[str]], _Spelt]:
-    """Choose the speller by the marks in these tokens, of whose vocabulary `spelt` are."""
+def _speller(tokens: Iterable[str], added: Collection[str]) -> Callable[[Sequence[str]], _Spelt]:
+    """Choose the speller by the marks in these tokens."""
     some = [*tokens]
-    if _is_byte_level(some, some if spelt is None else spelt, added):
-        return lambda tokens: _from_bytes(_as_bytes(tokens, _bytes_of(tokens, added)))
-    if _are_bytes(some, added):
-        return _one_byte_each
+    words = sum(token.startswith(WORD_START) for token in some)
+    if sum(token.startswith(_MARKS) for token in some) > words:
+        return lambda tokens: _from_bytes([_bytes_of(token, added) for token in tokens])
     if any(token.startswith((WORD_START, " ")) or _BYTES.fullmatch(token) for token in some):
         return _sentencepiece
-    if any(token.startswith("##") and len(token) > 2 for token in some):
-        return _wordpiece
-    if any(token.endswith("</w>") for token in some):
-        return _ends_marked
-    if any(token.endswith("@@") and len(token) > 2 for token in some):
-        return _continuations_marked
-    if any(token.startswith(_JOINER) or token.endswith(_JOINER) for token in some):
-        return _joiners_marked
+    for mark in ("##", "</w>", "@@"):
+        if any(_has_mark(token, mark) for token in some):
+            return lambda tokens: _marked(tokens, mark)
     return _as_words
 
 
-def _is_byte_level(
-    tokens: Sequence[str], spelt: Sequence[str], added: Collection[str] | None
-) -> bool:
-    """Return whether `tokens` have the marks of bytes, and `spelt` can be bytes of a text.
-
-    “Ġorġ” is a name that begins with the mark. Without a mark, bytes make a text in UTF-8 that is
-    another than they look: “KÃ¶ln”.
-    """
-    own = [token for token in spelt if token.startswith(_MARKS) and token not in (added or ())]
-    if own and 2 * sum(map(_may_be_bytes, own)) <= len(own):
-        return False
-    marked = sum(token.startswith(_MARKS) for token in tokens)
-    words = sum(token.startswith(WORD_START) for token in tokens)
-    if marked or words or tokens is not spelt:
-        return marked > words
-    return _is_utf8(b"".join(filter(None, _bytes_of(tokens, added))))
-
-
-def _is_utf8(content: bytes) -> bool:
-    """Return whether bytes are a text in UTF-8 beyond ASCII, whose ends may be cut."""
-    try:
-        text = getincrementaldecoder("utf-8")().decode(content.lstrip(bytes(range(0x80, 0xC0))))
-    except UnicodeDecodeError:
-        return False
-    return not text.isascii()
-
-
-def _are_bytes(tokens: Sequence[str], added: Collection[str] | None) -> bool:
-    """Return whether each token is the character of a byte's number, as ByT5 and Perceiver have it.
-
-    Then they are a text in UTF-8, or hold one of the control characters that no text has.
-    """
-    some = [token for token in tokens if token not in (added or ())]
-    if not some or not all(len(token) == 1 and token <= "\xff" for token in some):
-        return False
-    controls = any("\x80" <= token <= "\x9f" for token in some)
-    return controls or _is_utf8("".join(some).encode("latin-1"))
-
-
-def _may_be_bytes(token: str) -> bool:
-    """Return whether a token is written in the byte alphabet, without control characters."""
-    return all(c in _BYTE_OF and c not in _CONTROLS for c in token)
-
-
-def _bytes_of(tokens: Sequence[str], added: Collection[str] | None) -> list[bytes | None]:
-    """Return the bytes that each token of byte-level BPE stands for, None for one that is text.
-
-    A token that was added as text may hold other characters, or such as “Müller” and “Čapek” do:
-    ü is no byte of UTF-8, and Č a control character. Where `added` does not tell them, these are
-    the tokens with letters in which a byte is left over, or such a character is.
-    """
-    contents = [
-        None
-        if token in (added or ()) or not all(character in _BYTE_OF for character in token)
-        else bytes(_BYTE_OF[character] for character in token)
-        for token in tokens
-    ]
-    if added is None:
-        characters = _characters(_as_bytes(tokens, contents))
-        stray = {owners[0] for character, owners in characters if _is_half(character)}
-        for number, token in enumerate(tokens):
-            odd = number in stray or _CONTROLS.intersection(token)
-            if odd and not token.startswith(_MARKS) and re.search("[A-Za-z0-9]", token):
-                contents[number] = None
-    return contents
-
-
-def _as_bytes(tokens: Sequence[str], contents: Sequence[bytes | None]) -> list[bytes]:
-    """Fill in the bytes of the tokens that are text; one that was added with a mark has a space."""
-    return [
-        re.sub("^Ġ", " ", token).encode() if content is None else content
-        for token, content in zip(tokens, contents, strict=True)
-    ]
+def _bytes_of(token: str, added: Collection[str]) -> bytes:
+    """Return the bytes that a token of byte-level BPE stands for, of one that is text its own."""
+    if token in added or not all(character in _BYTE_OF for character in token):
+        return re.sub("^Ġ", " ", token).encode()
+    return bytes(_BYTE_OF[character] for character in token)
 
 
 def _as_words(tokens: Sequence[str]) -> _Spelt:
@@ -238,45 +147,22 @@ def _sentencepiece(tokens: Sequence[str]) -> _Spelt:
     )
 
 
-def _one_byte_each(tokens: Sequence[str]) -> _Spelt:
-    return _from_bytes(
-        [
-            token.encode("latin-1" if len(token) == 1 and token <= "\xff" else "utf-8")
-            for token in tokens
-        ]
-    )
+def _has_mark(token: str, mark: str) -> bool:
+    marked = token.startswith(mark) if mark == "##" else token.endswith(mark)
+    return marked and (len(token) > 2 or mark == "</w>")
 
 
-def _wordpiece(tokens: Sequence[str]) -> _Spelt:
-    goes_on = [token.startswith("##") and len(token) > 2 for token in tokens]
-    texts = [t.removeprefix("##") if on else t for t, on in zip(tokens, goes_on, strict=True)]
-    return _from_beginnings(texts, [not on for on in goes_on])
-
-
-def _ends_marked(tokens: Sequence[str]) -> _Spelt:
-    begins = [True, *(token.endswith("</w>") for token in tokens[:-1])]
-    return _from_beginnings([token.removesuffix("</w>") for token in tokens], begins)
-
-
-def _continuations_marked(tokens: Sequence[str]) -> _Spelt:
-    begins = [True, *(not token.endswith("@@") for token in tokens[:-1])]
-    return _from_beginnings([token.removesuffix("@@") for token in tokens], begins)
-
-
-def _joiners_marked(tokens: Sequence[str]) -> _Spelt:
-    """Spell tokens of OpenNMT, of which one with a joiner has no space at that side."""
-    before = ["", *tokens]
-    return _from_bytes(
-        [
-            (b"" if token.startswith(_JOINER) or last.endswith(_JOINER) else WORD_START.encode())
-            + token.strip(_JOINER).encode()
-            for token, last in zip(tokens, before, strict=False)
-        ]
-    )
-
-
-def _from_beginnings(texts: Sequence[str], begins: Sequence[bool]) -> _Spelt:
-    """Spell words whose first pieces are known; a space before punctuation is not known."""
+def _marked(tokens: Sequence[str], mark: str) -> _Spelt:
+    """Spell words whose pieces tell by a mark whether a word goes on; a space is not known."""
+    marks = [_has_mark(token, mark) for token in tokens]
+    if mark == "##":
+        begins = [not marked for marked in marks]
+    else:
+        begins = [True, *(marked == (mark == "</w>") for marked in marks[:-1])]
+    texts = [
+        (t.removeprefix(mark) if mark == "##" else t.removesuffix(mark)) if marked else t
+        for t, marked in zip(tokens, marks, strict=True)
+    ]
     spelt = [
         (WORD_START if first and has_letter(text) else "") + _visible(text)
         for text, first in zip(texts, begins, strict=True)

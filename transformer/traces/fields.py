@@ -27,33 +27,33 @@ MAX_LAYERS = MAX_HEADS = 1_024
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceFields:
-    """Weights of every head in one pass of a model, with the tokens that they belong to.
+    """Weights of every head in one pass of a model, with their tokens.
 
     Position i of the decoder reads `decoder_tokens[i]` and writes `target_tokens[i]`: the same
-    sequence, one step apart (§3.1, "shifted right"). A kind of attention that a model does not have
-    has no layers: `cross` is `[0, 0, target, source]` for a model that is an encoder alone.
+    sequence, one step apart (§3.1, "shifted right"). A kind of attention that the model does not
+    have has no layers: without a decoder, `cross` is `[0, 0, target, source]`.
 
     Args:
-        source: the text as it was typed.
-        target: the translation that was found or given.
-        source_pieces: what the encoder reads, with `</s>` where the model reads it.
-        target_pieces: what the decoder writes; none where that is not known.
-        encoder_self: `[layer, head, source, source]`, float32; each row sums to 1, or `notes` says
-            that it does not.
+        source: the text as typed.
+        target: the translation, from the search or given.
+        source_pieces: the pieces that the encoder reads, with `</s>` if the model reads it.
+        target_pieces: the pieces that the decoder writes; empty if unknown.
+        encoder_self: `[layer, head, source, source]`, float32; each row sums to 1, otherwise
+            `notes` says so.
         decoder_self: `[layer, head, target, target]`, zero above the diagonal if `causal`.
         cross: `[layer, head, target, source]`.
-        log_probs: `[target]`, natural logarithm of the probability of each written piece; `[0]`
-            where that is not known.
-        languages: of the two sides, unnamed where they are not known.
-        read_pieces: what the decoder reads; None where this is `<s>` and then what it wrote; none
-            where it is not known.
-        head_counts: the heads of each layer, of a kind whose layers differ in it; what the array
-            has beyond them is 0. A layer without attention, as a hybrid model has, has none.
-        special: the tokens that stand for no text.
-        causal: whether a decoder position sees only itself and what stands before it.
-        second_start: the source position at which the second text of a pair begins, as an encoder
-            such as BERT reads two; None where there is one.
-        notes: sentences that whoever sees the weights should read.
+        log_probs: `[target]`, the natural logarithm of the probability of each written piece;
+            `[0]` if unknown.
+        languages: the two languages; unnamed if unknown.
+        read_pieces: the pieces that the decoder reads; None for `<s>` and then the written pieces;
+            empty if unknown.
+        head_counts: the number of heads of each layer, for a kind whose layers differ in it; the
+            rest of the array is 0. A layer without attention, as in a hybrid model, has 0.
+        special: the special tokens.
+        causal: whether a decoder position sees only itself and earlier positions.
+        second_start: the source position at which the second text of a pair begins, in an encoder
+            such as BERT; None for a single text.
+        notes: sentences to show beside the weights.
     """
 
     source: str

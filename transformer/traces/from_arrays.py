@@ -3,7 +3,6 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,12 +20,8 @@ from transformer.traces.vocabulary import Vocabulary
 Given: TypeAlias = Mapping[Kind, Any]
 """What was given for each kind; None for one that is not there."""
 
-Shape: TypeAlias = tuple[int, ...]
-
-_MAX_DIMENSIONS = 5  # of nested lists: a batch of layers has as many
 _MAX_NUMBERS = MAX_BYTES // np.dtype(np.float32).itemsize
 _ROUNDING = 1e-6
-_SQUARE: tuple[Kind, ...] = ("encoder_self", "decoder_self")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +39,6 @@ class TraceOptions:
     attention_mask: Any = None
     decoder_attention_mask: Any = None
     index: Any = None
-    layers: Any = None
     kinds: Collection[Kind] | None = None
     normalized: bool = True
 
@@ -64,12 +58,11 @@ def fields_of_arrays(
             f"The languages are {quoted(languages)}: give Languages(source, target), two names."
         )
     kinds = [kind for kind in KINDS if given.get(kind) is not None]
-    shapes = {kind: _shapes_of_layers(given[kind], kind) for kind in kinds}
-    if not shapes:
+    if not kinds:
         raise InputError(
             "There are no weights to make a trace of: give encoder_self, decoder_self or cross."
         )
-    _require_bounded(shapes)
+    layers = {kind: _layers_of(given[kind], kind) for kind in kinds}
     texts, writes, reads = (
         external_tokens.checked_tokens(() if tokens is None else tokens, side)
         for tokens, side in (
@@ -83,11 +76,10 @@ def fields_of_arrays(
     if has_texts:
         sources = external_tokens.pieces_of(texts, known, vocabulary.every, vocabulary.added)
     else:
-        both = (*shapes.get("encoder_self", ()), *shapes.get("cross", ()))
-        sources = external_tokens.numbered(both[0][2] if both else 0)
+        both = (*layers.get("encoder_self", ()), *layers.get("cross", ()))
+        sources = external_tokens.numbered(both[0].shape[2] if both else 0)
     targets, decoders, whole = _decoder_pieces(writes, reads, known, vocabulary)
-    _require_fitting(shapes, sources, targets, decoders)
-    layers = {kind: _layers_of(given[kind], kind, shapes[kind]) for kind in kinds}
+    _require_fitting(layers, sources, targets, decoders)
     if options.normalized:
         _require_weights(layers)
     arrays: dict[Any, Any] = {
@@ -137,121 +129,64 @@ def _decoder_pieces(
     return written, whole[:-1], whole
 
 
-def _shapes_of_layers(given: Any, kind: Kind) -> list[Shape]:
-    """Return heads, rows and columns of each layer of a kind, before a number is read."""
+def _layers_of(given: Any, kind: Kind) -> list[Weights]:
+    """Convert the layers of one kind, each `[head, query, key]`, to float32 and check them."""
     title = KIND_TITLES[kind]
     in_layers = isinstance(given, (list, tuple))
-    whole = () if in_layers else shape_of(given, title)
-    count = len(given) if in_layers else (*whole, 1)[0]
-    if count > MAX_LAYERS:
-        raise InputError(
-            f"The {title} has {count:,} layers, and up to {MAX_LAYERS:,} are kept: give fewer."
-        )
-    if not in_layers and len(whole) != 4:
+    whole = given if in_layers else as_array(given, title)
+    if not in_layers and whole.ndim != 4:
         raise InputError(
             f"The {title} has {_axes_of(whole)}, and not 4: give [layer, head, query, key] of "
             f"a single sentence, or a list of [head, query, key]."
         )
-    if not count:
+    if not len(whole):
         raise InputError(f"The {title} is empty: leave out a kind that has no layers.")
-    if in_layers:
-        gaps = any(layer is not None for layer in given)
-        shapes = {
-            n: shape_of(layer, f"{title} of layer {n}")
-            for n, layer in enumerate(given, start=1)
-            if not (gaps and layer is None)
-        }
-    else:
-        shapes = dict.fromkeys(range(1, count + 1), whole[1:])
-    for number, shape in shapes.items():
-        if len(shape) != 3:
+    if len(whole) > MAX_LAYERS:
+        raise InputError(
+            f"The {title} has {len(whole):,} layers, and up to {MAX_LAYERS:,} are kept: give fewer."
+        )
+    _require_bounded(title, sum(math.prod(getattr(layer, "shape", ())) for layer in whole))
+    gaps = any(layer is not None for layer in whole)
+    layers = {
+        n: as_array(layer, f"{title} of layer {n}")
+        for n, layer in enumerate(whole, start=1)
+        if not (gaps and layer is None)
+    }
+    for number, layer in layers.items():
+        if layer.ndim != 3:
             raise InputError(
-                f"The {title} of layer {number} has {_axes_of(shape)}, and not 3: give "
+                f"The {title} of layer {number} has {_axes_of(layer)}, and not 3: give "
                 f"[head, query, key] for each layer, of a single sentence."
             )
-        if 0 in shape:
+        if not layer.size:
             raise InputError(
-                f"The {title} of layer {number} is empty, of shape {list(shape)}: leave out "
+                f"The {title} of layer {number} is empty, of shape {[*layer.shape]}: leave out "
                 f"a kind of attention that has no weights."
             )
-        if shape[0] > MAX_HEADS:
+        if len(layer) > MAX_HEADS:
             raise InputError(
-                f"The {title} of layer {number} has {shape[0]:,} heads, and up to {MAX_HEADS:,} "
+                f"The {title} of layer {number} has {len(layer):,} heads, and up to {MAX_HEADS:,} "
                 f"are kept: give fewer."
             )
-    first = next(iter(shapes.values()))
-    return [shapes.get(number, (0, *first[1:])) for number in range(1, count + 1)]
-
-
-def _require_bounded(layers: Mapping[Kind, Sequence[Shape]]) -> None:
-    """Raise InputError if the arrays of all kinds would be larger than `load` reads."""
-    count = sum(
-        len(shapes) * math.prod(map(max, zip(*shapes, strict=True))) for shapes in layers.values()
-    )
-    if count > _MAX_NUMBERS:
-        raise InputError(_too_many("weights", count))
-
-
-def shape_of(given: Any, name: str) -> Shape:
-    """Return the shape of an array or of lists; no number of an array is read."""
-    shape: list[int] = []
-    first = given
-    while isinstance(first, (list, tuple)) and len(shape) < _MAX_DIMENSIONS:
-        shape.append(len(first))
-        first = first[0] if first else 0.0
-    if isinstance(first, (list, tuple)) or not (
-        hasattr(first, "shape") or isinstance(first, (Number, np.generic))
-    ):
-        raise _no_array(name)
-    shape += getattr(first, "shape", ())
-    if (count := math.prod(shape)) > _MAX_NUMBERS:
-        raise InputError(_too_many(name, count))
-    if not _is_even(given, tuple(shape)):
-        raise _no_array(name)
-    return tuple(shape)
-
-
-def _is_even(given: Any, shape: Shape) -> bool:
-    """Return whether nested lists have these lengths; NumPy checks what their rows hold."""
-    if not isinstance(given, (list, tuple)):
-        return tuple(getattr(given, "shape", ())) == shape
-    if not shape or len(given) != shape[0]:
-        return False
-    return len(shape) == 1 or all(_is_even(row, shape[1:]) for row in given)
-
-
-def _no_array(name: str) -> InputError:
-    return InputError(
-        f"The {name} is no array of numbers: give NumPy or torch arrays, or lists of numbers "
-        f"in rows of equal length."
-    )
-
-
-def _too_many(name: str, count: int) -> str:
-    return (
-        f"The {name} would be {count:,} numbers, and up to {_MAX_NUMBERS:,} are kept: give fewer "
-        f"layers, or a shorter sentence."
-    )
-
-
-def _layers_of(given: Any, kind: Kind, shapes: Sequence[Shape]) -> list[Weights]:
-    """Convert the layers of one kind, each `[head, query, key]`, to float32."""
-    title = KIND_TITLES[kind]
-    if isinstance(given, (list, tuple)):
-        layers = [
-            np.zeros(shape, np.float32) if item is None else as_array(item, f"{title} of layer {n}")
-            for n, (item, shape) in enumerate(zip(given, shapes, strict=True), start=1)
-        ]
-    else:
-        layers = [*as_array(given, title)]
-    for number, layer in enumerate(layers, start=1):
         _require_finite(layer, f"{title} L{number}")
-    return layers
+    shapes = [layer.shape for layer in layers.values()]
+    _require_bounded(title, len(whole) * math.prod(map(max, zip(*shapes, strict=True))))
+    absent = np.zeros((0, *shapes[0][1:]), np.float32)
+    return [layers.get(number, absent) for number in range(1, len(whole) + 1)]
+
+
+def _require_bounded(name: str, count: int) -> None:
+    """Raise InputError if there are more numbers than `load` reads; no broadcast view is copied."""
+    if count > _MAX_NUMBERS:
+        raise InputError(
+            f"The {name} would be {count:,} numbers, and up to {_MAX_NUMBERS:,} are kept: give "
+            f"fewer layers, or a shorter sentence."
+        )
 
 
 def as_array(given: Any, name: str) -> Weights:
     """Convert NumPy, torch or lists of any precision to float32; copies only where needed."""
-    shape_of(given, name)
+    _require_bounded(name, math.prod(getattr(given, "shape", ())))
     try:
         if hasattr(given, "detach"):  # torch: NumPy has no bfloat16
             array = np.asarray(given.detach().cpu().float().numpy())
@@ -263,13 +198,16 @@ def as_array(given: Any, name: str) -> Weights:
                 raise TypeError(f"it is of {values.dtype}")
             with np.errstate(over="ignore"):  # what becomes infinite is refused with its place
                 array = values.astype(np.float32, copy=False)
-    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise _no_array(name) from error
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:  # or a RecursionError
+        raise InputError(
+            f"The {name} is no array of numbers: give NumPy or torch arrays, or lists of numbers "
+            f"in rows of equal length."
+        ) from error
     return array
 
 
-def _axes_of(shape: Shape) -> str:
-    return f"{len(shape)} {'axis' if len(shape) == 1 else 'axes'}, {[*shape]}"
+def _axes_of(array: Weights) -> str:
+    return f"{array.ndim} {'axis' if array.ndim == 1 else 'axes'}, {[*array.shape]}"
 
 
 def _require_finite(layer: Weights, where: str) -> None:
@@ -285,29 +223,25 @@ def _require_finite(layer: Weights, where: str) -> None:
         )
 
 
-def not_weights(layer: Weights) -> str | None:
-    """Say which value or row of `[head, query, key]` no softmax gives; None if none is such."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = layer.sum(-1)
-    if layer.size and layer.min() < -_ROUNDING:
-        head, query, _ = np.unravel_index(layer.argmin(), layer.shape)
-        return f"H{head + 1} holds {layer.min():.3g} in row {query + 1}"
-    if sums.size and sums.max() > 1 + TOLERANCE:
-        head, query = np.unravel_index(sums.argmax(), sums.shape)
-        return f"H{head + 1} sums to {sums.max():.3g} in row {query + 1}"
-    return None
-
-
 def _require_weights(layers: Mapping[Kind, Sequence[Weights]]) -> None:
-    """Raise InputError if there are values below 0, or rows beyond 1."""
+    """Raise InputError if there are values below 0, or rows beyond 1, as no softmax gives them."""
     for kind, maps in layers.items():
         for number, layer in enumerate(maps, start=1):
-            if (place := not_weights(layer)) is not None:
-                raise InputError(
-                    f"The {KIND_TITLES[kind]} L{number} {place}, and weights are from 0 to 1 in "
-                    f"all: give what the softmax returns, without dropout, or normalized=False to "
-                    f"draw other numbers."
-                )
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = layer.sum(-1)
+            if layer.size and layer.min() < -_ROUNDING:
+                head, query, _ = np.unravel_index(layer.argmin(), layer.shape)
+                place = f"holds {layer.min():.3g}"
+            elif sums.size and sums.max() > 1 + TOLERANCE:
+                head, query = np.unravel_index(sums.argmax(), sums.shape)
+                place = f"sums to {sums.max():.3g}"
+            else:
+                continue
+            raise InputError(
+                f"The {KIND_TITLES[kind]} L{number} H{head + 1} {place} in row {query + 1}, and "
+                f"weights are from 0 to 1 in all: give what the softmax returns, without dropout, "
+                f"or normalized=False to draw other numbers."
+            )
 
 
 def _axes(
@@ -318,7 +252,7 @@ def _axes(
 
 
 def _require_fitting(
-    layers: Mapping[Kind, Sequence[Shape]],
+    layers: Mapping[Kind, Sequence[Weights]],
     source: Sequence[Piece],
     target: Sequence[Piece],
     decoder: Sequence[Piece],
@@ -341,28 +275,14 @@ def _require_fitting(
         )
     for kind, kind_layers in layers.items():
         axes = _axes(kind, source, target, decoder)
-        for number, shape in enumerate(kind_layers, start=1):
-            _require_axes(shape, axes, kind, number)
-
-
-def _require_axes(shape: Shape, axes: tuple[int, int], kind: Kind, number: int) -> None:
-    _, rows, columns = shape
-    if (rows, columns) == axes:
-        return
-    problem = f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} columns"
-    if kind in _SQUARE and rows != columns:
-        advice = "so give every row, or give it as cross with the keys as source_tokens"
-        if kind == "encoder_self":  # Longformer's columns are not even keys
-            advice = "a row and a column for each token, and offsets in a window are no tokens"
-        raise InputError(f"{problem}: self-attention has as many of both, {advice}.")
-    side = "source" if kind == "encoder_self" else "decoder"
-    if rows != axes[0]:
-        raise InputError(
-            f"{problem}, and the {side} has {_tokens(axes[0])}: give one token for each row."
-        )
-    raise InputError(
-        f"{problem}, and the source has {_tokens(axes[1])}: give one token for each column."
-    )
+        for number, layer in enumerate(kind_layers, start=1):
+            if layer.shape[1:] != axes:
+                rows, columns = layer.shape[1:]
+                raise InputError(
+                    f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} "
+                    f"columns, but tokens for {axes[0]} and {axes[1]}: give one token for each row "
+                    f"and column, and a row for each token that attends."
+                )
 
 
 def _checked_start(start: Any, layers: Mapping[Kind, Any], count: int) -> int | None:
@@ -377,14 +297,10 @@ def _checked_start(start: Any, layers: Mapping[Kind, Any], count: int) -> int | 
     whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
     if not whole or not 0 < start < count:
         raise InputError(
-            f"The second text of {_tokens(count)} cannot begin at {quoted(start)}: give "
+            f"The second text of {count:,} tokens cannot begin at {quoted(start)}: give "
             f"second_start from 1 to {count - 1}, with the first token at 0."
         )
     return int(start)
-
-
-def _tokens(count: int) -> str:
-    return f"{count:,} token{'' if count == 1 else 's'}"
 
 
 def _stacked(layers: Sequence[Weights], rows: int, columns: int) -> Weights:

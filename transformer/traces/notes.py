@@ -1,7 +1,6 @@
 """Notes on weights that came from another model, in plain sentences."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,40 +19,22 @@ def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
     looks ahead. Layers and heads count from 1.
     """
     notes = []
-    shared = share_rows(layers.get("decoder_self", ()), layers.get("cross", ()))
     for kind, maps in layers.items():
         title = KIND_TITLES[kind]
         there = [str(number) for number, layer in enumerate(maps, start=1) if len(layer)]
         if len(there) < len(maps):
             notes.append(f"There is {title} in these layers alone: {', '.join(there)}.")
-        if shared and kind == "cross":
-            shares = np.concatenate([layer.sum(-1).ravel() for layer in maps])
-            notes.append(
-                f"Decoder self-attention and cross-attention share one softmax: their rows sum "
-                f"to 1 together, with {_number(shares.min())} to {_number(shares.max())} on the "
-                f"source."
-            )
-        elif not shared or kind == "encoder_self":
-            notes += _sums(maps, title) + _negatives(maps, title)
+        notes += _sums(maps, title) + _negatives(maps, title)
         if kind == "decoder_self":
             notes += _ahead(maps)
     return tuple(notes)
 
 
-def share_rows(own: Sequence[Weights], cross: Sequence[Weights]) -> bool:
-    """Return whether the rows of both sum to 1 together, as where T5Gemma 2 has one softmax."""
-    if not own or [len(layer) for layer in own] != [len(layer) for layer in cross]:
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        both = [a.sum(-1) + b.sum(-1) for a, b in zip(own, cross, strict=True)]
-    return all((np.abs(rows - 1) <= TOLERANCE).all() for rows in both)
-
-
 def _sums(layers: Sequence[Weights], title: str) -> list[str]:
     with np.errstate(over="ignore"):
         sums = [layer.sum(-1) for layer in layers]  # [head, query] each
-    heads = _heads([np.abs(layer - 1).max(-1) for layer in sums], TOLERANCE)
-    if not heads.number:
+    count, farthest, _ = _heads([np.abs(layer - 1).max(-1) for layer in sums], TOLERANCE)
+    if not count:
         return []
     rows = np.concatenate([layer.ravel() for layer in sums])
     rows = rows[np.abs(rows - 1) > TOLERANCE]
@@ -61,56 +42,45 @@ def _sums(layers: Sequence[Weights], title: str) -> list[str]:
     span = low if low == high else f"{low} to {high}"
     if rows.min() > 0 and rows.max() < 1:
         span += "; the rest lies on no token here, as on a sink that each head of gpt-oss has"
-    if heads.number == 1:
-        return [f"As given, rows of {title} {heads.farthest} do not sum to 1: {span}."]
+    if count == 1:
+        return [f"As given, rows of {title} {farthest} do not sum to 1: {span}."]
     return [
-        f"As given, rows of {title} do not sum to 1 in {heads.number:,} heads, {heads.farthest} "
+        f"As given, rows of {title} do not sum to 1 in {count:,} heads, {farthest} "
         f"the most: {span}."
     ]
 
 
 def _negatives(layers: Sequence[Weights], title: str) -> list[str]:
-    heads = _heads([-layer.min((-1, -2)) for layer in layers], 0)
-    if not heads.number:
+    count, farthest, value = _heads([-layer.min((-1, -2)) for layer in layers], 0)
+    if not count:
         return []
-    least = _number(-heads.value)
-    if heads.number == 1:
-        return [f"Values of {title} {heads.farthest} are negative, down to {least}."]
-    return [
-        f"Values of {title} are negative in {heads.number:,} heads, down to {least} in "
-        f"{heads.farthest}."
-    ]
+    least = _number(-value)
+    if count == 1:
+        return [f"Values of {title} {farthest} are negative, down to {least}."]
+    return [f"Values of {title} are negative in {count:,} heads, down to {least} in {farthest}."]
 
 
 def _ahead(layers: Sequence[Weights]) -> list[str]:
-    heads = _heads([np.abs(np.triu(layer, 1)).sum(-1).max(-1) for layer in layers], 0)
-    if not heads.number:
+    count, farthest, value = _heads(
+        [np.abs(np.triu(layer, 1)).sum(-1).max(-1) for layer in layers], 0
+    )
+    if not count:
         return []
     return [
-        f"The decoder looks ahead: up to {_number(heads.value)} of a row of {heads.farthest} lies "
+        f"The decoder looks ahead: up to {_number(value)} of a row of {farthest} lies "
         f"on later positions."
     ]
 
 
-class _Heads(NamedTuple):
-    """The number of heads with a value above a bound, the head with the largest, and that value."""
-
-    number: int
-    farthest: str = ""
-    value: float = 0.0
-
-
-def _heads(values: Sequence[npt.NDArray[np.floating]], above: float) -> _Heads:
-    """Find the heads above a bound in the values of each layer, `[head]`."""
+def _heads(values: Sequence[npt.NDArray[np.floating]], above: float) -> tuple[int, str, float]:
+    """Count the heads whose values, `[head]` of each layer, exceed a bound; name the farthest."""
     heads = [
         (float(layer[head]), f"L{number} H{head + 1}")
         for number, layer in enumerate(values, start=1)
         for head in np.flatnonzero(layer > above)
     ]
-    if not heads:
-        return _Heads(0)
-    value, farthest = max(heads, key=lambda head: head[0])
-    return _Heads(len(heads), farthest, value)
+    value, farthest = max(heads, key=lambda head: head[0], default=(0.0, ""))
+    return len(heads), farthest, value
 
 
 def _number(value: float) -> str:

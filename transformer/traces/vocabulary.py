@@ -1,31 +1,25 @@
-"""Tokenizers of other libraries: names of ids, special tokens, the whole vocabulary."""
+"""A tokenizer of transformers: names of ids, special tokens, the whole vocabulary."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 
 from transformer.errors import InputError
 from transformer.traces.external_tokens import checked_tokens
 
-_SPECIAL_NAMES = ("unk", "mask", "bos", "eos", "pad", "sep", "cls")
-
 
 class Vocabulary:
-    """A tokenizer of transformers or of another library: all that is asked of it.
-
-    An object with `convert_ids_to_tokens`, a processor that has such a tokenizer, a
-    tokenizers.Tokenizer, SentencePieceProcessor or tiktoken.Encoding, or None.
-    """
+    """A tokenizer of transformers, or a processor that has one: all that is asked of it."""
 
     def __init__(self, tokenizer: Any = None) -> None:
-        inner = getattr(tokenizer, "tokenizer", None)
-        if not hasattr(tokenizer, "convert_ids_to_tokens") and inner is not None:
-            tokenizer = inner
-        self._tokenizer = None if tokenizer is None else _adapted(tokenizer)
-        # mistral_common holds the bytes of its tokens deeper
-        deeper = getattr(getattr(inner, "instruct_tokenizer", None), "tokenizer", None)
-        self._bytes_of = getattr(deeper, "id_to_byte_piece", None)
+        if not hasattr(tokenizer, "convert_ids_to_tokens"):
+            tokenizer = getattr(tokenizer, "tokenizer", tokenizer)
+        if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
+            raise InputError(
+                f"A {type(tokenizer).__name__} cannot name ids, having no convert_ids_to_tokens: "
+                f"give the tokenizer of the model, or tokens as texts."
+            )
+        self._tokenizer = tokenizer
 
     def texts(self, ids: Sequence[int], side: str) -> tuple[str, ...]:
         """Return the tokens of ids; a `side` of another name than “source” is of the target."""
@@ -35,15 +29,15 @@ class Vocabulary:
                 f"tokenizer=, or the tokens as texts."
             )
         try:
-            if side == "source" and self._source_names:
-                texts = [self._source_names.get(id_) for id_ in ids]
-            else:
-                texts = self._tokenizer.convert_ids_to_tokens([*ids])
+            names = self._tokenizer.convert_ids_to_tokens([*ids])
         except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise InputError(
                 f"The tokenizer does not know all ids of the {side}: give the one of this model."
             ) from error
-        names = [self._name(id_, token) for id_, token in zip(ids, texts, strict=True)]
+        if side == "source":
+            names = [
+                self._source_names.get(id_, name) for id_, name in zip(ids, names, strict=True)
+            ]
         if None in names:
             raise InputError(
                 f"The tokenizer has no token {ids[names.index(None)]}, which is one of the {side}: "
@@ -51,46 +45,16 @@ class Vocabulary:
             )
         return checked_tokens(names, side)
 
-    def _name(self, id_: int, token: Any) -> Any:
-        """Name a token by its bytes where it is part of a character, and special ones readably."""
-        if token is None:  # padding has the id of the other vocabulary, where there are two
-            encoder, decoder = self._mapping("encoder"), self._mapping("decoder")
-            name = decoder.get(id_) or {n: text for text, n in encoder.items()}.get(id_)
-            return name if name in self.special else None
-        if isinstance(token, str) and "\ufffd" in token and self._bytes_of is not None:
-            return self._bytes_of(id_)
-        return self._readable.get(token, token)
-
     @cached_property
-    def _readable(self) -> dict[str, str]:
-        """Names of the special tokens that are characters without a form, as CANINE has them."""
-        names = {self._get(f"{name}_token"): f"[{name.upper()}]" for name in _SPECIAL_NAMES}
-        return {
-            token: name
-            for token, name in names.items()
-            if isinstance(token, str) and len(token) == 1 and not token.isprintable()
-        }
-
-    @cached_property
-    def _source_names(self) -> dict[int, str]:
-        """The source's tokens by id, where they are others than the target's, else none.
-
-        Slow tokenizers with a vocabulary for each language (Marian's, FSMT's) read text by their
-        `encoder`, and name ids by their `decoder`, which is the target's.
-        """
-        encoder, decoder = self._mapping("encoder"), self._mapping("decoder")
-        if not encoder or not decoder:
-            return {}
-        names = {id_: token for token, id_ in encoder.items()}
-        if all(decoder.get(id_, token) == token for id_, token in names.items()):
-            return {}
-        added = self._get("added_tokens_decoder", {})
-        return names | {id_: str(token) for id_, token in added.items()}
+    def _source_names(self) -> Mapping[int, str]:
+        """The source's tokens by id: where a Marian has two vocabularies, ids name the target's."""
+        encoder = self._get("encoder")
+        return {n: text for text, n in encoder.items()} if isinstance(encoder, Mapping) else {}
 
     @property
-    def added(self) -> Collection[str] | None:
-        """The tokens that were added to the vocabulary as text; None where that is not known."""
-        return getattr(self._tokenizer, "get_added_vocab", lambda: None)()
+    def added(self) -> Collection[str]:
+        """The tokens that were added to the vocabulary as text."""
+        return getattr(self._tokenizer, "get_added_vocab", tuple)()
 
     @property
     def special(self) -> frozenset[str]:
@@ -99,7 +63,7 @@ class Vocabulary:
         text = {self._get("unk_token"), self._get("mask_token")}
         structure = {self._get(f"{name}_token") for name in ("bos", "eos", "sep", "cls", "pad")}
         return frozenset(
-            self._readable.get(token, token)
+            token
             for token in every
             if (token not in text or token in structure) and not token.startswith("<extra_id_")
         )
@@ -108,7 +72,7 @@ class Vocabulary:
     def ends(self) -> frozenset[str]:
         """The tokens among these that end a sentence or stand between two."""
         tokens = (self._get("eos_token"), self._get("sep_token"))
-        return frozenset(self._readable.get(token, token) for token in tokens if token is not None)
+        return frozenset(token for token in tokens if token is not None)
 
     def every(self) -> Iterable[str]:
         """List all tokens, if the tokenizer has such a list."""
@@ -126,47 +90,3 @@ class Vocabulary:
 
     def _get(self, name: str, default: Any = None) -> Any:
         return getattr(self._tokenizer, name, default)
-
-    def _mapping(self, name: str) -> Mapping[Any, Any]:
-        value = self._get(name)
-        return value if isinstance(value, Mapping) else {}
-
-
-def _adapted(tokenizer: Any) -> Any:
-    """Give the tokenizer of another library the names that those of transformers have."""
-    if hasattr(tokenizer, "convert_ids_to_tokens"):
-        return tokenizer
-    if hasattr(tokenizer, "id_to_token"):  # tokenizers.Tokenizer
-        added = [*tokenizer.get_added_tokens_decoder().values()]
-        unknown = getattr(tokenizer.model, "unk_token", None)
-        return SimpleNamespace(
-            convert_ids_to_tokens=lambda ids: [tokenizer.id_to_token(id_) for id_ in ids],
-            get_vocab=tokenizer.get_vocab,
-            get_added_vocab=lambda: [token.content for token in added],
-            all_special_tokens=[token.content for token in added if token.special],
-            unk_token=unknown,
-        )
-    if hasattr(tokenizer, "get_piece_size"):  # SentencePieceProcessor
-        every = range(tokenizer.get_piece_size())
-        return SimpleNamespace(
-            convert_ids_to_tokens=tokenizer.id_to_piece,
-            get_vocab=lambda: tokenizer.id_to_piece([*every]),
-            all_special_tokens=[tokenizer.id_to_piece(n) for n in every if tokenizer.is_control(n)],
-            eos_token_id=tokenizer.eos_id(),
-        )
-    if hasattr(tokenizer, "decode_single_token_bytes"):  # tiktoken.Encoding
-        special = tokenizer.special_tokens_set
-
-        def name(id_: int) -> bytes | str:
-            content = bytes(tokenizer.decode_single_token_bytes(id_))
-            text = content.decode(errors="replace")
-            return text if text in special else content
-
-        return SimpleNamespace(
-            convert_ids_to_tokens=lambda ids: [name(id_) for id_ in ids],
-            all_special_tokens=special,
-        )
-    raise InputError(
-        f"A {type(tokenizer).__name__} cannot name ids, having no convert_ids_to_tokens: give the "
-        f"tokenizer of the model, or tokens as texts."
-    )

@@ -67,7 +67,9 @@ class LineSearch(Generic[T]):
             for block in _blocks(lines):
                 results: list[Result[T]] = [None] * len(block)
                 good = list(self._read(block, first, results))
-                parts = [[good[i] for i in rows] for rows in self._batches(good)]
+                lengths = [len(line.pieces) for line in good]
+                most = min(MAX_TOKENS // self.settings.beam_size, -(-sum(lengths) // PARTS))
+                parts = [[good[i] for i in rows] for rows in batches(lengths, most)]
                 for part, part_results in zip(
                     parts, self._part_results(parts, pool, stop), strict=True
                 ):
@@ -91,11 +93,6 @@ class LineSearch(Generic[T]):
                 yield Line(number, text, reader.text(text))
             except InputError as error:
                 results[number - first] = _named(number, error)
-
-    def _batches(self, lines: Sequence[Line]) -> list[list[int]]:
-        total = sum(len(line.pieces) for line in lines)
-        most = min(MAX_TOKENS // self.settings.beam_size, -(-total // PARTS))
-        return batches([len(line.pieces) for line in lines], most)
 
     def _part_results(
         self, parts: list[list[Line]], pool: ThreadPoolExecutor | None, stop: threading.Event

@@ -56,15 +56,15 @@ class Translation:
     """The result of a search, or a translation that was given.
 
     Args:
-        source: the text as it was typed.
-        source_pieces: the pieces that the model read, `</s>` last.
-        candidates: best first.
-        notices: plain sentences on what a user should know, such as unknown characters.
-        seconds: wall-clock time of the search.
-        stopped: whether the search was ended before it was done.
-        prefix: the pieces that were forced; all of them in a translation that was given.
-        settings: what the search was asked for; of a translation that was given, α of its score.
-        tree: every prefix that the search ranked, if it was asked to keep them.
+        source: the text as typed.
+        source_pieces: the pieces that the model read, with `</s>` last.
+        candidates: the candidates, best first.
+        notices: warnings for the user, for example about unknown characters; one sentence each.
+        seconds: the wall-clock time of the search.
+        stopped: whether the search was stopped early.
+        prefix: the forced pieces; in a given translation, all of them.
+        settings: the settings of the search; for a given translation, the α of its score.
+        tree: every prefix that the search ranked, if requested.
     """
 
     source: str

@@ -27,7 +27,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Scored:
-    """A translation that was given, as the model finds it, with the most probable other pieces."""
+    """A given translation with log P of each piece.
+
+    Args:
+        translation: the translation.
+        alternatives: the most probable other pieces at each position, with their probabilities.
+    """
 
     translation: Translation
     alternatives: tuple[tuple[Choice, ...], ...]

@@ -29,7 +29,7 @@ def translator(
     folder = tmp_path_factory.mktemp("unequal")
     layers, decoder = (3, (1, 4, 20)) if request.param == "shallow decoder" else (1, (3, 4, 40))
     return Translator.load(
-        marian_folder.write(folder, layers=layers, decoder=decoder, tied=False, scaled=False)
+        marian_folder.write(folder, layers=layers, decoder=decoder, scaled=False)
     )
 
 

@@ -226,15 +226,6 @@ def test_weights_that_are_not_finite_are_named(folder, value, dtype):
     assert f"'{name}' has weights that are not finite" in refusal(folder)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_types_of_sixteen_bits_become_float32_exactly(folder, dtype):
-    tensors = {n: t.to(dtype) for n, t in tensors_of(folder).items()}
-    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
-    for name, parameter in checkpoint.load(folder).model.named_parameters():
-        assert parameter.dtype == torch.float32
-        assert torch.equal(parameter, tensors[name].float())
-
-
 @pytest.mark.parametrize(
     "dtype", [torch.int8, torch.bool, torch.int64, torch.float8_e4m3fn, torch.float64], ids=str
 )

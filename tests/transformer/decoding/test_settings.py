@@ -2,7 +2,6 @@
 
 import math
 import re
-import threading
 from typing import Any
 
 import numpy as np
@@ -155,33 +154,6 @@ def test_every_continuation_forbidden_is_one_sentence(translator):
     pieces = [piece.text for piece in translator.tokenizer.pieces("Hund")]
     with pytest.raises(InputError, match="Every continuation is forbidden: forbid fewer"):
         translator.translate(TEXT, prefix=pieces, forbidden=words, max_length=len(pieces) + 1)
-
-
-def test_two_threads_on_one_translator_do_not_meet(translator, pairs):
-    asked = [
-        {"prefix": "Die", "forbidden": ["Hund"], "beam_size": 3},
-        {"prefix": ["▁", "E"], "forbidden": ["Die", "Der"], "max_length": 9, "alpha": 0.0},
-    ]
-    texts = [pair.english for pair in pairs[:60:20]]
-
-    def translations(arguments):
-        return [translator.translate(text, **arguments).candidates for text in texts]
-
-    alone = [translations(arguments) for arguments in asked]
-    together: dict[int, object] = {}
-    barrier = threading.Barrier(len(asked))
-
-    def work(number):
-        barrier.wait()
-        together[number] = translations(asked[number])
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(asked))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [together[number] for number in range(len(asked))] == alone
-    assert alone[0] != alone[1]
 
 
 def test_a_blank_prefix_and_no_words_are_a_free_search(translator):

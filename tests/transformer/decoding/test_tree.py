@@ -65,19 +65,6 @@ def test_the_tree_is_what_the_search_did(options, ending):
             assert (node.reason == "") == (node.state in ("kept", "finished"))
 
 
-def test_each_step_ranks_twice_the_beam_and_keeps_the_best():
-    (sentence, *_) = recorded(build(ending=-30, vocab_size=40))
-    nodes = sentence.tree().nodes
-    for step in range(2, 6):
-        ranked = [node for node in nodes if node.step == step]
-        assert len(ranked) == 2 * K
-        totals = [node.total for node in ranked]
-        assert totals == sorted(totals, reverse=True)
-        others = [node for node in ranked if node.piece != EOS]
-        assert [n.state for n in others[:K]] == ["kept"] * K
-        assert {(n.state, n.reason) for n in others[K:]} <= {("dropped", "beam")}
-
-
 def reasons(sentences):
     return {(node.state, node.reason) for sentence in sentences for node in sentence.tree().nodes}
 

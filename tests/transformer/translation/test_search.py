@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from transformer import InputError, silence
+from transformer import silence
 from transformer.hooks import _active
 
 TEXT = "The dog waits beside the river."
@@ -81,27 +81,3 @@ def test_a_search_that_is_left_leaves_nothing_behind(translator):
     with pytest.raises(KeyError, match="gone"):  # an error of the caller's passes through
         list(translator.stream(TEXT, should_stop=gone))
     assert _active.get(None) is before
-
-
-def test_two_streams_in_turn_do_not_meet(translator):
-    texts = [TEXT, "A small bird sings."]
-    expected = [translator.translate(text).candidates for text in texts]
-    streams = [translator.stream(text) for text in texts]
-    results: dict[int, object] = {}
-    while len(results) < 2:
-        for number, stream in enumerate(streams):
-            if (part := next(stream, None)) is not None and part.translation is not None:
-                results[number] = part.translation.candidates
-    assert [results[0], results[1]] == expected
-
-
-def test_a_stream_that_is_stopped_says_so(translator):
-    parts = list(translator.stream(TEXT, should_stop=lambda: True))
-    (last,) = parts
-    assert last.translation.stopped
-    assert len(last.pieces) == 1
-
-
-def test_an_empty_text_is_refused_before_the_first_part(translator):
-    with pytest.raises(InputError, match="text is empty"):
-        translator.stream(" ")

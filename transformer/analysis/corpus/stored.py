@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from transformer.checkpoints.checkpoint import MANIFEST, MAX_JSON_BYTES, WEIGHTS
 from transformer.checkpoints.marian import is_marian
-from transformer.checkpoints.marian.weights import MAX_BYTES, weights_files
+from transformer.checkpoints.marian.weights import MAX_BYTES, weights_file
 from transformer.errors import CheckpointError, unreadable
 from transformer.files.documents import Count, from_json, parse_json
 from transformer.files.reading import read_bytes, sha256_of
@@ -69,7 +69,7 @@ def checksum_of_weights(folder: Path) -> str:
     """Return the SHA-256 of a model's weights; for our own checkpoints, from the manifest."""
     try:
         if is_marian(folder):
-            return "".join(sha256_of(path, MAX_BYTES) for path in weights_files(folder))
+            return sha256_of(weights_file(folder), MAX_BYTES)
         manifest = parse_json(read_bytes(folder / MANIFEST, MAX_JSON_BYTES))
         return str(manifest["sha256"][WEIGHTS])
     except (OSError, ValueError, KeyError, TypeError) as error:

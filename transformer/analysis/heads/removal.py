@@ -56,8 +56,8 @@ class Removal:
             all keys that it may see; "mean" sets z to its mean over a corpus; "pattern" sets the
             weights; "rows" sets some rows of them; "z" and "weights" set what the head has on a
             second sentence.
-        pattern: `[query, key]` for "pattern", each row sums to 1; numbers of float32. In a search
-            or a translation with more rows than these, the further rows stay as they are.
+        pattern: `[query, key]` for "pattern"; each row sums to 1 in float32. If the search or the
+            translation has more rows, they stay as they are.
         rows: the painted rows for "rows".
         shape: queries and keys of the map on which the rows were painted.
 
@@ -147,19 +147,18 @@ def removed(
     removals: Sequence[Removal],
     means: Mapping[Kind, Tensor] | None = None,
 ) -> Iterator[None]:
-    """Remove these heads inside the `with` block, in this thread or task alone.
+    """Remove these heads inside the `with` block, only in this thread or task.
 
     Args:
         model: the model, or its translator.
-        removals: the heads; of the replacements those that need no trace: "zero", "uniform",
-            "mean" and "pattern".
-        means: mean z of each head, `[layer, head, d_v]`, for "mean"; by default those stored
+        removals: the heads, with replacements that need no trace: "zero", "uniform", "mean" and
+            "pattern".
+        means: the mean z of each head, `[layer, head, d_v]`, for "mean"; by default, those stored
             beside the checkpoint of a translator.
 
     Raises:
-        InputError: if the model has no such head, a head is named twice, a replacement needs a
-            trace, there is no mean of it, or, inside the block, a pattern is of a sentence of
-            another length.
+        InputError: if the model has no such head; if a head is named twice, needs a trace or has no
+            mean; inside the block, if a pattern does not fit the length of the sentence.
     """
     transformer = model.model if isinstance(model, Translator) else model
     require_heads(transformer, [removal.place for removal in removals])

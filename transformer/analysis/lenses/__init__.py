@@ -65,26 +65,26 @@ def lens(
     - `gradient`: A ⊙ ∂ log P(y|x) / ∂A, in nats, signed.
     - `value_zeroing`: 1 − cos of the layer's output without this value, 0 to 2.
 
-    Each lens runs the model anew over the pieces of the trace, in the precision of the model, with
-    the hooks of the current context: it gives the same numbers each time.
+    Each lens runs the model again over the pieces of the trace, in the precision of the model and
+    with the hooks of the current context. It gives the same numbers each time.
 
     Args:
         name: the name of the lens, from `NAMES` or `VARIANTS`.
-        translator: the model that made the trace; None for the lenses `NEEDS_NO_MODEL`, which
-            then see the weights of the trace itself, whoever's they are.
-        trace: a sentence pair; with a model, only its pieces are used.
+        translator: the model that made the trace. For the lenses in `NEEDS_NO_MODEL`, it can be
+            None: they then use the weights of the trace, which can be of any model.
+        trace: the trace of the sentence pair; with a model, only its pieces are used.
         kind: the kind of attention.
-        progress: a callback after each layer, with the number done and the number of all.
+        progress: a callback after each layer, with the number of layers done and in total.
 
     Returns:
-        `[layer, head, query, key]`, or `[layer, query, key]` unless the name is in `HAS_HEADS`.
-        Rows of `alti` sum to 1, but in `cross` to what does not come from the residual, which
-        `norm_residual` leaves out there too.
+        `[layer, head, query, key]` if the name is in `HAS_HEADS`, otherwise `[layer, query, key]`.
+        Rows of `alti` sum to 1. In `cross`, they sum to the share that does not come from the
+        residual, which `norm_residual` leaves out there, too.
 
     Raises:
         InputError: if there is no such lens or kind, if the lens needs a model and there is none,
             if the trace does not fit the model, or if the model is in training mode.
-        CheckpointError: if the weights are so large that what is computed is not finite.
+        CheckpointError: if the weights are so large that the result is not finite.
     """
     return lens_of_kinds(name, translator, trace, (kind,), progress=progress)[kind]
 
@@ -191,16 +191,16 @@ def lens_trace(
 ) -> AttentionTrace:
     """Replace the weights of a trace by the values of a lens, as shares of their rows.
 
-    The arguments are those of `lens`; "weights" leaves the trace as it is.
+    The arguments are those of `lens`; "weights" returns the trace unchanged.
 
     Returns:
-        A trace of `[layer, head, query, key]`, with one head where the lens has none of its own
-        (`lenses.HAS_HEADS`). A row sums to 1, or to 0 where the lens sees nothing in it.
+        A trace of `[layer, head, query, key]`, with a single head if the lens does not tell heads
+        apart (see `lenses.HAS_HEADS`). A row sums to 1, or to 0 if all of its values are 0.
 
     Raises:
-        InputError: if there is no such lens, if it needs a model and there is none, or the trace
-            does not fit the model.
-        CheckpointError: if what is computed is not finite.
+        InputError: if there is no such lens, if the lens needs a model and there is none, or if the
+            trace does not fit the model.
+        CheckpointError: if the result is not finite.
     """
     if name == "weights":
         return trace

@@ -38,8 +38,8 @@ def parameters_by_formula(config: TransformerConfig) -> dict[str, int]:
     attention = 2 * d * config.h * config.d_k + 2 * d * config.h * config.d_v
     if config.attention_bias:
         attention += 2 * config.h * config.d_k + config.h * config.d_v + d
-    # one matrix for three uses (§3.4), unless the source or the projection has one of its own
-    rows = config.vocab_size * (1 + config.own_projection) + (config.source_vocab_size or 0)
+    # one matrix for three uses (§3.4), unless the source has one of its own
+    rows = config.vocab_size + (config.source_vocab_size or 0)
     embedding = rows * d
     if config.output_bias:
         embedding += config.vocab_size

@@ -12,12 +12,12 @@ import importlib
 import math
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from transformer.attention import MultiHeadAttention
@@ -45,17 +45,6 @@ REQUIRED = ("model.bin", CONFIG, "shared_vocabulary.json", TOKENIZER)
 REQUIREMENT = "ctranslate2>=4.6,<5"
 
 _ACTIVATIONS: dict[Activation, str] = {"relu": "RELU", "swish": "SWISH", "gelu": "GELU"}
-
-
-@dataclass(frozen=True)
-class Exported:
-    """An exported folder whose files are those that were written."""
-
-    folder: Path
-    config: TransformerConfig
-    tokenizer: Tokenizer
-    checksum: str  # of the checkpoint it was made from
-    languages: Languages
 
 
 def is_export(folder: Path) -> bool:
@@ -91,8 +80,8 @@ def write(checkpoint: Checkpoint, folder: Path, quantization: str = "none") -> N
             shutil.copyfile(checkpoint.folder / domain.FILE, new / domain.FILE)
 
 
-def read(folder: Path) -> Exported:
-    """Verify every checksum of an exported folder."""
+def read(folder: Path) -> Checkpoint:
+    """Verify every checksum of an exported folder; the model has no weights, on `meta`."""
     try:
         manifest = read_manifest(folder)
         config = TransformerConfig.from_dict(manifest["model"])
@@ -111,7 +100,11 @@ def read(folder: Path) -> Exported:
                 f"{folder / name} is damaged: its SHA-256 is not the one in {EXPORT}; export the "
                 f"model again."
             )
-    return Exported(folder, config, Tokenizer.load(folder / TOKENIZER), checkpoint, languages)
+    with torch.device("meta"):  # its sizes alone: the weights are CTranslate2's
+        model = Transformer(config).eval()
+    return Checkpoint(
+        model, Tokenizer.load(folder / TOKENIZER), folder, checkpoint, None, languages
+    )
 
 
 def engine() -> ModuleType:

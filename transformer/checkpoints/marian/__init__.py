@@ -7,14 +7,13 @@ the stacks, with some differences, each undone or configured here, so that nothi
   positions depends on the order of d_model, so every d_model axis is permuted once;
 - projections and the softmax have biases, and the activation is often swish: fields of our config;
 - the decoder starts with `<pad>`, and special pieces have other ids: rows are put where ours stand;
-- each language may have a vocabulary and an embedding of its own, and the projection a matrix;
+- each language may have a vocabulary and an embedding of its own;
 - the decoder may have other sizes than the encoder, and embeddings no scale: fields of our config;
-- tokens may be added to the vocabulary, and rows of the embedding have no name: all are pieces.
+- rows of the embedding may have no name: they are pieces, too.
 """
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -28,9 +27,7 @@ from transformer.checkpoints.marian.config import (
 )
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY, read_tokenizers
 from transformer.checkpoints.marian.weights import (
-    INDICES,
     PICKLED,
-    has_learned_positions,
     parameters,
     stored_positions,
     stored_weights,
@@ -44,7 +41,7 @@ def is_marian(folder: Path) -> bool:
     try:
         if (folder / MANIFEST).exists():
             return False
-        if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, PICKLED, *INDICES)):
+        if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, PICKLED)):
             return True
         config = json.loads(read_bytes(folder / CONFIG, MAX_JSON_BYTES))
     except (OSError, ValueError, RecursionError):
@@ -62,8 +59,6 @@ def load(folder: Path) -> Checkpoint:
     separate = source.vocabulary is not target.vocabulary
     ours = config.ours(target.vocab_size, source.vocab_size, separate=separate)
     with stored_weights(folder, ours, config, digest) as stored:
-        if has_learned_positions(stored, config):
-            ours = replace(ours, positions="learned")
         model = Transformer.unfilled(ours)
         model.fill(parameters(ours, stored, config, source.vocabulary, target.vocabulary))
         for name, stack in (("encoder", model.encoder), ("decoder", model.decoder)):

@@ -73,11 +73,6 @@ class MarianConfig:
         return self.values.get("share_encoder_decoder_embeddings") is not False
 
     @property
-    def tied(self) -> bool:
-        """True if what is meant to be one matrix is one: embeddings, and the projection."""
-        return self.values.get("tie_word_embeddings") is not False
-
-    @property
     def target_rows(self) -> int:
         """Pieces of the target's embedding."""
         separate = not self.shares and self.values.get("decoder_vocab_size") is not None
@@ -97,9 +92,7 @@ class MarianConfig:
         try:
             ours = TransformerConfig(
                 vocab_size=target_size,
-                source_vocab_size=source_size
-                if separate or not (self.shares and self.tied)
-                else None,
+                source_vocab_size=source_size if separate or not self.shares else None,
                 N=self.number("encoder_layers"),
                 d_model=self.number("d_model"),
                 d_ff=self.number("encoder_ffn_dim"),
@@ -108,7 +101,6 @@ class MarianConfig:
                 decoder_d_ff=self._decoder_size("ffn_dim"),
                 decoder_h=self._decoder_size("attention_heads"),
                 scale_embedding=self.values.get("scale_embedding", False),
-                own_projection=not self.tied,
                 P_drop=self.values.get("dropout", 0.1),
                 max_length=self.number("max_position_embeddings"),
                 activation=_ACTIVATIONS[self.values["activation_function"]],
@@ -137,6 +129,11 @@ class MarianConfig:
             raise CheckpointError(
                 f"{self.path} describes a pre-norm model or one that normalises its embeddings: "
                 f"only post-norm models, as in the paper, can be read."
+            )
+        if values.get("tie_word_embeddings") is False:
+            raise CheckpointError(
+                f"{self.path} says tie_word_embeddings = false: only models whose projection is "
+                f"the target's embedding, as in the paper, can be read."
             )
 
 

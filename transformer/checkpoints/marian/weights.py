@@ -7,11 +7,10 @@ import pickle
 import pickletools
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from io import BufferedReader
 from pathlib import Path
 from typing import IO
 
@@ -20,7 +19,7 @@ import torch
 from torch import Tensor
 
 from transformer.attention import MultiHeadAttention
-from transformer.checkpoints.marian.config import CONFIG, MarianConfig, read_json
+from transformer.checkpoints.marian.config import CONFIG, MarianConfig
 from transformer.checkpoints.marian.tokenizer import MarianVocabulary
 from transformer.config import BOS, TransformerConfig
 from transformer.embedding import sinusoidal_positions
@@ -30,8 +29,6 @@ from transformer.model import Transformer
 from transformer.shapes import Shape, parameter_shapes
 
 SAFETENSORS, PICKLED = "model.safetensors", "pytorch_model.bin"
-INDICES = (f"{SAFETENSORS}.index.json", f"{PICKLED}.index.json")
-"""Files that say which tensor is in which of several files."""
 MAX_BYTES = 8 * GIB
 MAX_PICKLE_BYTES = 2 * MIB  # without the weights; that of twelve layers has some 60 kB
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
@@ -43,7 +40,6 @@ _GLOBAL = re.compile(
 )
 MAX_HEADER_BYTES = 8 * MIB  # names and shapes of the tensors, in either format
 _ROUNDING = 2**-8  # twice bfloat16's of a position, which is at most 1; float16's is smaller
-_COMPILED = "_orig_mod."
 _NEVER = -1e9  # an output bias with which a piece has no probability at all
 
 _NAMES = {
@@ -98,85 +94,40 @@ class Stored:
         return tensor
 
 
-def weights_files(folder: Path) -> list[Path]:
-    """Return the files of the weights: safetensors if there are any."""
-    for whole, index in zip((SAFETENSORS, PICKLED), INDICES, strict=True):
-        if (folder / whole).exists():
-            return [folder / whole]
-        if (folder / index).exists():
-            return _shards(folder / index)
-    return [folder / PICKLED]
-
-
-def _shards(index: Path) -> list[Path]:
-    """Return the files that an index names, each in its own folder."""
-    content = read_json(index, hashlib.sha256())
-    places = content.get("weight_map") if isinstance(content, dict) else None
-    ending = re.escape(index.name.split(".")[1])
-    if (
-        not isinstance(places, dict)
-        or not places
-        or not all(
-            isinstance(name, str) and re.fullmatch(rf"[\w-]+\.{ending}", name)
-            for name in places.values()
-        )
-    ):
-        raise CheckpointError(f"{index} does not name a file for each tensor: copy it again.")
-    return [index.parent / name for name in sorted(set(places.values()))]
+def weights_file(folder: Path) -> Path:
+    """Return the file of the weights: safetensors if there is one."""
+    path = folder / SAFETENSORS
+    return path if path.exists() else folder / PICKLED
 
 
 @contextmanager
 def stored_weights(
     folder: Path, ours: TransformerConfig, config: MarianConfig, digest: "hashlib._Hash"
 ) -> Iterator[Stored]:
-    """Open the weights, of one file or several; a context manager.
+    """Open the weights, in safetensors if there are any; a context manager.
 
     Names, shapes and types are compared with the configuration before any weight is read. The
     checksum, which takes as long as all else, is computed meanwhile; it is part of `digest` at the
     end of the block.
     """
-    paths = weights_files(folder)
+    path = weights_file(folder)
     # at most float64, and the embedding under four names
     numbers = sum(math.prod(shape) for _, _, shape in _stored_shapes(ours, config))
     numbers += 3 * config.target_rows * ours.d_model
-    path, most = paths[0], min(MAX_HEADER_BYTES + 8 * numbers, MAX_BYTES)
+    most = min(MAX_HEADER_BYTES + 8 * numbers, MAX_BYTES)
     try:
-        with ExitStack() as files:
-            parts: list[Stored] = []
-            opened_files: list[BufferedReader] = []
-            for path in paths:
-                opened_files.append(files.enter_context(opened(path, most))[0])
-                parts.append(files.enter_context(_mapped(path)))
-            stored = _joined(parts)
+        with opened(path, most) as (file, _), _mapped(path) as stored:
             _check_header(ours, config, stored)
             with ThreadPoolExecutor(1) as beside:
-                checksums = [beside.submit(hashlib.file_digest, f, "sha256") for f in opened_files]
+                checksum = beside.submit(hashlib.file_digest, file, "sha256")
                 yield stored
-                for checksum in checksums:
-                    digest.update(checksum.result().digest())
+                digest.update(checksum.result().digest())
     except FileNotFoundError as error:
-        if len(paths) > 1 or path.name != PICKLED:
-            raise CheckpointError(f"{path} is not there: copy the folder again.") from error
         raise CheckpointError(
             f"{folder} has no weights: neither {SAFETENSORS} nor {PICKLED} is there."
         ) from error
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
-
-
-def _joined(parts: Sequence[Stored]) -> Stored:
-    """Join the tensors of several files; names lose what `torch.compile` puts into them."""
-    places = [(name.replace(_COMPILED, ""), name, part) for part in parts for name in part.names]
-    tensors = {plain: (name, part) for plain, name, part in places}
-    if len(tensors) < len(places):
-        raise CheckpointError(f"{parts[0].path} has two tensors of one name: copy it again.")
-
-    def tensor(plain: str) -> Tensor:
-        name, part = tensors[plain]
-        return part.tensor(name)
-
-    path = parts[0].path
-    return Stored(path if len(parts) == 1 else path.parent, frozenset(tensors), tensor)
 
 
 @contextmanager
@@ -212,17 +163,15 @@ def _pickled(path: Path) -> Stored:
     except Exception as error:  # whatever a damaged pickle makes of its reader
         raise none_of_weights from error
     if not isinstance(loaded, dict) or not all(
-        isinstance(name, str) and isinstance(value, Tensor) and _is_in_file(value)
+        isinstance(name, str)
+        and isinstance(value, Tensor)
+        # each number is stored: not on `meta`, and none repeated
+        and (value.layout, value.device.type) == (torch.strided, "cpu")
+        and value.is_contiguous()
         for name, value in loaded.items()
     ):
         raise none_of_weights
     return Stored(path, frozenset(loaded), loaded.__getitem__)
-
-
-def _is_in_file(tensor: Tensor) -> bool:
-    """Return whether each number is stored: not on `meta`, and none repeated."""
-    dense = tensor.layout == torch.strided and tensor.device.type == "cpu"
-    return dense and tensor.is_contiguous()
 
 
 def _check_archive(file: IO[bytes]) -> None:
@@ -251,17 +200,6 @@ def _check_header(ours: TransformerConfig, config: MarianConfig, stored: Stored)
             stored.view(*names, shape=shape)
 
 
-def has_learned_positions(stored: Stored, config: MarianConfig) -> bool:
-    """Return whether a stored table of positions differs from the formula."""
-    for stack in ("encoder", "decoder"):
-        table = stored_positions(stored, config, stack)
-        if table is not None and (
-            (table.float() - sinusoidal_positions(*table.shape)).abs().max() > _ROUNDING
-        ):
-            return True
-    return False
-
-
 @torch.no_grad()
 def parameters(
     ours: TransformerConfig,
@@ -279,15 +217,8 @@ def parameters(
             table = stored.get(*names, shape=rows)
             ordered = source.in_our_order(table, config.path)
             yield name, halves_to_pairs(ordered, axis=1)
-        elif name == "own_projection":
-            names, rows = _stored_as(name, shape, config)
-            ordered = target.in_our_order(stored.get(*names, shape=rows), config.path)
-            yield name, halves_to_pairs(ordered, axis=1)
         elif name == "output_bias":
             yield name, _output_bias(stored, config, target)
-        elif name.endswith("embedding.positions"):
-            stored_table = stored_positions(stored, config, name.partition(".")[0])
-            yield name, sinusoidal_positions(*shape) if stored_table is None else stored_table
         else:
             tensor, axis = stored.get(_marian_name(name), shape=shape), _axis_of_d_model(name)
             yield name, tensor.clone() if axis is None else halves_to_pairs(tensor, axis)
@@ -305,7 +236,13 @@ def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor
     (name,), shape = _stored_as(f"{stack}.embedding.positions", table, config)
     if name not in stored.names:
         return None
-    return halves_to_pairs(stored.get(name, shape=shape), axis=1)
+    positions = halves_to_pairs(stored.get(name, shape=shape), axis=1)
+    if (positions.float() - sinusoidal_positions(*shape)).abs().max() > _ROUNDING:
+        raise CheckpointError(
+            f"{stored.path}: '{name}' are not the formula's positions: only models with these, as "
+            f"MarianMT has them, can be read."
+        )
+    return positions
 
 
 def _marian_name(name: str) -> str:
@@ -334,12 +271,12 @@ def _stored_shapes(
 def _stored_as(name: str, shape: Shape, config: MarianConfig) -> tuple[tuple[str, ...], Shape]:
     """Return the names under which a parameter of ours may be stored, with its shape there."""
     if name == "shared_embedding":
-        projection = ("lm_head.weight",) if config.tied else ()
-        return (*_tables("decoder", config), *projection), (config.target_rows, shape[-1])
-    if name == "own_projection":
-        return ("lm_head.weight",), (config.target_rows, shape[-1])
+        stacks = ("encoder", "decoder") if config.shares else ("decoder",)
+        tables = [f"model.{stack}.embed_tokens.weight" for stack in stacks]
+        shared = ["model.shared.weight"] if config.shares else []
+        return (*shared, *tables, "lm_head.weight"), (config.target_rows, shape[-1])
     if name == "source_embedding":
-        return _tables("encoder", config), (config.number("vocab_size"), shape[-1])
+        return ("model.encoder.embed_tokens.weight",), (config.number("vocab_size"), shape[-1])
     if name == "output_bias":
         return ("final_logits_bias",), (1, config.target_rows)
     if name.endswith("embedding.positions"):
@@ -347,26 +284,15 @@ def _stored_as(name: str, shape: Shape, config: MarianConfig) -> tuple[tuple[str
     return (_marian_name(name),), shape
 
 
-def _tables(stack: str, config: MarianConfig) -> tuple[str, ...]:
-    """Return the names under which the embedding of a stack may be stored."""
-    own = f"model.{stack}.embed_tokens.weight"
-    if not config.shares:
-        return (own,)
-    if not config.tied:  # then `transformers` reads the shared one for neither, where both are
-        return (own, "model.shared.weight")
-    both = (f"model.{name}.embed_tokens.weight" for name in ("encoder", "decoder"))
-    return ("model.shared.weight", *both)
-
-
 def _target_embedding(stored: Stored, config: MarianConfig, target: MarianVocabulary) -> Tensor:
     names, shape = _stored_as("shared_embedding", (config.number("d_model"),), config)
     table = stored.get(*names, shape=shape)
     first, *copies = (name for name in names if name in stored.names)
     for name in copies:
-        if config.tied and not torch.equal(stored.view(name, shape=shape), table):
+        if not torch.equal(stored.view(name, shape=shape), table):
             raise CheckpointError(
-                f"{stored.path}: '{name}' is another matrix than '{first}', but {config.path} says "
-                f"that they are one: write tie_word_embeddings = false there."
+                f"{stored.path}: '{name}' is another matrix than '{first}': only models in which "
+                f"they are one can be read."
             )
     ordered = target.in_our_order(table, config.path)
     start = config.number("decoder_start_token_id")

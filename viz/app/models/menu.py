@@ -18,7 +18,7 @@ from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.marian.config import read_languages
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY
-from transformer.checkpoints.marian.weights import INDICES, MAX_BYTES, PICKLED, weights_files
+from transformer.checkpoints.marian.weights import MAX_BYTES, PICKLED, weights_file
 from transformer.decoding.fast_step import search_weights
 from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED_BY_NAME
@@ -181,12 +181,11 @@ def _bar() -> AbstractContextManager[Progress]:
 def _read(folder: Path, progress: Progress) -> Translator:
     """Read a folder; on a cold disk, the file of its weights takes most of the time."""
     torch.set_num_threads(1)  # of this thread
-    for path in weights_files(folder):
-        with suppress(OSError), opened(path, MAX_BYTES) as (file, size):
-            # the system keeps what was read: the second time takes a few hundredths of a second
-            for done in range(0, size, _CHUNK):
-                progress(done, size + size // 4)  # the rest is for what follows
-                file.read(_CHUNK)
+    with suppress(OSError), opened(weights_file(folder), MAX_BYTES) as (file, size):
+        # the system keeps what was read: the second time takes a few hundredths of a second
+        for done in range(0, size, _CHUNK):
+            progress(done, size + size // 4)  # the rest is for what follows
+            file.read(_CHUNK)
     translator = Translator.load(folder)
     read_alignment(translator)  # damaged settings are refused here, not on a page
     return translator
@@ -201,7 +200,7 @@ MODELS_VARIABLE = "HEADLIGHT_MODELS"
 """Environment variable that names a folder of model folders, ours and those of MarianMT."""
 
 SEPARATOR = os.pathsep
-_OF_MODELS = (checkpoint.WEIGHTS, VOCABULARY, checkpoint.MANIFEST, SOURCE_SPM, PICKLED, *INDICES)
+_OF_MODELS = (checkpoint.WEIGHTS, VOCABULARY, checkpoint.MANIFEST, SOURCE_SPM, PICKLED)
 """Files that only a model has; a `config.json` has to say that it is one of the hub's."""
 
 

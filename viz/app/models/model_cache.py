@@ -21,7 +21,7 @@ PATIENCE = 0.1
 AT_ONCE = 2
 """Models that are loaded at the same time; further ones wait, but no other users do."""
 
-_FILES = (MANIFEST, CONFIG, WEIGHTS, weights.PICKLED, *weights.INDICES, config.TOKENIZER_CONFIG)
+_FILES = (MANIFEST, CONFIG, WEIGHTS, weights.PICKLED, config.TOKENIZER_CONFIG)
 """One of which changes with a model, ours or one of MarianMT."""
 
 Load = Callable[[Path, Progress], Translator]

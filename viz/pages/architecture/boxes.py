@@ -59,11 +59,6 @@ class Box:
 
 def matrices(config: TransformerConfig) -> str:
     """Say which of the embeddings and the projection share a matrix, as all do in the paper."""
-    if config.own_projection:
-        return (
-            "Here source, target and the projection before the softmax have a matrix each; in the "
-            "paper, all share one."
-        )
     if config.source_vocab_size is not None:
         return (
             "Here the source has its own matrix, and the projection before the softmax shares that "
@@ -194,7 +189,6 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
     heads = "one head" if config.h == 1 else f"{config.h} heads at once"
     joint = config.source_vocab_size is None
     pieces = "the joint vocabulary" if joint else "the source's own vocabulary"
-    table = "W" if config.own_projection else "E"
     bias = " Here each subword also has a bias; the paper has none." if config.output_bias else ""
     return (
         *_foot(
@@ -243,8 +237,8 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             title="Linear",
             heading="Linear",
             value=LOGITS,
-            module="own_projection" if config.own_projection else "shared_embedding",
-            equation=rf"x{table}^\top" + (" + b" if config.output_bias else ""),
+            module="shared_embedding",
+            equation=r"xE^\top" + (" + b" if config.output_bias else ""),
             text="A number for each subword of the vocabulary; you see those of this translation. "
             f"{matrices(config)}{bias}",
             paper="§3.4",

@@ -24,7 +24,7 @@ def double(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     else:
         folder = tmp_path_factory.mktemp("marian")
         loaded = Translator.load(
-            marian_folder.write(folder, layers=request.param, decoder=(2, 4, 20), tied=False)
+            marian_folder.write(folder, layers=request.param, decoder=(2, 4, 20))
         )
     loaded.model.double()
     return loaded

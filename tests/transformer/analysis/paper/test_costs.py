@@ -24,9 +24,7 @@ CONFIGS = [
     TransformerConfig(**{**SMALL, "h": 5}, d_k=3, d_v=4),
     TransformerConfig(**{**SMALL, "h": 5}, d_k=3, d_v=4, attention_bias=True),
     TransformerConfig(**SMALL, output_bias=True, source_vocab_size=90, activation="swish"),
-    TransformerConfig(
-        **SMALL, decoder_N=1, decoder_h=4, decoder_d_ff=9, own_projection=True, attention_bias=True
-    ),
+    TransformerConfig(**SMALL, decoder_N=1, decoder_h=4, decoder_d_ff=9, attention_bias=True),
     TransformerConfig(**{**SMALL, "N": 1, "d_model": 7, "h": 1}, positions="learned", d_k=2),
 ]
 

@@ -31,7 +31,7 @@ def exported(tmp_path_factory, checkpoint_folder):
 def test_the_folder_is_complete_and_says_what_it_was_made_from(exported, checkpoint_folder):
     read = ctranslate2.read(exported)
     loaded = checkpoint.load(checkpoint_folder)
-    assert (read.checksum, read.config) == (loaded.checksum, loaded.model.config)
+    assert (read.checksum, read.model.config) == (loaded.checksum, loaded.model.config)
     assert read.tokenizer.model == loaded.tokenizer.model
     assert {*ctranslate2.REQUIRED, domain.FILE, EXPORT} == {
         path.name for path in exported.iterdir()

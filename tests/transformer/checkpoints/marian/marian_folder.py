@@ -48,10 +48,6 @@ def write(
     pickled: bool = False,
     max_length: int = 64,
     scaled: bool = True,
-    tied: bool = True,
-    shards: int = 1,
-    compiled: bool = False,
-    added: Sequence[str] = (),
     spare_rows: int = 0,
     seed: int = 0,
 ) -> Path:
@@ -59,8 +55,8 @@ def write(
 
     `separate` gives each language a vocabulary, `codes` are pieces that ask for a target language,
     `positions` are "" (none), "formula" or "learned". `start` is the decoder's first piece of a
-    model that also has `<s>`; "" is `<pad>`. `more_pieces`, in no text, enlarge the vocabulary;
-    `vocab.json` lacks the `added` tokens, and no token has the `spare_rows` of the embedding.
+    model that also has `<s>`; "" is `<pad>`. `more_pieces`, in no text, enlarge the vocabulary; no
+    token has the `spare_rows` of the embedding.
     """
     folder.mkdir(parents=True, exist_ok=True)
     source, target = spm(SOURCE), spm(TARGET)
@@ -74,13 +70,12 @@ def write(
         vocabulary = decoder_vocabulary = _numbers([*codes, *source_pieces, *target_pieces, *more])
     if start:
         decoder_vocabulary.setdefault("<s>", len(decoder_vocabulary))
-    further = len(added) + spare_rows
     sizes = {"encoder": (layers, h, d_ff), "decoder": decoder or (layers, h, d_ff)}
     config = {
         "model_type": "marian",
         "architectures": ["MarianMTModel"],
-        "vocab_size": len(vocabulary) + further,
-        "decoder_vocab_size": len(decoder_vocabulary) + further,
+        "vocab_size": len(vocabulary) + spare_rows,
+        "decoder_vocab_size": len(decoder_vocabulary) + spare_rows,
         "d_model": d_model,
         **{
             f"{stack}_{name}": size
@@ -95,7 +90,7 @@ def write(
         "pad_token_id": decoder_vocabulary["<pad>"],
         "decoder_start_token_id": decoder_vocabulary[start or "<pad>"],
         "eos_token_id": 0,
-        "tie_word_embeddings": tied,
+        "tie_word_embeddings": True,
         "static_position_embeddings": True,
     }
     _write_json(folder / "config.json", config)
@@ -106,38 +101,15 @@ def write(
     named: dict[str, Any] = {
         "source_lang": source_lang, "target_lang": target_lang, "separate_vocabs": separate,
     }  # fmt: skip
-    if added:
-        flags = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": True}
-        named["added_tokens_decoder"] = {
-            str(number): {"content": token, "special": token.startswith("<"), **flags}
-            for number, token in enumerate(added, start=len(vocabulary))
-        }
-        named["extra_special_tokens"] = [token for token in added if token.startswith("<")]
     _write_json(folder / "tokenizer_config.json", named)
     (folder / "source.spm").write_bytes(source)
     (folder / "target.spm").write_bytes(target)
     stored = {name: tensor.to(dtype) for name, tensor in weights(config, positions, seed).items()}
-    if compiled:
-        stored = {f"_orig_mod.{name}": tensor for name, tensor in stored.items()}
-    file = "pytorch_model.bin" if pickled else "model.safetensors"
-    if shards == 1:
-        _save(stored, folder / file)
-        return folder
-    places = {
-        name: file.replace(".", f"-{1 + i % shards:05}-of-{shards:05}.")
-        for i, name in enumerate(stored)
-    }
-    for place in set(places.values()):
-        _save({name: stored[name] for name in stored if places[name] == place}, folder / place)
-    _write_json(folder / f"{file}.index.json", {"metadata": {}, "weight_map": places})
-    return folder
-
-
-def _save(tensors: dict[str, Tensor], path: Path) -> None:
-    if path.suffix == ".bin":
-        torch.save(tensors, path)
+    if pickled:
+        torch.save(stored, folder / "pytorch_model.bin")
     else:
-        safetensors.torch.save_file(tensors, path, {"format": "pt"})
+        safetensors.torch.save_file(stored, folder / "model.safetensors", {"format": "pt"})
+    return folder
 
 
 def weights(config: dict[str, Any], positions: str, seed: int) -> dict[str, Tensor]:
@@ -156,11 +128,6 @@ def weights(config: dict[str, Any], positions: str, seed: int) -> dict[str, Tens
         tensors["model.decoder.embed_tokens.weight"] = table
     else:
         tensors["model.shared.weight"] = table
-    if not config["tie_word_embeddings"]:
-        tensors["lm_head.weight"] = normal(rows, d, std=d**-0.5)
-        for stack in ("encoder", "decoder"):
-            if not separate:
-                tensors[f"model.{stack}.embed_tokens.weight"] = normal(rows, d, std=d**-0.5)
     tensors["final_logits_bias"] = normal(1, rows, std=0.5)
     for stack, attentions in (
         ("encoder", ("self_attn",)),

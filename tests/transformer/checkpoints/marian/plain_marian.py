@@ -26,15 +26,11 @@ class PlainMarian:
 
     def __init__(self, folder: Path) -> None:
         self.config = json.loads((folder / "config.json").read_text())
-        stored: dict[str, torch.Tensor] = {}
-        for path in folder.glob("*.safetensors"):
-            stored |= safetensors.torch.load_file(path)
-        for path in folder.glob("*.bin"):
-            stored |= torch.load(path, weights_only=True)
-        self.weights = {
-            name.removeprefix("_orig_mod."): tensor.double().numpy()
-            for name, tensor in stored.items()
-        }
+        if (path := folder / "model.safetensors").exists():
+            stored = safetensors.torch.load_file(path)
+        else:
+            stored = torch.load(folder / "pytorch_model.bin", weights_only=True)
+        self.weights = {name: tensor.double().numpy() for name, tensor in stored.items()}
         self.memory = np.empty(0)
         self.patterns: dict[str, list[np.ndarray]] = {}
 
@@ -59,8 +55,7 @@ class PlainMarian:
             x = self.attend(f"{layer}.self_attn", x, x, causal, "decoder_self")
             x = self.attend(f"{layer}.encoder_attn", x, self.memory, None, "cross")
             x = self.network(layer, x)
-        projection = self.weights.get("lm_head.weight", self.table("decoder"))
-        return x @ projection.T + self.weights["final_logits_bias"][0]
+        return x @ self.table("decoder").T + self.weights["final_logits_bias"][0]
 
     def greedy(self, source: list[int], limit: int) -> list[int]:
         """The most probable piece at each step; `<pad>` and `<unk>` are never written."""

@@ -1,7 +1,6 @@
 """SentencePiece cuts and vocab.json numbers: pieces, words and languages of a MarianMT folder."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -65,38 +64,6 @@ def test_an_unknown_character_keeps_its_typed_text(several: Translator) -> None:
     pieces = several.tokenizer.pieces("My 🐈 cat")
     assert ("🐈", UNK) in [(piece.text, piece.id) for piece in pieces]
     assert any("🐈" in notice for notice in several.translate("My 🐈 cat", max_length=5).notices)
-
-
-@pytest.mark.parametrize("legacy", [False, True])
-def test_added_tokens_are_pieces_wherever_they_stand(legacy: bool, tmp_path: Path) -> None:
-    added = ("covid19", "New York", "<x>")
-    folder = marian_folder.write(tmp_path, added=added, spare_rows=2)
-    if legacy:
-        path = folder / "tokenizer_config.json"
-        values = json.loads(path.read_text())
-        listed = values.pop("added_tokens_decoder")
-        path.write_text(json.dumps(values))
-        numbers = {token["content"]: int(number) for number, token in listed.items()}
-        (folder / "added_tokens.json").write_text(json.dumps(numbers))
-    translator = Translator.load(folder)
-    first = len(json.loads((folder / "vocab.json").read_text()))
-    cut = marian_folder.spm_of(marian_folder.SOURCE).EncodeAsPieces
-    expected = [*cut("The "), "covid19", *cut("s in"), "New York", "<x>", *cut(".")]
-    pieces = translator.tokenizer.pieces("The covid19s inNew York<x>.")
-    assert [piece.text for piece in pieces] == expected
-    ids = [piece.id for piece in pieces if piece.text in added]
-    assert marians(translator, ids) == [first, first + 1, first + 2]
-    words = [piece.word for piece in pieces]
-    at = expected.index("covid19")
-    assert words[at - 1] < words[at] < words[at + 1]
-    # the blanks that transformers has; special tokens are left out, as it does
-    text = translator.tokenizer.decode([piece.id for piece in pieces])
-    assert text == "Thecovid19 s inNew York ."
-    # each row is a piece that can be written, with a name or without
-    assert translator.tokenizer.vocab_size == first + 5 + 1  # and `<s>`
-    forced = translator.translate("The cat", prefix=["covid19"], max_length=5).best
-    assert forced.words[0].text == "covid19"
-    assert translator.target_tokenizer.forbidden(["covid19"]).completes("cat", ids[0], last=True)
 
 
 def test_words_are_counted_on_both_sides(separate: Translator) -> None:

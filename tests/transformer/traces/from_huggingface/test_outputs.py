@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -48,30 +48,13 @@ def seq2seq() -> SimpleNamespace:
     )
 
 
-def as_tuple(outputs: SimpleNamespace) -> tuple[Any, ...]:
-    """In the order of `to_tuple`: logits, a cache, decoder, cross, hidden states, encoder."""
-    logits, hidden = torch.zeros(2, 4, 9), (torch.zeros(2, 4, 6),) * 3
-    return (
-        logits,
-        object(),
-        hidden,
-        outputs.decoder_attentions,
-        outputs.cross_attentions,
-        torch.zeros(2, 5, 6),
-        hidden,
-        outputs.encoder_attentions,
-    )
-
-
 def read(**changes: Any) -> AttentionTrace:
     """The first sentence of `seq2seq`, unless something else is given."""
     given: dict[str, Any] = {"outputs": seq2seq(), "tokens": INPUTS, "decoder_tokens": DECODERS}
     return AttentionTrace.from_huggingface(**given | {"tokenizer": TOKENIZER, "index": 0} | changes)
 
 
-@pytest.mark.parametrize(
-    "form", [lambda made: made, lambda made: OrderedDict(vars(made)), as_tuple]
-)
+@pytest.mark.parametrize("form", [lambda made: made, lambda made: OrderedDict(vars(made))])
 def test_an_encoder_decoder_in_a_forward_pass(form) -> None:
     """T5, BART, mBART, NLLB, Marian."""
     trace = read(outputs=form(seq2seq()), decoder_attention_mask=DECODER_MASK, index=1)
@@ -100,16 +83,6 @@ def test_only_the_kinds_that_are_asked_for_are_read() -> None:
     assert trace.encoder_self.shape == (0, 0, 5, 5)
 
 
-@pytest.mark.parametrize("nothing", [(), (None, None)])
-def test_an_encoder_that_was_fused_is_said_to_be(nothing) -> None:
-    made = seq2seq()
-    made.encoder_attentions = nothing
-    trace = read(outputs=made)
-    assert trace.kinds == ("decoder_self", "cross")
-    assert trace.notes[-1].startswith("There is no encoder self-attention: it was computed fused")
-    assert read(kinds=["decoder_self", "cross"]).notes == trace.notes[:-1]
-
-
 def test_frames_of_sound_are_numbered() -> None:
     """Whisper: the mask of its inputs is that of other frames."""
     features = {"input_features": torch.zeros(2, 4, 10), "attention_mask": torch.ones(2, 10)}
@@ -122,15 +95,11 @@ def test_frames_of_sound_are_numbered() -> None:
 PAIR = ["[CLS]", "the", "fris", "##bee", "[SEP]", "it", "fl", "##ies", "[SEP]"]
 
 
-@pytest.mark.parametrize("form", ["named", "tuple", "bare"])
-def test_an_encoder_alone_with_a_pair_of_sentences(form) -> None:
+@pytest.mark.parametrize("named", [True, False])
+def test_an_encoder_alone_with_a_pair_of_sentences(named) -> None:
     """BERT."""
     maps = per_layer([plant(rows(3, 2, 9, 9, seed=1), (2, 1, 7, 3))])
-    outputs: Any = {
-        "named": {"last_hidden_state": torch.zeros(1, 9, 4), "attentions": maps},
-        "tuple": (torch.zeros(1, 9, 4), torch.zeros(1, 4), maps, ()),
-        "bare": maps,
-    }[form]
+    outputs = {"last_hidden_state": torch.zeros(1, 9, 4), "attentions": maps} if named else maps
     trace = AttentionTrace.from_huggingface(outputs, PAIR)
     assert trace.kinds == ("encoder_self",)
     assert read_back(trace, "encoder_self") == (2, 1, "ies", "bee")
@@ -159,9 +128,6 @@ def test_the_second_text_of_a_pair_is_where_the_tokenizer_says_without_padding()
     for start in (-4, True, 99):
         with pytest.raises(InputError, match=f"cannot begin at {start}: give second_start from 1"):
             AttentionTrace.from_huggingface(maps, inputs, index=1, second_start=start)
-    inputs["token_type_ids"] = [[0] * 5 + [1] * 4, [0] * 3 + [1] * 3]
-    with pytest.raises(InputError, match=r"rows of the token_type_ids differ .*padding"):
-        AttentionTrace.from_huggingface(maps, inputs, index=0)
     # one text has type 0 alone, and a decoder's types are of something else
     inputs["token_type_ids"] = torch.zeros(2, 9, dtype=torch.int64)
     assert AttentionTrace.from_huggingface(maps, inputs, index=0).second_start is None
@@ -170,13 +136,10 @@ def test_the_second_text_of_a_pair_is_where_the_tokenizer_says_without_padding()
     assert AttentionTrace.from_huggingface(causal, given).second_start is None
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_a_decoder_alone_in_a_forward_pass(named) -> None:
+def test_a_decoder_alone_in_a_forward_pass() -> None:
     """GPT, Llama: one map for each query head; no position sees a later one."""
     maps = per_layer([plant(rows(2, 4, 4, 4, seed=3, causal=True), (1, 3, 2, 1))])
-    outputs = (
-        {"attentions": maps, "cross_attentions": ()} if named else (torch.zeros(1, 4, 9), maps)
-    )
+    outputs = {"attentions": maps, "cross_attentions": ()}
     trace = AttentionTrace.from_huggingface(outputs, [11, 12, 13, 14], tokenizer=TOKENIZER)
     assert trace.kinds == ("decoder_self",)
     assert trace.causal
@@ -184,17 +147,32 @@ def test_a_decoder_alone_in_a_forward_pass(named) -> None:
     assert read_back(trace, "decoder_self") == (1, 3, "▁t13", "▁t12")
 
 
+def test_a_decoder_that_sees_ahead_is_one_where_that_is_asked_for() -> None:
+    maps = per_layer([rows(2, 2, 4, 4, seed=1)])
+    for kind in ("encoder_self", "decoder_self"):
+        trace = AttentionTrace.from_huggingface({"attentions": maps}, [*"abcd"], kinds=[kind])
+        assert trace.kinds == (kind,)
+
+
+def test_a_layer_without_attention_keeps_its_number() -> None:
+    maps = per_layer([plant(rows(2, 4, 4, 4, seed=3, causal=True), (1, 3, 2, 1))])
+    layers = (None, maps[0], None, maps[1])
+    step = {"attentions": [layers], "sequences": [[11, 12, 13, 14, EOS]]}
+    for gaps in ({"attentions": layers}, step):  # a pass, and the only step of a generation
+        trace = AttentionTrace.from_huggingface(gaps, [11, 12, 13, 14], tokenizer=TOKENIZER)
+        assert trace.head_count("decoder_self") == (0, 4, 0, 4)
+        assert read_back(trace, "decoder_self") == (3, 3, "▁t13", "▁t12")
+        assert trace.notes[0].endswith("these layers alone: 2, 4.")
+
+
 def test_a_decoder_that_reads_what_an_encoder_gave() -> None:
     own = per_layer([plant(rows(2, 2, 3, 3, seed=3, causal=True), (1, 0, 2, 1))])
     cross = per_layer([plant(rows(2, 2, 3, 4, seed=4), (0, 1, 1, 3))])
-    for outputs in (
-        {"attentions": own, "cross_attentions": cross},
-        (torch.zeros(1, 3, 9), own, cross),
-    ):
-        trace = AttentionTrace.from_huggingface(outputs, ["a", "b", "c", "d"], ["x", "y", "z"])
-        assert trace.kinds == ("decoder_self", "cross")
-        assert read_back(trace, "cross") == (0, 1, "y", "d")
-        assert read_back(trace, "decoder_self") == (1, 0, "z", "y")
+    outputs = {"attentions": own, "cross_attentions": cross}
+    trace = AttentionTrace.from_huggingface(outputs, [*"abcd"], [*"xyz"])
+    assert trace.kinds == ("decoder_self", "cross")
+    assert read_back(trace, "cross") == (0, 1, "y", "d")
+    assert read_back(trace, "decoder_self") == (1, 0, "z", "y")
 
 
 def beam_without_rows() -> SimpleNamespace:
@@ -206,63 +184,37 @@ def beam_without_rows() -> SimpleNamespace:
     return made
 
 
-def in_padding() -> np.ndarray:
-    """Attention over five tokens of which the last two are padding."""
-    maps = rows(1, 2, 5, 5, seed=1)
-    maps[..., 3:] = 0
-    return maps
+def assisted() -> SimpleNamespace:
+    """Assisted generation gives the first rows of the prompt in place of those it accepted."""
+    made = generated([sequence([11, 12, 13, 14, 15, EOS], 3, seed=1)])
+    second = [torch.nn.functional.pad(whole[:, :, :1], (0, 1)) for whole in made.attentions[0]]
+    made.attentions = (made.attentions[0], tuple(second), *made.attentions[2:])
+    return made
 
 
-def assisted(accepted: int, window: int = 3) -> tuple[Sequence, SimpleNamespace]:
-    """Steps of assisted generation: rows have keys of candidates behind their own token.
-
-    The second layer looks in a window. `accepted` candidates come from the first call of the model,
-    whose first rows the library gives in place of theirs.
-    """
-    entry = sequence([11, 12, 13, 14, 15, 16, 17, 18, EOS], 4, seed=1)
-    back = np.arange(8)[:, None] - np.arange(8)
-    entry.own[1] = np.where((back >= 0) & (back < window), rows(1, 4, 8, 8, seed=2)[0] + 1, 0)
-    made = generated([entry])
-    steps = [list(step) for step in made.attentions]
-    for step, extra in enumerate([2, 1, 0, 2], start=1):
-        own = steps[step][1][..., -window:]
-        hidden = torch.zeros(*own.shape[:-1], extra)
-        before = torch.zeros(*own.shape[:-1], 2 - extra)
-        steps[step][1] = torch.cat([before, own, hidden], -1)
-    for step in range(1, accepted):
-        for layer, whole in enumerate(steps[0]):
-            row = torch.zeros(1, 4, 1, 4 + step)
-            row[..., :4] = whole[:, :, step - 1 : step]
-            steps[step][layer] = row
-    made.attentions = tuple(map(tuple, steps))
-    return entry, made
-
-
-def test_rows_end_with_their_own_token_whatever_candidates_stand_behind() -> None:
-    """Prompt lookup and assistants on sliding layers; an own weight that rounds to 0 moves none."""
-    entry, made = assisted(0)
-    made.attentions[2][0][:, :2, :, -1] = 0
-    entry.own[0, :2, 5, 5] = 0
-    trace = AttentionTrace.from_huggingface(made, tokenizer=TOKENIZER, normalized=False)
-    np.testing.assert_array_equal(trace.decoder_self, entry.own)
-
-
-def test_labels_in_the_inputs_are_what_a_pass_writes() -> None:
-    trace = read(tokens={**INPUTS, "labels": DECODERS}, kinds=["cross"], decoder_tokens=None)
-    assert trace.labels("cross").queries == ("<s>", "▁t31", "▁t32", "▁t33")
-    classes = {**INPUTS, "labels": torch.tensor([0, 1])}  # of whole texts
-    assert not read(tokens=classes).writes_known
-
-
-@pytest.mark.parametrize("mask", [[1, 0, 1, 1], [0, 1, 1]])
-def test_a_prompt_may_have_a_mask_of_its_own(mask) -> None:
-    """Before it `generate` puts a start token, which that mask does not have."""
+def test_a_prompt_may_have_a_mask_of_its_own() -> None:
     entry = sequence([BOS, 31, 32, 33, 34, EOS], 4, seed=1, source=5)
     made = generated([entry])
-    trace = AttentionTrace.from_huggingface(
-        made, tokenizer=TOKENIZER, decoder_attention_mask=[mask]
-    )
+    mask = [[1, 0, 1, 1]]
+    trace = AttentionTrace.from_huggingface(made, tokenizer=TOKENIZER, decoder_attention_mask=mask)
     assert trace.decoder_tokens == ("<s>", "▁t32", "▁t33", "▁t34")
+
+
+class TwoVocabularies:
+    """A tokenizer as MarianTokenizer with `separate_vocabs` is."""
+
+    all_special_tokens = ("</s>", "<s>")
+    encoder: Final = {"</s>": 0, "<s>": 1, "▁The": 2, "▁dog": 3}
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return [["</s>", "<s>", "▁Der", "▁Hund", "covid19"][id_] for id_ in ids]
+
+
+def test_each_side_is_named_by_its_own_vocabulary() -> None:
+    steps = generated([sequence([1, 2, 3, 0], 1, seed=1, source=4)])
+    trace = AttentionTrace.from_huggingface(steps, [2, 3, 4, 0], tokenizer=TwoVocabularies())
+    assert trace.source_tokens == ("▁The", "▁dog", "covid19", "</s>")
+    assert trace.target_tokens == ("▁Der", "▁Hund", "</s>")
 
 
 def prefix_in_the_cache() -> SimpleNamespace:
@@ -280,53 +232,44 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"index": 2}, r"no index 2 among the 2 sentences .* from 0 to 1"),
         ({"outputs": SimpleNamespace(attentions=None)}, r'set_attn_implementation\("eager"\)'),
         ({"outputs": {"attentions": (None, None)}}, r"output_attentions=True"),
-        ({"outputs": (torch.zeros(1, 4, 9),)}, r"output_attentions=True"),
         ({"outputs": SimpleNamespace(sequences=torch.ones(1, 3).long(),
                                      attentions=((None,), (None,)))}, r"fused attention"),
-        ({"layers": [1]}, r"layers=\[1\] are other layers than the 2 that have weights"),
-        ({"layers": [3, 1]}, r"layers=\[3, 1\] are no numbers of layers: .* rising"),
-        ({"tokens": [[11, 12, 13, 14, -100]] * 2}, r"source hold -100, .* as target_tokens"),
-        ({"target_tokens": [[-100] * 4] * 2}, r"All target_tokens of this sentence are -100"),
         ({"outputs": {"attentions": (torch.zeros(2, 1, 2, 2), torch.zeros(2, 2, 2))}},
          r"of layer 2 has 3 axes, \[2, 2, 2\], and not 4"),
-        ({"tokenizer": None}, r"tokens of the decoder are ids, and there is no tokenizer"),
+        ({"tokenizer": None}, r"tokens of the source are ids, and there is no tokenizer"),
         ({"tokenizer": object()}, r"cannot name ids, having no convert_ids_to_tokens"),
         ({"tokens": [[5] * 5] * 2}, r"no token 5, which is one of the source"),
-        ({"tokens": [["a"] * 4] * 2}, r"encoder self-attention L1 has 5 rows .* 4 tokens"),
+        ({"tokens": [["a"] * 4] * 2}, r"encoder self-attention L1 has 5 rows .* tokens for 4"),
         ({"tokens": ["a", "b", 3.5, "c", "d"]}, r"Token 3 of the source is 3.5 and no string"),
         ({"tokens": [["a"] * 5] * 3}, r"3 rows of tokens or of a mask for a batch of 2"),
-        ({"tokens": "abcde"}, r"one text"),
-        ({"attention_mask": [[1] * 4] * 2}, r"5 tokens of the source and 4 positions in its mask"),
+        ({"tokens": "abcde"}, r"tokens of the source are 'abcde': give a list"),
+        ({"attention_mask": [[1] * 4] * 2}, r"mask has 4 positions and the weights 5"),
         ({"attention_mask": [[0] * 5] * 2}, r"hides every token"),
-        ({"attention_mask": [[1] * 5, [1] * 4]}, r"rows of the attention_mask differ in length"),
         ({"decoder_attention_mask": [[1] * 9] * 2}, r"9 positions"),
         ({"decoder_tokens": None}, r"give decoder_tokens"),
         ({"kinds": ["crossed"]}, r"no kinds of attention \['crossed'\]"),
         ({"kinds": ["encoder_self", "cross"],
           "outputs": {"attentions": seq2seq().encoder_attentions}, "index": 1},
-         r"no weights of cross: choose of encoder_self"),
+         r"no weights of cross: choose other kinds"),
         ({"kinds": ["encoder_self"], "outputs": {"encoder_attentions": (),
                                                  "cross_attentions": seq2seq().cross_attentions}},
-         r"fused attention"),
+         r"no weights of encoder_self: choose other kinds"),
         ({"outputs": {"attentions": True}}, r"attentions are True"),
         ({"languages": ("English", "German")}, r"give Languages\(source, target\)"),
         ({"outputs": generated([sequence([BOS, 31, EOS], 1, 1, 5)] * 2, size=6)},
          r"2 sequences and 6 rows .* output_scores=True"),
         ({"outputs": beam_without_rows(), "decoder_tokens": None, "tokens": None},
-         r"row 1 of the beam, and the outputs hold 1 of its rows"),
+         r"of 1 sentences, and number 1 was to be read"),
         ({"outputs": prefix_in_the_cache(), "tokens": None, "decoder_tokens": None},
-         r"more than the 2 tokens of this call, which a cache"),
-        ({"outputs": SimpleNamespace(logits=torch.zeros(1, 4, 9))},
-         r"without attention, such as Mamba"),
-        ({"outputs": (torch.ones(2, 4, 4) / 4,)}, r"\[2, 4, 4\].* average_attn_weights=False"),
-        ({"outputs": torch.ones(3, 2, 4, 4) / 4}, r"one array, \[3, 2, 4, 4\].* from_arrays"),
-        ({"outputs": {"attentions": per_layer([in_padding()])}, "tokens": [*"abcde"], "index": 0,
-          "attention_mask": [[False, False, False, True, True]]}, r"~mask .* key_padding_mask"),
-        ({"tokens": {**INPUTS, "labels": DECODERS}, "decoder_tokens": None},
-         r"prepare_decoder_input_ids_from_labels"),
-        ({"outputs": assisted(2)[1], "tokens": None, "decoder_tokens": None, "index": None},
-         r"step 2 is that of the first token, as assisted generation"),
-        ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "decoder_tokens": ["a", "b"]},
+         r"not over the 2 tokens of this call .* model once"),
+        ({"outputs": torch.ones(3, 2, 4, 4) / 4}, r"by name: .* or use from_arrays"),
+        ({"outputs": (torch.zeros(1, 4, 9), seq2seq().encoder_attentions)}, r"return_dict=True"),
+        ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "index": None,
+          "attention_mask": ["ab"], "tokens": None, "decoder_tokens": None}, r"of 0 and 1"),
+        ({"outputs": assisted(), "tokens": None, "decoder_tokens": None, "index": None},
+         r"step 2, as assisted generation returns it"),
+        ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "tokens": None,
+          "decoder_tokens": ["a", "b"]},
          r"has 2 tokens, and the model read 2 in its first step"),
         ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "tokens": None,
           "decoder_tokens": None, "attention_mask": [[1]]}, r"mask has 1 position"),
@@ -434,17 +377,8 @@ def test_a_decoder_alone_that_went_on_with_prompts_of_two_lengths(style) -> None
 def test_a_generation_is_named_by_texts_where_there_is_no_tokenizer() -> None:
     made = generated([sequence([11, 12, 13, 14], 2, seed=1)])
     texts = ["Hel", "lo", "Ġworld", "Ġagain"]
-    trace = AttentionTrace.from_huggingface(made, texts)
+    trace = AttentionTrace.from_huggingface(made, decoder_tokens=texts)
     assert trace.decoder_tokens == ("▁Hel", "lo", "▁world")
     assert trace.target_tokens == ("lo", "▁world", "▁again")
     assert trace.target == "Hello world again"
     assert [piece.word for piece in trace.target_pieces] == [0, 1, 2]
-
-
-def test_the_texts_of_a_source_name_no_decoder_that_had_one() -> None:
-    """An encoder-decoder with fused attention in the encoder and across is such a case."""
-    whole = generated([sequence([BOS, 31, 32, EOS], 1, seed=1, source=5)])
-    made = {"sequences": whole.sequences, "decoder_attentions": whole.decoder_attentions}
-    trace = AttentionTrace.from_huggingface(made, ["▁A", "▁dog", "</s>"], tokenizer=TOKENIZER)
-    assert trace.decoder_tokens == ("<s>", "▁t31", "▁t32")
-    assert trace.target_tokens == ("▁t31", "▁t32", "</s>")

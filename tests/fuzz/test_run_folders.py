@@ -119,7 +119,7 @@ def _read(run: Path) -> None:
     is_live(run)
     problems = [log_problem("run", load_log(run / LOG))]
     for sentence in runs.find(run):
-        problems += runs.load_all(sentence)[1]
+        problems += runs.load_all(sentence)[2]
     for problem in filter(None, problems):
         event("a problem is named")
         bounds.assert_plain(problem)

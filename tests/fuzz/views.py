@@ -30,7 +30,7 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
     "training": ({}, {"training_view": "Heads forming"}),
     "architecture": (
         {},
-        *({"arch_view": view} for view in ("parameters", "computation and memory", "norms")),
+        *({"arch_view": view} for view in ("parameters", "computation and memory")),
         {"arch_view": "tables 2 and 3"},
     ),
 }

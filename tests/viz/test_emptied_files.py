@@ -7,6 +7,7 @@ import copy
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from transformer.analysis.corpus.similar_heads import nearest_by_measures
 from transformer.kinds import KINDS
 from viz.lines import pack_sentence
 from viz.notebook import explore
-from viz.pages.roles import corpus_map, corpus_roles, faithful_results, removal_controls
+from viz.pages.roles import corpus_map, faithful_results, removal_controls
 from viz.pages.roles.faithful import erasing_chart, kinds_chart, upper_end
 
 pytestmark = pytest.mark.slow
@@ -127,7 +128,7 @@ def test_the_report_of_the_heads(folder: Path, translator: Translator) -> None:
                 assert corpus_map.role_text(figures)
                 assert corpus_map.interval_verdict(figures, report.sentences)
                 assert corpus_map.importance_text(report, figures)
-                assert len(corpus_roles.table(figures))
+                assert all(starmap(corpus_map.with_interval, figures.measures.items()))
                 assert nearest_by_measures(report, figures.place, 5)
             for curve in report.curves.values():
                 assert all(

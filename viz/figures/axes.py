@@ -25,16 +25,10 @@ def curve_colors(count: int) -> list[str]:
 
 
 VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
-
-OLIVE, PURPLE = "#888800", "#A64AC4"
-"""Colours of values below 0 and above."""
-
-PALE = "#F2F2F2"
-"""Colour of 0 between these two."""
-
+OLIVE, PALE, PURPLE = "#888800", "#F2F2F2", "#A64AC4"
+"""Colours of values below 0, of 0, and above."""
 GREY = "#80868E"
 """Colour of secondary marks, on a light and on a dark page; too faint for text."""
-
 INK = "currentColor"
 """Colour of text: that of the page around the chart, light or dark."""
 
@@ -89,10 +83,7 @@ ALL_WORDS = 30
 
 
 def word_axis(words: Sequence[str], *, title: str | None = None, **more: Any) -> alt.X:
-    """Return the horizontal axis of a sentence's words by their column `place`, from 0.
-
-    `more` are further settings of `alt.Axis`.
-    """
+    """Return the axis of a sentence's words by their column `place`, with `more` of `alt.Axis`."""
     settings: dict[str, Any] = {
         "labelExpr": f"{vega_json(words)}[datum.value]",
         "labelAngle": -45,
@@ -104,10 +95,7 @@ def word_axis(words: Sequence[str], *, title: str | None = None, **more: Any) ->
 
 
 def legend_below(**more: Any) -> alt.Legend:
-    """Return a legend under its chart: a line for each entry, with a short stroke in its colour.
-
-    `more` are further settings of `alt.Legend`.
-    """
+    """Return a legend under its chart, a line for each entry, with `more` of `alt.Legend`."""
     settings: dict[str, Any] = {
         "title": None,
         "orient": "bottom",
@@ -122,10 +110,9 @@ def legend_below(**more: Any) -> alt.Legend:
 def curve_color(
     field: str, names: Sequence[str], colors: Sequence[str] | None = None, **legend: Any
 ) -> alt.Color:
-    """Return a colour for each curve, by its name in a column, with a legend below.
+    """Return a colour for each curve, by its name in a column; see `legend_below`.
 
-    There are at least as many `colors` as names, `curve_colors` by default; `legend` are further
-    settings of `alt.Legend`.
+    There are at least as many `colors` as names, `curve_colors` by default.
     """
     palette = list(colors or curve_colors(len(names)))[: len(names)]
     scale = alt.Scale(domain=list(names), range=palette)
@@ -133,10 +120,7 @@ def curve_color(
 
 
 def named_color(field: str, colors: Mapping[str, str], **legend: Any) -> alt.Color:
-    """Return the colour of each name in a column, with a legend above in the same order.
-
-    `legend` are further settings of `alt.Legend`.
-    """
+    """Return the colour of each name in a column, with a `legend` above in the same order."""
     scale = alt.Scale(domain=list(colors), range=list(colors.values()))
     settings: dict[str, Any] = {"title": None, "orient": "top"}
     return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend(**settings | legend))
@@ -147,8 +131,7 @@ def pair_encoding(
 ) -> tuple[alt.Color, alt.Shape, alt.Size]:
     """Return colour, shape and size of two kinds of marks, both seen where they coincide.
 
-    Their names stand in a column; sizes are areas in square pixels, and `legend` are further
-    settings of `alt.Legend`.
+    Their names stand in a column; sizes are areas in square pixels.
     """
     shared: dict[str, Any] = {"legend": alt.Legend(**{"title": None, "orient": "top"} | legend)}
     shapes, areas = (
@@ -184,15 +167,12 @@ def small_map(
     """
     columns_text, rows_text = display_tokens(keys), row_names(queries, reads=reads, writes=writes)
     rows, columns = (index.ravel() for index in np.indices(weights.shape))
-    table = pd.DataFrame(
-        {
-            "row": rows,
-            "column": columns,
-            "looks": [rows_text[row] for row in rows],
-            "at": [columns_text[column] for column in columns],
-            "weight": weights.ravel().astype(float),
-        }
-    )
+    names = {
+        "looks": [rows_text[row] for row in rows],
+        "at": [columns_text[column] for column in columns],
+    }
+    table = pd.DataFrame({"row": rows, "column": columns, **names})
+    table["weight"] = weights.ravel().astype(float)
     scale = alt.Scale(padding=0)
     opacity = alt.Scale(domain=[0, 1], range=[0, 1])
     tooltip = [

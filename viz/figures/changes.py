@@ -1,4 +1,4 @@
-"""Charts of changes over many lines: by line, beside random sets of heads, and head by head."""
+"""Charts over many lines: changes, random sets of heads beside some, head by head, and offsets."""
 
 import altair as alt
 import numpy as np
@@ -6,16 +6,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from viz.figures.axes import GREY, INK, OLIVE, PURPLE, VIOLET, named_color
+from viz.figures.forms import intervals, rule, tips
 
 Floats = npt.NDArray[np.float64]
 
 BINS = 40
 REMOVED, RANDOM = "these heads", "random heads"
-_HEIGHT, _STRIP, _ROW, _AXIS = 250, 140, 24, 60  # CSS pixels, axes and legends included
-
-
-def _number(name: str, title: str = "", digits: int = 3) -> alt.Tooltip:
-    return alt.Tooltip(f"{name}:Q", title=title or name, format=f"+.{digits}f")
+SIGNED = "+.3f"
 
 
 def lines_chart(changes: Floats, mean: float) -> alt.LayerChart:
@@ -24,11 +21,11 @@ def lines_chart(changes: Floats, mean: float) -> alt.LayerChart:
     table = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "lines": counts})
     x = alt.X("low:Q", bin="binned", title="change of log p per subword, in nats")
     y = alt.Y("lines:Q", title="lines", axis=alt.Axis(tickMinStep=1))
-    tooltip = [_number("low", "from"), _number("high", "to"), alt.Tooltip("lines:Q")]
-    bars = alt.Chart(table[table["lines"] > 0], height=_HEIGHT).mark_bar(color=GREY)
-    rule = alt.Chart(pd.DataFrame({"mean": [mean]})).mark_rule(color=VIOLET, strokeWidth=2)
-    return bars.encode(x, alt.X2("high:Q"), y, tooltip=tooltip) + rule.encode(
-        alt.X("mean:Q"), tooltip=[_number("mean", digits=4)]
+    tooltip = tips(low=("from", SIGNED), high=("to", SIGNED), lines=("", ""))
+    bars = alt.Chart(table[table["lines"] > 0], height=250).mark_bar(color=GREY)
+    line = rule("mean", mean, color=VIOLET, strokeWidth=2)
+    return bars.encode(x, alt.X2("high:Q"), y, tooltip=tooltip) + line.encode(
+        tooltip=tips(mean=("mean", "+.4f"))
     )
 
 
@@ -43,11 +40,10 @@ def controls_chart(change: tuple[float, float, float], controls: Floats) -> alt.
     random = pd.DataFrame({"value": controls, "heads": RANDOM})
     x = alt.X("value:Q", title="mean change, in nats per subword", scale=alt.Scale(zero=True))
     color = named_color("heads", {REMOVED: VIOLET, RANDOM: GREY})
-    tooltip = [alt.Tooltip("heads:N"), _number("value", "mean change", 4)]
-    ticks = alt.Chart(random, height=_STRIP).mark_tick(thickness=2, size=28)
-    bar = alt.Chart(own).mark_rule(strokeWidth=2).encode(alt.X("low:Q"), alt.X2("high:Q"), color)
-    point = alt.Chart(own).mark_point(filled=True, size=90, opacity=1)
-    return ticks.encode(x, color, tooltip=tooltip) + bar + point.encode(x, color, tooltip=tooltip)
+    tooltip = tips("heads", value=("mean change", "+.4f"))
+    ticks = alt.Chart(random, height=140).mark_tick(thickness=2, size=28)
+    change_of_own = intervals(own, x, color, size=90, tooltip=tooltip)
+    return ticks.encode(x, color, tooltip=tooltip) + change_of_own
 
 
 def differences_chart(table: pd.DataFrame, measure: str) -> alt.LayerChart:
@@ -59,9 +55,29 @@ def differences_chart(table: pd.DataFrame, measure: str) -> alt.LayerChart:
     x = alt.X("difference:Q", title=f"{measure}: second minus first", scale=alt.Scale(zero=True))
     color = alt.condition("datum.difference < 0", alt.value(OLIVE), alt.value(PURPLE))
     names = ("first", "second", "difference", "low", "high")
-    tooltip = ["head:N", *(_number(name) for name in names)]
-    base = alt.Chart(table, height=_ROW * len(table) + _AXIS).encode(y, color=color)
-    zero = alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=INK, opacity=0.5)
-    bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q"), alt.X2("high:Q"))
-    points = base.mark_point(filled=True, size=70, opacity=1).encode(x, tooltip=tooltip)
-    return zero.encode(alt.X("zero:Q")) + bars + points
+    tooltip = tips("head", **dict.fromkeys(names, ("", SIGNED)))
+    rows = intervals(table, x, y, size=70, color=color, tooltip=tooltip)
+    chart = rule("zero", 0, color=INK, opacity=0.5) + rows
+    return chart.properties(height=24 * len(table) + 60)
+
+
+def offset_histogram(counts: npt.NDArray[np.integer], color: str) -> alt.Chart:
+    """Draw the share of the rows of a head at each offset, key less query, as far as there are any.
+
+    Args:
+        counts: rows at each offset, `[2 · largest + 1]`, from -largest on.
+        color: colour of the bars.
+    """
+    largest, rows = len(counts) // 2, np.flatnonzero(counts)
+    shown = np.arange(rows.min(), rows.max() + 1) if rows.size else np.array([largest])
+    shares = counts[shown] / max(counts.sum(), 1)
+    table = pd.DataFrame({"offset": shown - largest, "rows": counts[shown], "share": shares})
+    axis = alt.Axis(grid=False, tickMinStep=1, format="d")
+    x = alt.X("left:Q", title="column of the largest weight − row, in subwords", axis=axis)
+    y = alt.Y("share:Q", title="rows", axis=alt.Axis(format="%", tickCount=4))
+    tooltip = tips(offset=("", "+d"), rows=("", ","), share=("", ".1%"))
+    # as wide as the distance of two bars
+    bars = alt.Chart(table, height=220).transform_calculate(
+        left="datum.offset - 0.45", right="datum.offset + 0.45"
+    )
+    return bars.mark_bar(color=color).encode(x, y, x2="right:Q", y2=alt.datum(0), tooltip=tooltip)

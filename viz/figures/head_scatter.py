@@ -9,16 +9,13 @@ from transformer.kinds import KIND_NAMES, Kind
 from viz.draw.labels import head_name, measure_name, role_name
 from viz.draw.palette import COLOR
 from viz.figures.axes import GREY, INK, SLATE, curve_colors, named_color
+from viz.figures.forms import TEXT, tips
 
 PICKED = "picked"
 """Name of the Vega selection of a click on a head, with the fields `layer` and `head` from 0."""
 
-KIND, ROLE = "kind", "role"
-"""Colours that are no measure."""
-
-MIXED = "mixed"
-"""Role of a head in which nothing dominates."""
-
+KIND, ROLE, MIXED = "kind", "role", "mixed"
+"""Two colours that are no measure, and the role of a head in which nothing dominates."""
 AXIS_TITLES: dict[str, str] = {
     "loss without": "loss increase when removed, nats per subword",
     "gradient": "dependence of the loss, nats per subword",
@@ -35,7 +32,6 @@ NAMED = 5
 
 _SHAPES = dict(zip(KIND_NAMES.values(), ("circle", "square", "triangle-up"), strict=True))
 _SCALE = alt.Scale(zero=False, nice=True)
-_HEIGHT = 400  # CSS pixels, without the legend
 
 
 def head_scatter(
@@ -59,25 +55,15 @@ def head_scatter(
         "y": alt.Y("y:Q", title=_axis_title(y), scale=_SCALE, axis=alt.Axis(tickCount=6)),
     }
     shown = alt.selection_point(name="kinds", fields=["attention"], bind="legend")
-    shape = alt.Shape(
-        "attention:N",
-        scale=alt.Scale(domain=list(_SHAPES), range=list(_SHAPES.values())),
-        legend=alt.Legend(
-            title=None,
-            orient="top",
-            symbolFillColor=alt.Undefined if color == KIND else GREY,
-            symbolStrokeWidth=0,
-        ),
-    )
-    tooltip = [
-        alt.Tooltip("name:N", title="head"),
-        alt.Tooltip("role:N"),
-        alt.Tooltip("x_text:N", title=measure_name(x)),
-        alt.Tooltip("y_text:N", title=measure_name(y)),
-    ]
+    fill = alt.Undefined if color == KIND else GREY
+    legend = alt.Legend(title=None, orient="top", symbolFillColor=fill, symbolStrokeWidth=0)
+    scale = alt.Scale(domain=list(_SHAPES), range=list(_SHAPES.values()))
+    shape = alt.Shape("attention:N", scale=scale, legend=legend)
+    columns = {"x_text": (measure_name(x), TEXT), "y_text": (measure_name(y), TEXT)}
     if color not in (KIND, ROLE, x, y):
-        tooltip.append(alt.Tooltip("value:Q", title=measure_name(color), format=".3f"))
-    base = alt.Chart(frame, height=_HEIGHT)
+        columns["value"] = measure_name(color), ".3f"
+    tooltip = tips(name=("head", TEXT), role=("", TEXT), **columns)
+    base = alt.Chart(frame, height=400)
     faded = alt.condition(shown, alt.value(0.7), alt.value(0.05))
     bars = base.mark_rule(color=GREY, aria=False).encode(opacity=faded)
     points = (
@@ -137,23 +123,14 @@ _PLACE = ["kind", "layer", "head"]
 
 
 def _frame(table: pd.DataFrame, x: str, y: str, color: str) -> pd.DataFrame:
-    """Return what is drawn of each head, its place counted from 0."""
-    frame = pd.DataFrame(
-        {
-            "kind": table["kind"],
-            "layer": table["layer"] - 1,
-            "head": table["head"] - 1,
-            "attention": table["kind"].map(KIND_NAMES),
-            "role": [
-                role_name(r, k) or MIXED for r, k in zip(table["role"], table["kind"], strict=True)
-            ],
-        }
+    frame = table[["kind"]].assign(
+        layer=table["layer"] - 1,
+        head=table["head"] - 1,
+        attention=table["kind"].map(KIND_NAMES),
+        role=[role_name(*pair) or MIXED for pair in table[["role", "kind"]].to_numpy()],
     )
-    frame["name"] = [
-        f"{head_name(layer, head)} · {name}"
-        for layer, head, name in zip(frame["layer"], frame["head"], frame["attention"],
-                                     strict=True)
-    ]  # fmt: skip
+    places = frame[["layer", "head", "attention"]].to_numpy()
+    frame["name"] = [f"{head_name(layer, head)} · {name}" for layer, head, name in places]
     for side, name in (("x", x), ("y", y)):
         columns = [name, f"{name} low", f"{name} high"]
         frame[[side, f"{side} low", f"{side} high"]] = table[columns].to_numpy()

@@ -77,10 +77,7 @@ def all_heads(
 ) -> go.Figure:
     """Draw every head of one kind, layers down and heads across, on one scale of colour.
 
-    The weights are `[layer, head, query, key]`, the rest as in `head_map`.
-
-    Raises:
-        InputError, ValueError: as `head_map` does.
+    The weights are `[layer, head, query, key]`, the rest and the errors as in `head_map`.
     """
     drawn = _as_weights(weights, kind)
     check(drawn, Labels(tuple(queries), tuple(keys)), dimensions=4)
@@ -114,10 +111,7 @@ def head_bars(
 ) -> alt.Chart:
     """Draw one row of a map, `[key]`, as bars in the order of the sentence.
 
-    The arguments are those of `head_map`.
-
-    Raises:
-        InputError, ValueError: as `head_map` does.
+    The arguments and the errors are those of `head_map`.
     """
     drawn = _as_weights(weights, kind)
     if drawn.shape != (len(keys),):
@@ -152,9 +146,7 @@ def measures_chart(frame: pd.DataFrame) -> alt.Chart:
     name = next((str(c) for c in frame.columns if c not in ("layer", "head")), None)
     if name is None:
         raise ValueError("a column of numbers is needed beside layer and head")
-    drawn = pd.DataFrame(
-        {"layer": frame["layer"] + 1, "head": frame["head"] + 1, "value": frame[name]}
-    )
+    drawn = (frame[["layer", "head"]] + 1).assign(value=frame[name])
     scale = alt.Scale(scheme="greys")
     if (drawn["value"] < 0).any():
         maximum = float(drawn["value"].abs().max())
@@ -212,8 +204,5 @@ def _lay_out(figure: go.Figure, width: int, height: int, top: int) -> None:
 
 def _ticks(tokens: Sequence[str]) -> dict[str, object]:
     # by position: a word that occurs twice has two rows
-    return {
-        "tickmode": "array",
-        "tickvals": list(range(len(tokens))),
-        "ticktext": [escape(token) for token in display_tokens(tokens)],
-    }
+    texts = [escape(token) for token in display_tokens(tokens)]
+    return {"tickmode": "array", "tickvals": list(range(len(tokens))), "ticktext": texts}

@@ -1,6 +1,7 @@
-"""Figures of the positional encoding (§3.5): waves, similarity of positions, rotation."""
+"""Figures of the positional encoding (§3.5): maps of signed values, waves, similarity, rotation."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
@@ -8,16 +9,137 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.figures.axes import GREY, curve_color, curve_colors
-from viz.figures.signed_maps import (
-    axis_title,
-    dimension_axis,
-    drawn_dimensions,
-    maps,
-    signed_map,
-)
+from viz.draw.wire import block_means, block_size
+from viz.figures.axes import GREY, OLIVE, PURPLE, curve_color, curve_colors
+from viz.figures.forms import by_name, curves, points, tips
 
 Floats = NDArray[np.floating]
+
+SIGNED = tuple(
+    (place, f"rgba{(*bytes.fromhex(color[1:]), opacity)}")
+    for place, color, opacity in (
+        (0.0, OLIVE, 1),
+        (0.5, OLIVE, 0),
+        (0.5, PURPLE, 0),
+        (1.0, PURPLE, 1),
+    )
+)
+"""Olive below 0, purple above, and transparent at 0, for a light and a dark page; these are not
+colours of a kind of attention."""
+
+MAX_CELLS = 256
+"""Largest number of cells along a side of a map, each at least a pixel of a screen.
+
+Of more, a browser would drop some, and false waves would appear: neighbours are averaged."""
+
+MAX_DIMENSIONS = 128
+"""Largest number of dimensions in a map: thinner lines than two pixels would show false bands."""
+
+
+def drawn_dimensions(count: int) -> list[int]:
+    """Select the dimensions that a map draws: all, or evenly spaced pairs of sine and cosine.
+
+    The mean of a pair would hide its wave: of the long ones it is the same at all positions.
+    """
+    step = block_size(count, MAX_DIMENSIONS)
+    return [dimension for dimension in range(count) if dimension // 2 % step == 0]
+
+
+def dimension_axis(drawn: Sequence[int], most: int = 9) -> dict[str, object]:
+    """Return title and at most so many numbered ticks of an axis of dimensions, by their places."""
+    every = next(2**n for n in itertools.count() if len(drawn) <= most * 2**n)
+    places = list(range(0, len(drawn), every))
+    texts = [str(drawn[place]) for place in places]
+    apart = (drawn[2] - drawn[0]) // 2 if len(drawn) > 2 else 1
+    title = "dimension" if apart == 1 else f"dimension, 1 pair in {apart}"
+    return {"title": title, "tickmode": "array", "tickvals": places, "ticktext": texts}
+
+
+def signed_map(
+    values: Floats,
+    most: float,
+    *,
+    hover: str,
+    x: Sequence | None = None,
+    y: Sequence | None = None,
+) -> go.Heatmap:
+    """Draw signed values, `[row, column]`, as a map on one scale with full colour at `most`.
+
+    More than `MAX_CELLS` along a side are averaged; `hover` is Plotly's template of the tooltip.
+    """
+    rows, columns = (block_size(count, MAX_CELLS) for count in values.shape)
+    if rows * columns > 1:
+        y, x = _blocks(y, len(values), rows), _blocks(x, values.shape[1], columns)
+        hover += f"<br>the mean of {rows} × {columns}"
+    return go.Heatmap(
+        z=block_means(values, (rows, columns)),
+        x=x,
+        y=y,
+        zmin=-most,
+        zmax=most,
+        colorscale=SIGNED,
+        hovertemplate=hover + "<extra></extra>",
+        showscale=False,
+    )
+
+
+def axis_title(name: str, count: int) -> str:
+    """Return `dimension`, or `dimension, means of 2` for an averaged axis."""
+    size = block_size(count, MAX_CELLS)
+    return name if size == 1 else f"{name}, means of {size}"
+
+
+def axis_place(index: int, count: int) -> float:
+    """Return the place of one of `count` names on an axis of names, where cells may be averaged."""
+    return index / block_size(count, MAX_CELLS)
+
+
+def _blocks(names: Sequence | None, count: int, size: int) -> Sequence:
+    """Return the middle of each block, or the names of its first and last element."""
+    ends = [(start, min(start + size, count) - 1) for start in range(0, count, size)]
+    if names is None:
+        return [(first + last) / 2 for first, last in ends]
+    return [names[n] if n == m else f"{names[n]} … {names[m]}" for n, m in ends]
+
+
+def maps(
+    heatmaps: Mapping[str, go.Heatmap],
+    *,
+    across: Mapping[str, object],
+    down: Mapping[str, object],
+    height: int,
+    widths: Sequence[float] = (),
+) -> "go.Figure":
+    """Draw maps of the same rows side by side, by their titles, with one colour bar at the right.
+
+    `height` is in CSS pixels; `widths` are relative, equal by default. `across` and `down` are
+    Plotly's settings of each horizontal axis and of the vertical one.
+    """
+    shares = np.array(widths or [1.0] * len(heatmaps))
+    gap = 0.03
+    ends = np.cumsum(shares / shares.sum()) * (1 + gap)
+    starts = ends - shares / shares.sum() * (1 + gap)
+    plain = {"showgrid": False, "zeroline": False, "automargin": True, "ticks": ""}
+    layout: dict[str, object] = {
+        "height": height,
+        "dragmode": False,  # dragging would keep a finger from scrolling the page
+        # above the titles there is space for Plotly's buttons
+        "margin": {"l": 10, "r": 10, "t": 76 if any(heatmaps) else 40, "b": 10},
+        "yaxis": {**plain, "autorange": "reversed", **down},
+    }
+    notes = []
+    for number, (title, heatmap) in enumerate(heatmaps.items(), start=1):
+        left, right = starts[number - 1], ends[number - 1] - gap
+        name = "" if number == 1 else str(number)
+        layout[f"xaxis{name}"] = {**plain, "domain": [left, min(right, 1)], **across}
+        heatmap.xaxis, heatmap.yaxis = f"x{name}", "y"
+        place = {"x": (left + right) / 2, "xref": "paper", "xanchor": "center"}
+        above = {"y": 1, "yref": "paper", "yanchor": "bottom"}
+        notes.append({**place, **above, "text": title, "showarrow": False})
+    heatmap.showscale = True
+    heatmap.colorbar = {"thickness": 10, "outlinewidth": 0}
+    return go.Figure(list(heatmaps.values()), {**layout, "annotations": notes})
+
 
 POINTS = 128  # largest number of dots of a curve; more would hide the line under them
 
@@ -38,7 +160,7 @@ def encoding_map(table: Floats, waves: Floats) -> "go.Figure":
 
 
 def wave_curves(
-    table: Floats, dimensions: Sequence[int], waves: Floats, points: Floats, between: Floats
+    table: Floats, dimensions: Sequence[int], waves: Floats, places: Floats, between: Floats
 ) -> alt.LayerChart:
     """Draw single dimensions as curves: a dot at each position, on its continuous wave.
 
@@ -46,16 +168,13 @@ def wave_curves(
         table: `[position, d_model]`, -1 to 1.
         dimensions: drawn dimensions, from 0.
         waves: `[d_model / 2]`, wavelength of each pair.
-        points: `[point]`, places of the drawn waves, at and between positions.
+        places: `[point]`, of the drawn waves, at and between positions.
         between: `[point, d_model]`, values of the waves there.
     """
-    names = [f"{n}: {_wave(n)}, {waves[n // 2]:,.2f} long" for n in dimensions]
+    names = {f"{n}: {_wave(n)}, {waves[n // 2]:,.2f} long": n for n in dimensions}
     lines, dots = (
-        pd.concat(
-            pd.DataFrame({"dimension": name, "position": places, "value": values[:, n]})
-            for name, n in zip(names, dimensions, strict=True)
-        )
-        for places, values in ((points, between), (np.arange(len(table)), table))
+        by_name("dimension", "value", {x: values[:, n] for x, n in names.items()}, position=at)
+        for at, values in ((places, between), (np.arange(len(table)), table))
     )
     x = alt.X(
         "position:Q",
@@ -63,14 +182,11 @@ def wave_curves(
         axis=alt.Axis(grid=False, tickCount=8, tickMinStep=1),
     )
     y = alt.Y("value:Q", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5))
-    colour = curve_color("dimension", names, labelLimit=320, columns=2)
-    tooltip = ["dimension:N", "position:Q", alt.Tooltip("value:Q", format=".4f")]
+    colour = curve_color("dimension", [*names], labelLimit=320, columns=2)
+    tooltip = tips("dimension", position=("", ""), value=("", ".4f"))
     height = 340 + 28 * -(-len(names) // 2)  # a line of the legend for each two
-    return alt.Chart(lines, height=height).mark_line(strokeWidth=1.5).encode(x, y, colour) + (
-        alt.Chart(dots)
-        .mark_point(size=14, filled=True, opacity=1)
-        .encode(x, y, colour, tooltip=tooltip)
-    )
+    waves_drawn = curves(lines, x, y, colour, width=1.5, height=height)
+    return waves_drawn + points(dots, x, y, colour, size=14, tooltip=tooltip)
 
 
 def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart:
@@ -80,25 +196,18 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
     """
     frame = pd.DataFrame({"dimension": range(2 * len(waves)), "wavelength": np.repeat(waves, 2)})
     ends = [2 * np.pi * 10.0**n for n in range(5)]
-    y = alt.Y(
-        "wavelength:Q",
-        title="wavelength",
-        scale=alt.Scale(type="log", domain=[ends[0], ends[-1]], nice=False),
-        axis=alt.Axis(
-            values=ends,
-            labelExpr="format(2 * pow(10, round(log(datum.value / 6.2831853) / LN10)), ',') + 'π'",
-        ),
-    )
+    scale = alt.Scale(type="log", domain=[ends[0], ends[-1]], nice=False)
+    label = "format(2 * pow(10, round(log(datum.value / 6.2831853) / LN10)), ',') + 'π'"
+    axis = alt.Axis(values=ends, labelExpr=label)
+    y = alt.Y("wavelength:Q", title="wavelength", scale=scale, axis=axis)
     # exactly as wide as the numbers: a rounded end would overlap the last one
     across = alt.Scale(domain=[0, 2 * len(waves)], nice=False)
     x = alt.X("dimension:Q", scale=across, axis=alt.Axis(grid=False, tickCount=4, tickMinStep=1))
-    tooltip = ["dimension:Q", alt.Tooltip("wavelength:Q", format=",.2f")]
+    tooltip = tips(dimension=("", ""), wavelength=("", ",.2f"))
     line = alt.Chart(frame, height=150).mark_line(strokeWidth=1.5, color=GREY)
     marked = frame.iloc[list(dimensions)].assign(ink=curve_colors(len(dimensions)))
-    dots = alt.Chart(marked).mark_point(size=80, filled=True, opacity=1)
-    return line.encode(x, y, tooltip=tooltip) + dots.encode(
-        x, y, tooltip=tooltip, color=alt.Color("ink:N", scale=None)
-    )
+    ink = alt.Color("ink:N", scale=None)
+    return line.encode(x, y, tooltip=tooltip) + points(marked, x, y, ink, size=80, tooltip=tooltip)
 
 
 def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) -> alt.LayerChart:
@@ -118,31 +227,30 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
         drawn = distances % (len(starts) * step) == number * step
         columns = {"distance": distances[drawn], "product": products[number, drawn]}
         rows.append(pd.DataFrame({"from": name, **columns}))
-    x = alt.X(
-        "distance:Q",
-        title="distance k",
-        scale=alt.Scale(domain=[1 - length, length - 1], nice=False),
-        axis=alt.Axis(grid=False, tickMinStep=1),
-    )
+    scale = alt.Scale(domain=[1 - length, length - 1], nice=False)
+    axis = alt.Axis(grid=False, tickMinStep=1)
+    x = alt.X("distance:Q", title="distance k", scale=scale, axis=axis)
     y = alt.Y("product:Q", title="PE(p) · PE(p + k)", scale=alt.Scale(zero=True))
-    tooltip = ["distance:Q", alt.Tooltip("product:Q", format=".4f")]
+    tooltip = tips(distance=("", ""), product=("", ".4f"))
+    color = curve_color("from", names, labelLimit=320, columns=4, symbolType="circle")
     line = alt.Chart(curve, height=420).mark_line(strokeWidth=5, color=GREY, opacity=0.45)
-    dots = alt.Chart(pd.concat(rows)).mark_point(size=26, filled=True, opacity=1)
-    return line.encode(x, y, tooltip=tooltip) + dots.encode(
-        x,
-        y,
-        color=curve_color("from", names, labelLimit=320, columns=4, symbolType="circle"),
-        tooltip=["from:N", *tooltip],
-    )
+    dots = points(pd.concat(rows), x, y, color, size=26, tooltip=[*tips("from"), *tooltip])
+    return line.encode(x, y, tooltip=tooltip) + dots
 
 
 def similarity_map(products: Floats) -> "go.Figure":
     """Draw the product of all pairs of positions: each diagonal has one colour."""
     hover = "positions %{y} and %{x}<br>%{z:.4f}"
-    heatmap = signed_map(products, float(np.abs(products).max()), hover=hover)
-    title = axis_title("position", len(products))
-    across = {"title": title, "side": "top"}
-    return maps({"": heatmap}, across=across, down={"title": title}, height=560)
+    return position_maps({"": products}, float(np.abs(products).max()), hover, 560, side="top")
+
+
+def position_maps(
+    tables: Mapping[str, Floats], most: float, hover: str, height: int, **across: object
+) -> "go.Figure":
+    """Draw maps of all pairs of positions, `[position, position]`, side by side."""
+    title = {"title": axis_title("position", max(map(len, tables.values())))}
+    drawn = {name: signed_map(values, most, hover=hover) for name, values in tables.items()}
+    return maps(drawn, across={**title, **across}, down=title, height=height)
 
 
 def rotation_figure(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from training.schedule import learning_rate
 from viz.figures.axes import curve_color, log_labels, log_ticks, step_axis, tick_label
+from viz.figures.forms import points, tips
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,28 +37,18 @@ def paper_rate(steps: npt.NDArray[np.int64], d_model: int, warmup: int) -> Float
     return np.array([learning_rate(int(step), d_model, warmup) for step in steps])
 
 
-def _warmup_share(steps: Floats, warmup: int) -> Floats:
-    return np.minimum(steps / warmup, 1.0)
-
-
-def _share_left(steps: Floats, warmup: int, last: int) -> Floats:
-    """Return the remaining share of the time after the warmup, 1 to 0."""
-    left: Floats = np.clip((last - steps) / max(last - warmup, 1), 0, 1)
-    return left
-
-
 DECAYS: Mapping[str, Callable[[Floats, int, int], Floats]] = {
-    "constant": lambda steps, warmup, _last: _warmup_share(steps, warmup),
-    "linear": lambda steps, warmup, last: np.minimum(
-        _warmup_share(steps, warmup), _share_left(steps, warmup, last)
+    "constant": lambda steps, warmup, _last: np.minimum(steps / warmup, 1.0),
+    "linear": lambda steps, warmup, last: np.clip(
+        np.minimum(steps / warmup, (last - steps) / max(last - warmup, 1)), 0, 1
     ),
     "cosine": lambda steps, warmup, last: np.where(
         steps <= warmup,
-        _warmup_share(steps, warmup),
-        (1 + np.cos(math.pi * (1 - _share_left(steps, warmup, last)))) / 2,
+        steps / warmup,
+        (1 + np.cos(math.pi * np.clip((steps - warmup) / max(last - warmup, 1), 0, 1))) / 2,
     ),
-    "warmup, stable, decay": lambda steps, warmup, last: np.minimum(
-        _warmup_share(steps, warmup), np.clip((last - steps) / ((1 - STABLE_SHARE) * last), 0, 1)
+    "warmup, stable, decay": lambda steps, warmup, last: np.clip(
+        np.minimum(steps / warmup, (last - steps) / ((1 - STABLE_SHARE) * last)), 0, 1
     ),
 }
 """Share of the peak at each step, as functions of steps, warmup and the last step: the warmup of
@@ -65,10 +56,7 @@ equation 3, then a later decay (Devlin et al. 2019, Loshchilov & Hutter 2017, Hu
 
 
 def sample_steps(last: int, *included: int) -> npt.NDArray[np.int64]:
-    """Sample the steps from 1 to `last` for a curve, and the `included` ones, such as a peak.
-
-    Half of them are evenly spaced, and half evenly on a logarithmic axis.
-    """
+    """Sample the steps from 1 to `last` for a curve, and the `included` ones, such as a peak."""
     even, log = np.linspace(1, last, POINTS), np.geomspace(1, last, POINTS)
     inside = [step for step in included if 1 <= step <= last]
     return np.unique(np.concatenate([even, log, inside]).round().astype(np.int64))
@@ -80,10 +68,7 @@ def schedule_chart(
     *,
     log: bool = False,
 ) -> alt.LayerChart:
-    """Draw curves of a learning rate, steps from 1 and rates by name, with their peaks marked.
-
-    Both axes may be logarithmic, where equation 3 is two straight lines.
-    """
+    """Draw curves of a learning rate, steps from 1 and rates by name, with their peaks marked."""
     height = HEIGHT + 28 * len(curves)  # a line of the legend for each curve
     frame = pd.concat(
         pd.DataFrame({"curve": name, "step": steps, "rate": rates})
@@ -91,46 +76,29 @@ def schedule_chart(
     )
     if log:
         frame = frame[frame["rate"] > 0]  # 0 has no logarithm
-    scale, rate_scale = alt.Scale(zero=True), alt.Scale(zero=True)
+    scale = rate_scale = alt.Scale(zero=True)
     ticks: Any = alt.Undefined  # Vega chooses
     across: dict[str, Any] = {}
     if log:
         # a rate that falls to 0 has no lower end: four decades are drawn
         top = math.ceil(math.log10(frame["rate"].max()))
-        scale = alt.Scale(type="log", nice=False)
-        rate_scale = alt.Scale(type="log", domain=[10.0 ** (top - 4), 10.0**top], nice=False)
         ticks = [10.0**n for n in range(top - 4, top + 1)]
+        scale = alt.Scale(type="log", nice=False)
+        rate_scale = alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False)
         steps = log_ticks(frame["step"])
         if steps is not alt.Undefined:
             # without the count, Vega would drop every second of so many values
             across = {"values": steps, "tickCount": len(steps)}
             across["labelExpr"] = log_labels(steps, "~s")
-    names = list(curves)
-    color = curve_color("curve", names)
+    color = curve_color("curve", list(curves))
     x = step_axis(scale, **across)
-    y = alt.Y(
-        "rate:Q",
-        title="learning rate",
-        scale=rate_scale,
-        axis=alt.Axis(tickCount=5, labelExpr=tick_label("~e"), values=ticks),
-    )
-    tooltip = [
-        alt.Tooltip("curve:N"),
-        alt.Tooltip("step:Q", format=","),
-        alt.Tooltip("rate:Q", format=".4e"),
-    ]
-    lines = (
-        alt.Chart(frame, height=height)
-        .mark_line(strokeWidth=2, clip=True)
-        .encode(x=x, y=y, color=color, tooltip=tooltip)
-    )
+    axis = alt.Axis(tickCount=5, labelExpr=tick_label("~e"), values=ticks)
+    y = alt.Y("rate:Q", title="learning rate", scale=rate_scale, axis=axis)
+    tooltip = tips("curve", step=("", ","), rate=("", ".4e"))
+    line = alt.Chart(frame, height=height).mark_line(strokeWidth=2, clip=True)
+    lines = line.encode(x, y, color, tooltip=tooltip)
     tops = pd.DataFrame(
-        [(name, step, rate) for name, (step, rate) in peaks.items()],
-        columns=["curve", "step", "rate"],
+        [(name, *peak) for name, peak in peaks.items()], columns=["curve", "step", "rate"]
     )
-    dots = (
-        alt.Chart(tops)
-        .mark_point(size=70, filled=True, opacity=1)
-        .encode(x, y, color, tooltip=tooltip)
-    )
+    dots = points(tops, x, y, color, size=70, tooltip=tooltip)
     return lines + dots

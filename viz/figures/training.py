@@ -11,21 +11,18 @@ import pandas as pd
 from training.run.journal import Record
 from training.schedule import cooldown_left, learning_rate
 from viz.figures.axes import CURVE_COLORS, GREY, legend_below, log_ticks, step_axis, tick_label
+from viz.figures.forms import tips
 
 COLORS = CURVE_COLORS[:4]
 """Colours of the runs; a single run has the first for training, the second for validation."""
 
 PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}
 """Fields of a run's schedule."""
-
-MAX_DOTS = 30
-"""Values of a run up to which each has a dot on its line."""
-
-MAX_VALUES = 2_000
-"""Largest number of drawn values of one quantity of a run, more than a chart has pixels."""
+MAX_DOTS, MAX_VALUES = 30, 2_000
+"""Values of a run up to which each has a dot on its line; largest number of drawn values of one
+quantity, more than a chart has pixels."""
 
 HEIGHT = 220  # of a plot without its legend, in CSS pixels
-
 WIDTHS, DASHES = (1.5, 2.5), ([1, 0], [7, 3])
 """Line styles of the first quantity of a chart, and of the second."""
 
@@ -98,44 +95,29 @@ def _layers(
         y=alt.Y("value:Q", title=unit, scale=scale, axis=axis),
         color=_colour(names, fields),
         detail="run:N",
-        tooltip=[
-            alt.Tooltip("run:N"),
-            alt.Tooltip("what:N"),
-            alt.Tooltip("step:Q", format=","),
-            alt.Tooltip("value:Q", format=".4~g"),
-        ],
+        tooltip=tips("run", "what", step=("", ","), value=("", ".4~g")),
     )
-    # a line through a single value would be invisible
-    few = len(frame) <= MAX_DOTS * len(runs)
-    layers = [_line(base, quantities, dots=few and len(quantities) == 1)]
-    if len(quantities) > 1:
-        rare = base.transform_filter(alt.datum.what == quantities[1])
-        layers.append(rare.mark_point(size=28, filled=True, opacity=1))
-    return [*layers, _nearest(base)]
-
-
-def _line(base: alt.Chart, quantities: list[str], *, dots: bool) -> alt.Chart:
-    points = alt.OverlayMarkDef(size=28, filled=True) if dots else False
     if len(quantities) == 1:
-        return base.mark_line(strokeWidth=WIDTHS[0], point=points)
-    legend = legend_below(orient="top", columns=2, symbolSize=400)
-    widths, dashes = (alt.Scale(domain=quantities, range=list(r)) for r in (WIDTHS, DASHES))
-    return base.mark_line(point=points).encode(
-        strokeWidth=alt.StrokeWidth("what:N", scale=widths, legend=legend),
-        strokeDash=alt.StrokeDash("what:N", scale=dashes, legend=legend),
-    )
-
-
-def _nearest(base: alt.Chart) -> alt.Chart:
-    """Draw a ring around the value nearest to the pointer."""
-    selection = alt.selection_point(
+        # a line through a single value would be invisible
+        few = len(frame) <= MAX_DOTS * len(runs)
+        points = alt.OverlayMarkDef(size=28, filled=True) if few else False
+        layers = [base.mark_line(strokeWidth=WIDTHS[0], point=points)]
+    else:
+        legend = legend_below(orient="top", columns=2, symbolSize=400)
+        widths, dashes = (alt.Scale(domain=quantities, range=list(r)) for r in (WIDTHS, DASHES))
+        line = base.mark_line(point=False).encode(
+            strokeWidth=alt.StrokeWidth("what:N", scale=widths, legend=legend),
+            strokeDash=alt.StrokeDash("what:N", scale=dashes, legend=legend),
+        )
+        rare = base.transform_filter(alt.datum.what == quantities[1])
+        layers = [line, rare.mark_point(size=28, filled=True, opacity=1)]
+    # a ring around the value nearest to the pointer
+    near = alt.selection_point(
         on="pointerover", nearest=True, empty=False, clear="pointerout", encodings=["x", "y"]
     )
-    return (
-        base.mark_point(size=90, strokeWidth=2)
-        .encode(opacity=alt.condition(selection, alt.value(1), alt.value(0)))
-        .add_params(selection)
-    )
+    ring = base.mark_point(size=90, strokeWidth=2)
+    seen = alt.condition(near, alt.value(1), alt.value(0))
+    return [*layers, ring.encode(opacity=seen).add_params(near)]
 
 
 def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:

@@ -5,22 +5,16 @@ from typing import TypeAlias
 
 from transformer import AttentionTrace, Translator
 from viz.findings import passes, weights
-from viz.findings.weights import Claim, Finding
+from viz.findings.weights import Finding
 
-__all__ = ["MOST", "PAGES", "Claim", "Finding", "findings", "ranked"]
+__all__ = ["MOST", "PAGES", "Finding", "ranked"]
 
 MOST = 2
 """Largest number of findings that are shown of a page."""
 
-FromWeights: TypeAlias = Callable[[AttentionTrace], Finding | None]
 FromModel: TypeAlias = Callable[[Translator, AttentionTrace], Finding | None]
 
-FROM_WEIGHTS: tuple[FromWeights, ...] = (
-    weights.looked_at,
-    weights.neighbours,
-    weights.sinks,
-    weights.most_decided,
-)
+FROM_WEIGHTS = (weights.looked_at, weights.neighbours, weights.sinks, weights.most_decided)
 FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
     "translate": (passes.hardly_used,),
     "roles": (passes.costliest_head,),
@@ -33,13 +27,6 @@ FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
 
 PAGES = ("heads", *FROM_MODEL)
 """Paths of the pages that have findings on a sentence."""
-
-
-def findings(
-    page: str, trace: AttentionTrace, translator: Translator | None = None
-) -> list[Finding]:
-    """Find what is worth seeing of a sentence on a page, at most `MOST`; see `ranked`."""
-    return ranked(page, trace, translator)[:MOST]
 
 
 def ranked(page: str, trace: AttentionTrace, translator: Translator | None = None) -> list[Finding]:

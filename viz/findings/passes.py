@@ -15,7 +15,7 @@ from transformer.analysis.teacher_forcing import batch_traces
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import display_tokens, named_head, quoted
 from viz.draw.word_links import word_texts
-from viz.findings.weights import Claim, Finding, head_choices, word_cells
+from viz.findings.weights import Finding, head_choices, word_cells
 
 ATTENTION = (costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION)
 SHARPENED = 0.85
@@ -45,7 +45,6 @@ def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None
     return Finding(
         f"The translation hardly uses {quoted(words[number])}: its largest share in a written word "
         f"is {format_number(value)}.",
-        (Claim("use of a source word", (number,), value),),
         strength=1 - value,
         page="translate",
         choices={"where_from": "true"},
@@ -70,11 +69,6 @@ def scaled_score(translator: Translator, trace: AttentionTrace) -> Finding | Non
         f"In {named_head(*head)}, {word} scores {format_number(score)} and gets "
         f"{per_cent(weight)}. With q · k multiplied by √dₖ instead of divided, it would get "
         f"{per_cent(sharper)}.",
-        (
-            Claim("score", (head, query, key), score),
-            Claim("weight", (head, query, key), weight),
-            Claim("weight at another scale", (head, query, key, float(d_k)), sharper),
-        ),
         strength=sharper - weight,
         page="inside",
         choices={**head_choices(head), "word": str(query + 1)},
@@ -90,7 +84,6 @@ def unmasked(translator: Translator, trace: AttentionTrace) -> Finding | None:
     return Finding(
         f"Without its mask, the decoder would give {per_cent(share)} of its attention on this "
         f"sentence to words that come later.",
-        (Claim("share on later words", (), share),),
         strength=share,
         page="masks",
         choices={"kind": "decoder", "mask-view": "remove the mask"},
@@ -108,10 +101,6 @@ def without_positions(translator: Translator, trace: AttentionTrace) -> Finding 
     return Finding(
         f"Without positions in the encoder, the log probability of this translation goes from "
         f"{format_number(before)} to {format_number(after)}.",
-        (
-            Claim("log probability", (), before),
-            Claim("log probability without encoder positions", (), after),
-        ),
         strength=1 - float(np.exp(-abs(after - before))),
         page="positions",
         choices={"pe_view": "Remove positions"},
@@ -132,10 +121,6 @@ def costliest_head(translator: Translator, trace: AttentionTrace) -> Finding | N
         f"No head matters more to this sentence than {named_head(*head)}. Without it, the log "
         f"probability of the translation falls from {format_number(before)} to "
         f"{format_number(after)}.",
-        (
-            Claim("log probability", (), before),
-            Claim("change of log probability without a head", (head,), after - before),
-        ),
         strength=1 - float(np.exp(after - before)) / 2,
         page="roles",
         choices={
@@ -155,11 +140,6 @@ def shares_of_parameters(translator: Translator, _trace: AttentionTrace) -> Find
     return Finding(
         f"Attention holds {per_cent(attention)} of this model's {total / 1e6:.1f} M parameters, "
         f"the feed-forward networks {per_cent(feed_forward)}.",
-        (
-            Claim("share of parameters", ("attention",), attention),
-            Claim("share of parameters", ("feed_forward",), feed_forward),
-            Claim("parameters", (), float(total)),
-        ),
         strength=0.3,
         page="architecture",
         choices={},

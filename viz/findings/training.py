@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from viz.draw import formatting, labels
 from viz.figures.schedule import format_rate, peak_rate
-from viz.findings.weights import Claim, Finding
+from viz.findings.weights import Finding
 
 
 def peak(d_model: int, warmup: int) -> Finding:
@@ -14,7 +14,6 @@ def peak(d_model: int, warmup: int) -> Finding:
     return Finding(
         f"With d_model {d_model} and {warmup:,} warmup steps, the learning rate peaks at step "
         f"{warmup:,}, at {format_rate(rate)}.",
-        (Claim("learning rate", (warmup, d_model, warmup), rate),),
         strength=0.5,
         page="schedule",
         choices={"pairs": f"{d_model} · {warmup}", "steps": str(min(10 * warmup, 1_000_000))},
@@ -32,10 +31,7 @@ def steepest_rise(confidence: Mapping[int, float]) -> tuple[int, int] | None:
 
 
 def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> Finding | None:
-    """Find when the heads of cross-attention formed; see `steepest_rise`.
-
-    `choices` are the URL parameters of the run and its sentence.
-    """
+    """Find when the heads of cross-attention formed; see `steepest_rise`."""
     steps = steepest_rise(confidence)
     if steps is None:
         return None
@@ -44,7 +40,6 @@ def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> F
     return Finding(
         f"Cross-attention sharpens fastest between steps {first} and {second}: mean confidence "
         f"{before} → {after}.",
-        tuple(Claim("mean confidence", (step,), confidence[step]) for step in steps),
         strength=0.5,
         page="training",
         choices={

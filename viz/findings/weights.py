@@ -1,8 +1,7 @@
 """Findings: what they are, and those from the weights of a trace alone, of any model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,24 +27,11 @@ from viz.draw.labels import (
 )
 
 
-class Claim(NamedTuple):
-    """One number of a finding, which can be computed again from the same sentence.
-
-    `measure` names the computation, and `arguments` are its arguments, such as a head and a cell,
-    all from 0.
-    """
-
-    measure: str
-    arguments: tuple[object, ...]
-    value: float
-
-
 @dataclass(frozen=True)
 class Finding:
     """One thing that is worth seeing on a sentence: where, how much or what changed, never why."""
 
     text: str  # one plain sentence
-    claims: tuple[Claim, ...]  # the numbers of the sentence
     strength: float  # how much it is worth seeing, from 0 to 1, by which findings are ranked
     page: str  # path of the page that shows it
     choices: Mapping[str, str] = field(default_factory=dict)  # its parameters in the URL
@@ -73,12 +59,9 @@ MANY = 0.3
 def are_shares(trace: AttentionTrace) -> bool:
     """Return whether every row sums to 1: external arrays may not."""
     return all(
-        bool((heads >= 0).all() and (np.abs(heads.sum(-1) - 1) <= TOLERANCE).all())
+        bool((layer[:n] >= 0).all() and (np.abs(layer[:n].sum(-1) - 1) <= TOLERANCE).all())
         for kind in trace.kinds
-        for heads in (
-            layer[:count]
-            for layer, count in zip(trace.weights(kind), trace.head_count(kind), strict=True)
-        )
+        for layer, n in zip(trace.weights(kind), trace.head_count(kind), strict=True)
     )
 
 
@@ -104,10 +87,6 @@ def looked_at(trace: AttentionTrace) -> Finding | None:
         f"When the model writes {written}, {agreeing} of {total} cross-attention heads "
         f"{'looks' if agreeing == 1 else 'look'} mostly at {read}; {named_head(*head)} gives it "
         f"{per_cent(weight)}.",
-        (
-            Claim("heads that agree on a cell", (query, key), float(agreeing)),
-            Claim("weight", (head, query, key), weight),
-        ),
         strength=min(1.0, 0.5 + agreeing / total),
         page="heads",
         choices={
@@ -120,7 +99,10 @@ def looked_at(trace: AttentionTrace) -> Finding | None:
     )
 
 
-def word_cells(trace: AttentionTrace) -> npt.NDArray[np.bool_] | None:
+Marks = npt.NDArray[np.bool_]
+
+
+def word_cells(trace: AttentionTrace) -> Marks | None:
     """Mark the cells of cross-attention between two words that are spelt differently.
 
     `[query, key]`; between words that are one piece where there are some. None where there is no
@@ -132,15 +114,13 @@ def word_cells(trace: AttentionTrace) -> npt.NDArray[np.bool_] | None:
     spelt = [np.array([t.removeprefix(WORD_START).casefold() for t in tokens]) for tokens in labels]
     for whole in (True, False):
         queries, keys = (_are_words(tokens, trace.special, whole=whole) for tokens in labels)
-        cells: npt.NDArray[np.bool_] = queries[:, None] & keys & (spelt[0][:, None] != spelt[1])
+        cells: Marks = queries[:, None] & keys & (spelt[0][:, None] != spelt[1])
         if cells.any():
             return cells
     return None
 
 
-def _are_words(
-    tokens: tuple[str, ...], special: SpecialTokens, *, whole: bool
-) -> npt.NDArray[np.bool_]:
+def _are_words(tokens: Sequence[str], special: SpecialTokens, *, whole: bool) -> Marks:
     """Mark the tokens with a letter, `[token]`; of pieces, with `whole`, those that are a word."""
     marked = any(token.startswith(WORD_START) for token in tokens)
     starts = [not marked or t in special.tokens or t.startswith(WORD_START) for t in tokens]
@@ -153,14 +133,13 @@ def _are_words(
 
 def neighbours(trace: AttentionTrace) -> Finding | None:
     """Find the layer in which most heads look one token back or ahead; it opens two of them."""
-    layers: list[tuple[int, float, Kind, int, npt.NDArray[np.float64]]] = []
-    for kind in trace.kinds:
-        if kind == "cross":
-            continue
-        for layer, shares in enumerate(neighbour_shares(trace, kind)):  # [side, head]
-            if count := int((shares.max(0) > MOST).sum()):
-                layers.append((count, float(shares.max()), kind, layer, shares))
-    if not layers:
+    layers: list[tuple[int, float, Kind, int, npt.NDArray[np.float64]]] = [
+        (int((shares.max(0) > MOST).sum()), float(shares.max()), kind, layer, shares)
+        for kind in trace.kinds
+        if kind != "cross"
+        for layer, shares in enumerate(neighbour_shares(trace, kind))  # [side, head]
+    ]
+    if not any(count for count, *_ in layers):
         return None
     count, largest, kind, layer, shares = max(layers, key=lambda entry: entry[:2])
     sides = [
@@ -178,15 +157,6 @@ def neighbours(trace: AttentionTrace) -> Finding | None:
     first, *others = [head for _, heads in sides for head in heads[:1]]
     return Finding(
         f"{capitalised(', '.join(texts))} ({per_cent(least)} {share}).",
-        (
-            Claim("heads that look at a neighbour", (kind, layer), float(count)),
-            Claim("least of their shares", (kind, layer), least),
-            *(
-                Claim("share on a neighbour", (Head(kind, layer, n), offset), float(side[n]))
-                for (_, heads), offset, side in zip(sides, (-1, 1), shares, strict=True)
-                for n in heads
-            ),
-        ),
         strength=0.9 * largest,
         page="heads",
         choices={
@@ -213,22 +183,19 @@ def neighbour_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float6
 
 def sinks(trace: AttentionTrace) -> Finding | None:
     """Find the kind of which most heads give most of their weight to the end token."""
-    counts = {kind: end_shares(trace, kind) for kind in trace.kinds}
-    shares = {
-        kind: float((values > MOST).sum() / trace.existing_heads(kind).sum())
-        for kind, values in counts.items()
-    }
+    values = {kind: end_shares(trace, kind) for kind in trace.kinds}
+    existing = {kind: int(trace.existing_heads(kind).sum()) for kind in trace.kinds}
+    shares = {kind: float((x > MOST).sum() / existing[kind]) for kind, x in values.items()}
     if not shares or max(shares.values()) < MANY:
         return None
-    kind = max(shares, key=lambda name: shares[name])
-    heads = int((counts[kind] > MOST).sum())
+    kind = max(shares, key=shares.__getitem__)
+    heads = int((values[kind] > MOST).sum())
     end = next(key for key in trace.labels(kind).keys if key in trace.special.ends)
-    layer, head = map(int, np.unravel_index(counts[kind].argmax(), counts[kind].shape))
+    layer, head = map(int, np.unravel_index(values[kind].argmax(), values[kind].shape))
     return Finding(
-        f"{heads} of {int(trace.existing_heads(kind).sum())} {SCREEN_NAMES[kind]} heads "
+        f"{heads} of {existing[kind]} {SCREEN_NAMES[kind]} heads "
         f"{'gives' if heads == 1 else 'give'} more than half of the weight to {quoted(end)}. "
         "“Without sinks”, under Options, shows the rest.",
-        (Claim("heads on the end token", (kind,), float(heads)),),
         strength=0.3 + shares[kind] / 2,
         page="heads",
         choices=head_choices(Head(kind, layer, head)),
@@ -248,22 +215,17 @@ def end_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float64]:
 
 def most_decided(trace: AttentionTrace) -> Finding | None:
     """Find the head whose largest weights are largest, the end token aside, if it is decided."""
-    values = {
-        kind: np.nan_to_num(measure(by_pieces(trace, kind), kind, "confidence"))
-        for kind in trace.kinds
-    }
-    if not values:
+    places: list[tuple[float, Head]] = []
+    for kind in trace.kinds:
+        values = np.nan_to_num(measure(by_pieces(trace, kind), kind, "confidence"))
+        layer, head = map(int, np.unravel_index(values.argmax(), values.shape))
+        places.append((float(values[layer, head]), Head(kind, layer, head)))
+    value, place = max(places, key=lambda pair: pair[0], default=(0.0, Head("cross", 0, 0)))
+    if value <= MOST or len(trace.labels(place.kind).keys) < 2:
         return None
-    kind = max(values, key=lambda name: float(values[name].max()))
-    layer, head = map(int, np.unravel_index(values[kind].argmax(), values[kind].shape))
-    value = float(values[kind][layer, head])
-    if value <= MOST or len(trace.labels(kind).keys) < 2:
-        return None
-    place = Head(kind, layer, head)
     return Finding(
         f"{capitalised(named_head(*place))} is the most decided head: the largest weight of a row "
         f"is {format_number(value)} on average.",
-        (Claim("largest weight of a row", (place,), value),),
         strength=0.1,
         page="heads",
         choices=head_choices(place),

@@ -1,7 +1,7 @@
 """The page “Masks”: visible keys in a padded batch, and leaks without a mask (§3.1, §3.2.3)."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import altair as alt
 import numpy as np
@@ -31,7 +31,8 @@ from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import PADDING, MaskGrid, Row, describe_row, encode_masks, row_of
-from viz.figures.axes import GREY, INK, bare_axis, pair_encoding, vega_json
+from viz.figures.axes import GREY, INK, bare_axis, vega_json
+from viz.figures.forms import TEXT, dumbbells, tips
 
 VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "remove the mask"
 IN_USE = "in use"
@@ -84,7 +85,6 @@ def _grids(
     picture: DeltaGenerator,
     description: DeltaGenerator,
 ) -> None:
-    """Draw the masks of the batch as grids, and describe one row."""
     batch = batch_traces(traces)
     labels = masking.labels(batch, kind)
     with row:
@@ -103,7 +103,10 @@ def _grids(
     real = masking.real_queries(batch, kind)
     columns = [masking.real_queries(batch, "encoder_self")] if kind == "cross" else []
     titles = _titles(real, *columns)
-    names = [_row_names(batch, kind, number) for number in range(len(labels))]
+    names = list(map(row_names, batch.source_tokens))
+    if kind != "encoder_self":
+        pairs = zip(batch.decoder_tokens, batch.target_tokens, strict=True)
+        names = [row_names(reads, reads=reads, writes=writes) for reads, writes in pairs]
     title = f"{capitalised(KIND_TITLES[kind])}, {_NAMES[mask]}"
     with picture:
         # cross-attention has no causal mask, so both masks together are that of padding
@@ -133,28 +136,16 @@ def _grids(
     show_code(batch_code(traces), code)
 
 
-def _row_names(batch: TraceBatch, kind: Kind, sentence: int) -> list[str]:
-    if kind == "encoder_self":
-        return row_names(batch.source_tokens[sentence])
-    reads, writes = batch.decoder_tokens[sentence], batch.target_tokens[sentence]
-    return row_names(reads, reads=reads, writes=writes)
-
-
 def _titles(*real: npt.NDArray[np.bool_]) -> list[str]:
-    """Count the real tokens and the padding of each sentence, `[sentence, position]`.
+    """Count the real tokens and the padding of each sentence, `[sentence, position]`."""
 
-    Rows and columns are given one by one where they are of different texts.
-    """
+    def size(real: npt.NDArray[np.bool_], thing: str) -> str:
+        padding = int((~real).sum())
+        return counted(int(real.sum()), thing) + (f" + {padding} padding" if padding else "")
+
     things = ("token",) if len(real) == 1 else ("row", "column")
-    return [
-        f"Sentence {number}: {', '.join(map(_with_padding, sides, things))}"
-        for number, sides in enumerate(zip(*real, strict=True), start=1)
-    ]
-
-
-def _with_padding(real: npt.NDArray[np.bool_], thing: str) -> str:
-    padding = int((~real).sum())
-    return counted(int(real.sum()), thing) + (f" + {padding} padding" if padding else "")
+    sizes = (map(size, sides, things) for sides in zip(*real, strict=True))
+    return [f"Sentence {n}: {', '.join(texts)}" for n, texts in enumerate(sizes, start=1)]
 
 
 def _explain_grids(kind: Kind, languages: Languages) -> None:
@@ -167,22 +158,15 @@ def _explain_grids(kind: Kind, languages: Languages) -> None:
         f"after {languages.with_article('source', 'one')}: the mask hides only padding, so “both” "
         "is the padding mask.",
     }
+    functions = padding_mask, causal_mask, padding_and_causal_mask, attention_scores
     explain(
         "Each row is a position, each column a token that it may or may not see. Padding makes all "
         f"sentences of a batch equally long. {which_mask[kind]} A mask adds −∞ to a score before "
-        "the softmax, so the weight is exactly 0."
-        + sources(
-            "§3.2.3, equation 1",
-            padding_mask,
-            causal_mask,
-            padding_and_causal_mask,
-            attention_scores,
-        )
+        "the softmax, so the weight is exactly 0." + sources("§3.2.3, equation 1", *functions)
     )
 
 
 def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerator) -> None:
-    """Draw what the decoder reads and writes, for each sentence."""
     with picture:
         st.subheader("Follow a line: the decoder reads what it wrote one step before", anchor=False)
         titles = _titles(masking.real_queries(batch, "decoder_self"))
@@ -201,7 +185,6 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
 
 
 def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
-    """Draw the leaks without the mask, and the change of the loss."""
     leaks, losses = st.columns(2, gap="large")
     picture = losses.container(key="mask-losses")
     with losses:
@@ -240,12 +223,12 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
             loss_chart(tokens, masked.loss[sentence], unmasked.loss[sentence]),
             alt="The loss on each next word, with the mask and without it.",
         )
-        if unmasked.hides[sentence]:
-            share = f"{unmasked.mean_shares[sentence]:.1%}"
-            st.text(f"Attention to {HIDDEN[kind]} in this sentence: {share}.")
-        else:
-            hidden = "later token" if kind == "decoder_self" else "padding"
-            st.text(f"This sentence has no {hidden}, so nothing leaks into it.")
+        share, hidden = f"{unmasked.mean_shares[sentence]:.1%}", "padding"
+        if kind == "decoder_self":
+            hidden = "later token"
+        leaked = f"Attention to {HIDDEN[kind]} in this sentence: {share}."
+        nothing = f"This sentence has no {hidden}, so nothing leaks into it."
+        st.text(leaked if unmasked.hides[sentence] else nothing)
     show_code(
         batch_code(traces),
         f"""
@@ -278,10 +261,9 @@ _MEANING: dict[Kind, str] = {
 
 
 def _explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
-    """Draw the figures of the whole batch, and explain them."""
     with st.container(horizontal=True, gap="medium"):
-        st.metric("Loss with the mask", f"{masked.mean_loss:.3f} nats", width="content")
-        st.metric("Loss without it", f"{unmasked.mean_loss:.3f} nats", width="content")
+        for label, losses in (("Loss with the mask", masked), ("Loss without it", unmasked)):
+            st.metric(label, f"{losses.mean_loss:.3f} nats", width="content")
         st.metric(
             f"Attention to {HIDDEN[kind]}, whole batch",
             f"{unmasked.to_hidden.mean():.1%}",
@@ -303,11 +285,11 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     """
     hides = unmasked.hides
     if not hides.any():
-        reason = "has one position" if kind == "decoder_self" else "is padded"
-        scope = "Every" if kind == "decoder_self" else "No"
+        every = "every sentence of this batch has one position"
+        reason = every if kind == "decoder_self" else "no sentence of this batch is padded"
         return (
-            f"Add a sentence of another length: {scope.lower()} sentence of this batch {reason}, "
-            "so this mask hides nothing and the loss stays the same."
+            f"Add a sentence of another length: {reason}, so this mask hides nothing and the loss "
+            "stays the same."
         )
     with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
     which = "longer" if kind == "decoder_self" else "padded"
@@ -323,32 +305,24 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     if not hides.all():  # there the loss differs by rounding alone
         largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[~hides]))
         rounding = f"up to rounding, {largest:.0e} nats at most" if largest else "to the last digit"
-        lack = "one position" if kind == "decoder_self" else "no padding"
-        others = (
-            f" {capitalised(_sentences(~hides))} {'has' if (~hides).sum() == 1 else 'have'} "
-            f"{lack}: the loss is the same {rounding}."
-        )
-    if abs(change) < SAME:
-        return f"Without the mask the loss stays at {with_mask:.3f} nats.{others}"
-    if not abs(change) > 2 * error:
-        return (
-            f"Without the mask the loss goes {numbers}: by "
-            f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f} (two standard "
-            f"errors over {counted(pieces, 'subword')}), which may be no change at all."
-            f"{others}"
-        )
-    slightly = " slightly" if abs(change) < SMALL else ""
+        has = "has" if (~hides).sum() == 1 else "have"
+        lack = f"{has} {'one position' if kind == 'decoder_self' else 'no padding'}"
+        others = f" {capitalised(_sentences(~hides))} {lack}: the loss is the same {rounding}."
+    leaks = f"what leaks from {HIDDEN[kind]}"
+    verb, meaning = "falls", "what leaks in happens to help on these sentences"
     if change > 0:
-        return (
-            f"Without the mask the loss **rises**{slightly}, {numbers}: this model was trained "
-            f"with the mask, and what leaks from {HIDDEN[kind]} disturbs it.{others}"
-        )
-    meaning = (
-        f"the model uses what leaks from {HIDDEN[kind]}, although it was trained without it"
-        if kind == "decoder_self"
-        else "what leaks in happens to help on these sentences"
-    )
-    return f"Without the mask the loss **falls**{slightly}, {numbers}: {meaning}.{others}"
+        verb, meaning = "rises", f"this model was trained with the mask, and {leaks} disturbs it"
+    elif kind == "decoder_self":
+        meaning = f"the model uses {leaks}, although it was trained without it"
+    slightly = " slightly" if abs(change) < SMALL else ""
+    verdict = f"**{verb}**{slightly}, {numbers}: {meaning}"
+    if abs(change) < SAME:
+        verdict = f"stays at {with_mask:.3f} nats"
+    elif not abs(change) > 2 * error:
+        by = f"{format_difference(without_mask, with_mask, 3)} ± {2 * error:.3f}"
+        errors = f"two standard errors over {counted(pieces, 'subword')}"
+        verdict = f"goes {numbers}: by {by} ({errors}), which may be no change at all"
+    return f"Without the mask the loss {verdict}.{others}"
 
 
 def _sentences(selected: npt.NDArray[np.bool_]) -> str:
@@ -359,10 +333,6 @@ def _sentences(selected: npt.NDArray[np.bool_]) -> str:
 Floats = npt.NDArray[np.float64]
 
 LEAKED = "#9166CC"  # visible on a light and on a dark page
-_SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (
-    ("reads", "right", 14),
-    ("predicts", "left", -14),
-)
 WITH, WITHOUT = "with the mask", "without it"
 
 _LINE = 24  # CSS pixels of a token in a list
@@ -387,14 +357,12 @@ def shift_chart(
         # both sides together, so that a piece is marked in the same way on each
         shown = display_tokens([*read, *written])
         left = _APART * sentence
-        for position in range(len(read)):
-            opacity = _FADED if written[position] == PADDING else 1.0
-            rows.append((left, position, "reads", shown[position], opacity))
-            rows.append((left + 1, position, "predicts", shown[len(read) + position], opacity))
-            if position and written[position] != PADDING:
-                text = f"position {position} predicts “{shown[position]}”, "
-                text += f"position {position + 1} reads it"
-                ends.append((left + 1, position - 1, left, position, text))
+        for n, (before, after) in enumerate(zip(shown, shown[len(read) :], strict=False)):
+            opacity = _FADED if written[n] == PADDING else 1.0
+            rows += [(left, n, "reads", before, opacity), (left + 1, n, "predicts", after, opacity)]
+            if n and written[n] != PADDING:
+                text = f"position {n} predicts “{before}”, position {n + 1} reads it"
+                ends.append((left + 1, n - 1, left, n, text))
     tokens = pd.DataFrame(rows, columns=["column", "position", "side", "token", "opacity"])
     lines = pd.DataFrame(ends, columns=["written", "from", "read", "to", "text"])
     headings = pd.DataFrame({"column": _APART * np.arange(len(titles)) - _MARGIN, "title": titles})
@@ -405,45 +373,29 @@ def shift_chart(
     axis = bare_axis(values=columns, labelExpr=names, orient="top", **_PLAIN)
     x = alt.X("column:Q", title=None, scale=scale, axis=axis)
     y = alt.Y("position:O", title=None, axis=bare_axis(labelExpr="datum.value + 1", **_PLAIN))
-    texts = [
-        alt.Chart(tokens)
-        .transform_filter(alt.datum.side == side)
-        .mark_text(align=align, dx=dx, fontSize=13, limit=125, color=INK)
-        .encode(x, y, text="token:N", opacity=alt.Opacity("opacity:Q", scale=None), tooltip="token")
-        for side, align, dx in _SIDES
-    ]
+    reads_side = "datum.side == 'reads'"
+    align, dx = (alt.expr(f"{reads_side} ? {x}") for x in ("'right' : 'left'", "14 : -14"))
+    texts = alt.Chart(tokens).mark_text(align=align, dx=dx, fontSize=13, limit=125, color=INK)
+    faded = alt.Opacity("opacity:Q", scale=None)
+    texts = texts.encode(x, y, faded, text="token:N", tooltip="token")
     line = alt.Chart(lines).mark_rule(color=GREY, strokeWidth=1.5, xOffset=-18, x2Offset=18)
-    rules = line.encode(
-        x=alt.X("written:Q"),
-        x2="read:Q",
-        y=alt.Y("from:O"),
-        y2="to:O",
-        tooltip=alt.Tooltip("text:N", title="shift right"),
-    )
+    ends_of_line = {"x": "written:Q", "x2": "read:Q", "y": "from:O", "y2": "to:O"}
+    rules = line.encode(**ends_of_line, tooltip=alt.Tooltip("text:N", title="shift right"))
     heading = alt.Chart(headings).mark_text(align="left", fontSize=14, fontWeight=600, color=INK)
-    layers = [*texts, rules, heading.encode(x=x, y=alt.value(-36), text="title:N")]
+    layers = [texts, rules, heading.encode(x=x, y=alt.value(-36), text="title:N")]
     width = round(_UNIT * (last + _MARGIN))
     return alt.LayerChart(layer=layers, width=width, height=alt.Step(_LINE))
 
 
 def share_chart(to_hidden: Floats) -> alt.LayerChart:
     """Draw the share of each head's attention, `[layer, head]`, on keys the mask would hide."""
-    layer, head = np.indices(to_hidden.shape)
-    frame = pd.DataFrame(
-        {
-            "layer": layer.ravel() + 1,
-            "head": head.ravel() + 1,
-            "share": to_hidden.ravel(),
-        }
-    )
+    layer, head = (place.ravel() + 1 for place in np.indices(to_hidden.shape))
+    frame = pd.DataFrame({"layer": layer, "head": head, "share": to_hidden.ravel()})
+    share = alt.Tooltip("share:Q", title="attention to hidden tokens", format=".4%")
     base = alt.Chart(frame, height=alt.Step(40)).encode(
         x=alt.X("head:O", axis=bare_axis(labelAngle=0, orient="top", **_PLAIN)),
         y=alt.Y("layer:O", axis=bare_axis(**_PLAIN)),
-        tooltip=[
-            alt.Tooltip("layer:O"),
-            alt.Tooltip("head:O"),
-            alt.Tooltip("share:Q", title="attention to hidden tokens", format=".4%"),
-        ],
+        tooltip=[alt.Tooltip("layer:O"), alt.Tooltip("head:O"), share],
     )
     # a scale of opacity: pale means little on a light and on a dark page
     opacity = alt.Scale(domain=[0, 1], range=[0.06, 0.9])
@@ -460,25 +412,16 @@ def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.L
     All are `[target]`; the loss is -log p in nats, and NaN at padding.
     """
     names = display_tokens(tokens)
-    frame = pd.DataFrame({"position": range(len(names)), WITH: masked, WITHOUT: unmasked})
-    frame["token"] = names
-    frame["change"] = unmasked - masked
-    frame = frame.dropna()
-    long = frame.melt(["position", "token", "change"], var_name="mask", value_name="nats")
-    y = alt.Y(
-        "position:O",
-        title="next token",
-        axis=bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120, **_PLAIN),
+    columns = {"position": range(len(names)), "token": names, "change": unmasked - masked}
+    axis = bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120, **_PLAIN)
+    change = {"nats": ("", ".4f"), "change": ("changed by", "+.4f")}
+    return dumbbells(
+        pd.DataFrame({**columns, WITH: masked, WITHOUT: unmasked}).dropna(),
+        "mask",
+        {WITH: GREY, WITHOUT: LEAKED},
+        (150, 60),
+        x=alt.X("nats:Q", title="nats", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=5)),
+        y=alt.Y("position:O", title="next token", axis=axis),
+        height=alt.Step(_LINE),
+        tooltip=tips(token=("next token", TEXT), mask=("", TEXT), **change),
     )
-    tooltip = [
-        alt.Tooltip("token:N", title="next token"),
-        alt.Tooltip("mask:N"),
-        alt.Tooltip("nats:Q", format=".4f"),
-        alt.Tooltip("change:Q", title="changed by", format="+.4f"),
-    ]
-    rule = alt.Chart(frame).mark_rule(color=GREY, strokeWidth=1.5)
-    rules = rule.encode(x=alt.X(f"{WITH}:Q"), x2=f"{WITHOUT}:Q", y=y)
-    color, shape, size = pair_encoding("mask", {WITH: GREY, WITHOUT: LEAKED}, (150, 60))
-    x = alt.X("nats:Q", title="nats", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=5))
-    dots = alt.Chart(long, height=alt.Step(_LINE)).mark_point(filled=True, opacity=1)
-    return rules + dots.encode(x, y, color, shape, size, tooltip=tooltip)

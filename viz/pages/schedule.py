@@ -13,19 +13,12 @@ from viz.app.chrome.fields import choose_one, whole_number
 from viz.app.sentence import worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.labels import quoted
-from viz.figures.schedule import (
-    DECAYS,
-    paper_rate,
-    peak_rate,
-    sample_steps,
-    schedule_chart,
-)
+from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 from viz.findings.training import peak
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
 """d_model and warmup, as in the URL."""
-MAX_STEPS = 1_000_000
-MAX_WIDTH = 65_536
+MAX_STEPS, MAX_WIDTH = 1_000_000, 65_536
 BUNDLED_RUN = "the bundled model's last run"
 _PAIR = re.compile(r"\s*(\d{1,7})\s*(?:·|[^\d\s]|\s)\s*(\d{1,7})\s*")
 
@@ -65,7 +58,9 @@ def show() -> None:
         return
     curves, peaks = _curves(pairs, steps, decays)
     if bundled:
-        curves[BUNDLED_RUN] = _bundled_rates()
+        run = [record for record in journal.read(BUNDLED / "run.jsonl") if "lr" in record]
+        rates = [float(record["lr"]) for record in run]
+        curves[BUNDLED_RUN] = [int(record["step"]) for record in run], rates
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key="schedule-picture"):
         altair_chart(
@@ -92,13 +87,13 @@ def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:
     for text in texts:
         match = _PAIR.fullmatch(text)
         d_model, warmup = (int(match[1]), int(match[2])) if match else (0, 0)
-        if not (1 <= d_model <= MAX_WIDTH and 1 <= warmup <= MAX_STEPS):
+        if 1 <= d_model <= MAX_WIDTH and 1 <= warmup <= MAX_STEPS:
+            pairs[f"d_model {d_model}, warmup {warmup:,}"] = (d_model, warmup)
+        else:
             st.text(
                 f"{quoted(text)} is not a pair of a width up to {MAX_WIDTH:,} and a warmup up to "
                 f"{MAX_STEPS:,} steps: write 512 · 4000."
             )
-            continue
-        pairs[f"d_model {d_model}, warmup {warmup:,}"] = (d_model, warmup)
     return pairs
 
 
@@ -144,8 +139,3 @@ def _code(
                 peaks[name] = warmup, peak_rate(d_model, warmup){decays}{run * bundled}
         figure = schedule_chart(curves, peaks, log={log})
     """  # fmt: skip
-
-
-def _bundled_rates() -> tuple[list[int], list[float]]:
-    records = [record for record in journal.read(BUNDLED / "run.jsonl") if "lr" in record]
-    return [int(record["step"]) for record in records], [float(record["lr"]) for record in records]

@@ -5,13 +5,7 @@ import pytest
 from training.run.journal import Record
 from training.schedule import learning_rate
 from viz.draw.palette import COLOR
-from viz.figures.training import (
-    COLORS,
-    MAX_VALUES,
-    learning_rate_chart,
-    run_chart,
-    values_left_out,
-)
+from viz.figures.training import COLORS, MAX_VALUES, learning_rate_chart, run_chart, values_left_out
 
 PLAN: Record = {"d_model": 256, "warmup": 100, "lr_factor": 2.0, "steps": 120, "cooldown": 40}
 SETTINGS: Record = {"step": 0, **PLAN}

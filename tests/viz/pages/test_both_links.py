@@ -16,8 +16,8 @@ from transformer.analysis.both_directions import FILE, BothSettings, align_both,
 from transformer.text.languages import OURS
 from viz.app.chrome.explanations import as_markdown
 from viz.draw.labels import quoted
-from viz.pages.translate import both_links
-from viz.pages.translate.both_links import TITLE, BothLinks, both_method
+from viz.pages.translate import maps
+from viz.pages.translate.maps import BOTH_TITLE, BothLinks, both_method
 
 FORWARD = AlignmentSettings(0, 2, "reads", "weights", "each")
 BACK = AlignmentSettings(1, None, "writes", "norm", "each")
@@ -65,7 +65,7 @@ def test_both_models_link_the_words(serve, models, monkeypatch) -> None:
     assert made in meta["caption"]
     # the code below names the folders as the menu does
     monkeypatch.chdir(models[0].parent)
-    assert computed(blocks(app)[TITLE]) == solid
+    assert computed(blocks(app)[BOTH_TITLE]) == solid
 
 
 def test_both_maps_the_rule_and_the_error_are_stated() -> None:
@@ -113,17 +113,17 @@ def test_the_settings_are_read_again_only_after_a_file_of_theirs_changed(
         read.append(read_both(*both))
         return read[-1]
 
-    monkeypatch.setattr(both_links, "read_both", reads)
+    monkeypatch.setattr(maps, "read_both", reads)
     (models[0] / FILE).write_text(BothSettings(FORWARD, BACK, "union").to_json(reverse))
     for _ in range(2):
-        assert both_links.settings_of_both(translator, reverse).rule == "union"
+        assert maps.settings_of_both(translator, reverse).rule == "union"
     assert len(read) == 1
     (models[0] / FILE).write_text(BothSettings(FORWARD, BACK, "grow-diag").to_json(reverse))
-    assert both_links.settings_of_both(translator, reverse).rule == "grow-diag"
+    assert maps.settings_of_both(translator, reverse).rule == "grow-diag"
     (models[0] / FILE).unlink()
-    assert both_links.settings_of_both(translator, reverse).rule == "intersection"
+    assert maps.settings_of_both(translator, reverse).rule == "intersection"
     (models[1] / ALIGNMENT).write_text(BACK.to_json())
-    assert both_links.settings_of_both(translator, reverse).reverse == BACK
+    assert maps.settings_of_both(translator, reverse).reverse == BACK
     assert len(read) == 4
 
 
@@ -133,4 +133,4 @@ def test_without_a_model_of_the_other_direction_there_is_no_choice(
     dutch = write_reverse(trained_folder, tmp_path / "dutch", ("Dutch", "French"))
     app = serve("translate", checkpoint=dutch, text=SENTENCE, links="both directions")
     assert not any(group.key == "links" for group in app.button_group)
-    assert TITLE not in blocks(app)
+    assert BOTH_TITLE not in blocks(app)

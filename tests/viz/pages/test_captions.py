@@ -20,7 +20,6 @@ NOT_SAVED = {"selection", "translation_editor"}
         ("roles", {"roles_view": "Remove heads"}, 2),
         ("masks", {}, 1),
         ("architecture", {}, 2),
-        ("architecture", {"arch_view": "norms"}, 3),
     ],
 )
 def test_each_picture_names_program_model_sentence_and_lens(

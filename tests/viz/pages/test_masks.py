@@ -236,7 +236,7 @@ def datasets(chart) -> tuple[dict, list[list[dict]]]:
 
 
 def test_a_line_leads_from_what_is_written_to_where_it_is_read():
-    _, (tokens, _, lines, _) = datasets(shift_chart(READS, WRITES, ["first", "second"]))
+    _, (tokens, lines, _) = datasets(shift_chart(READS, WRITES, ["first", "second"]))
     at = {(row["column"], row["position"]): row["token"] for row in tokens}
     for line in lines:
         assert (line["written"], line["from"]) == (line["read"] + 1, line["to"] - 1)

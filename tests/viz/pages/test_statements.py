@@ -1,7 +1,8 @@
 """Pages state of a sentence, in words and numbers, what is stored in statements/.
 
-A statement is a text that differs between two sentences, or is a sentence with a number. With
-HEADLIGHT_RENEW=1 the files are written anew: look at the difference before you commit it.
+A statement is a text that differs between two sentences, or is a sentence with a number; a view
+has those that no view before it has. With HEADLIGHT_RENEW=1 the files are written anew: look at the
+difference before you commit it.
 """
 
 import os
@@ -16,7 +17,9 @@ from urllib.parse import parse_qsl
 import pytest
 
 from tests.viz.draw.message import decode
+from transformer import Translator
 from transformer.files.installed import BUNDLED
+from viz.findings import ranked
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +38,7 @@ VIEWS = {
         f"roles_view=Why this word&{HEAD}",
         "roles_view=Why this word&kind=encoder&layer=6&head=3&written=2&why_heads=direct logits",
         "roles_view=Layer by layer",
-        "roles_view=Layer by layer&written=2&encoder_layers=true",
+        "roles_view=Layer by layer&written=2&encoder_layers=true&beam=1",
     ),
     "masks": (
         "kind=encoder",
@@ -48,11 +51,7 @@ VIEWS = {
         "pe_view=Shift positions&pe_moved=64",
         "pe_view=Remove positions&pe_seed=3",
     ),
-    "architecture": (
-        "",
-        "arch_view=computation and memory",
-        "arch_view=norms",
-    ),
+    "architecture": ("", "arch_view=computation and memory"),
 }
 
 NUMBER = re.compile(r"(?<![A-Za-z_])[−+-]?\d[\d,]*(?:\.\d+)?")
@@ -61,20 +60,34 @@ COUNTS = re.compile(r"[^\[]((?!§|et al|\.py).)*\d((?!§|et al|\.py).)*\.")  # o
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # in Markdown
 
 
+@pytest.fixture(scope="module")
+def bundled() -> Translator:
+    return Translator.load()
+
+
 @pytest.mark.parametrize("page", VIEWS)
-def test_a_page_states_of_a_sentence_what_is_stored(serve, page: str) -> None:
+def test_a_page_states_of_a_sentence_what_is_stored(serve, bundled, page: str) -> None:
     lines: list[str] = []
+    earlier: dict[str, set[str]] = {text: set() for text in SENTENCES}
+    # the app draws them above the page
+    notable = {
+        text: [_plain(finding.text) for finding in ranked(page, bundled.trace(text), bundled)]
+        for text in SENTENCES
+    }
     for query in VIEWS[page]:
         url = dict(parse_qsl(query))
         both = [
-            list(statements(serve(page, checkpoint=BUNDLED, text=text, **url)))
+            [*notable[text], *statements(serve(page, checkpoint=BUNDLED, text=text, **url))]
             for text in SENTENCES
         ]
         for text, mine, other in zip(SENTENCES, both, both[::-1], strict=True):
+            lines.append(f"# {query} · {text}")
             lines += [
-                f"# {query} · {text}",
-                *(line for line in mine if line not in other or COUNTS.fullmatch(line)),
+                line
+                for line in mine
+                if line not in earlier[text] and (line not in other or COUNTS.fullmatch(line))
             ]
+            earlier[text].update(mine)
     path = STORED / f"{page}.txt"
     if os.environ.get("HEADLIGHT_RENEW") == "1":
         path.write_text("\n".join([*lines, ""]), "utf-8")
@@ -131,11 +144,15 @@ def statements(app: Any) -> Iterator[str]:
             yield from (_plain(f"[step_bars] {o['label']} {o['p']:.2f}") for o in pieces)
 
 
+NOT_STATED = {"code", "options", "beginnings", "strongest", "shape", "shapes", "size"}
+"""Parts of messages that change with the code, or repeat arrays and labels."""
+
+
 def _texts(value: Any, name: str = "") -> Iterator[str]:
     """Each text of several words, and each short list of numbers, in the message of a picture."""
     if isinstance(value, dict):
         for key, part in value.items():
-            if key not in ("code", "options", "beginnings", "shapes", "size"):
+            if key not in NOT_STATED:
                 yield from _texts(part, f"{name} {key}".strip())
     elif isinstance(value, list) and any(isinstance(part, dict | list | str) for part in value):
         for part in value:

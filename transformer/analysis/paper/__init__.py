@@ -1,1 +1,1 @@
-"""The paper's own parts as numbers: attention step by step, masks, positions, norms, costs."""
+"""The paper's own parts as numbers: attention step by step, masks, positions, costs."""

@@ -50,7 +50,7 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.analysis.paper": "costs masking norms positions scaling",
+    "transformer.analysis.paper": "costs masking positions scaling",
     "transformer.analysis.paper.arithmetic": "arithmetic sublayer_values",
     "transformer.analysis.paper.flow": "flow",
     "transformer.analysis.paper.positions": "Edit",
@@ -61,14 +61,12 @@ _MODULES = {
     "transformer.kinds": "attention_name",
     "viz.app": "model_variations",
     "viz.draw.palette": "COLOR",
-    "viz.figures.changes": "controls_chart lines_chart",
+    "viz.figures.changes": "controls_chart lines_chart offset_histogram",
     "viz.figures.head_scatter": "head_scatter",
     "viz.figures.heads": "head_map",
-    "viz.figures.offset_histogram": "offset_histogram",
-    "viz.figures.positions": "encoding_map rotation_figure similarity_curves similarity_map "
-    "wave_curves wavelength_chart",
+    "viz.figures.positions": "drawn_dimensions encoding_map rotation_figure similarity_curves "
+    "similarity_map wave_curves wavelength_chart",
     "viz.figures.schedule": "DECAYS paper_rate peak_rate sample_steps schedule_chart",
-    "viz.figures.signed_maps": "drawn_dimensions",
     "viz.figures.training": "learning_rate_chart run_chart",
 }
 """Names that blocks use, by the module that has them."""

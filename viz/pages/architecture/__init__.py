@@ -5,7 +5,7 @@ from collections.abc import Callable
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.app.chrome.fields import controls_row, menu
-from viz.pages.architecture import drawing, norms, parameters, tables, work
+from viz.pages.architecture import drawing, parameters, tables, work
 
 DRAWING, PARAMETERS, TABLES = "drawing", "parameters", "tables 2 and 3"
 WORK = "computation and memory"
@@ -14,7 +14,6 @@ VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
     DRAWING: drawing.show,
     PARAMETERS: parameters.show,
     WORK: lambda _row: work.show(),
-    drawing.NORMS: norms.show,
     TABLES: lambda _row: tables.show(),
 }
 

@@ -13,10 +13,6 @@ from transformer.text.languages import OURS, Languages, Side
 from transformer.text.tokenizer import Tokenizer
 from viz.draw.labels import capitalised
 
-WITH_BIASES = (
-    "Here the projections to Q, K and V and after the heads have biases; the paper has none."
-)
-
 ACTIVATIONS: dict[Activation, tuple[str, str]] = {
     "relu": (r"\max(0,\, xW_1 + b_1)", "a ReLU between them"),
     "swish": (
@@ -61,33 +57,29 @@ class Box:
         return "{}" in self.value
 
 
-_ROOT = r"\sqrt{d_\text{model}}"
+def matrices(config: TransformerConfig) -> str:
+    """Say which of the embeddings and the projection share a matrix, as all do in the paper."""
+    if config.own_projection:
+        return (
+            "Here source, target and the projection before the softmax have a matrix each; in the "
+            "paper, all share one."
+        )
+    if config.source_vocab_size is not None:
+        return (
+            "Here the source has its own matrix, and the projection before the softmax shares that "
+            "of the target; in the paper, all share one."
+        )
+    return "Both embeddings and the projection before the softmax share one matrix."
 
 
 def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> list[Box]:
     embedding = f"{stack}.embedding"
     scaled = config.scale_embedding
-    row = (
-        "Each token takes its row of a table, times √d_model."
-        if scaled
-        else "Each token takes its row of a table; the paper multiplies it by √d_model."
-    )
-    matrix = "Both embeddings and the projection before the softmax share one matrix."
-    if config.own_projection:
-        matrix = (
-            "Here source, target and the projection before the softmax have a matrix each; in the "
-            "paper, all share one."
-        )
-    elif config.source_vocab_size is not None:
-        matrix = (
-            "Here the source has a separate table; in the paper, both languages share one."
-            if stack == "encoder"
-            else "The projection before the softmax shares this matrix. Here the source has a "
-            "separate one; in the paper, both languages share one."
-        )
-    learned = config.positions == "learned"
-    encoding = "a learned row for each position, as in row (E) of Table 3"
-    encoding = encoding if learned else "waves of different length"
+    root = r"\sqrt{d_\text{model}}" if scaled else ""
+    times = ", times √d_model." if scaled else "; the paper multiplies it by √d_model."
+    learned, encoding = config.positions == "learned", "waves of different length"
+    if learned:
+        encoding = "a learned row for each position, as in row (E) of Table 3"
     effect = "the order of the tokens is unknown"
     if stack == "decoder":
         effect = "only the mask tells something about the order of the tokens"
@@ -110,7 +102,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             value=f"{embedding}.hook_tokens",
             module="shared_embedding",
             equation=r"E[x] \cdot \sqrt{d_\text{model}}" if scaled else "E[x]",
-            text=f"{row} {matrix}",
+            text=f"Each token takes its row of a table{times} {matrices(config)}",
             paper="§3.4",
             code=(Embedding.forward,),
         ),
@@ -132,7 +124,7 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
             title="Sum",
             heading=f"What the first layer of the {stack} reads",
             value=f"{embedding}.hook_sum",
-            equation=rf"\text{{Dropout}}(E[x]{_ROOT if scaled else ''} + PE)",
+            equation=rf"\text{{Dropout}}(E[x]{root} + PE)",
             text="The sum of token and position; in training, dropout follows.",
             paper="§3.5, §5.4",
             code=(Embedding.forward,),
@@ -144,6 +136,9 @@ def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> lis
 def _attention(kind: Kind, title: str, text: str, config: TransformerConfig, *pages: str) -> Box:
     module = kinds.attention_name(kind, 0).replace(".0.", ".{}.")
     stack, _, _, name = module.split(".")
+    if config.attention_bias:
+        text += " Here the projections to Q, K and V and after the heads have biases; "
+        text += "the paper has none."
     return Box(
         name=f"{stack}.{name}",
         title=title,
@@ -151,7 +146,7 @@ def _attention(kind: Kind, title: str, text: str, config: TransformerConfig, *pa
         value=f"{module}.hook_pattern",
         module=module,
         equation=r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
-        text=f"{text} {WITH_BIASES}" if config.attention_bias else text,
+        text=text,
         paper="§3.2.2, §3.2.3",
         code=(attention.attention_scores, attention.MultiHeadAttention.attend),
         pages=("heads", "inside", *pages),
@@ -199,12 +194,8 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
     heads = "one head" if config.h == 1 else f"{config.h} heads at once"
     joint = config.source_vocab_size is None
     pieces = "the joint vocabulary" if joint else "the source's own vocabulary"
-    matrix = f"It shares the matrix of the {'embeddings' if joint else 'decoder’s embedding'}."
-    if config.own_projection:
-        matrix = "It has its own matrix; in the paper it shares the embeddings' matrix."
     table = "W" if config.own_projection else "E"
-    if config.output_bias:
-        matrix += " Here each subword also has a bias; the paper has none."
+    bias = " Here each subword also has a bias; the paper has none." if config.output_bias else ""
     return (
         *_foot(
             "encoder",
@@ -255,7 +246,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             module="own_projection" if config.own_projection else "shared_embedding",
             equation=rf"x{table}^\top" + (" + b" if config.output_bias else ""),
             text="A number for each subword of the vocabulary; you see those of this translation. "
-            f"{matrix}",
+            f"{matrices(config)}{bias}",
             paper="§3.4",
             code=(model.Transformer.logits,),
             pages=("training",),

@@ -1,6 +1,7 @@
 """Figure 1 with the tensors of the sentence, what each box says as it plays, and one open box."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -27,7 +28,6 @@ from viz.draw.formatting import counted, format_number, format_probability, per_
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
 from viz.draw.player import WINDOW, SearchStep
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, model_boxes
-from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
 
 OVER_VOCABULARY = (LOGITS, PROBABILITIES)
 """Values with a column for each piece of the translation."""
@@ -81,14 +81,6 @@ def step_sentences(scene: Scene, box: Box, steps: Sequence[SearchStep]) -> tuple
     if box.name == "decoder.softmax":
         return tuple(map(_softmax, steps[:WINDOW]))
     return tuple(_sentence(scene, box, row) for row in range(min(len(steps), WINDOW)))
-
-
-def last_sentence(steps: Sequence[SearchStep]) -> str:
-    """Return what is said when all subwords are written."""
-    written = counted(len(steps), "subword")
-    if len(steps) > WINDOW:
-        return f"The player stops here, after {WINDOW} of {written}."
-    return f"{written}: the encoder ran once, the decoder once for each of them."
 
 
 def _sentence(scene: Scene, box: Box, row: int | None) -> str:
@@ -184,15 +176,9 @@ def _softmax(step: SearchStep) -> str:
     return f"{best} is more probable ({largest}), but the translation goes on with {written} ({p})."
 
 
-BOX = "arch_box"
-"""Name in the URL of the open box."""
-VIEW = "arch_view"
-"""Name in the URL of the view of the page."""
-
-NORMS = "norms"
-"""The view in which a norm is explained."""
-
-FIRST = "encoder.self_attention"
+VIEW, BOX, LAYER = "arch_view", "arch_box", "arch_layer"
+"""Names in the URL. That of the layer differs from that of the pages of heads, to which links lead:
+Streamlit drops a parameter from a link if a widget of the current page is bound to it."""
 
 
 def show(row: DeltaGenerator) -> None:
@@ -207,11 +193,18 @@ def show(row: DeltaGenerator) -> None:
     with row.popover("Options"):
         # a stack of fewer layers is drawn at its last one
         layer = pick_layer(LAYER, max(counts.values()))
-        first = headings.index(BY_NAME[FIRST].heading)
+        first = headings.index(BY_NAME["encoder.self_attention"].heading)
         opened = BY_HEADING[fields.menu("Open box", headings, BOX, width=380, index=first)].name
     layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
     scene = Scene(model, trace, tensors, layers)
-    steps = _steps()
+    steps: list[SearchStep] = []
+    drawn_from = sentence_bar.drawn_from()
+    with suppress(HeadlightError):  # where the model cannot have written the translation
+        steps = search_steps(drawn_from, scored(drawn_from), None)
+    written = counted(len(steps), "subword")
+    last = f"{written}: the encoder ran once, the decoder once for each of them."
+    if len(steps) > WINDOW:
+        last = f"The player stops here, after {WINDOW} of {written}."
     sentences = memo_per_trace(
         trace,
         ("architecture.sentences", *layers.values()),
@@ -221,24 +214,27 @@ def show(row: DeltaGenerator) -> None:
     def open_box(name: str) -> None:
         st.session_state[BOX] = BY_NAME[name].heading
 
-    def box_name(sent: object) -> str | None:
-        return sent if isinstance(sent, str) and sent in boxes else None
-
+    drawn = []
+    for name, box in boxes.items():
+        shape, values = scene.shape(box), scene.values(box)
+        label = f"{scene.named(spoken_name(box), box)}: {shape}"
+        parts = box.title, shape, label, values, box.kind, sentences[name], box.paper
+        drawn.append(DrawnBox(name, *parts))
     picture, details = st.columns([2, 1], gap="large")
     shown = ", ".join(f"{stack} {layer + 1}" for stack, layer in layers.items())
     with picture:
         data = encode_architecture(
-            [_drawn(scene, box, sentences[name]) for name, box in boxes.items()],
+            drawn,
             layers=counts,
             layer=layers,
             selected=opened,
             opens="arch-opened",
-            playing=Playing(trace, steps, last_sentence(steps), BOX not in st.query_params)
-            if steps
-            else None,
+            playing=Playing(trace, steps, last, BOX not in st.query_params) if steps else None,
             caption=origin_of(trace).caption(f"layers {shown}."),
         )
-        mounts.mount_choice("arch-drawing", data, box_name, open_box)
+        mounts.mount_choice(
+            "arch-drawing", data, lambda sent: next((n for n in boxes if n == sent), None), open_box
+        )
     with details:
         _open_box(scene, boxes[opened])
     explanations.explain(
@@ -255,22 +251,6 @@ def show(row: DeltaGenerator) -> None:
     python_code.show_code(f"# {scene.named(box.heading, box)}\nresult = {output}")
 
 
-def _steps() -> list[SearchStep]:
-    """Return what was probable at each step; nothing where the model cannot have written it."""
-    bar = sentence_bar.drawn_from()
-    try:
-        return search_steps(bar, scored(bar), None)
-    except HeadlightError:
-        return []
-
-
-def _drawn(scene: Scene, box: Box, sentences: tuple[str, ...]) -> DrawnBox:
-    shape = scene.shape(box)
-    label = f"{scene.named(spoken_name(box), box)}: {shape}"
-    values = scene.values(box)
-    return DrawnBox(box.name, box.title, shape, label, values, box.kind, sentences, box.paper)
-
-
 def spoken_name(box: Box) -> str:
     """Return the text on the box and its heading, for speech control and screen readers."""
     included = box.title.lower() in box.heading.lower()
@@ -278,19 +258,22 @@ def spoken_name(box: Box) -> str:
 
 
 def _open_box(scene: Scene, box: Box) -> None:
-    """Draw the open box: equation, text, shapes, parameters, code, links and picture."""
     with st.container(key="arch-opened"):
         st.subheader(scene.named(box.heading, box), anchor=False)
     st.latex(box.equation)
     st.markdown(box.text)
-    facts = _shapes(scene, box) | _parameters(scene, box)
+    facts = _facts(scene, box)
     # in two narrow columns, without text of the user
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     with st.container(key="arch-facts"):
         st.markdown(f"| | |\n|---|---:|\n{rows}")
     with st.container(key="arch-code"):
         st.markdown(explanations.sources(box.paper, *box.code).strip())
-    _links(box, scene.layer(box))
+    # at the same layer and kind
+    url = {HEAD.layer: f"{scene.layer(box) + 1}", KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
+    with st.container(gap=None):
+        for path in box.pages:
+            navigation.link(path, _LINK_ACTIONS[path], url)
     _picture(scene, box)
 
 
@@ -326,45 +309,28 @@ def _picture(scene: Scene, box: Box) -> None:
         mounts.mount("arch-tensor", data)
 
 
-def _shapes(scene: Scene, box: Box) -> dict[str, str]:
-    layer = scene.layer(box)
+def _facts(scene: Scene, box: Box) -> dict[str, str]:
+    """Return the shapes of the values and parameters of a box, and how many parameters it has."""
+    model, layer = scene.model, scene.layer(box)
     inside = {name: scene.tensors.values[hook.format(layer)] for name, hook in box.inside}
-    shapes = {name: times(value.shape) for name, value in inside.items()}
-    if "hidden" in inside and scene.model.config.activation == "relu":
+    facts = {name: times(value.shape) for name, value in inside.items()}
+    if "hidden" in inside and model.config.activation == "relu":
         zeros = float(np.mean(inside["hidden"] == 0))
-        shapes["hidden"] += f", {zeros:.0%} set to 0 by the ReLU"
-    return shapes | {"weights" if box.kind else "out": scene.shape(box)}
-
-
-def _parameters(scene: Scene, box: Box) -> dict[str, str]:
-    model, name = scene.model, box.module.format(scene.layer(box))
+        facts["hidden"] += f", {zeros:.0%} set to 0 by the ReLU"
+    facts["weights" if box.kind else "out"] = scene.shape(box)
+    name = box.module.format(layer)
     if not name:
-        return {"parameters": "none"}
+        return facts | {"parameters": "none"}
     if name == "shared_embedding" and box.stack == "encoder" and model.source_embedding is not None:
         name = "source_embedding"
     if name.endswith(".positions") and model.config.positions == "sinusoidal":
-        return {"parameters": "none: a formula"}
+        return facts | {"parameters": "none: a formula"}
     shapes = parameter_shapes(model, name)
     if box.value == LOGITS and model.output_bias is not None:
         shapes = {**shapes, **parameter_shapes(model, "output_bias")}
-    total = sum(int(np.prod(shape)) for shape in shapes.values())
-    listed = {} if name in shapes else {matrix: times(shape) for matrix, shape in shapes.items()}
-    return listed | {"parameters": f"{total:,}"}
-
-
-def _links(box: Box, layer: int) -> None:
-    """Draw links to the pages that explain the box, at the same layer and kind."""
-    if (name := short(box)) in NAMES:
-
-        def to_norms() -> None:
-            st.session_state[VIEW], st.session_state[NORM] = NORMS, name
-
-        label = "Compare layer norm with batch norm"
-        st.button(label, type="tertiary", on_click=to_norms)
-    choices = {HEAD.layer: str(layer + 1), KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
-    with st.container(gap=None):
-        for path in box.pages:
-            navigation.link(path, _LINK_ACTIONS[path], choices)
+    if name not in shapes:
+        facts |= {matrix: times(shape) for matrix, shape in shapes.items()}
+    return facts | {"parameters": f"{sum(int(np.prod(x)) for x in shapes.values()):,}"}
 
 
 _LINK_ACTIONS = {

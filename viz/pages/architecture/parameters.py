@@ -9,22 +9,17 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import ConfigError, TransformerConfig, Translator
-from transformer.analysis.paper.costs import (
-    PARTS,
-    meta_model,
-    parameters_by_formula,
-    parameters_of_model,
-)
-from transformer.checkpoints.marian.tokenizer import MarianTokenizer
+from transformer import ConfigError, TransformerConfig
+from transformer.analysis.paper.costs import meta_model, parameters_by_formula, parameters_of_model
 from transformer.config import LATER, Positions
 from viz.app.cache.memory import memo
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.sentence import python_code, sentence_bar
-from viz.draw.formatting import listing
 from viz.draw.palette import COLOR
 from viz.figures.axes import INK, OCHRE, PINK, SLATE, VIOLET, named_color, tick_label
+from viz.figures.forms import tips
+from viz.pages.architecture.boxes import matrices
 
 PREFIX = "arch_"
 """Prefix of the names in the URL, before the field of the configuration."""
@@ -40,9 +35,8 @@ MAXIMA = {
     "max_length": 65_536,
 }
 LABELS = {"vocab_size": "vocabulary", "max_length": "longest"}
-THIS_MODEL = "this model"
-"""Name of the model in use."""
-AS_CHOSEN = "your sizes"
+THIS_MODEL, AS_CHOSEN = "this model", "your sizes"
+"""Names of the model in use, and of the chosen sizes."""
 PAPER = ((TransformerConfig.base(), 65), (TransformerConfig.big(), 213))
 """Configurations with their millions of parameters in Table 3, for about 37,000 pieces."""
 
@@ -63,22 +57,35 @@ def show(row: DeltaGenerator) -> None:
             st.session_state[PREFIX + field] = getattr(config, field)
 
     row.menu_button("Presets", list(presets), key="arch-preset", on_click=take)
-    fields = _controls()
+    fields: dict[str, Any] = {}
+    with controls_row():
+        for field, maximum in MAXIMA.items():
+            optional = field in ("d_k", "d_v")
+            fields[field] = st.number_input(
+                LABELS.get(field, field),
+                1,
+                maximum,
+                None if optional else getattr(presets["base"], field),
+                placeholder="d / h" if optional else None,
+                key=PREFIX + field,
+                bind="query-params",
+                width=118,
+            )
+        kinds = get_args(Positions)
+        fields["positions"] = menu("positions", kinds, PREFIX + "positions", width=128)
     try:
-        config = _like_a_preset(TransformerConfig(**fields), presets)
+        config = TransformerConfig(**fields)
     except ConfigError as error:
         problems.say(error)
         return
+    sizes = operator.attrgetter(*MAXIMA, "positions")
+    preset = {sizes(preset): preset for preset in presets.values()}.get(sizes(config))
+    # the fields have no biases and no sizes of the decoder, which a preset may have
+    further = preset is not None and (preset.attention_bias or preset.to_dict().keys() & LATER)
+    if preset is not None and further:
+        config = preset
     formula = parameters_by_formula(config)
     counted = memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
-    vocabulary = (
-        "Each embedding and the projection have their own matrix."
-        if config.own_projection
-        else "Both embeddings and the projection share one matrix, so the vocabulary counts once."
-        if config.source_vocab_size is None
-        else "The decoder's embedding and the projection share one matrix, so the target's "
-        "vocabulary, $V$, counts once; the source's, $V_s$, has its own embedding."
-    )
     picture, details = st.columns([2, 1], gap="large")
     with picture:
         preset_counts = {name: parameters_by_formula(other) for name, other in presets.items()}
@@ -87,12 +94,29 @@ def show(row: DeltaGenerator) -> None:
             parts_chart(own | preset_counts),
             alt="Parameters of each part of the chosen configuration and of the presets.",
         )
-        _parts(config, formula, counted)
+        total = sum(formula.values())
+        rows = [
+            f"| {part} | {'' if further else text} | {formula[part]:,} | {counted[part]:,} "
+            f"| {formula[part] / total:.2%} |"
+            for part, (text, _) in PARTS.items()
+        ]
+        head = "| part | formula | by formula | in the model | share |\n|---|---|---:|---:|---:|"
+        with st.container(key="arch-parts"):
+            st.markdown("\n".join([head, *rows]))
     with details:
-        _total(config, presets, formula, counted)
+        names = (name for name, preset in presets.items() if preset == config)
+        named = (name if name == THIS_MODEL else f"{name} model" for name in names)
+        st.text(f"The table shows: {' and '.join(named) or AS_CHOSEN}.")
+        paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
+        st.metric("Parameters", millions(total), help=f"{total:,}")
+        verdict = "the same" if counted == formula else "not the same"
+        built = sum(counted.values())
+        st.text(f"{total:,} by formula; {built:,} in the model: {verdict}.{paper}")
+        floats = f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16"
+        st.text(f"{floats}.")
         explanations.explain(
             "Change a size to see how many parameters it adds. Each number is counted twice: by "
-            f"formula, and in the model itself. {vocabulary} {_paper_gaps()}"
+            f"formula, and in the model itself. {matrices(config)}"
             + explanations.sources("§3.4, Table 3", parameters_by_formula, meta_model)
         )
     python_code.show_code(f"""
@@ -106,149 +130,17 @@ def show(row: DeltaGenerator) -> None:
     """)
 
 
-def _paper_gaps() -> str:
-    """Compare both of the paper's models with the formula; no vocabulary explains the gaps."""
-    counts, needed = [], []
-    for config, table in PAPER:
-        total = sum(parameters_by_formula(config).values())
-        pieces = config.vocab_size + (table * 1e6 - total) / config.d_model
-        counts.append(f"{millions(total)} where Table 3 says {table} M")
-        needed.append(f"about {round(pieces, -2):,.0f} subwords for {table} M")
-    return (
-        f"With {PAPER[0][0].vocab_size:,} subwords, the base model has {counts[0]}, the big one "
-        f"{counts[1]}. These would need {listing(needed)}; the paper says “about 37,000” and "
-        "does not explain the gaps."
-    )
-
-
-def _controls() -> dict[str, Any]:
-    base = TransformerConfig.base()
-    with controls_row():
-        fields: dict[str, Any] = {}
-        for field, maximum in MAXIMA.items():
-            optional = field in ("d_k", "d_v")
-            fields[field] = st.number_input(
-                LABELS.get(field, field),
-                1,
-                maximum,
-                None if optional else getattr(base, field),
-                placeholder="d / h" if optional else None,
-                key=PREFIX + field,
-                bind="query-params",
-                width=118,
-            )
-        kinds = get_args(Positions)
-        fields["positions"] = menu("positions", kinds, PREFIX + "positions", width=128)
-    return fields
-
-
-def _like_a_preset(
-    config: TransformerConfig, presets: dict[str, TransformerConfig]
-) -> TransformerConfig:
-    """Return the preset of the same sizes, with its biases, or the configuration itself."""
-    sizes = operator.attrgetter(*MAXIMA, "positions")
-    preset = {sizes(preset): preset for preset in presets.values()}.get(sizes(config))
-    further = preset is not None and (preset.attention_bias or preset.to_dict().keys() & LATER)
-    return preset if preset is not None and further else config
-
-
-def _total(
-    config: TransformerConfig,
-    presets: dict[str, TransformerConfig],
-    formula: dict[str, int],
-    real: dict[str, int],
-) -> None:
-    total, built = sum(formula.values()), sum(real.values())
-    names = [name for name, preset in presets.items() if preset == config]
-    named = [name if name == THIS_MODEL else f"{name} model" for name in names]
-    st.text(f"The table shows: {' and '.join(named) or AS_CHOSEN}.")
-    paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
-    st.metric("Parameters", millions(total), help=f"{total:,}")
-    verdict = "the same" if real == formula else "not the same"
-    st.text(f"{total:,} by formula; {built:,} in the model: {verdict}.{paper}")
-    st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
-    if config != presets.get(THIS_MODEL):
-        return
-    if added := start_token_parameters(sentence_bar.drawn_from().translator):
-        st.text(
-            f"{added:,} of them are not in its folder: MarianMT has no start token <s>, so this "
-            "app adds a row for it."
-        )
-
-
-def start_token_parameters(translator: Translator) -> int:
-    """Count the parameters of `<s>`, which a MarianMT folder does not have; 0 for our own."""
-    source, target = (
-        len(tokenizer.vocabulary.texts) - len(tokenizer.vocabulary.numbers)
-        if isinstance(tokenizer, MarianTokenizer)
-        else 0
-        for tokenizer in (translator.tokenizer, translator.target_tokenizer)
-    )
-    config = translator.model.config
-    rows = target if config.source_vocab_size is None else source + target
-    rows += target * config.own_projection
-    return rows * config.d_model + target  # and its bias before the softmax
-
-
-def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:
-    total, formulas = sum(formula.values()), part_formulas(config)
-    lines = ["| part | formula | by formula | in the model | share |", "|---|---|---:|---:|---:|"]
-    lines += [
-        f"| {part} | {formulas[part]} | {formula[part]:,} | {real[part]:,} "
-        f"| {formula[part] / total:.2%} |"
-        for part in PARTS
-    ]
-    with st.container(key="arch-parts"):
-        st.markdown("\n".join(lines))
-
-
-def part_formulas(config: TransformerConfig) -> dict[str, str]:
-    """Return the formula of each part in LaTeX.
-
-    V is the vocabulary, L the longest sequence, d the width. Biases, V_s, a vocabulary of the
-    source, and sizes of the decoder appear where the model has them. The heads of both stacks are
-    as wide together.
-    """
-    N, d_ff = r"N_\text{dec}", r"d_\text{ff,dec}"
-    N, d_ff = N if config.decoder_N else "N", d_ff if config.decoder_d_ff else r"d_\text{ff}"
-    attention = [rf"2 {n} h\,d\,(d_k + d_v)" for n in ("N", N)]
-    if config.attention_bias:
-        biases = (rf" + {n}(2 h\,d_k + h\,d_v + d)" for n in ("N", N))
-        attention = [matrices + bias for matrices, bias in zip(attention, biases, strict=True)]
-    network = r"2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)"
-    if config.decoder_N or config.decoder_d_ff:
-        sizes = (("N", r"d_\text{ff}"), (N, d_ff))
-        network = " + ".join(rf"{n} (2\,d\,{width} + {width} + d)" for n, width in sizes)
-    embedding = r"2\,V d" if config.own_projection else "V d"
-    if config.source_vocab_size is not None:
-        embedding += " + V_s d"
-    if config.output_bias:
-        embedding += " + V"
-    return {
-        "embedding and projection": f"${embedding}$",
-        "learned positions": r"$2\,L\,d$",
-        "encoder self-attention": f"${attention[0]}$",
-        "decoder self-attention": f"${attention[1]}$",
-        "cross-attention": f"${attention[1]}$",
-        "feed-forward networks": f"${network}$",
-        "layer norms": r"$5 N \cdot 2\,d$" if N == "N" else rf"$(2 N + 3 {N}) \cdot 2\,d$",
-    }
-
-
-PART_COLORS = {
-    "embedding and projection": VIOLET,
-    "learned positions": PINK,
-    "encoder self-attention": COLOR["encoder_self"],
-    "decoder self-attention": COLOR["decoder_self"],
-    "cross-attention": COLOR["cross"],
-    "feed-forward networks": OCHRE,
-    "layer norms": SLATE,
+PARTS: dict[str, tuple[str, str]] = {
+    "embedding and projection": ("$V d$", VIOLET),
+    "learned positions": (r"$2\,L\,d$", PINK),
+    "encoder self-attention": (r"$2 N h\,d\,(d_k + d_v)$", COLOR["encoder_self"]),
+    "decoder self-attention": (r"$2 N h\,d\,(d_k + d_v)$", COLOR["decoder_self"]),
+    "cross-attention": (r"$2 N h\,d\,(d_k + d_v)$", COLOR["cross"]),
+    "feed-forward networks": (r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$", OCHRE),
+    "layer norms": (r"$5 N \cdot 2\,d$", SLATE),
 }
-"""The kinds of attention have their own colours, and other parts have different ones."""
-
-
-ROW = 64  # CSS pixels of a bar with its margins
-LEGEND = 200  # CSS pixels of the axis and the legend
+"""Formula of each part in LaTeX, and its colour: V is the vocabulary, L the longest sequence, d the
+width. Of a model with more biases, matrices or sizes than the paper's, none is printed."""
 
 
 def millions(count: int) -> str:
@@ -258,7 +150,7 @@ def millions(count: int) -> str:
 
 def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
     """Draw one stacked bar for each model, of the parameters of its parts, and their total."""
-    order = list(PART_COLORS).index
+    order = list(PARTS).index
     sums = {model: sum(parts.values()) for model, parts in models.items()}
     rows = [
         (model, part, count, order(part), count / sums[model])
@@ -272,20 +164,13 @@ def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
     y = alt.Y("model:N", sort=list(models), title=None, axis=alt.Axis(labelLimit=160, ticks=False))
     # space for the total after the longest bar
     scale = alt.Scale(domain=[0, float(totals["count"].max()) * 1.22])
-    x = alt.X(
-        "count:Q",
-        title="parameters",
-        scale=scale,
-        axis=alt.Axis(labelExpr=tick_label("~s"), tickCount=5),
-    )
-    color = named_color("part", PART_COLORS, orient="bottom", columns=1, labelLimit=200)
-    tooltip = [
-        alt.Tooltip("model:N"),
-        alt.Tooltip("part:N"),
-        alt.Tooltip("count:Q", format=","),
-        alt.Tooltip("share:Q", format=".2%"),
-    ]
-    chart = alt.Chart(frame, height=ROW * len(models) + LEGEND)
+    axis = alt.Axis(labelExpr=tick_label("~s"), tickCount=5)
+    x = alt.X("count:Q", title="parameters", scale=scale, axis=axis)
+    colors = {part: color for part, (_, color) in PARTS.items()}
+    color = named_color("part", colors, orient="bottom", columns=1, labelLimit=200)
+    tooltip = tips("model", "part", count=("", ","), share=("", ".2%"))
+    # each bar with its margins, the axis and the legend
+    chart = alt.Chart(frame, height=64 * len(models) + 200)
     bars = chart.mark_bar(height={"band": 0.62}).encode(
         x, y, color, order="order:O", tooltip=tooltip
     )

@@ -8,25 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from transformer.config import TransformerConfig
-from transformer.files.installed import BUNDLED
 from viz.app import model_variations
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import explain, sources
-from viz.app.model_variations import (
-    BASE,
-    BIG,
-    SHAPE,
-    SYMBOLS,
-    TABLE_3,
-    PaperRow,
-    TrainedRow,
-    describe_change,
-)
+from viz.app.model_variations import BASE, BIG, SHAPE, SYMBOLS, TABLE_3, TrainedRow, describe_change
 from viz.app.sentence.python_code import show_code
-from viz.figures.axes import GREY, OCHRE, VIOLET, named_color
+from viz.figures.axes import OCHRE, VIOLET, named_color
+from viz.figures.forms import rule, tips
 from viz.pages.architecture.parameters import millions
-
-MODEL_CARD = "assets/model/MODEL_CARD.md"
 
 HERE = ("here", "PPL here", "BLEU here", "params here")
 """Columns added to those of Table 3."""
@@ -36,7 +25,11 @@ def show() -> None:
     """Draw the view."""
     rows, problems = model_variations.read_all()
     base = model_variations.common_base(rows)
-    results = {} if base is None else _results_by_row(rows, base)
+    results: dict[str, list[TrainedRow]] = {}
+    if base is not None:
+        for row in rows:
+            if (paper := model_variations.paper_row_of(row, base)) is not None:
+                results.setdefault(paper.name, []).append(row)
     picture, notes = st.columns([2, 1], gap="large")
     with picture:
         if base is None:
@@ -47,11 +40,20 @@ def show() -> None:
             st.text(sentence)
     with notes:
         if base is not None:
-            st.text(_setting_text(base, len(rows)))
-        _bundled()
+            config = base.config
+            st.text(
+                "Compare the differences between rows, not the values: “here” means another size "
+                f"and other data. {len(rows)} models, the base with N = {config.N}, d_model = "
+                f"{config.d_model}, d_ff = {config.d_ff}, h = {config.h}, each trained "
+                f"{base.steps:,} steps on the 29,000 captions of Multi30k and measured on its "
+                "validation captions with greedy search. After so few steps (the paper: 100,000), "
+                "a model that learns faster looks better."
+            )
     _third(rows, results, base)
     st.subheader("Table 2: BLEU on newstest2014, and the cost of training", anchor=False)
-    st.dataframe(table_2(), hide_index=True, height="content", width=820, key="arch-table-2")
+    columns = ["model", "BLEU EN-DE", "BLEU EN-FR", "FLOPs EN-DE", "FLOPs EN-FR"]
+    second = pd.DataFrame(TABLE_2, columns=columns)
+    st.dataframe(second, hide_index=True, height="content", width=820, key="arch-table-2")
     explain(
         "Table 2 compares the Transformer with the best models of its time; each row of Table 3 "
         "changes one thing in the base model." + sources("§6.1, §6.2", TransformerConfig)
@@ -64,29 +66,21 @@ def show() -> None:
     """)
 
 
-def _results_by_row(rows: list[TrainedRow], base: TrainedRow) -> dict[str, list[TrainedRow]]:
-    """Group the models trained here by the name of their row in the paper."""
-    results: dict[str, list[TrainedRow]] = {}
-    for row in rows:
-        if (paper := model_variations.paper_row_of(row, base)) is not None:
-            results.setdefault(paper.name, []).append(row)
-    return results
-
-
 def _differences(results: dict[str, list[TrainedRow]], base: TrainedRow) -> None:
-    paper_base = TABLE_3[0]
     changes: list[tuple[str, str, float, float]] = []
     for paper in TABLE_3:
         for row in results.get(paper.name, []):
             if row is base:
                 continue
-            name = _row_name(paper, row, base)
-            whose: tuple[tuple[str, Any, Any], ...] = (
-                ("paper", paper, paper_base), ("here", row, base)
-            )  # fmt: skip
+            (value,) = model_variations.changes(row, base).values()
+            name = paper.name  # one for both dots of a row, such as `(B) d_k = 16, here 8`
+            if paper.change[1] != value and isinstance(value, int | float):
+                name += f", here {value:g}"
+            pairs: tuple[tuple[str, Any, Any], ...]
+            pairs = ("paper", paper, TABLE_3[0]), ("here", row, base)
             changes += [
-                (name, side, model.bleu - own_base.bleu, model.perplexity / own_base.perplexity)
-                for side, model, own_base in whose
+                (name, side, model.bleu - first.bleu, model.perplexity / first.perplexity)
+                for side, model, first in pairs
             ]
     if not changes:
         return
@@ -97,14 +91,6 @@ def _differences(results: dict[str, list[TrainedRow]], base: TrainedRow) -> None
             altair_chart(
                 difference_chart(changes, column), alt=f"Each row: {title}, in the paper and here."
             )
-
-
-def _row_name(paper: PaperRow, row: TrainedRow, base: TrainedRow) -> str:
-    """Return one name for both dots of a row, such as `(B) d_k = 16, here 8`."""
-    (value,) = model_variations.changes(row, base).values()
-    if paper.change[1] == value:
-        return paper.name
-    return f"{paper.name}, here {value:g}" if isinstance(value, int | float) else paper.name
 
 
 def _third(
@@ -144,33 +130,6 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
     ]
 
 
-def _setting_text(base: TrainedRow, count: int) -> str:
-    config = base.config
-    return (
-        "Compare the differences between rows, not the values: “here” means another size and other "
-        f"data. {count} models, the base with N = {config.N}, d_model = {config.d_model}, "
-        f"d_ff = {config.d_ff}, h = {config.h}, each trained {base.steps:,} steps on the 29,000 "
-        "captions of Multi30k and measured on its validation captions with greedy search. After so "
-        "few steps (the paper: 100,000), a model that learns faster looks better."
-    )
-
-
-def _bundled() -> None:
-    row = model_variations.read(BUNDLED)
-    if isinstance(row, str):
-        st.text(row)
-        return
-    config = row.config
-    st.subheader("The bundled model", anchor=False)
-    st.text(
-        f"N = {config.N}, d_model = {config.d_model}, d_ff = {config.d_ff}, h = {config.h}, "
-        f"{millions(row.parameters)} parameters. Its last validation, at step {row.steps:,}, "
-        f"gives perplexity {row.perplexity:.2f} and BLEU {row.bleu:.1f} with greedy search; the "
-        "paper has no numbers on these texts. The weights in use are an average over steps of "
-        f"that run: see {MODEL_CARD}."
-    )
-
-
 TABLE_2: tuple[tuple[str, str, str, str, str], ...] = (
     ("ByteNet", "23.75", "", "", ""),
     ("Deep-Att + PosUnk", "", "39.2", "", "1.0 · 10²⁰"),
@@ -186,29 +145,16 @@ TABLE_2: tuple[tuple[str, str, str, str, str], ...] = (
 """Model, BLEU EN-DE and EN-FR, training FLOPs EN-DE and EN-FR; "" where the paper has none. For the
 Transformers the paper prints one cost for both languages."""
 
-TABLE_2_COLUMNS = ("model", "BLEU EN-DE", "BLEU EN-FR", "FLOPs EN-DE", "FLOPs EN-FR")
-
-
-def _printed(name: str, value: float | None) -> str:
-    """Format a cell of Table 3: rates with one decimal, sizes with none."""
-    if value is None:
-        return ""
-    return f"{value:.1f}" if name in ("P_drop", "epsilon_ls") else f"{value:g}"
-
-
-def table_2() -> pd.DataFrame:
-    """Build Table 2: BLEU on newstest2014, and the cost of training."""
-    return pd.DataFrame(TABLE_2, columns=list(TABLE_2_COLUMNS))
-
 
 def table_3() -> pd.DataFrame:
     """Build Table 3 as text; a cell is empty where the paper prints nothing."""
     rows = []
     for row in TABLE_3:
         letter = row.letter if row.letter in (BASE, BIG) else f"({row.letter})"
-        cells = {"": letter} | {
-            SYMBOLS.get(name, name): _printed(name, row.shape.get(name)) for name in SHAPE
-        }
+        cells = {"": letter} | dict.fromkeys((SYMBOLS.get(name, name) for name in SHAPE), "")
+        for name, value in row.shape.items():
+            digits = ".1f" if name in ("P_drop", "epsilon_ls") else "g"  # rates and sizes
+            cells[SYMBOLS.get(name, name)] = f"{value:{digits}}"
         cells["positions"] = "learned" if row.learned else ""
         cells["steps"] = "" if row.steps is None else f"{row.steps} K"
         cells |= {"PPL": f"{row.perplexity:.2f}", "BLEU": f"{row.bleu:.1f}"}
@@ -226,8 +172,6 @@ PANELS = {
 }
 """Title and value of the base, by column."""
 
-CHART_ROW = 30  # CSS pixels
-
 
 def difference_chart(
     changes: Sequence[tuple[str, str, float, float]], column: str
@@ -241,13 +185,9 @@ def difference_chart(
     frame = pd.DataFrame(changes, columns=["row", "whose", "bleu", "perplexity"])
     names = list(dict.fromkeys(frame["row"]))
     axis = alt.Axis(ticks=False, grid=True, labelLimit=220)
-    tooltip = [
-        alt.Tooltip("row:N"),
-        alt.Tooltip("whose:N"),
-        alt.Tooltip("bleu:Q", format="+.2f", title="BLEU difference"),
-        alt.Tooltip("perplexity:Q", format=".3f", title="perplexity, multiple"),
-    ]
-    chart = alt.Chart(frame, height=len(names) * CHART_ROW + 90)  # with the axis and the legend
+    numbers = {"bleu": ("BLEU difference", "+.2f"), "perplexity": ("perplexity, multiple", ".3f")}
+    tooltip = tips("row", "whose", **numbers)
+    chart = alt.Chart(frame, height=len(names) * 30 + 90)  # with the axis and the legend
     dots = chart.mark_point(filled=True, size=90, opacity=0.9).encode(
         alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False, padding=14)),
         alt.Y("row:N", sort=names, title=None, axis=axis),
@@ -255,7 +195,4 @@ def difference_chart(
         alt.Shape("whose:N", scale=alt.Scale(domain=list(SOURCE_COLORS)), legend=None),
         tooltip=tooltip,
     )
-    rule = alt.Chart(pd.DataFrame({"base": [base]})).mark_rule(
-        strokeDash=[4, 3], strokeWidth=1.5, color=GREY
-    )
-    return rule.encode(x="base:Q") + dots
+    return rule("base", base, strokeDash=[4, 3], strokeWidth=1.5) + dots

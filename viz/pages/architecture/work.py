@@ -1,8 +1,8 @@
 """The view “Work and memory”: Table 1 as formulas, as curves, and as measured on a machine."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
 
 import altair as alt
 import numpy as np
@@ -25,12 +25,14 @@ from transformer.attention import MultiHeadAttention
 from transformer.files.installed import ASSETS
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, sentence_bar
+from viz.figures import forms
 from viz.figures.axes import OCHRE, PINK, SLATE, VIOLET, curve_color
 
 MEASURED = ASSETS / "layers.json"
 """Measurements written by `python -m benchmarks layers`."""
 MAX_LENGTH = 65_536
 WORK, MEMORY = "computation", "memory"
+SHAPE = "d = {d:,}, h = {h}, k = {k}"
 
 TABLE_1 = {
     SELF_ATTENTION: ("O(n^2 d)", "O(1)", "O(1)"),
@@ -52,11 +54,16 @@ def show() -> None:
         longest = fields.whole_number("Longest n", "arch_n", 16, MAX_LENGTH, 4_096, width=130)
     sizes = Sizes(d=d, k=k, r=r, h=h)
     equal_at = {layer: f"{length:,.0f}" for layer, length in crossings(sizes).items()}
+    n = np.geomspace(SHORTEST, longest, POINTS)
+    formula, title = memory, "numbers held, to a factor"
+    if quantity == WORK:
+        formula, title = work, "operations, to a factor"
+    curves = {layer: (n, formula(layer, n, sizes)) for layer in LAYERS}
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader(f"By formula, {_shape(sizes.d, sizes.h, sizes.k)}", anchor=False)
+        st.subheader(f"By formula, {SHAPE.format(d=d, h=h, k=k)}", anchor=False)
         charts.altair_chart(
-            _by_formula(quantity, sizes, longest),
+            growth_chart(curves, quantity=title),
             alt=f"{quantity} of one layer of each sort over the length of the sequence.",
         )
         st.text(
@@ -94,24 +101,6 @@ def show() -> None:
     )
 
 
-def _by_formula(quantity: str, sizes: Sizes, longest: int) -> Any:
-    equal_at = crossings(sizes)
-    n = lengths(longest, *equal_at.values())
-    formula = work if quantity == WORK else memory
-    curves = {layer: (n, formula(layer, n, sizes)) for layer in LAYERS}
-    points = {
-        layer: (length, float(work(layer, length, sizes)))
-        for layer, length in equal_at.items()
-        if quantity == WORK and n[0] <= length <= longest
-    }
-    title = "operations, to a factor" if quantity == WORK else "numbers held, to a factor"
-    return growth_chart(curves, quantity=title, crossings=points)
-
-
-def _shape(d: int, h: int, k: int) -> str:
-    return f"d = {d:,}, h = {h}, k = {k}"
-
-
 def _measured(quantity: str, sizes: Sizes) -> None:
     try:
         measurement = json.loads(MEASURED.read_text("utf-8"))
@@ -136,15 +125,12 @@ def _measured(quantity: str, sizes: Sizes) -> None:
             "reload this page."
         )
         return
-    st.subheader(f"Measured, {_shape(d, h, k)}", anchor=False)
+    st.subheader(f"Measured, {SHAPE.format(d=d, h=h, k=k)}", anchor=False)
     charts.altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
     st.text(caption)
     if (d, h, k) != (sizes.d, sizes.h, sizes.k):
         st.text("Compare the slopes, not the values: the two charts are of different sizes.")
-
-        def take_size() -> None:
-            st.session_state.update(arch_d=d, arch_heads=h, arch_k=k)
-
+        take_size = partial(st.session_state.update, arch_d=d, arch_heads=h, arch_k=k)
         st.button("Formula for the measured size", on_click=take_size)
 
 
@@ -172,68 +158,39 @@ def _table(sizes: Sizes) -> int | None:
     return n
 
 
-LAYER_COLORS = {
-    "self-attention": VIOLET,
-    "recurrent": OCHRE,
-    "convolutional": PINK,
-    "restricted self-attention": SLATE,
-}
+LAYER_COLORS = dict(zip(LAYERS, (VIOLET, OCHRE, PINK, SLATE), strict=True))
 """Colours of the layers of Table 1, different from those of the kinds of attention."""
 
-HEIGHT = 480  # CSS pixels
 SHORTEST, POINTS = 4, 80
 _SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '~s')"
 
 
-def lengths(longest: int, *included: float) -> npt.NDArray[np.float64]:
-    """Return lengths for a curve, evenly spaced on a logarithmic axis, and the `included` ones."""
-    inside = [n for n in included if SHORTEST <= n <= longest]
-    return np.unique(np.concatenate([np.geomspace(SHORTEST, longest, POINTS), inside]))
-
-
 def growth_chart(
-    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
-    *,
-    quantity: str,
-    crossings: Mapping[str, tuple[float, float]] | None = None,
-    dots: bool = False,
-) -> alt.LayerChart | alt.Chart:
+    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], *, quantity: str, dots: bool = False
+) -> alt.Chart:
     """Draw one quantity over the length of the sequence, both axes logarithmic.
 
-    Curves are lengths and values by layer; crossings are the length and the value at which one
-    meets that of self-attention. Measured values have dots.
+    Curves are lengths and values by layer; measured values have dots.
     """
     frame = pd.concat(
         pd.DataFrame({"layer": name, "n": np.asarray(n), "value": np.asarray(values)})
         for name, (n, values) in curves.items()
     )
-    encoding = _encoding(list(curves), frame, quantity)
-    mark: dict[str, Any] = {"point": alt.OverlayMarkDef(size=36, filled=True)} if dots else {}
-    lines = alt.Chart(frame, height=HEIGHT).mark_line(strokeWidth=2, **mark).encode(**encoding)
-    if not crossings:
-        return lines
-    rows = [(name, *point) for name, point in crossings.items()]
-    points = pd.DataFrame(rows, columns=["layer", "n", "value"])
-    rings = alt.Chart(points).mark_point(size=110, strokeWidth=2.5, filled=False)
-    return lines + rings.encode(**encoding)
-
-
-def _encoding(names: Sequence[str], frame: pd.DataFrame, quantity: str) -> dict[str, Any]:
-    log = alt.Scale(type="log", nice=False)
     first, last = np.log2(frame["n"].min()), np.log2(frame["n"].max())
     powers = [2**n for n in range(int(np.ceil(first)), int(np.floor(last)) + 1)]
     low, high = np.log10(frame["value"].min()), np.log10(frame["value"].max())
     tens = [10.0**n for n in range(int(np.floor(low)), int(np.ceil(high)) + 1)]
+    scale = alt.Scale(type="log", nice=False)
     x = alt.Axis(grid=False, values=powers, format=",", labelOverlap=True)
     y = alt.Axis(values=tens, labelExpr=_SHORT, labelOverlap=True)
-    colors = [LAYER_COLORS[name] for name in names]
-    return {
-        "x": alt.X("n:Q", title="length n, tokens", scale=log, axis=x),
-        "y": alt.Y("value:Q", title=quantity, scale=alt.Scale(type="log"), axis=y),
-        "color": curve_color("layer", names, colors, labelLimit=200),
-        "tooltip": [
-            alt.Tooltip("layer:N"),
-            alt.Tooltip("n:Q", format=",.0f"),
-            alt.Tooltip("value:Q", format=",.4~g", title=quantity),
-        ],
-    }
+    colors = [LAYER_COLORS[name] for name in curves]
+    chart: alt.Chart = forms.curves(
+        frame,
+        alt.X("n:Q", title="length n, tokens", scale=scale, axis=x),
+        alt.Y("value:Q", title=quantity, scale=alt.Scale(type="log"), axis=y),
+        curve_color("layer", list(curves), colors, labelLimit=200),
+        dots=36 * dots,
+        height=480,
+        tooltip=forms.tips("layer", n=("", ",.0f"), value=(quantity, ",.4~g")),
+    )
+    return chart

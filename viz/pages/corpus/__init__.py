@@ -27,7 +27,11 @@ VIEWS: dict[str, Callable[[Translator, Measured], str]] = {
 
 def show() -> None:
     """Draw the page: which lines and which view, then the view."""
-    if (translator := _translator()) is None:
+    offered = menu.offered_models()
+    name = st.session_state.get(menu.MODEL, offered.default)
+    try:  # even if it cannot read the sentence in the bar
+        translator = menu.load(offered.folders[name])
+    except HeadlightError:  # the bar says why
         return
     top = st.container(key="page-question")
     with controls_row("corpus-controls"):
@@ -37,31 +41,17 @@ def show() -> None:
         worth_seeing.ask("corpus", view)
     if (measured := lines.show(translator, chosen)) is not None:
         code = VIEWS[view](translator, measured)
-        show_code(_lines_code(chosen), code)
+        path = "translator.folder / result_file.FILE"
+        if chosen == lines.OWN:  # as the page saves it
+            path = 'Path("headlight-corpus.safetensors")'
+        loaded = f"""
+            translator = {load_call(name)}
+            lines = result_file.from_bytes(({path}).read_bytes(), translator)
+        """
+        show_code(loaded, code)
         return
     explain(
         "Each line is translated and measured once. The server keeps the numbers until it needs "
         "the memory. Only someone who submits the same lines can see the results."
         + sources("", measure_lines)
     )
-
-
-def _lines_code(chosen: str) -> str:
-    """Return the code that loads the model and reads the measured lines."""
-    name = st.session_state.get(menu.MODEL, menu.offered_models().default)
-    file = repr("headlight-corpus.safetensors")  # as the page saves it
-    path = f"Path({file})" if chosen == lines.OWN else "translator.folder / result_file.FILE"
-    return f"""
-        translator = {load_call(name)}
-        lines = result_file.from_bytes(({path}).read_bytes(), translator)
-    """
-
-
-def _translator() -> Translator | None:
-    """Return the model of the bar, even if it cannot read the sentence there."""
-    offered = menu.offered_models()
-    name = st.session_state.get(menu.MODEL, offered.default)
-    try:
-        return menu.load(offered.folders[name])
-    except HeadlightError:  # the bar says why
-        return None

@@ -25,9 +25,7 @@ from viz.app.sentence.python_code import load_call
 from viz.app.served import MAX_UPLOAD_BYTES
 from viz.draw.labels import capitalised, head_title, measure_name
 from viz.figures.changes import differences_chart
-from viz.pages.corpus import job_result
-from viz.pages.corpus.lines_table import lines_table, number_formats
-from viz.pages.corpus.measurements import Measured
+from viz.pages.corpus.measurements import Measured, get_or_offer, lines_table, number_formats
 
 JOB = "corpus-second"
 FILE, OPENED = "corpus-second-file", "corpus.second_file"
@@ -62,11 +60,10 @@ def show(translator: Translator, measured: Measured) -> str:
             which = choose_one("Compare with", options, "compare_with", labelled=True)
             if which == MODEL_HERE:
                 name = menu("Second model", list(folders), "second_model", width=320)
-    second = (
-        _measured_here(lines, key, name, folders[name])
-        if which == MODEL_HERE
-        else _opened_file(translator, lines)
-    )
+    if which == MODEL_HERE:
+        second = _measured_here(lines, key, name, folders[name])
+    else:
+        second = _opened_file(translator, lines)
     if second is not None:
         try:
             _draw(lines, second, (key, second.key))
@@ -82,10 +79,8 @@ def show(translator: Translator, measured: Measured) -> str:
 
 
 def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
-    """Return the code of both comparisons; the second measurement is a model's or a file's."""
-    texts = "{pair.number: pair.source for pair in lines.pairs}"
     measured = f"""
-        texts = {texts}
+        texts = {{pair.number: pair.source for pair in lines.pairs}}
         numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
         second = measure_lines({load_call(model or "")}, numbered, costs=False)
     """
@@ -104,12 +99,11 @@ def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
 
 
 def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path) -> Measured | None:
-    """Draw the button that measures the lines with a model of the app; return the result."""
     texts = {pair.number: pair.source for pair in lines.pairs}
     # a line that was left out stays empty, so that the others have their numbers
     numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
     second_key = "second lines", key, state_of_folder(folder)
-    second = job_result.get_or_offer(
+    second = get_or_offer(
         JOB,
         second_key,
         f"Measuring with {name}",
@@ -146,7 +140,6 @@ def _opened_file(translator: Translator, lines: MeasuredLines) -> Measured | Non
 
 
 def _open(translator: Translator, lines: MeasuredLines, name: str, content: bytes) -> None:
-    """Read a file into the memo; the session keeps its name."""
     second = read_unchecked(content)
     if is_checked := second.checksum == lines.checksum:
         second = from_bytes(content, translator)
@@ -156,18 +149,14 @@ def _open(translator: Translator, lines: MeasuredLines, name: str, content: byte
 
 
 def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
-    """Draw both comparisons, of heads only where these are in the same places."""
     sentences = memo(("compared sentences", key), lambda: compared_sentences(lines, second.lines))
     st.subheader("Head by head", anchor=False)
     measures = [name for name in lines.head_values if name in second.lines.head_values]
     if lines.heads == second.lines.heads:
         measure = menu("Measure", measures, "compare_measure", width=220, format_func=measure_name)
         st.caption(f"{capitalised(HEAD_MEASURES[measure])}.")
-        heads = memo(
-            ("compared heads", key, measure),
-            lambda: compared_heads(lines, second.lines, measure),
-        )
-        _heads(heads, measure)
+        name = "compared heads", key, measure
+        _heads(memo(name, lambda: compared_heads(lines, second.lines, measure)), measure)
     else:
         st.text(
             f"The models have {len(lines.heads)} and {len(second.lines.heads)} heads in different "
@@ -185,11 +174,8 @@ def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
 
 
 def _heads(table: pd.DataFrame, measure: str) -> None:
-    """Draw the largest differences, and the table of all heads."""
-    names = [
-        head_title(kind, layer - 1, head - 1)
-        for kind, layer, head in zip(table["kind"], table["layer"], table["head"], strict=True)
-    ]
+    places = table[["kind", "layer", "head"]].to_numpy()
+    names = [head_title(kind, layer - 1, head - 1) for kind, layer, head in places]
     named = table[["first", "second", "difference", "low", "high"]]
     named.insert(0, "head", names)
     left, right = st.columns([5, 7], gap="medium")

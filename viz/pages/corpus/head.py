@@ -21,17 +21,14 @@ from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted, format_number
 from viz.draw.labels import display_tokens, measure_name, role_name
 from viz.draw.palette import COLOR
+from viz.figures.changes import offset_histogram
 from viz.figures.head_scatter import MIXED
-from viz.figures.offset_histogram import offset_histogram
-from viz.pages.corpus import job_result
-from viz.pages.corpus.measurements import Measured, first_head, means_of
+from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, means_of
 
 MEASURE = "corpus_measure"
 """Name in the URL."""
-
 LONGEST = 64
 """Subwords of a side up to which a sentence has a small map."""
-
 AT_ONCE = 300
 """Lines up to which tokens are counted automatically, at some 8 ms a line."""
 
@@ -58,10 +55,9 @@ def show(translator: Translator, measured: Measured) -> str:
     with left:
         _distances(lines, head)
     with middle:
-        tokens = _tokens(translator, measured, head)
-    if tokens is not None:
-        with middle:
+        if (tokens := _tokens(translator, measured, head)) is not None:
             _token_table("Tokens with the most weight", tokens.keys, ["key"])
+    if tokens is not None:
         with right:
             _token_table("Pairs with the most weight", tokens.pairs, ["query", "key"])
     explain(
@@ -86,7 +82,6 @@ def show(translator: Translator, measured: Measured) -> str:
 
 
 def _sentences(translator: Translator, measured: Measured, head: Head, name: str) -> None:
-    """Draw a line of each tenth with its small map, the smallest values first."""
     lines = measured.lines
     values = lines.values_of(head, name)
     groups = deciles(values)
@@ -147,7 +142,7 @@ def _tokens(translator: Translator, measured: Measured, head: Head) -> HeadToken
     key, lines = measured
     name = "head tokens", key, head
     if len(lines) > AT_ONCE:
-        tokens: HeadTokens | None = job_result.get_or_offer(
+        tokens: HeadTokens | None = get_or_offer(
             "corpus-tokens",
             name,
             f"Counting the tokens of {head.title}",
@@ -165,7 +160,6 @@ def _tokens(translator: Translator, measured: Measured, head: Head) -> HeadToken
 
 
 def _token_table(title: str, table: pd.DataFrame, sides: list[str]) -> None:
-    """Draw the table of tokens, which names columns as the map does."""
     st.subheader(title, anchor=False)
     names = {
         "query": "row",

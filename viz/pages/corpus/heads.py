@@ -81,7 +81,6 @@ def show(translator: Translator, measured: Measured) -> str:
 
 
 def _table(table: pd.DataFrame, axes: list[str]) -> None:
-    """Draw the table: every measure, the drawn ones first, with their intervals."""
     columns = [str(name) for name in table]
     ends = ("", " low", " high", " p")
     first = [f"{axis}{end}" for axis in dict.fromkeys(axes) for end in ends]

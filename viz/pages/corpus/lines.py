@@ -10,7 +10,7 @@ import streamlit as st
 
 from transformer import HeadlightError, InputError, Translator
 from transformer.analysis.corpus import result_file
-from transformer.analysis.corpus.measured import COST, LOG_P, LeftOut, MeasuredLines
+from transformer.analysis.corpus.measured import COST, LOG_P, MeasuredLines
 from transformer.analysis.corpus.measuring import measure_lines
 from transformer.analysis.corpus.passes import PIECES, Part, Progress, seconds
 from transformer.analysis.heads.head import all_heads
@@ -26,7 +26,6 @@ from viz.app.chrome.problems import say, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.app.served import MAX_UPLOAD_BYTES
 from viz.draw.formatting import counted, format_number
-from viz.pages.corpus import job_result
 from viz.pages.corpus.measurements import (
     COMMAND,
     Measured,
@@ -35,16 +34,14 @@ from viz.pages.corpus.measurements import (
     remember,
     remembered,
     require_fits,
+    start_job,
 )
 
 LINES = "corpus_lines"
 """Name in the URL."""
 EXAMPLES, OWN = "examples", "your lines"
-
-MAX_LINES = 10_000
-MAX_BYTES = 16 * MIB
-"""Largest size of a file of lines, in bytes."""
-
+MAX_LINES, MAX_BYTES = 10_000, 16 * MIB
+"""Largest number of lines, and size of a file of them."""
 FEW = 200
 """Lines up to which the cost of each head is measured unless the user says otherwise."""
 
@@ -87,7 +84,6 @@ def show(translator: Translator, chosen: str) -> Measured | None:
 
 
 def _examples(translator: Translator) -> Measured:
-    """Read the measured examples beside a checkpoint, once."""
     path = translator.folder / result_file.FILE
     key = key_of(identity(translator), state_of_file(path))
 
@@ -110,13 +106,20 @@ def _own(translator: Translator) -> Measured | None:
     is_same = own is not None and own.model == model
     lines = remembered(own.key) if own is not None and is_same else None
     is_busy = job is not None and job.is_active
-    label = "Your lines"
+    label, notes = "Your lines", {} if lines is None else _notes(translator, lines)
     if lines is not None:
-        label = f"{label}: {_summary(translator, lines)}"
+        counts = [f"{len(dict(some)):,} {text}" for text, some in notes.items() if some]
+        label = ", ".join([f"{label}: {counted(len(lines), 'line')} measured", *counts])
+    every = sorted(note for some in notes.values() for note in some)
     with st.expander(label, expanded=lines is None and not is_busy):
         _fields(translator, None if own is None or lines is None else own.key)
-        if lines is not None:
-            _notes_table(translator, lines)
+        if every:
+            st.dataframe(
+                pd.DataFrame(every, columns=["line", "why"]),
+                hide_index=True,
+                height="content" if len(every) < 8 else 280,
+                column_config={"line": st.column_config.NumberColumn(width="small")},
+            )
     if job is not None:
         jobs.show(job)
     if own is None:
@@ -126,20 +129,16 @@ def _own(translator: Translator) -> Measured | None:
                 "earlier results."
             )
         return None
-    if lines is None:
-        if not is_busy:
-            _offer_again(own, is_same, model, translator.folder)
-        return None
-    return Measured(own.key, lines)
-
-
-def _offer_again(own: OwnLines, is_same: bool, model: object, folder: Path) -> None:
-    why, label = "The server no longer has this measurement.", "Measure again"
-    if not is_same:
-        why, label = "These lines were measured with another model.", "Measure with this one"
-    st.text(why)
-    again = own_lines(model, own.texts, own.references, costs=own.costs)
-    st.button(label, key="corpus-again", on_click=_measure, args=(again, folder))
+    if lines is not None:
+        return Measured(own.key, lines)
+    if not is_busy:
+        why, label = "The server no longer has this measurement.", "Measure again"
+        if not is_same:
+            why, label = "These lines were measured with another model.", "Measure with this one"
+        st.text(why)
+        again = own_lines(model, own.texts, own.references, costs=own.costs)
+        st.button(label, key="corpus-again", on_click=_measure, args=(again, translator.folder))
+    return None
 
 
 def own_lines(
@@ -150,10 +149,7 @@ def own_lines(
 
 
 def _fields(translator: Translator, key: str | None) -> None:
-    """Draw the fields of lines and references, and those of a result file.
-
-    The key names the measurement that is shown, if there is one.
-    """
+    """Draw the fields of lines and references, and those of a result file."""
     problems: list[object] = []
     left, right = st.columns(2, gap="medium")
     with left:
@@ -223,7 +219,6 @@ def _texts(
 
 
 def _costs_switch(count: int) -> bool:
-    """Draw the switch, which is off for many lines until the user turns it on."""
     state = st.session_state
     is_few = count <= FEW
     if state.get(_FEW) != is_few:
@@ -237,28 +232,21 @@ def _costs_switch(count: int) -> bool:
 
 
 def _forecast(lines: int, heads: int) -> str:
-    """Estimate the time of a measurement."""
     passes: dict[Part, int] = {"translate": 1, "measure": 1, "costs": heads}
     expected = seconds([PIECES] * lines, passes)
     time = f"{expected:.0f} seconds" if expected < 100 else f"{expected / 60:.0f} minutes"
     text = f"{counted(lines, 'line')}, about {time}."
-    if expected < jobs.LONGEST:
-        return text
-    return f"{text} The server stops after {jobs.LONGEST / 60:.0f} minutes: run {COMMAND}."
+    limit = f" The server stops after {jobs.LONGEST / 60:.0f} minutes: run {COMMAND}."
+    return text + limit if expected >= jobs.LONGEST else text
 
 
 def _measure(own: OwnLines, folder: Path) -> None:
     """Begin to measure lines in the background; what is shown stays until it is done."""
 
-    def work(translator: Translator, report: Progress) -> None:
+    def work(model: Translator, report: Progress) -> None:
         if remembered(own.key) is None:  # else another user has measured the same lines
-            lines = measure_lines(
-                translator,
-                own.texts,
-                references=own.references,
-                costs=own.costs,
-                progress=report,
-            )
+            refs, costs = own.references, own.costs
+            lines = measure_lines(model, own.texts, references=refs, costs=costs, progress=report)
             remember(own.key, lines)
 
     for key in (FILE, FILE_OF_REFERENCES):
@@ -266,7 +254,7 @@ def _measure(own: OwnLines, folder: Path) -> None:
     st.session_state[_PENDING] = own
     st.session_state.pop(_PROBLEM, None)
     title = f"Measuring {counted(len(own.texts), 'line')}"
-    job_result.start(JOB, own.key, title, folder, work)
+    start_job(JOB, own.key, title, folder, work)
 
 
 def _open_result(translator: Translator) -> None:
@@ -286,63 +274,33 @@ def _open_result(translator: Translator) -> None:
     except HeadlightError as error:
         state[_PROBLEM] = without_paths(error)
         return
-    texts, references = (
-        tuple(getattr(pair, name) for pair in lines.pairs) for name in ("source", "reference")
-    )
-    costs = COST in lines.head_values
-    state[_OWN] = OwnLines(
-        key, identity(translator), texts, references if any(references) else None, costs
-    )
+    texts = tuple(pair.source for pair in lines.pairs)
+    references = tuple(pair.reference for pair in lines.pairs)
+    given = references if any(references) else None
+    state[_OWN] = OwnLines(key, identity(translator), texts, given, COST in lines.head_values)
     state.pop(_PROBLEM, None)
     st.rerun()
 
 
-def _summary(translator: Translator, lines: MeasuredLines) -> str:
-    """Count the lines that were measured, left out, and those to be read with care."""
-    counts = {
-        "left out": lines.left_out,
-        "without a word": {number for number, _ in lines.undefined},
-        "with unknown characters": _unknown_notes(lines),
-        "of which the model is unsure": _unsure_notes(translator, lines),
+def _notes(translator: Translator, lines: MeasuredLines) -> dict[str, list[tuple[int, str]]]:
+    """Name the lines that were left out, and those to be read with care, by what is said of all."""
+    notes: dict[str, list[tuple[int, str]]] = {
+        "left out": [*lines.left_out],
+        "without a word": [*lines.undefined],
+        "with unknown characters": [
+            (pair.number, "It has characters that the model does not know.")
+            for pair in lines.pairs
+            if UNK in pair.source_ids
+        ],
     }
-    parts = [f"{len(notes):,} {text}" for text, notes in counts.items() if notes]
-    return ", ".join([f"{counted(len(lines), 'line')} measured", *parts])
-
-
-def _notes_table(translator: Translator, lines: MeasuredLines) -> None:
-    """Draw the table of the notes, where there are any."""
-    notes = [*lines.left_out, *lines.undefined]
-    notes += [*_unknown_notes(lines), *_unsure_notes(translator, lines)]
-    if not notes:
-        return
-    st.dataframe(
-        pd.DataFrame(sorted(notes), columns=["line", "why"]),
-        hide_index=True,
-        height="content" if len(notes) < 8 else 280,
-        column_config={"line": st.column_config.NumberColumn(width="small")},
-    )
-
-
-def _unknown_notes(lines: MeasuredLines) -> list[LeftOut]:
-    """Name the measured lines that have characters which the model does not know."""
-    return [
-        LeftOut(pair.number, "It has characters that the model does not know.")
-        for pair in lines.pairs
-        if UNK in pair.source_ids
-    ]
-
-
-def _unsure_notes(translator: Translator, lines: MeasuredLines) -> list[LeftOut]:
-    """Name the measured lines of which the model is less sure than of the text it is made for."""
-    if (domain := translator.domain) is None:
-        return []
-    usual = format_number(domain.least_log_prob)
-    log_probs = lines.sentence_values[LOG_P]
-    return [
-        LeftOut(
-            lines.pairs[row].number,
-            f"The model is unsure: log p {format_number(log_probs[row])} per subword, usually "
-            f"above {usual} on {domain.made_for}.",
-        )
-        for row in np.flatnonzero(log_probs < domain.least_log_prob)
-    ]
+    if (domain := translator.domain) is not None:
+        log_probs = lines.sentence_values[LOG_P]
+        usual = f"usually above {format_number(domain.least_log_prob)} on {domain.made_for}."
+        notes["of which the model is unsure"] = [
+            (
+                lines.pairs[row].number,
+                f"The model is unsure: log p {format_number(log_probs[row])} per subword, {usual}",
+            )
+            for row in np.flatnonzero(log_probs < domain.least_log_prob)
+        ]
+    return notes

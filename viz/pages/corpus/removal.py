@@ -39,9 +39,7 @@ from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted, format_number, format_p, per_cent
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, measure_name
 from viz.figures.changes import controls_chart, lines_chart
-from viz.pages.corpus import job_result
-from viz.pages.corpus.lines_table import lines_table
-from viz.pages.corpus.measurements import Measured, first_head, means_of
+from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, lines_table, means_of
 
 JOB = "corpus-removal"
 ALL_KINDS = "all kinds"
@@ -67,7 +65,7 @@ def show(translator: Translator, measured: Measured) -> str:
     if not heads:
         st.text("Choose one head, or the first few by a measure.")
     else:
-        without = job_result.get_or_offer(
+        without = get_or_offer(
             JOB,
             result_key,
             f"Removing {counted(len(heads), 'head')}",
@@ -79,7 +77,15 @@ def show(translator: Translator, measured: Measured) -> str:
     if without is not None:
         summary = memo(("summary", *result_key), lambda: summarise_removal(lines, without))
         _draw(lines, without, summary, result_key)
-        _tried_sets(key, TriedSet(heads, float(summary.change.value), summary.p, summary.control_p))
+        # the sets that this session has tried on these lines
+        tried = st.session_state.setdefault("corpus.tried", {}).setdefault(key, {})
+        change = float(summary.change.value)
+        tried[heads] = TriedSet(heads, change, summary.p, summary.control_p)
+        if len(tried) > 1:
+            st.subheader("Tried on these lines", anchor=False)
+            st.text(f"You tried {len(tried)} sets of heads: p is corrected for that (Holm).")
+            table = tried_table(list(tried.values()))
+            st.dataframe(table, hide_index=True, height="content", key="removal-tried")
     explain(
         "Zeros replace the output of a removed head, and the model scores the old translation "
         "again: log p in nats per subword. In brackets: 95 % bootstrap intervals over the lines. "
@@ -115,7 +121,6 @@ _PRESSED = "corpus.removal_pressed"
 
 
 def _press(text: str) -> None:
-    """Set the removed heads, and measure the lines without them in the next run."""
     choose_removed(text)
     st.session_state[_PRESSED] = True
 
@@ -207,22 +212,18 @@ def summary_sentences(summary: RemovalSummary, heads: int) -> list[str]:
     change = [format_number(float(part), 3, sign=True) for part in summary.change]
     changed = [per_cent(float(part)) for part in summary.changed]
     controls = summary.control_changes
+    costly = int((controls <= summary.change.value).sum())
     sentences = [
         f"Without {'this head' if heads == 1 else f'these {heads} heads'}, log p per subword "
         f"changes by {change[0]} ({change[1]} to {change[2]}; {format_p(summary.p)}).",
         f"{changed[0]} ({changed[1]} to {changed[2]}) of the translations differ.",
+        f"Control: {costly} of {len(controls)} random sets of as many heads of the same kinds "
+        f"cost as much ({format_p(summary.control_p)}).",
     ]
-    if len(controls):
-        costly = int((controls <= summary.change.value).sum())
-        sentences.append(
-            f"Control: {costly} of {len(controls)} random sets of as many heads of the same kinds "
-            f"cost as much ({format_p(summary.control_p)})."
-        )
-    return sentences
+    return sentences if len(controls) else sentences[:2]
 
 
 def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None:
-    """Draw BLEU and chrF2 on the lines that have a reference."""
     rows = [row for row, pair in enumerate(lines.pairs) if pair.reference]
     if not rows:
         st.caption("Add reference translations to see BLEU and chrF2 here.")
@@ -235,25 +236,11 @@ def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None
             [lines.pairs[row].reference for row in rows],
         ),
     )
-    texts = {
-        name: [f"{figure.value:.1f} ({figure.low:.1f} to {figure.high:.1f})"
-               for figure in (score.before, score.after)] + [format_p(score.p)]
-        for name, score in scores.items()
-    }  # fmt: skip
+    cell = "{0.value:.1f} ({0.low:.1f} to {0.high:.1f})".format
+    texts = {x: (cell(s.before), cell(s.after), format_p(s.p)) for x, s in scores.items()}
     frame = pd.DataFrame.from_dict(texts, orient="index", columns=["before", "after", "test"])
     st.table(frame, border="horizontal")
     st.caption(f"On {counted(len(rows), 'line')} with a reference; paired bootstrap.")
-
-
-def _tried_sets(key: Hashable, latest: TriedSet) -> None:
-    """Draw the sets that this session has tried on these lines, with Holm's correction."""
-    tried = st.session_state.setdefault("corpus.tried", {}).setdefault(key, {})
-    tried[latest.heads] = latest
-    if len(tried) > 1:
-        st.subheader("Tried on these lines", anchor=False)
-        st.text(f"You tried {len(tried)} sets of heads: p is corrected for that (Holm).")
-        table = tried_table(list(tried.values()))
-        st.dataframe(table, hide_index=True, height="content", key="removal-tried")
 
 
 def tried_table(tried: Sequence[TriedSet]) -> pd.DataFrame:

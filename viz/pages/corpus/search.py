@@ -39,8 +39,7 @@ from viz.app.chrome.problems import say
 from viz.app.sentence.python_code import head_code
 from viz.draw.formatting import counted
 from viz.draw.labels import capitalised, measure_name, quoted
-from viz.pages.corpus.lines_table import lines_table
-from viz.pages.corpus.measurements import Measured, first_head
+from viz.pages.corpus.measurements import Measured, first_head, lines_table
 
 BY, ORDER, PRESET, PAGE = "search_by", "search_order", "corpus.preset", "search_page"
 """Names in the URL, but for the menu of presets, which sets the first two."""
@@ -71,11 +70,12 @@ def show(translator: Translator, measured: Measured) -> str:
     name, ascending, head = _choose_order(translator, measured)
     patterns = _choose_patterns()
     measure = name.removeprefix(HEAD)
-    values = (
-        lines.sentence_values[measure]
-        if head is None
-        else lines.values_of(head, measure).astype(np.float64)
-    )
+    title = measure_name(measure)
+    if head is None:
+        values, shown = lines.sentence_values[measure], f"lines.sentence_values[{measure!r}]"
+    else:
+        values = lines.values_of(head, measure).astype(np.float64)
+        title, shown = f"{title}, {head.title}", f"lines.values_of({head_code(head)}, {measure!r})"
     try:
         rows = memo(
             ("matching rows", key, patterns), lambda: matching_rows(translator, lines, patterns)
@@ -83,20 +83,19 @@ def show(translator: Translator, measured: Measured) -> str:
     except InputError as error:
         say(error)
     else:
-        title = measure_name(measure) if head is None else f"{measure_name(measure)}, {head.title}"
         if np.isnan(values).all():
             st.text(f"{quoted(title)} is not measured: choose another measure.")
         else:
-            st.text(sorting_text(len(rows), len(lines), title, ascending=ascending))
+            count = f"{len(rows):,} of {len(lines):,} lines match"
+            if len(rows) == len(lines):
+                count = counted(len(rows), "line")
+            st.text(f"{count}, sorted by {title}, {ASCENDING if ascending else DESCENDING}.")
             _draw(matching_table(lines, rows, title, values, ascending=ascending), title)
     description = capitalised((SENTENCE_MEASURES | HEAD_MEASURES)[measure])
     explain(
         f"{description}. Shares of the source: {SOURCE_SHARE_LIMITS}"
         + sources("", sentence_measures, matching_rows)
     )
-    shown = f"lines.sentence_values[{measure!r}]"
-    if head is not None:
-        shown = f"lines.values_of({head_code(head)}, {measure!r})"
     return f"""
         # Lines by {measure}
         patterns = LinePatterns{tuple(patterns)}
@@ -161,12 +160,6 @@ def matching_table(
     """Return the rows with all measures of their sentences, sorted by the values under a title."""
     table = sentences_table(lines).assign(**{title: values}).iloc[rows]
     return table.sort_values(title, ascending=ascending, kind="stable", ignore_index=True)
-
-
-def sorting_text(rows: int, lines: int, title: str, *, ascending: bool) -> str:
-    """Say how many lines there are, and in which order."""
-    count = counted(rows, "line") if rows == lines else f"{rows:,} of {lines:,} lines match"
-    return f"{count}, sorted by {title}, {ASCENDING if ascending else DESCENDING}."
 
 
 def _draw(table: pd.DataFrame, title: str) -> None:

@@ -103,27 +103,13 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
     """Draw the menu of lenses, and for norms the menu of what is measured."""
     names = list(LENSES_BY_NAME)
     choose_first_of_link(name, LENS_NAMES[lens])
-    choice = st.selectbox(
-        label,
-        names,
-        index=names.index(LENS_NAMES[lens]),
-        key=name,
-        bind="query-params",
-        width=160,
-        help="  \n".join(
-            f"**{LENS_NAMES[option]}**: {description}" for option, description in _HELP.items()
-        ),
-    )
+    lines = (f"**{LENS_NAMES[option]}**: {text}" for option, text in _HELP.items())
+    first, text = names.index(LENS_NAMES[lens]), "  \n".join(lines)
+    choice = st.selectbox(label, names, first, key=name, width=160, help=text, **_BOUND)
     if LENSES_BY_NAME[choice] != "norm":
         return LENSES_BY_NAME[choice]
-    measured = st.selectbox(
-        "Norms",
-        list(NORMS_BY_NAME),
-        key=f"{name}_norms",
-        bind="query-params",
-        width=140,
-        label_visibility="collapsed",  # the two menus read as one phrase
-    )
+    # the two menus read as one phrase
+    measured = st.selectbox("Norms", [*NORMS_BY_NAME], key=f"{name}_norms", width=140, **_BARE)
     return NORMS_BY_NAME[measured]
 
 
@@ -163,10 +149,10 @@ OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 
 Mode = Literal["one head", "step by step", "compare"]
 
-
 _LAYERS = "controls.layers"
-_BARE: dict[str, Any] = {"bind": "query-params", "label_visibility": "collapsed"}
-_SEVERAL: dict[str, Any] = {"bind": "query-params", "selection_mode": "multi"}
+_BOUND: dict[str, Any] = {"bind": "query-params"}
+_BARE: dict[str, Any] = {**_BOUND, "label_visibility": "collapsed"}
+_SEVERAL: dict[str, Any] = {**_BOUND, "selection_mode": "multi"}
 
 
 def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.ExplorerOptions, Mode]:
@@ -178,21 +164,13 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
         with st.popover("Options", width="content"):
             lens = pick_lens(LENS)
             sinks = pick_sinks()
-            words = st.toggle(
-                "Merge subwords",
-                key="words",
-                bind="query-params",
-                help="Shows whole words: the mean over the rows of a word’s subwords, and the sum "
-                "over their columns.",
-            )
-            sort = st.selectbox(
-                "Sort by",
-                head_grid.SORTS,
-                key="sort",
-                bind="query-params",
-                help="  \n".join(f"**{measure}**: {text}" for measure, text in MEASURES.items())
-                + "  \nConfidence falls from the first map to the last, the others rise.",
-            )
+            text = "Shows whole words: the mean over the rows of a word’s subwords, and the sum "
+            text += "over their columns."
+            words = st.toggle("Merge subwords", key="words", help=text, **_BOUND)
+            lines = [f"**{measure}**: {text}" for measure, text in MEASURES.items()]
+            lines.append("Confidence falls from the first map to the last, the others rise.")
+            text = "  \n".join(lines)
+            sort = st.selectbox("Sort by", head_grid.SORTS, key="sort", help=text, **_BOUND)
             every = list(labels.KINDS_BY_NAME)
             kinds = st.pills("Kinds in the grid", every, default=every, key="kinds", **_SEVERAL)
             # with none selected, all are shown: an empty grid would be of no use
@@ -202,24 +180,14 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
             if st.session_state.get(_LAYERS, most) != most:  # of the previous model or kinds
                 st.session_state["layers"] = names
             st.session_state[_LAYERS] = most
-            selected = st.pills(
-                "Layers in the grid", names, default=names, key="layers", **_SEVERAL
-            )
+            label = "Layers in the grid"
+            selected = st.pills(label, names, default=names, key="layers", **_SEVERAL)
             text = "How the large map turns weights into colours. The numbers stay the same."
-            scale = st.selectbox(
-                "Colour", list(get_args(Scale)), key="scale", bind="query-params", help=text
-            )
+            scales = list(get_args(Scale))
+            scale = st.selectbox("Colour", scales, key="scale", help=text, **_BOUND)
             text = "Smaller weights are not drawn. Point at a square to read its number."
-            threshold = st.slider(
-                "Hide weights below",
-                0.0,
-                0.5,
-                0.0,
-                0.01,
-                key="threshold",
-                bind="query-params",
-                help=text,
-            )
+            label, bounds = "Hide weights below", (0.0, 0.5, 0.0, 0.01)
+            threshold = st.slider(label, *bounds, key="threshold", help=text, **_BOUND)
     with place:  # what it offers depends on the lens
         choices = worth_seeing.default_choices("heads")
         first = first_head(choices, kind) or (layers - 1, 0)
@@ -253,10 +221,8 @@ def pick_head_or_mean(
     if tells_heads(lens):
         return choice, pick_head_number_or_mean(names.head, heads, default=default[1])
     # Streamlit keeps the value of the menu of heads, which is bound to the address
-    resting = f"{names.head}-resting"
-    st.selectbox(
-        "Head", [ALL_HEADS], key=resting, disabled=True, width=110, label_visibility="collapsed"
-    )
+    resting: dict[str, Any] = {"disabled": True, "label_visibility": "collapsed", "width": 110}
+    st.selectbox("Head", [ALL_HEADS], key=f"{names.head}-resting", **resting)
     return choice, None
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from urllib.parse import urlencode
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -21,8 +22,6 @@ from viz.pages.heads.controls import OTHER_MODEL
 from viz.report import report
 from viz.trace_files import column, csv_bytes, lens_frame, name_lens
 
-_BINARY = "application/octet-stream"
-
 
 def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
     """Draw the menu of downloads; each file is made when it is requested."""
@@ -40,16 +39,12 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
         st.caption(caption)
         subject = "All heads" if tells_heads(lens) else "All layers"
         every = " ".join([subject, *title_end(lens, sinks=sinks)])
+        rows = partial(all_csv, trace, lens, sinks=sinks)
+        arrays = partial(npz, trace, lens, sinks=sinks)
         for label, data, part, ending, mime in (
             ("This map as CSV", lambda: csv(opened), opened.title, "csv", "text/csv"),
-            (
-                f"{subject} as CSV",
-                lambda: all_csv(trace, lens, sinks=sinks),
-                every,
-                "csv",
-                "text/csv",
-            ),
-            (f"{subject} as NPZ", lambda: npz(trace, lens, sinks=sinks), every, "npz", _BINARY),
+            (f"{subject} as CSV", rows, every, "csv", "text/csv"),
+            (f"{subject} as NPZ", arrays, every, "npz", "application/octet-stream"),
             ("HTML report", page, f"report {opened.title}", "html", "text/html"),
         ):
             _button(label, data, origin.file_name(part, ending), mime)
@@ -70,17 +65,14 @@ def _link() -> str:
 
 def csv(opened: OpenMap) -> bytes:
     """Format the open map as CSV: a line for each weight in full precision, counted from 1."""
-    queries, keys = opened.labels
-    frame = pd.DataFrame(
-        {
-            "query_from_1": [q + 1 for q in range(len(queries)) for _ in keys],
-            "key_from_1": [k + 1 for _ in queries for k in range(len(keys))],
-            "query_token": [token for token in queries for _ in keys],
-            "key_token": [token for _ in queries for token in keys],
-            "lens": opened.lens,
-            column(opened.lens, sinks=opened.sinks): opened.weights.ravel(),
-        }
-    )
+    query, key = (place.ravel() for place in np.indices(opened.weights.shape))
+    tokens = {
+        "query_token": [opened.labels.queries[n] for n in query],
+        "key_token": [opened.labels.keys[n] for n in key],
+    }
+    frame = pd.DataFrame({"query_from_1": query + 1, "key_from_1": key + 1, **tokens})
+    frame["lens"] = opened.lens
+    frame[column(opened.lens, sinks=opened.sinks)] = opened.weights.ravel()
     return csv_bytes(frame)
 
 
@@ -93,10 +85,7 @@ def all_csv(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> byte
 
 
 def npz(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> bytes:
-    """Save the trace, as `AttentionTrace.load` reads it, with the name of the lens.
-
-    Without `sinks`, a note of the trace says so.
-    """
+    """Save the trace, as `AttentionTrace.load` reads it, with the name of the lens."""
     with temporary_folder() as folder:
         path = folder / "trace.npz"
         name_lens(trace if sinks else without_sinks(trace), lens).save(path)
@@ -110,16 +99,17 @@ def _button(label: str, data: Callable[[], bytes], name: str, mime: str) -> None
 
 
 def code_parts(view: HeadsView, options: ExplorerOptions, second: HeadsView | None) -> list[str]:
-    """Return the code of the grid with its ribbons, of the open map and of a second one.
-
-    The options name the ribbons that were drawn.
-    """
+    """Return the code of the grid with its ribbons, of the open map and of a second one."""
     kind = view.kind
+    names = ("over", "kinds", "layers", "words", "sort", "lens", "sinks", "rows")
+    values = {name: (getattr(options, name), getattr(ExplorerOptions(), name)) for name in names}
+    changed = "".join(f", {name}={x!r}" for name, (x, usual) in values.items() if x != usual)
+    changed += "" if options.lens == "weights" else ", translator=translator"
     parts = [_map_code(view)]
     blocks = f"""
         # All heads, the open map and its ribbons
         selected = {(kind, options.layer, options.head)}
-        figure = explore(trace, selected=selected{_explore_arguments(options)})
+        figure = explore(trace, selected=selected{changed})
         # {view.opened.title}
         figure = head_map(weights, *labels, kind={kind!r}, languages=trace.languages)
     """
@@ -146,15 +136,7 @@ def code_parts(view: HeadsView, options: ExplorerOptions, second: HeadsView | No
     return parts
 
 
-def _explore_arguments(options: ExplorerOptions) -> str:
-    names = ("over", "kinds", "layers", "words", "sort", "lens", "sinks", "rows")
-    values = {name: (getattr(options, name), getattr(ExplorerOptions(), name)) for name in names}
-    changed = "".join(f", {name}={x!r}" for name, (x, usual) in values.items() if x != usual)
-    return changed if options.lens == "weights" else f"{changed}, translator=translator"
-
-
 def _map_code(view: HeadsView, prefix: str = "") -> str:
-    """Return the lines that make `axes`, and `weights` and `labels` of the open map."""
     options, kind, shown = view.options, view.kind, f"{prefix}trace"
     if options.lens != "weights":
         shown = f"lenses.lens_trace({options.lens!r}, {prefix}translator, {shown})"
@@ -176,7 +158,6 @@ def _map_code(view: HeadsView, prefix: str = "") -> str:
 
 
 def _second_trace(second: HeadsView) -> str:
-    """Return the lines that make the second trace, and load its model."""
     subject, model, trace = st.session_state["with"], "translator", "trace"
     if subject == "another model":
         model = python_code.load_call(st.session_state[OTHER_MODEL])

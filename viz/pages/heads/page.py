@@ -35,7 +35,7 @@ from viz.draw.formatting import format_number, listing, per_cent
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted, row_names
 from viz.draw.left_out import left_out, shares_left_out
-from viz.draw.open_head import Heads, mean, short_name
+from viz.draw.open_head import mean, short_name
 from viz.pages.heads import controls, downloads
 from viz.pages.heads.controls import (
     LENS,
@@ -105,14 +105,13 @@ def _lead(options: ExplorerOptions, trace: AttentionTrace) -> str:
     kind, lens = options.kind or "cross", options.lens
     source, target = trace.languages.name("source"), trace.languages.name("target")
     token = "word" if options.words else "subword"
-    rows_and_squares = {
-        "encoder_self": f"Each row: one {source} {token}. Dark: the {token}s the head looks at.",
-        "decoder_self": f"Each row: just before a {target} {token} is written. Dark: the {token}s "
-        f"so far that the head looks at; later ones are masked.",
-        "cross": f"Each row: just before a {target} {token} is written. Dark: the {source} "
-        f"{token}s the head looks at.",
-    }
-    text = rows_and_squares[kind]
+    row, dark = f"just before a {target} {token} is written", f"the {source} {token}s the head"
+    if kind == "encoder_self":
+        row, dark = f"one {source} {token}", f"the {token}s the head"
+    elif kind == "decoder_self":
+        dark = f"the {token}s so far that the head"
+    later = "; later ones are masked" if kind == "decoder_self" else ""
+    text = f"Each row: {row}. Dark: {dark} looks at{later}."
     if lens != "weights":
         text += f" Seen through **{LENS_NAMES[lens]}**"
         text += "." if tells_heads(lens) else ", with all heads of a layer together."
@@ -129,13 +128,9 @@ def _show_left_out(trace: AttentionTrace, view: HeadsView, options: ExplorerOpti
         text += f" By the length of their vectors: {listing([*map(per_cent, shares)])}."
     st.caption(explanations.as_markdown(text), width="content")
     if weighed:
-        st.button("See the lens norms", key="see-norms", on_click=_see_norms, type="tertiary")
-
-
-def _see_norms() -> None:
-    """Set the lens to norms, and show the columns of the sinks again."""
-    st.session_state[LENS] = LENS_NAMES["norm"]
-    st.session_state[head_picker.WITHOUT_SINKS] = False
+        norms = {LENS: LENS_NAMES["norm"], head_picker.WITHOUT_SINKS: False}
+        see = partial(st.session_state.update, norms)
+        st.button("See the lens norms", key="see-norms", on_click=see, type="tertiary")
 
 
 def _grid(view: HeadsView, opens: str) -> None:
@@ -150,10 +145,9 @@ def _grid(view: HeadsView, opens: str) -> None:
 
 def _explain(view: HeadsView, second: HeadsView | None) -> None:
     lens, shown = view.options.lens, view.shown
+    kinds = f"of {' and '.join(KIND_TITLES[kind] for kind in shown.kinds)}"
     if len(shown.kinds) == len(SCREEN_NAMES):
         kinds = "of each kind"
-    else:
-        kinds = f"of {' and '.join(KIND_TITLES[kind] for kind in shown.kinds)}"
     layers = len(shown.layers)
     if tells_heads(lens):
         shapes = {view.trace.weights(kind).shape[:2] for kind in shown.kinds}
@@ -178,7 +172,8 @@ def show_open(view: HeadsView) -> ExplorerOptions:
     """Draw the open map and its ribbons; return the options that show the same ribbons."""
     options = view.options
     mounts.mount_map("heads-map", view.opened.labels, view.open_map)
-    show_numbers(view)
+    if view.opened.weights.any():
+        show_numbers(view)
     if options.layer is not None and options.head is not None:
         head = Head(view.kind, options.layer, options.head)
         url = head_picker.link_parameters(*head)
@@ -236,8 +231,7 @@ def show_compared(trace: AttentionTrace, view: HeadsView) -> HeadsView | None:
     return other
 
 
-SHOWN = 5
-"""Length of each list of differences."""
+SHOWN = 5  # length of each list of differences
 
 
 def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | None:
@@ -245,13 +239,8 @@ def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | 
     bar = sentence_bar.drawn_from()
     translator = bar.translator
     with fields.controls_row("compare-controls"):
-        subject = st.selectbox(
-            "Compare with",
-            list(get_args(controls.ComparedWith)),
-            key="with",
-            bind="query-params",
-            width=290,
-        )
+        subjects = list(get_args(controls.ComparedWith))
+        subject = st.selectbox("Compare with", subjects, key="with", bind="query-params", width=290)
         try:
             if subject == "another head":
                 options = _another_head(options, translator, (0, 0))
@@ -263,10 +252,8 @@ def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | 
                 name = controls.OTHER_MODEL
                 if (choice := other_model.pick_other(bar, name, reverse=True)) is None:
                     return None
-                translator = choice.translator
-                options = _another_head(
-                    options, translator, (options.layer or 0, options.head or 0)
-                )
+                translator, place = choice.translator, (options.layer or 0, options.head or 0)
+                options = _another_head(options, translator, place)
                 trace = _trace_of_other(choice, bar, trace.target)
             # of one kind, as its grid is not drawn
             head = options.head if tells_heads(options.lens) else None
@@ -292,11 +279,9 @@ def _another_head(
 def _another_sentence(translator: Translator) -> AttentionTrace:
     languages = translator.languages
     first = {language: texts[1:2] for language, texts in source_box.EXAMPLES.items()}
-    text = text_field(
-        f"Second {languages.source} sentence" if languages.source else "Second sentence",
-        source_box.follow_language(OTHER_TEXT, languages, first),
-        key=OTHER_TEXT,
-    )
+    label = " ".join(filter(None, ("Second", languages.source, "sentence")))
+    usual = source_box.follow_language(OTHER_TEXT, languages, first)
+    text = text_field(label, usual, key=OTHER_TEXT)
     translation = cached_results.translate(translator, text, st.session_state[sentence_bar.BEAM])
     for line in (translation.text, *translation.notices):
         st.text(line)
@@ -319,10 +304,8 @@ def _trace_of_other(
 
 
 def show_numbers(view: HeadsView) -> None:
-    """Draw the summary of the open map over the rows that have weight, if there are any."""
+    """Draw the summary of the open map over the rows that have weight."""
     options, opened, heads = view.options, view.opened, view.cropped[view.kind]
-    if not opened.weights.any():
-        return
     axes = heads.axes
     sinks, causal = left_out_keys(axes), axes.is_causal(heads.kind)
     numbers = summarise(opened.weights, causal=causal, sinks=sinks)
@@ -361,40 +344,29 @@ def show_disagreement(first: HeadsView, second: HeadsView) -> None:
         "The share of a row that the two lenses give to different tokens. 0: they agree fully; "
         "1: not at all."
     )
-    heads = first.cropped[first.kind], second.cropped[second.kind]
-    by_head, by_row = st.columns(2, gap="medium")
-    with by_head:
-        _heads(*heads)
-    with by_row:
-        _rows(first.options, *heads)
-
-
-def _heads(first: Heads, second: Heads) -> None:
-    distances = head_distances(first.whole, second.whole, first.kind)
+    heads, others = first.cropped[first.kind], second.cropped[second.kind]
+    weights, kind, options = heads.whole, first.kind, first.options
+    distances = head_distances(weights, others.whole, kind)
     # single heads where both lenses have them
-    lens = first.lens if tells_heads(second.lens) else second.lens
-    st.markdown(f"**By {map_unit(lens)}**, mean over its rows")
-    with st.container(key="disagreeing-heads", horizontal=True, gap="small"):
+    lens = heads.lens if tells_heads(others.lens) else others.lens
+    by_head, by_row = st.columns(2, gap="medium")
+    by_head.markdown(f"**By {map_unit(lens)}**, mean over its rows")
+    with by_head, st.container(key="disagreeing-heads", horizontal=True, gap="small"):
         for index in np.argsort(-distances, axis=None, kind="stable")[:SHOWN]:
             layer, head = (int(n) for n in np.unravel_index(index, distances.shape))
+            name = f"{SCREEN_NAMES[kind]} {short_name(lens, layer, head)}"
             st.button(
-                f"{SCREEN_NAMES[first.kind]} {short_name(lens, layer, head)} · "
-                f"{distances[layer, head]:.2f}",
-                key=f"disagreeing-{first.kind}-{layer}-{head}",
+                f"{name} · {distances[layer, head]:.2f}",
+                key=f"disagreeing-{kind}-{layer}-{head}",
                 on_click=partial(choose_head, lens, layer, head),
             )
-
-
-def _rows(options: ExplorerOptions, first: Heads, second: Heads) -> None:
-    first_map, second_map = (
-        mean(heads.whole.weights, options.layer, options.head if tells_heads(heads.lens) else None)
-        for heads in (first, second)
+    maps = (
+        mean(x.whole.weights, options.layer, options.head if tells_heads(x.lens) else None)
+        for x in (heads, others)
     )
-    weights = first.whole
-    distances = row_distances(first_map, second_map)  # [query]
-    counted = first_row(weights, first.kind)
+    distances, counted = row_distances(*maps), first_row(weights, kind)  # [query]
     names = row_names(weights.labels.queries, reads=weights.reads, writes=weights.writes)
-    st.markdown("**By row** of the open map")
-    with st.container(gap=None):
+    by_row.markdown("**By row** of the open map")
+    with by_row, st.container(gap=None):
         for row in np.argsort(-distances[counted:], kind="stable")[:SHOWN] + counted:
             st.text(f"{capitalised(names[row])}: {distances[row]:.2f}")

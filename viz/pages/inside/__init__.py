@@ -4,7 +4,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import get_args
+from typing import Any, get_args
 
 import altair as alt
 import numpy as np
@@ -29,6 +29,7 @@ from viz.draw.formatting import format_number
 from viz.draw.inside_head import encode_inside, step_of
 from viz.draw.labels import display_tokens, quoted, row_names
 from viz.figures.axes import GREY, INK, curve_color
+from viz.figures.forms import by_name, tips
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 STEP, WORD = "at", "word"
@@ -40,11 +41,9 @@ WIDTHS = 2 ** np.arange(11)
 
 @dataclass(frozen=True)
 class Choices:
-    """Choices of the page; layer, head and word count from 0."""
+    """Choices of the page; the word counts from 0."""
 
-    kind: Kind
-    layer: int
-    head: int
+    place: Head
     word: int
     scale: Scale
     temperature: float
@@ -53,12 +52,7 @@ class Choices:
     @property
     def as_trained(self) -> bool:
         """True if the scores are those of the paper's equation."""
-        return as_in_paper(self.scale, self.temperature)
-
-    @property
-    def place(self) -> Head:
-        """Kind, layer and head."""
-        return Head(self.kind, self.layer, self.head)
+        return self.scale == PAPER_SCALE and self.temperature == 1
 
     @property
     def in_words(self) -> str:
@@ -72,12 +66,7 @@ class Choices:
         """Part of a cache key that the scale gives; None for the paper's scale."""
         if self.as_trained:
             return None
-        return self.scale, self.temperature, None if self.every_head else self.head
-
-
-def as_in_paper(scale: Scale, temperature: float) -> bool:
-    """Return whether scale and temperature are those of equation 1."""
-    return scale == PAPER_SCALE and temperature == 1
+        return self.scale, self.temperature, None if self.every_head else self.place.head
 
 
 def show() -> None:
@@ -88,20 +77,18 @@ def show() -> None:
     row = st.container(key="inside-controls", horizontal=True, gap="small")
     below = st.container(key="inside-translation", gap=None)
     choices = _choices(trace, row)
+    kind, layer, _ = choices.place
     try:
         edits = _edits(translator, choices)
         values = memory.memo_per_trace(
             trace,
-            ("attended", choices.kind, choices.layer, choices.cache_key),
-            lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
+            ("attended", kind, layer, choices.cache_key),
+            lambda: sublayer_values(translator.model, trace, kind, layer, edits),
         )
         _picture(translator, trace, values, choices)
-        navigation.link(
-            "heads",
-            "See the map of this head among all others",
-            head_picker.link_parameters(*choices.place),
-        )
-        card = {**head_picker.link_parameters(*choices.place), navigation.VIEW: navigation.ROLES}
+        url = head_picker.link_parameters(*choices.place)
+        navigation.link("heads", "See the map of this head among all others", url)
+        card = {**url, navigation.VIEW: navigation.ROLES}
         navigation.link("roles", "See what this head does", card)
         _charts(trace, values, choices)
     except HeadlightError as error:
@@ -129,7 +116,7 @@ def show() -> None:
 
 
 def _code(choices: Choices) -> str:
-    head, kind, layer, word = choices.head, choices.kind, choices.layer, choices.word
+    (kind, layer, head), word = choices.place, choices.word
     factor = f"scaling.factor({choices.scale!r}, stack(kind).d_k, {choices.temperature})"
     hook = f"{factor} * stack(kind).d_k**0.5, {None if choices.every_head else head}"
     places = f"[({kind!r}, {layer})]"
@@ -146,7 +133,7 @@ def _code(choices: Choices) -> str:
         # {choices.place.title}
         result = arithmetic(values, {head}, {word}, {factor})
         # Large scores: one token takes all
-        factors = np.geomspace({10.0 ** _DECADES[0]}, {10.0 ** _DECADES[1]}, {len(factors())})
+        factors = np.geomspace({10.0 ** _DECADES[0]}, {10.0 ** _DECADES[1]}, {FACTORS})
         result = scaling.saturation((k @ q[{word}])[values.seen[{word}]], factors)
         # Wider q and k: larger scores
         result = scaling.dot_variance(q, k)
@@ -162,36 +149,26 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
         word = _word(trace, kind, int(first[WORD]) - 1 if place == (layer, head) else 2)
         options = st.popover("Options", width="content")
     with options:
-        scale: Scale = fields.menu(
-            "Scale",
-            get_args(Scale),
-            "scale_of",
-            format_func=shown_scale,
-            help="What q · k is multiplied by. The paper divides it by √dₖ; × √dₖ is a common "
-            "transcription error.",
-        )
-        temperature = st.select_slider(
-            "Temperature",
-            TEMPERATURES,
-            1.0,
-            key="temperature",
-            bind="query-params",
-            help="Divides the scores once more; the paper has 1. Low: one token gets most of "
-            "the weight. High: all get nearly the same.",
-        )
+        text = "What q · k is multiplied by. The paper divides it by √dₖ; × √dₖ is a common "
+        text += "transcription error."
+        names: tuple[Scale, ...] = get_args(Scale)
+        scale = fields.menu("Scale", names, "scale_of", format_func=shown_scale, help=text)
+        text = "Divides the scores once more; the paper has 1. Low: one token gets most of the "
+        text += "weight. High: all get nearly the same."
+        bound: dict[str, Any] = {"key": "temperature", "bind": "query-params", "help": text}
+        temperature = st.select_slider("Temperature", TEMPERATURES, 1.0, **bound)
         heads = sum(int(np.prod(trace.weights(every).shape[:2])) for every in kinds.KINDS)
         every_head = st.toggle(
             f"Apply to all {heads} heads",
             key="every",
             bind="query-params",
-            disabled=as_in_paper(scale, temperature),
+            disabled=scale == PAPER_SCALE and temperature == 1,
             help="Otherwise they change in this head alone. First change scale or temperature.",
         )
-    return Choices(kind, layer, head, word, scale, float(temperature), every_head)
+    return Choices(Head(kind, layer, head), word, scale, float(temperature), every_head)
 
 
 def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
-    """Draw the menu of the query, at first `first`; return its position from 0."""
     tokens = display_tokens(trace.labels(kind).queries)
     if kind != "encoder_self":
         tokens = [f"predicts {quoted(token)}" for token in display_tokens(trace.target_tokens)]
@@ -209,45 +186,42 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
 
 
 def _edits(translator: Translator, choices: Choices) -> dict[str, hooks.Hook]:
-    """Return hooks that replace the paper's scale by the chosen one."""
     if choices.as_trained:
         return {}
     config = translator.model.config
 
-    def factor(kind: Kind) -> float:
+    def rescale(kind: Kind, layer: int, head: int | None = None) -> tuple[str, hooks.Hook]:
         # of the model's own scores, which are already divided by √d_k
         d_k = config.stack(kind).d_k
-        return scaling.factor(choices.scale, d_k, choices.temperature) * math.sqrt(d_k)
+        factor = scaling.factor(choices.scale, d_k, choices.temperature) * math.sqrt(d_k)
+        point = f"{kinds.attention_name(kind, layer)}.hook_attn_scores"
+        return point, scaling.rescale(factor, head)
 
     if not choices.every_head:
-        module = kinds.attention_name(choices.kind, choices.layer)
-        return {f"{module}.hook_attn_scores": scaling.rescale(factor(choices.kind), choices.head)}
-    return {
-        f"{kinds.attention_name(kind, layer)}.hook_attn_scores": scaling.rescale(factor(kind))
-        for kind in kinds.KINDS
-        for layer in range(config.stack(kind).N)
-    }
+        return dict([rescale(*choices.place)])
+    return dict(rescale(kind, n) for kind in kinds.KINDS for n in range(config.stack(kind).N))
 
 
 def _picture(
     translator: Translator, trace: AttentionTrace, values: SublayerValues, choices: Choices
 ) -> None:
-    config = translator.model.config.stack(choices.kind)
+    kind, _, head = choices.place
+    config = translator.model.config.stack(kind)
     factor = scaling.factor(choices.scale, config.d_k, choices.temperature)
-    axes = by_pieces(trace, choices.kind)
+    axes = by_pieces(trace, kind)
     row = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[choices.word]
     scale = choices.scale, choices.temperature
-    steps = walk_steps(config, choices.kind, row, len(axes.labels.keys), *scale)
+    steps = walk_steps(config, kind, row, len(axes.labels.keys), *scale)
     at = st.query_params.get(STEP, "0")
     data = encode_inside(
-        arithmetic(values, choices.head, choices.word, factor),
+        arithmetic(values, head, choices.word, factor),
         axes.labels.keys,
         f"where does {row} look?",
-        choices.kind,
+        kind,
         title=choices.place.title,
         steps=steps,
         step=int(at) if at.isdecimal() and len(at) < 3 else 0,
-        head=choices.head,
+        head=head,
         factor=scale_text(*scale),
         caption=origin_of(trace).caption(head_caption(*choices.place), f"{choices.in_words}."),
     )
@@ -259,13 +233,13 @@ def _picture(
 
 
 def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> None:
-    d_k = values.q.shape[-1]
-    dots = (values.k[choices.head] @ values.q[choices.head, choices.word]).astype(np.float64)
+    d_k, head = values.q.shape[-1], choices.place.head
+    dots = (values.k[head] @ values.q[head, choices.word]).astype(np.float64)
     dots = dots[values.seen[choices.word]]
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Large scores: one token takes all", anchor=False)
-        scales = factors()
+        scales = np.geomspace(10.0 ** _DECADES[0], 10.0 ** _DECADES[1], FACTORS)
         row = scaling.saturation(dots, scales)
         maximum = math.log2(len(dots)) or 1.0  # one key alone has no entropy
         marks = {shown_scale(name): scaling.factor(name, d_k) for name in get_args(Scale)}
@@ -277,11 +251,11 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
         )
     with right:
         st.subheader("Wider q and k: larger scores", anchor=False)
-        q, k = (x[choices.head].astype(np.float64) for x in (values.q, values.k))
+        q, k = (x[head].astype(np.float64) for x in (values.q, values.k))
         key = ("dot variance", *choices.place, choices.cache_key)
-        head = memory.memo_per_trace(trace, key, lambda: scaling.dot_variance(q, k))
+        measured = memory.memo_per_trace(trace, key, lambda: scaling.dot_variance(q, k))
         charts.altair_chart(
-            variance_chart(*head, WIDTHS, _gaussian()),
+            variance_chart(*measured, WIDTHS, _gaussian()),
             alt="Variance of q · k over the width of queries and keys.",
         )
 
@@ -326,13 +300,8 @@ VARIANCES = (
     "this head, as if independent",
 )
 """The curves of the variance of q·k, in the order of their colours."""
-_DECADES = (-2, 2)
+_DECADES, FACTORS = (-2, 2), 81  # of the axis of `saturation_chart`
 _PLOT, _LEGEND_LINE = 260, 28  # CSS pixels of the plot, and of a line of its legend
-
-
-def factors() -> Floats:
-    """Return the factors of q·k along the axis of `saturation_chart`, `[scale]`."""
-    return np.geomspace(10.0 ** _DECADES[0], 10.0 ** _DECADES[1], 81)
 
 
 def saturation_chart(
@@ -343,16 +312,10 @@ def saturation_chart(
     The measures are `[scale]` each: the largest weight, the share of the largest possible entropy,
     and the Frobenius norm of ∂α/∂s.
     """
-    frame = pd.concat(
-        pd.DataFrame({"measure": name, "scale": scales, "value": values})
-        for name, values in zip(MEASURES, measures, strict=True)
-    )
-    x = alt.X(
-        "scale:Q",
-        title="q · k is multiplied by",
-        scale=alt.Scale(type="log", domain=[10.0 ** _DECADES[0], 10.0 ** _DECADES[1]]),
-        axis=alt.Axis(grid=False, values=[0.01, 0.1, 1, 10, 100], format="~g"),
-    )
+    frame = by_name("measure", "value", dict(zip(MEASURES, measures, strict=True)), scale=scales)
+    scale = alt.Scale(type="log", domain=[10.0 ** _DECADES[0], 10.0 ** _DECADES[1]])
+    axis = alt.Axis(grid=False, values=[0.01, 0.1, 1, 10, 100], format="~g")
+    x = alt.X("scale:Q", title="q · k is multiplied by", scale=scale, axis=axis)
     axis = alt.Axis(values=[0, 0.5, 1], format="~g")
     y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
     chart = alt.Chart(frame, height=_PLOT + _LEGEND_LINE * len(MEASURES))
@@ -360,11 +323,7 @@ def saturation_chart(
         x,
         y,
         curve_color("measure", MEASURES),
-        tooltip=[
-            "measure:N",
-            alt.Tooltip("scale:Q", format=".3g"),
-            alt.Tooltip("value:Q", format=".4f"),
-        ],
+        tooltip=tips("measure", scale=("", ".3g"), value=("", ".4f")),
     )
     marked = alt.Chart(pd.DataFrame({"name": list(marks), "scale": list(marks.values())}))
     rules = marked.mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
@@ -380,32 +339,22 @@ def variance_chart(
     The measured one is over all pairs of words. The predicted one is the sum of the variances of
     the single products. The Gaussian one is that of vectors drawn from N(0, 1).
     """
-    curves = {
-        VARIANCES[0]: (gaussian_width, gaussian_width.astype(np.float64)),
-        VARIANCES[1]: (gaussian_width, gaussian),
-        VARIANCES[2]: (width, measured),
-        VARIANCES[3]: (width, predicted),
-    }
+    drawn = {VARIANCES[0]: gaussian_width.astype(np.float64), VARIANCES[1]: gaussian}
+    in_head = {VARIANCES[2]: measured, VARIANCES[3]: predicted}
     frame = pd.concat(
-        pd.DataFrame({"curve": name, "width": x, "variance": y}) for name, (x, y) in curves.items()
+        by_name("curve", "variance", values, width=at)
+        for values, at in ((drawn, gaussian_width), (in_head, width))
     )
     frame = frame[frame["variance"] > 0]  # a single word has variance 0, without a logarithm
     height = _PLOT + _LEGEND_LINE * len(VARIANCES)
+    across = alt.Axis(grid=False, values=[1, 4, 16, 64, 256, 1024])
+    up = alt.Axis(values=[10.0**n for n in range(-4, 7)], format="~g")
+    logs = alt.Scale(type="log", base=2), alt.Scale(type="log", nice=False)
     chart = alt.Chart(frame, height=height).encode(
-        alt.X(
-            "width:Q",
-            title="width of q and k",
-            scale=alt.Scale(type="log", base=2),
-            axis=alt.Axis(grid=False, values=[1, 4, 16, 64, 256, 1024]),
-        ),
-        alt.Y(
-            "variance:Q",
-            title="variance of q · k",
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(values=[10.0**n for n in range(-4, 7)], format="~g"),
-        ),
+        alt.X("width:Q", title="width of q and k", scale=logs[0], axis=across),
+        alt.Y("variance:Q", title="variance of q · k", scale=logs[1], axis=up),
         curve_color("curve", VARIANCES),
-        tooltip=["curve:N", "width:Q", alt.Tooltip("variance:Q", format=".3~f")],
+        tooltip=tips("curve", width=("", ""), variance=("", ".3~f")),
     )
     gaussian_only = f"datum.curve === '{VARIANCES[1]}'"
     lines = chart.transform_filter(f"!({gaussian_only})").mark_line(strokeWidth=2)

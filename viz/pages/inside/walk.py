@@ -29,12 +29,9 @@ def walk_steps(
 ) -> list[WalkStep]:
     """Describe the whole computation of one row over `keys` tokens, and then its nine steps."""
     d_model, d_k, d_v, h = config.d_model, config.d_k, config.d_v, config.h
-    m = "m" if kind == "cross" else "x"
-    key_source = (
-        "keys and values come from the encoder’s output m"
-        if kind == "cross"
-        else "keys and values come from the same stream"
-    )
+    m, key_source = "x", "the same stream"
+    if kind == "cross":
+        m, key_source = "m", "the encoder’s output m"
     layer = layers.EncoderLayer if kind == "encoder_self" else layers.DecoderLayer
     source_text = {
         "encoder_self": "self.self_attention(x, x, mask)",
@@ -46,12 +43,10 @@ def walk_steps(
     def bias(projection: str) -> "tuple[Node | str, ...]":
         return ("+", sup("b", projection)) if config.attention_bias else ()
 
-    with_bias = "with a bias each" if config.attention_bias else "without bias"
-    and_bias = (
-        " The bias of Wᴼ belongs to no head; here it counts with the other heads."
-        if config.attention_bias
-        else ""
-    )
+    with_bias, and_bias = "without bias", ""
+    if config.attention_bias:
+        with_bias = "with a bias each"
+        and_bias = " The bias of Wᴼ belongs to no head; here it counts with the other heads."
     return [
         WalkStep(
             "All",
@@ -77,7 +72,7 @@ def walk_steps(
                 v, "=", sub(m, "j"), sup("W", "V"), *bias("V"),
             ),
             f"q: {d_k}; k: {keys} × {d_k}; v: {keys} × {d_v}",
-            f"Three projections {with_bias}; {key_source}.",
+            f"Three projections {with_bias}; keys and values come from {key_source}.",
             source_line(_ATTEND, "self.W_Q(x)"),
         ),
         WalkStep(

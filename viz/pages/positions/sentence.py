@@ -6,12 +6,11 @@ from html import escape
 
 import altair as alt
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from transformer import Translation, Translator, embedding
+from transformer import InputError, Translation, Translator, embedding
 from transformer.analysis.paper.positions import (
     Edit,
     Stack,
@@ -32,7 +31,7 @@ from viz.app.sentence.python_code import search_code, show_code
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted
-from viz.figures import signed_maps
+from viz.figures import forms, positions
 from viz.figures.axes import CURVE_COLORS, GREY, curve_color, word_axis
 from viz.pages.positions.tables import PICTURE, pick_stack
 
@@ -71,17 +70,14 @@ def embeddings() -> None:
             st.metric(label, f"{rms:.4f}", width="content")
     with explanation:
         config = translator.model.config
-        sinusoidal = config.positions == "sinusoidal"
+        learned = ". The positions of this model are learned."
+        if config.positions == "sinusoidal":
+            learned = ": 1/√2 = 0.7071 for positions, as sin² + cos² = 1."
         times = "times √d_model " if config.scale_embedding else ""
         explain(
             f"The first layer reads the embedding {times}plus the position. RMS is the root of the "
-            "mean square over all tokens and dimensions"
-            + (
-                ": 1/√2 = 0.7071 for positions, as sin² + cos² = 1. "
-                if sinusoidal
-                else ". The positions of this model are learned. "
-            )
-            + "Purple is above 0, olive below; colours saturate at the ends of the scale."
+            f"mean square over all tokens and dimensions{learned} Purple is above 0, olive below; "
+            "colours saturate at the ends of the scale."
             + sources("§3.4, §3.5", embedding.Embedding.forward)
         )
     show_code(f"""
@@ -104,11 +100,10 @@ def beyond() -> None:
     translator, translation, trace = bar.translator, bar.translation, bar.trace
     config = translator.model.config
     if config.positions != "sinusoidal":
-        st.text(
+        raise InputError(
             f"This model has a learned table of {config.max_length} positions and nothing beyond: "
             f"choose a model with sinusoidal positions."
         )
-        return
     log_p = {
         name: memory.memo_per_trace(
             trace,
@@ -132,8 +127,8 @@ def beyond() -> None:
         )
     edits = {name: Edit("moved", stacks, k) for name, stacks in MOVED.items()}
     with candidates:
-        for name in MOVED:
-            edit, bar_log_p = edits[name], log_p[name][STEPS.index(k)]
+        for name, edit in edits.items():
+            bar_log_p = log_p[name][STEPS.index(k)]
             _candidate(f"{name} by {k:,}", translator, translation, edit, bar_log_p)
     code = f"""
         # Shifted by k
@@ -185,18 +180,15 @@ def without() -> None:
             f"translation. {MARKS}" + sources("§3.2.3, §3.5", embedding.Embedding.forward)
         )
     with candidates:
-        bar_log_p = {name: float(log_p.sum()) for name, log_p in piece_log_p.items()}
         unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
-        changed = [
-            name
-            for name, edit in edits.items()
-            if _edited(translator, translation, edit).text != unedited.text
-        ]
+        texts = {name: _edited(translator, translation, edit).text for name, edit in edits.items()}
+        changed = [name for name, text in texts.items() if text != unedited.text]
         names = f": {listing(changed)}" if changed else ""
         change = "changes" if len(changed) == 1 else "change"
         st.text(f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}.")
         for name, edit in edits.items():
-            _candidate(name, translator, translation, edit, bar_log_p[name])
+            log_p = float(piece_log_p[name].sum())
+            _candidate(name, translator, translation, edit, log_p)
         if languages.source == PAIR_LANGUAGE:
             show_pair(translator)
     code = f"""
@@ -224,9 +216,8 @@ def _candidate(
     name: str, translator: Translator, translation: Translation, edit: Edit, bar_log_p: float
 ) -> None:
     new = _edited(translator, translation, edit)
-    log_p = f"log probability {format_number(new.log_prob)}"
-    course = f"{format_number(translation.log_prob)} → {format_number(bar_log_p)}"
-    figures = f"{log_p} · original translation: {course}"
+    log_p, before, after = map(format_number, (new.log_prob, translation.log_prob, bar_log_p))
+    figures = f"log probability {log_p} · original translation: {before} → {after}"
     show_candidate(new.text, translation.text, figures, title=name)
     sentence_bar.show_notices_of(new)
 
@@ -250,21 +241,20 @@ def show_pair(translator: Translator) -> None:
     beam_size = st.session_state[sentence_bar.BEAM]
     without = []
     for text in PAIR:
-        plain = cached_results.translate(translator, text, beam_size)
+        plain = quoted(cached_results.translate(translator, text, beam_size).text)
         settings = SearchSettings(beam_size=beam_size)
         edited = cached_results.translate_edited(
             translator, text, settings, _REMOVED.hooks(), repr(_REMOVED)
         )
         without.append(edited.text)
-        st.text(
-            f"{quoted(text)} becomes {quoted(plain.text)}, without encoder positions "
-            f"{quoted(edited.text)}."
+        texts = (
+            f"{quoted(text)} becomes {plain}",
+            f"without encoder positions {quoted(without[-1])}.",
         )
-    st.text(
-        "Without positions, both are the same sentence to the encoder."
-        if len(set(without)) == 1
-        else "Without positions, this model still finds two different translations."
-    )
+        st.text(", ".join(texts))
+    same = "both are the same sentence to the encoder."
+    two = "this model still finds two different translations."
+    st.text(f"Without positions, {same if len(set(without)) == 1 else two}")
     with st.container(horizontal=True, gap="small"):
         for text in PAIR:
             st.button(f"Use “{text}”", on_click=search_request.put_text, args=(text,))
@@ -284,23 +274,21 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
     """
     shown = [escape(token) for token in display_tokens(tokens)]
     names = [f"{position}: {token}" for position, token in enumerate(shown)]
-    drawn = signed_maps.drawn_dimensions(next(iter(parts.values())).shape[1])
+    drawn = positions.drawn_dimensions(next(iter(parts.values())).shape[1])
     dimensions = [f"dimension {dimension}" for dimension in drawn]
     hover = "position %{y}<br>%{x}<br>%{z:.4f}"
     height = min(110 + _ROW * len(tokens), _TALLEST)
     # a long sentence has a label for every few rows; the tooltip has all of them
     interval = -(-len(tokens) * _LEAST // (height - 110))
     labelled = list(range(0, len(tokens), interval))
-    places = [signed_maps.axis_place(n, len(tokens)) for n in labelled]
+    places = [positions.axis_place(n, len(tokens)) for n in labelled]
     texts = [shown[n] for n in labelled]
-    return signed_maps.maps(
+    return positions.maps(
         {
-            name: signed_maps.signed_map(
-                part[:, drawn], maximum, hover=hover, x=dimensions, y=names
-            )
+            name: positions.signed_map(part[:, drawn], maximum, hover=hover, x=dimensions, y=names)
             for name, part in parts.items()
         },
-        across=signed_maps.dimension_axis(drawn, most=4),
+        across=positions.dimension_axis(drawn, most=4),
         down={"tickmode": "array", "tickvals": places, "ticktext": texts},
         height=height,
     )
@@ -308,26 +296,20 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
 
 def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int) -> alt.LayerChart:
     """Draw log P of a translation, `[step]` in nats, over the shift of its positions from 0."""
-    table = pd.concat(
-        pd.DataFrame({"moved": name, "k": list(steps), "log_p": values})
-        for name, values in curves.items()
-    )
-    colour = curve_color("moved", list(curves), labelLimit=320, columns=2)
+    # logarithmic from 1 on, with a place for 0
+    scale = alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)])
     ticks = [0, *(4**n for n in range(8))]
-    x = alt.X(
-        "k:Q",
-        title="positions shifted by k",
-        # logarithmic from 1 on, with a place for 0
-        scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)]),
-        axis=alt.Axis(values=ticks, grid=False, labelExpr="format(datum.value, ',')"),
+    axis = alt.Axis(values=ticks, grid=False, labelExpr="format(datum.value, ',')")
+    lines = forms.curves(
+        forms.by_name("moved", "log_p", curves, k=list(steps)),
+        alt.X("k:Q", title="positions shifted by k", scale=scale, axis=axis),
+        alt.Y("log_p:Q", title="log probability of the translation", scale=alt.Scale(zero=True)),
+        curve_color("moved", list(curves), labelLimit=320, columns=2),
+        dots=40,
+        height=360 + 28 * -(-len(curves) // 2),
+        tooltip=forms.tips("moved", k=("", ","), log_p=("", ".2f")),
     )
-    y = alt.Y("log_p:Q", title="log probability of the translation", scale=alt.Scale(zero=True))
-    tooltip = ["moved:N", alt.Tooltip("k:Q", format=","), alt.Tooltip("log_p:Q", format=".2f")]
-    lines = alt.Chart(table, height=360 + 28 * -(-len(curves) // 2)).mark_line(
-        strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True)
-    )
-    rule = alt.Chart(pd.DataFrame({"k": [marked]})).mark_rule(color=GREY, strokeDash=[4, 3])
-    return rule.encode(x) + lines.encode(x, y, colour, tooltip=tooltip)
+    return forms.rule("k", marked, strokeDash=[4, 3]) + lines
 
 
 def pieces_chart(
@@ -338,19 +320,15 @@ def pieces_chart(
     The first curve is that of the unedited model.
     """
     words = display_tokens(pieces)
-    columns = {"place": range(len(pieces)), "piece": words}
-    table = pd.concat(
-        pd.DataFrame({"positions": name, **columns, "log_p": values})
-        for name, values in curves.items()
-    )
     title = f"{capitalised(languages.name('target'))}: the subword being written"
     colors = GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:]
-    lines = alt.Chart(table, height=360 + 28 * -(-len(curves) // 2)).mark_line(
-        strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True)
-    )
-    return lines.encode(
+    return forms.curves(
+        forms.by_name("positions", "log_p", curves, place=range(len(pieces)), piece=words),
         word_axis(words, title=title, labelLimit=180, labelOverlap=len(pieces) > _ALL_LABELS),
         alt.Y("log_p:Q", title="log probability of the subword", scale=alt.Scale(zero=True)),
         curve_color("positions", list(curves), colors, labelLimit=320, columns=2),
-        tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
+        width=1.5,
+        dots=40,
+        height=360 + 28 * -(-len(curves) // 2),
+        tooltip=forms.tips("positions", "piece", log_p=("", ".3f")),
     )

@@ -6,17 +6,12 @@ from typing import NamedTuple, get_args
 import altair as alt
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
+from transformer import InputError
 from transformer.analysis.paper import positions
-from transformer.analysis.paper.positions import (
-    TABLE,
-    Stack,
-    cosines,
-    learned_positions,
-)
+from transformer.analysis.paper.positions import TABLE, Stack, cosines, learned_positions
 from transformer.embedding import Embedding, sinusoidal_positions
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart, plotly_chart
@@ -24,37 +19,31 @@ from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
 from viz.app.sentence.python_code import show_code
-from viz.draw.formatting import format_difference, format_number
+from viz.draw.formatting import format_difference, format_number, listing
 from viz.draw.labels import quoted
+from viz.figures import forms
 from viz.figures.axes import CURVE_COLORS, GREY, curve_color
 from viz.figures.positions import (
+    MAX_DIMENSIONS,
+    drawn_dimensions,
     encoding_map,
+    position_maps,
     rotation_figure,
     similarity_curves,
     similarity_map,
     wave_curves,
     wavelength_chart,
 )
-from viz.figures.signed_maps import (
-    MAX_DIMENSIONS,
-    axis_title,
-    drawn_dimensions,
-    maps,
-    signed_map,
-)
 
 PICTURE = "positions-picture"
 """Key of the picture of each view."""
-
 MAX_SIZE = 1024
 """Largest length and width."""
-
 DIMENSIONS = ("0", "64", "128", "129")
 WAVE_POINTS = 512
 """Largest number of points of a drawn wave, where there are fewer positions."""
 FIRST_DIMENSIONS = 16  # dimensions of M_k that are distinct on a phone
-_WHOLE = "whole"
-_FIRST_ONLY = f"first {FIRST_DIMENSIONS} dimensions"
+_WHOLE, _FIRST_ONLY = "whole", f"first {FIRST_DIMENSIONS} dimensions"
 
 
 class Size(NamedTuple):
@@ -68,8 +57,7 @@ def encoding() -> None:
     """Draw the encoding as a map."""
     with controls_row("positions-controls"):
         size = _size()
-    if size is None:
-        return
+    _require_even(size)
     waves = positions.wavelengths(size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
@@ -112,8 +100,7 @@ def curves() -> None:
             placeholder="Choose or type a dimension",
             width=420,
         )
-    if size is None:
-        return
+    _require_even(size)
     dimensions = _dimensions(texts, size.d_model)
     if not dimensions:
         st.text("There is no curve yet: choose a dimension.")
@@ -121,10 +108,8 @@ def curves() -> None:
     waves = positions.wavelengths(size.d_model)
     steps = max(1, WAVE_POINTS // (size.length - 1))  # from one position to the next
     points = np.arange(steps * (size.length - 1) + 1) / steps
-    table, exact = (
-        sinusoidal_positions(*size).numpy(),
-        positions.exact_encoding(points, size.d_model),
-    )
+    table = sinusoidal_positions(*size).numpy()
+    exact = positions.exact_encoding(points, size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         altair_chart(
@@ -165,8 +150,7 @@ def similarity() -> None:
     with controls_row("positions-controls"):
         size = _size()
         drawn = choose_one("Draw as", ["curve", "map"], "pe_drawn", labelled=True)
-    if size is None:
-        return
+    _require_even(size)
     table = sinusoidal_positions(*size).numpy().astype(np.float64)
     products = table @ table.T  # [position, position]
     length = size.length
@@ -214,8 +198,7 @@ def rotation() -> None:
         pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10, width=230)
         k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5, width=230)
         part = choose_one("Draw", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
-    if size is None:
-        return
+    _require_even(size)
     drawn = drawn_dimensions(size.d_model)
     if part == _FIRST_ONLY:
         drawn = list(range(min(FIRST_DIMENSIONS, size.d_model)))
@@ -223,12 +206,9 @@ def rotation() -> None:
     before, after = positions.exact_encoding(np.array([pos, pos + k]), size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
-        plotly_chart(
-            rotation_figure(matrix, before, matrix @ before, after, drawn),
-            key="pe_rotation",
-            alt="The matrix of the rotation, a position, its product with it, and the position k "
-            "further.",
-        )
+        figure = rotation_figure(matrix, before, matrix @ before, after, drawn)
+        alt = "The matrix of the rotation, a position, its product with it, and that k further."
+        plotly_chart(figure, key="pe_rotation", alt=alt)
     with explanation:
         st.latex(
             r"\begin{gathered} PE_{pos+k} = M_k\,PE_{pos} \\[4pt] \text{block } i:\ "
@@ -261,43 +241,35 @@ def pick_stack() -> Stack:
         return choose_one("Stack", get_args(Stack), "pe_stack", labelled=True)
 
 
-def _size() -> Size | None:
-    """Draw length and width; return None after naming an invalid width."""
+def _size() -> Size:
     length = whole_number("Length, in positions", "pe_length", 2, MAX_SIZE, 128, width=280)
-    d_model = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2, width=250)
-    if d_model % 2:
-        st.text(
-            f"A width of {d_model} leaves a sine without its cosine: choose an even width, such as "
-            f"{d_model + 1}."
+    width = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2, width=250)
+    return Size(length, width)
+
+
+def _require_even(size: Size) -> None:
+    if size.d_model % 2:
+        raise InputError(
+            f"A width of {size.d_model} leaves a sine without its cosine: choose an even width, "
+            f"such as {size.d_model + 1}."
         )
-        return None
-    return Size(length, d_model)
 
 
 def _dimensions(texts: list[str], d_model: int) -> list[int]:
-    """Parse dimensions of this width; name the invalid ones on the page."""
-    dimensions = []
-    for text in texts:
-        number = int(text) if text.strip().isdecimal() and len(text) <= 9 else d_model
+    usable = {text: text.strip().isdecimal() and len(text) <= 9 for text in texts}
+    numbers = {text: int(text) if usable[text] else d_model for text in texts}
+    for text, number in numbers.items():
         if number >= d_model:
-            st.text(
-                f"A width of {d_model} has no dimension {quoted(text)}: choose from 0 to "
-                f"{d_model - 1}."
-            )
-        elif number not in dimensions:
-            dimensions.append(number)
-    return dimensions
+            advice = f"choose from 0 to {d_model - 1}."
+            st.text(f"A width of {d_model} has no dimension {quoted(text)}: {advice}")
+    return list(dict.fromkeys(number for number in numbers.values() if number < d_model))
 
 
 def _small(number: float) -> str:
     """Format a small number, such as 1.1 · 10⁻¹³."""
-    if number == 0:
-        return "0"
     digits, power = f"{number:.1e}".split("e")
-    return f"{digits} · 10{format_number(int(power), 0).translate(_RAISED)}"
-
-
-_RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    raised = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return f"{digits} · 10{format_number(int(power), 0).translate(raised)}" if number else "0"
 
 
 PAPER = {"sinusoidal": TABLE_3[0], "learned": next(row for row in TABLE_3 if row.learned)}
@@ -317,8 +289,11 @@ def learned() -> None:
     }
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
+        hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"
         plotly_chart(
-            cosine_maps(maps), key="pe_learned", alt="How similar two positions of a table are."
+            position_maps(maps, 1, hover, 440),
+            key="pe_learned",
+            alt="How similar two positions of a table are.",
         )
         neighbours = {name: np.diagonal(values, 1) for name, values in maps.items()}
         altair_chart(
@@ -327,13 +302,20 @@ def learned() -> None:
             alt="How similar each position and the next are.",
         )
     with explanation:
-        rows = {name: read(ROWS / name) for name in PAPER}
-        for name, row in rows.items():
-            if isinstance(row, TrainedRow):
-                _result(name, row)
-            else:
+        trained: list[TrainedRow] = []
+        for name, paper in PAPER.items():
+            row = read(ROWS / name)
+            if isinstance(row, str):
                 st.text(row)
-        trained = [row for row in rows.values() if isinstance(row, TrainedRow)]
+                continue
+            trained.append(row)
+            st.metric(
+                f"{name} · BLEU and perplexity, validation",
+                f"{row.bleu:.1f} · {row.perplexity:.2f}",
+                help=f"After {row.steps:,} steps. The paper's far larger model: {paper.bleu} and "
+                f"{paper.perplexity} on newstest2013 (Table 3).",
+                width="content",
+            )
         if len(trained) == len(PAPER):
             st.text(_explain_difference(*trained))
         explain(
@@ -353,44 +335,20 @@ def learned() -> None:
     """)
 
 
-def _result(name: str, row: TrainedRow) -> None:
-    paper = PAPER[name]
-    st.metric(
-        f"{name} · BLEU and perplexity, validation",
-        f"{row.bleu:.1f} · {row.perplexity:.2f}",
-        help=f"After {row.steps:,} steps. The paper's far larger model: {paper.bleu} and "
-        f"{paper.perplexity} on newstest2013 (Table 3).",
-        width="content",
-    )
-
-
 def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
     paper_waves, paper_table = PAPER.values()
-    steps = f"{waves.steps:,} steps"
-    if table.steps != waves.steps:
-        steps = f"{waves.steps:,} and {table.steps:,} steps"
+    steps = listing([f"{n:,}" for n in dict.fromkeys((waves.steps, table.steps))])
     lower, higher = sorted((waves.bleu, table.bleu))
     return (
         f"In the paper both do equally well: BLEU {paper_waves.bleu} with sinusoids and "
         f"{paper_table.bleu} with learned positions, after {paper_waves.steps},000 steps. These "
-        f"two small models had {steps}: the {format_difference(higher, lower, 1).lstrip('+')} BLEU "
-        f"between them show which learns faster at first, not which would end better."
+        f"two small models had {steps} steps: the "
+        f"{format_difference(higher, lower, 1).lstrip('+')} BLEU between them show which learns "
+        f"faster at first, not which would end better."
     )
 
 
 Floats = NDArray[np.floating]
-
-
-def cosine_maps(cosines: Mapping[str, Floats]) -> "go.Figure":
-    """Draw the cosines of all pairs of positions, `[position, position]`, of each table."""
-    title = axis_title("position", max(map(len, cosines.values())))
-    hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"
-    return maps(
-        {name: signed_map(values, 1, hover=hover) for name, values in cosines.items()},
-        across={"title": title},
-        down={"title": title},
-        height=440,
-    )
 
 
 def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerChart:
@@ -398,17 +356,16 @@ def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerC
 
     A band shows two standard deviations, `chance` each, of the cosine of two random rows.
     """
-    names = list(cosines)
-    table = pd.concat(
-        pd.DataFrame({"table": name, "position": range(len(values)), "cosine": values})
-        for name, values in cosines.items()
+    count = len(next(iter(cosines.values())))
+    lines = forms.curves(
+        forms.by_name("table", "cosine", cosines, position=range(count)),
+        alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6)),
+        alt.Y("cosine:Q", title="cosine, p and p + 1"),
+        curve_color("table", list(cosines), columns=len(cosines)),
+        width=1.5,
+        height=250,
+        tooltip=forms.tips("table", position=("", ""), cosine=("", ".3f")),
     )
-    x = alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6))
-    y = alt.Y("cosine:Q", title="cosine, p and p + 1")
-    color = curve_color("table", names, columns=len(names))
-    tooltip = ["table:N", "position:Q", alt.Tooltip("cosine:Q", format=".3f")]
-    lines = alt.Chart(table, height=250).mark_line(strokeWidth=1.5)
     random = alt.Chart(pd.DataFrame({"low": [-2 * chance], "high": [2 * chance]}))
     band = random.mark_rect(color=GREY, opacity=0.25)
-    low = alt.Y("low:Q", title="cosine, p and p + 1")
-    return band.encode(y=low, y2="high:Q") + lines.encode(x, y, color, tooltip=tooltip)
+    return band.encode(alt.Y("low:Q", title="cosine, p and p + 1"), y2="high:Q") + lines

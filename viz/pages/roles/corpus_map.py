@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import capitalised, role_name
 from viz.draw.palette import COLOR
 from viz.figures.axes import INK, OLIVE, PURPLE, bare_axis
+from viz.figures.forms import TEXT, tips
 from viz.figures.head_scatter import PICKED
 
 ROLE_TEXTS: dict[str, str] = {
@@ -53,23 +55,15 @@ UNITS: dict[str, tuple[int, str]] = {
 SIGNED = frozenset({"offset", "loss without", "BLEU without"})
 
 
-class DecidingMeasure(NamedTuple):
-    """Measure that decides a role, its value on the corpus, and the value that gives the role."""
-
-    measure: str
-    figure: Figure
-    threshold: float
-
-
-def deciding_measure(figures: HeadFigures) -> DecidingMeasure:
-    """Return the measure that decided the role, as `corpus_roles.corpus_role` does."""
+def deciding_measure(figures: HeadFigures) -> tuple[str, Figure, float]:
+    """Return the measure that decides a role, its value on the corpus, and the role's threshold."""
     measures = figures.measures
     if figures.place.kind != "cross" and measures["positional"].value >= POSITIONAL:
-        return DecidingMeasure("positional", measures["positional"], POSITIONAL)
+        return "positional", measures["positional"], POSITIONAL
     thresholds = {name: value for name, value in ROLES.items() if name in measures}
     thresholds["rare word"] = RARE_WORD
     name = max(thresholds, key=lambda name: measures[name].value / thresholds[name])
-    return DecidingMeasure(name, measures[name], thresholds[name])
+    return name, measures[name], thresholds[name]
 
 
 def role_text(figures: HeadFigures) -> str:
@@ -79,55 +73,63 @@ def role_text(figures: HeadFigures) -> str:
     if not figures.role:
         closest = role_name(measure, figures.place.kind)
         return f"Closest role: {closest}, {value} (a head is named from {bound} up)."
+    named, there = f"named from {bound} up", f"{value} of its largest weights lie there"
     if measure == "positional":
-        return (
-            f"{_at_offset(figures.offset)}: {value} of its largest weights lie there (named from "
-            f"{bound} up, as in Voita et al. 2019)."
-        )
+        offset = figures.offset
+        direction = f"Looks {abs(offset)} tokens {'back' if offset < 0 else 'ahead'}"
+        near = {-1: "previous", 0: "itself", 1: "next"}
+        text = ROLE_TEXTS[near[offset]] if offset in near else direction
+        return f"{text}: {there} ({named}, as in Voita et al. 2019)."
+    text = ROLE_TEXTS[measure]
     if measure == "rare word":
-        place = f"{value} of its largest weights lie there"
-        return f"{ROLE_TEXTS[measure]}: {place} (named from {bound} up)."
+        return f"{text}: {there} ({named})."
     if measure == "spread":
-        return f"{ROLE_TEXTS[measure]}: {value} (100 = perfectly even; named from {bound} up)."
-    return (
-        f"{ROLE_TEXTS[measure]}: {value} (0 = even attention, 100 = all weight; named from "
-        f"{bound} up).{_not_positional(figures)}"
-    )
+        return f"{text}: {value} (100 = perfectly even; {named})."
+    text = f"{text}: {value} (0 = even attention, 100 = all weight; {named})."
+    if figures.role in ("previous", "next", "itself"):
+        share = as_text("positional", figures.measures["positional"].value)
+        text += (
+            f" {share} of its largest weights lie at offset "
+            f"{format_number(figures.offset, 0, sign=True)}: Voita et al. 2019 call a head "
+            f"positional from {per_cent(POSITIONAL)} up."
+        )
+    return text
 
 
 def interval_verdict(figures: HeadFigures, sentences: int) -> str:
     """Say whether the interval of the deciding measure lies on one side of the threshold."""
     measure, figure, threshold = deciding_measure(figures)
-    interval = interval_text(measure, figure)
-    bounds = f"The {per_cent(0.95)} interval over {sentences:,} sentences, {interval},"
     bound = per_cent(threshold)
     if figures.role:
+        verdict = f"reaches below {bound}: another sample could give another role."
         if figure.low >= threshold:
-            return f"{bounds} lies above {bound}."
-        return f"{bounds} reaches below {bound}: another sample could give another role."
-    if figure.high < threshold:
-        return f"{bounds} lies below {bound}."
-    return f"{bounds} reaches above {bound}: another sample could give this role."
+            verdict = f"lies above {bound}."
+    else:
+        verdict = f"reaches above {bound}: another sample could give this role."
+        if figure.high < threshold:
+            verdict = f"lies below {bound}."
+    interval = interval_text(measure, figure)
+    return f"The {per_cent(0.95)} interval over {sentences:,} sentences, {interval}, {verdict}"
 
 
 def importance_text(report: HeadReport, figures: HeadFigures) -> str:
     """Describe the change of loss and BLEU without this head, and its ranks."""
-    loss, bleu = (figures.measures[name] for name in ("loss without", "BLEU without"))
-    gradient = figures.measures["gradient"]
-    losses = [other.measures["loss without"].value for other in report.heads]
-    rank = 1 + sum(value > loss.value for value in losses)
-    gradients = [
-        other.measures["gradient"].value
-        for other in report.heads
-        if other.place[:2] == figures.place[:2]
-    ]
-    rank_in_layer = 1 + sum(value > gradient.value for value in gradients)
+
+    def rank(measure: str, heads: Sequence[HeadFigures]) -> str:
+        value = figures.measures[measure].value
+        larger = sum(other.measures[measure].value > value for other in heads)
+        return f"{1 + larger} of {len(heads)}"
+
+    def change(measure: str, per: str = "") -> str:
+        figure = figures.measures[measure]
+        zero = ", includes 0" if figure.low <= 0 <= figure.high else ""
+        return f"{as_text(measure, figure.value)}{per} ({interval_text(measure, figure)}{zero})"
+
+    layer = [other for other in report.heads if other.place[:2] == figures.place[:2]]
     return (
-        f"Without this head: loss {as_text('loss without', loss.value)} per subword "
-        f"({interval_text('loss without', loss)}{_includes_zero(loss)}), rank {rank} of "
-        f"{len(losses)}; BLEU {as_text('BLEU without', bleu.value)} "
-        f"({interval_text('BLEU without', bleu)}{_includes_zero(bleu)}). Rank by gradient "
-        f"in its layer: {rank_in_layer} of {len(gradients)}."
+        f"Without this head: loss {change('loss without', ' per subword')}, rank "
+        f"{rank('loss without', report.heads)}; BLEU {change('BLEU without')}. Rank by gradient "
+        f"in its layer: {rank('gradient', layer)}."
     )
 
 
@@ -162,32 +164,8 @@ def with_interval(measure: str, figure: Figure) -> str:
     return f"{as_text(measure, figure.value)} ({interval_text(measure, figure).removesuffix(unit)})"
 
 
-def _at_offset(offset: int) -> str:
-    if offset in (-1, 0, 1):
-        return ROLE_TEXTS[{-1: "previous", 0: "itself", 1: "next"}[offset]]
-    direction = "back" if offset < 0 else "ahead"
-    return f"Looks {abs(offset)} tokens {direction}"
-
-
-def _not_positional(figures: HeadFigures) -> str:
-    if figures.role not in ("previous", "next", "itself"):
-        return ""
-    share = as_text("positional", figures.measures["positional"].value)
-    return (
-        f" {share} of its largest weights lie at offset "
-        f"{format_number(figures.offset, 0, sign=True)}: Voita et al. 2019 call a head positional "
-        f"from {per_cent(POSITIONAL)} up."
-    )
-
-
-def _includes_zero(figure: Figure) -> str:
-    return ", includes 0" if figure.low <= 0 <= figure.high else ""
-
-
 PALEST, DEEPEST = 0.05, 0.6
 """Opacity at 0 and at the largest value; text in the page's ink is readable on both."""
-
-_ROW, _TOP = 26, 28  # CSS pixels: height of a layer, and of the labels above the first
 
 
 @dataclass(frozen=True)
@@ -207,37 +185,28 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
     A click selects `PICKED`. Values of a `signed` measure below 0 have another colour.
     """
     colors = (PURPLE, OLIVE) if signed else (COLOR[kind], COLOR[kind])
+    values = [cell.value for cell in cells]
     table = pd.DataFrame(
-        {
-            "layer": [cell.head.layer for cell in cells],
-            "head": [cell.head.head for cell in cells],
-            "name": [cell.head.title for cell in cells],
-            "text": [cell.text for cell in cells],
-            "description": [cell.description for cell in cells],
-            "opacity": [
-                0.0 if value is None else PALEST + (DEEPEST - PALEST) * min(abs(value), 1.0)
-                for value in (cell.value for cell in cells)
-            ],
-            "color": [colors[(cell.value or 0) < 0] for cell in cells],
-            "size": [min(12.0, 88 / max(len(cell.text), 1)) for cell in cells],  # px, as it fits
-            "opened": [cell.head == opened for cell in cells],
-        }
+        [(*cell.head[1:], cell.head.title, cell.text, cell.description) for cell in cells],
+        columns=["layer", "head", "name", "text", "description"],
+    ).assign(
+        opacity=[
+            0.0 if value is None else PALEST + (DEEPEST - PALEST) * min(abs(value), 1.0)
+            for value in values
+        ],
+        color=[colors[(value or 0) < 0] for value in values],
+        size=[min(12.0, 88 / max(len(cell.text), 1)) for cell in cells],  # px, as it fits
+        opened=[cell.head == opened for cell in cells],
     )
     plain: dict[str, Any] = {"labelAngle": 0, "labelPadding": 6}
-    x = alt.X(
-        "head:O",
-        title=None,
-        axis=bare_axis(orient="top", labelExpr="'H' + (datum.value + 1)", **plain),
-        scale=alt.Scale(paddingInner=0.06, paddingOuter=0.03),
-    )
-    y = alt.Y(
-        "layer:O",
-        title=None,
-        axis=bare_axis(labelExpr="'L' + (datum.value + 1)", **plain),
-        scale=alt.Scale(paddingInner=0.08, paddingOuter=0.04),
-    )
-    tooltip = [alt.Tooltip("name:N", title="head"), alt.Tooltip("description:N", title="measured")]
-    base = alt.Chart(table, height=_TOP + _ROW * int(table["layer"].nunique())).encode(x, y)
+    columns = bare_axis(orient="top", labelExpr="'H' + (datum.value + 1)", **plain)
+    rows = bare_axis(labelExpr="'L' + (datum.value + 1)", **plain)
+    scales = (alt.Scale(paddingInner=2 * outer, paddingOuter=outer) for outer in (0.03, 0.04))
+    x = alt.X("head:O", title=None, axis=columns, scale=next(scales))
+    y = alt.Y("layer:O", title=None, axis=rows, scale=next(scales))
+    tooltip = tips(name=("head", TEXT), description=("measured", TEXT))
+    # the labels above, and each layer
+    base = alt.Chart(table, height=28 + 26 * int(table["layer"].nunique())).encode(x, y)
     color = alt.Color("color:N", scale=None)
     cell = (
         base.mark_rect(cornerRadius=2, cursor="pointer", aria=False)
@@ -300,34 +269,27 @@ class SentenceRole(NamedTuple):
     score: float
 
 
-def is_signed(quantity: str) -> bool:
-    """Return whether a quantity has values below 0."""
-    return QUANTITIES[quantity] in SIGNED
-
-
 def describe_quantity(quantity: str) -> str:
     """Describe a quantity in one or two sentences."""
     measure = QUANTITIES[quantity]
     if quantity == ROLE:
-        return (
-            "Darker: the role covers more of the head's attention. Empty: mixed, no role reaches "
-            "its threshold."
-        )
+        darker = "Darker: the role covers more of the head's attention."
+        return f"{darker} Empty: mixed, no role reaches its threshold."
     description = (MEASURES | IMPORTANCE)[measure]
-    colours = " Olive: below 0; purple: above." if is_signed(quantity) else ""
+    colours = " Olive: below 0; purple: above." if measure in SIGNED else ""
     return f"{capitalised(description)}.{colours}"
 
 
 def report_cells(report: HeadReport, quantity: str) -> dict[Kind, list[Cell]]:
     """Build the cells of a report's heads, by kind."""
-    if quantity == ROLE:
-        cells = [_role_cell(figures) for figures in report.heads]
-    else:
-        measure, maximum = QUANTITIES[quantity], 1.0
-        if measure not in SHARES:  # the value with the deepest colour: one scale for all kinds
-            figures = [head.measures[measure] for head in report.heads if measure in head.measures]
-            maximum = max(abs(figure.value) for figure in figures) or 1.0
-        cells = [_measure_cell(head, measure, maximum) for head in report.heads]
+    measure, maximum = QUANTITIES[quantity], 1.0
+    if measure and measure not in SHARES:  # of the deepest colour: one scale for all kinds
+        figures = [head.measures[measure] for head in report.heads if measure in head.measures]
+        maximum = max(abs(figure.value) for figure in figures) or 1.0
+    cells = [
+        _measure_cell(head, measure, maximum) if measure else _role_cell(head)
+        for head in report.heads
+    ]
     return {kind: [cell for cell in cells if cell.head.kind == kind] for kind in KINDS}
 
 
@@ -337,12 +299,11 @@ def sentence_cells(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
         kind: [
             Cell(
                 head,
-                result.score if result.role else 0.0,
-                role_name(result.role, kind),
-                f"{_role_name(result.role, result.nearest, kind)} {per_cent(result.score)} "
-                f"in this sentence",
+                score if role else 0.0,
+                role_name(role, kind),
+                f"{_role_name(role, nearest, kind)} {per_cent(score)} in this sentence",
             )
-            for head, result in sentence_roles(trace, kind).items()
+            for head, (role, nearest, score) in sentence_roles(trace, kind).items()
         ]
         for kind in KINDS
     }
@@ -353,16 +314,15 @@ def sentence_roles(trace: AttentionTrace, kind: Kind) -> dict[Head, SentenceRole
 
     def compute() -> dict[Head, SentenceRole]:
         axes = by_pieces(trace, kind)
-        scores = role_scores(axes, kind)
-        names = [*scores]
+        scores, roles = role_scores(axes, kind), head_roles(axes, kind)
         strengths = np.stack([values / ROLES[name] for name, values in scores.items()])
-        nearest = strengths.argmax(0)  # [layer, head]
+        nearest = np.array([*scores])[strengths.argmax(0)]  # [layer, head]
         results = {}
-        for layer, roles in enumerate(head_roles(axes, kind)):
-            for head, role in enumerate(roles):
-                name = role or names[nearest[layer, head]]
-                score = float(scores[name][layer, head])
-                results[Head(kind, layer, head)] = SentenceRole(role, name, score)
+        for layer, head in np.ndindex(nearest.shape):
+            role = roles[layer][head]
+            name = role or str(nearest[layer, head])
+            score = float(scores[name][layer, head])
+            results[Head(kind, layer, head)] = SentenceRole(role, name, score)
         return results
 
     return memo_per_trace(trace, ("roles of heads", kind), compute)
@@ -398,10 +358,7 @@ def _measure_cell(figures: HeadFigures, measure: str, maximum: float) -> Cell:
 
 def stored_report(translator: Translator) -> HeadReport | None:
     """Read the report of the heads, or return None where nothing was measured."""
-
-    def read() -> HeadReport | None:
-        return head_report.read(translator.folder, translator.model.config)
-
+    read = partial(head_report.read, translator.folder, translator.model.config)
     state = report_state(translator)
     return read() if state is None else memo(state, read)
 

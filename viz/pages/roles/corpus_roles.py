@@ -1,13 +1,12 @@
 """The view “Roles”: a map of all heads by a measure on a corpus, and a card of one head."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace, CheckpointError, InputError, Kind, Translator
-from transformer.analysis.alignment import WordPair, align
+from transformer import AttentionTrace, CheckpointError, InputError, Translator
+from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.corpus.corpus_roles import MEASURES, corpus_role, measure_sentence
 from transformer.analysis.corpus.head_report import Example, HeadFigures, HeadReport
@@ -15,14 +14,9 @@ from transformer.analysis.corpus.similar_heads import nearest_by_attention, near
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE, gradient_importance, losses_without
 from transformer.analysis.heads.means import COMMAND
-from transformer.analysis.heads.roles import (
-    ONE_TO_ONE,
-    head_roles,
-    one_to_one_keys,
-    share_in_order,
-)
+from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles, one_to_one_keys, share_in_order
 from transformer.analysis.lenses.names import HAS_HEADS, LensName
-from transformer.kinds import KIND_TITLES, KINDS
+from transformer.kinds import KIND_TITLES
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
 from viz.app.chrome.charts import draw_clickable, draw_small_map
@@ -39,12 +33,11 @@ from viz.pages.roles.corpus_map import (
     QUANTITIES,
     ROLE,
     ROLE_TEXTS,
-    Cell,
+    SIGNED,
     corpus_text,
     describe_quantity,
     importance_text,
     interval_verdict,
-    is_signed,
     kind_chart,
     report_cells,
     role_text,
@@ -58,7 +51,8 @@ from viz.pages.roles.head_charts import grid_key, kind_title
 from viz.pages.roles.removal_controls import open_removal
 
 _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside each other
-_ON_SENTENCE = "What each head does most in this sentence."
+SHOWN = 5
+"""Heads like the open one that have a button."""
 
 
 def show() -> None:
@@ -73,16 +67,25 @@ def show() -> None:
             quantity = menu("Colour", list(QUANTITIES), "roles_measure", width=290)
         with st.popover("Choose a head", key="measured-head"):
             opened = pick_head(translator, worth_seeing.default_choices("roles"))
-        st.text(describe_quantity(quantity) if report is not None else _ON_SENTENCE)
+        on_sentence = "What each head does most in this sentence."
+        st.text(on_sentence if report is None else describe_quantity(quantity))
     if missing:
         st.text(missing)
     cells = sentence_cells(trace) if report is None else report_cells(report, quantity)
     config = translator.model.config
     suffix = "-beside" if max(config.h, config.decoder.h) <= _SIDE_BY_SIDE else ""
     with st.container(key=f"measured-map{suffix}"):
-        for kind in KINDS:
+        for kind, heads in cells.items():
             with st.container(gap=None):
-                _table(cells[kind], kind, opened, quantity)
+                # in one element with the title: the table for screen readers then takes no room
+                st.html(kind_title(kind, KIND_TITLES[kind]) + spoken_table(heads, kind, quantity))
+                draw_clickable(
+                    kind_chart(heads, kind, opened, signed=QUANTITIES[quantity] in SIGNED),
+                    grid_key("measured", kind, opened),
+                    [cell.head for cell in heads],
+                    f"{quantity} of each {SCREEN_NAMES[kind]} head: the table before this chart "
+                    f"has the same numbers, and the menus above open a head.",
+                )
     with st.container(key="measured-card"):
         _card(translator, report, opened, trace)
     head, measures = st.columns([5, 7], gap="medium")
@@ -93,8 +96,14 @@ def show() -> None:
     if report is not None:
         with measures:
             st.subheader("Every measure", anchor=False)
+            descriptions = MEASURES | IMPORTANCE
+            rows = [
+                (role_name(name, opened.kind), with_interval(name, figure), descriptions.get(name))
+                for name, figure in report.head(opened).measures.items()
+            ]
+            table = pd.DataFrame(rows, columns=["measure", "mean (95 %)", "what it is"]).fillna("")
             # a cell of st.dataframe would not wrap
-            st.table(table(report.head(opened)), border="horizontal", hide_index=True)
+            st.table(table, border="horizontal", hide_index=True)
             st.caption(corpus_text(report))
     explain(
         "Each measure is averaged over the rows of a head; the measure farthest above its "
@@ -152,39 +161,22 @@ def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
     return report, ""
 
 
-def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> None:
-    """Draw the heads of one kind; a click opens a head."""
-    # in one element with the title: the table for screen readers then takes no room
-    st.html(kind_title(kind, KIND_TITLES[kind]) + spoken_table(cells, kind, quantity))
-    draw_clickable(
-        kind_chart(cells, kind, opened, signed=is_signed(quantity)),
-        grid_key("measured", kind, opened),
-        [cell.head for cell in cells],
-        f"{quantity} of each {SCREEN_NAMES[kind]} head: the table before this chart has the same "
-        f"numbers, and the menus above open a head.",
-    )
-
-
 def _card(
     translator: Translator, report: HeadReport | None, head: Head, trace: AttentionTrace
 ) -> None:
     """Draw all that was measured of a head: on the corpus, on the sentence in the bar, on gold."""
-    figures = None if report is None else report.head(head)
-    names = {"in this sentence": sentence_roles(trace, head.kind)[head].role}
-    if report is not None and figures is not None:
-        names = {f"over {report.sentences:,} sentences": figures.role, **names}
-    named = (f"{where}: {role_name(role, head.kind) or 'mixed'}" for where, role in names.items())
-    head_heading(head, *named)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        if report is not None and figures is not None:
-            st.text(f"{role_text(figures)} {interval_verdict(figures, report.sentences)}")
-        st.text(sentence_role_text(trace, head))
-    with right:
-        if report is not None and figures is not None:
-            st.text(importance_text(report, figures))
-        if text := measured_links_text(translator, trace, head):
-            st.text(text)
+    roles = {"in this sentence": sentence_roles(trace, head.kind)[head].role}
+    texts = [sentence_role_text(trace, head)], [measured_links_text(translator, trace, head)]
+    if report is not None:
+        figures = report.head(head)
+        roles = {f"over {report.sentences:,} sentences": figures.role, **roles}
+        verdict = interval_verdict(figures, report.sentences)
+        texts[0].insert(0, f"{role_text(figures)} {verdict}")
+        texts[1].insert(0, importance_text(report, figures))
+    head_heading(head, *(f"{on}: {role_name(x, head.kind) or 'mixed'}" for on, x in roles.items()))
+    for column, column_texts in zip(st.columns(2, gap="medium"), texts, strict=True):
+        for text in filter(None, column_texts):
+            column.text(text)
     with st.container(
         key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
     ):
@@ -196,8 +188,9 @@ def _card(
 def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
     """Describe the role of a head on the sentence in the bar."""
     result = sentence_roles(trace, head.kind)[head]
-    even = result.nearest == "spread"
-    unit = "100 = perfectly even" if even else "0 = even attention, 100 = all weight"
+    unit = "0 = even attention, 100 = all weight"
+    if result.nearest == "spread":
+        unit = "100 = perfectly even"
     score = f"{per_cent(result.score)} ({unit})"
     if not result.role:
         closest = role_name(result.nearest, head.kind)
@@ -220,22 +213,18 @@ def measured_links_text(translator: Translator, trace: AttentionTrace, head: Hea
         return f"Translate draws its word links from this head ({aer}; expect more elsewhere)."
     lens: LensName = settings.lens if settings.lens in HAS_HEADS else "weights"
     own_settings = replace(settings, layer=head.layer, head=head.head, lens=lens)
-    own, measured = (
-        {pair[:2] for pair in _word_pairs(translator, trace, chosen)}
-        for chosen in (own_settings, settings)
-    )
+
+    def pairs(chosen: AlignmentSettings) -> set[tuple[int, int]]:
+        links = memo_per_trace(
+            trace, ("word pairs", chosen), lambda: align(translator, trace, chosen)
+        )
+        return {pair[:2] for pair in links}
+
+    own, measured = pairs(own_settings), pairs(settings)
     return (
         f"In this sentence it links {counted(len(own), 'word pair')}, {len(own & measured)} of "
         f"them among the {len(measured)} that Translate draws from cross-attention "
         f"{settings.map_title} ({aer})."
-    )
-
-
-def _word_pairs(
-    translator: Translator, trace: AttentionTrace, settings: AlignmentSettings
-) -> tuple[WordPair, ...]:
-    return memo_per_trace(
-        trace, ("word pairs", settings), lambda: align(translator, trace, settings)
     )
 
 
@@ -246,8 +235,8 @@ def draw_examples(translator: Translator, figures: HeadFigures) -> None:
     title = "does this most" if figures.role else "is most confident"
     st.subheader(f"Sentences where this head {title}", anchor=False)
     columns = st.columns(len(figures.examples), gap="small")
-    for number, example in enumerate(figures.examples):
-        with columns[number]:
+    for number, (column, example) in enumerate(zip(columns, figures.examples, strict=True)):
+        with column:
             _example(translator, figures, example, number)
 
 
@@ -276,38 +265,19 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     )
 
 
-def table(figures: HeadFigures) -> pd.DataFrame:
-    """Build the table: a row for each measure of the head."""
-    descriptions = MEASURES | IMPORTANCE
-    rows = [
-        (
-            role_name(name, figures.place.kind),
-            with_interval(name, figure),
-            descriptions.get(name, ""),
-        )
-        for name, figure in figures.measures.items()
-    ]
-    return pd.DataFrame(rows, columns=["measure", "mean (95 %)", "what it is"])
-
-
-SHOWN = 5
-
-
 def draw_similar_heads(report: HeadReport | None, trace: AttentionTrace, head: Head) -> None:
     """Draw buttons that open the nearest heads, by the report, if any, and by the trace."""
     st.subheader("Heads like this one", anchor=False)
-    if report is not None:
-        by_measures = nearest_by_measures(report, head, SHOWN)
-        _buttons("By these measures", "measures", by_measures)
     by_attention = memo_per_trace(
         trace, ("heads like", head), lambda: nearest_by_attention(trace, head, SHOWN)
     )
-    _buttons("By where they look in this sentence", "attention", by_attention)
-
-
-def _buttons(title: str, name: str, heads: Sequence[tuple[Head, float]]) -> None:
-    if not heads:
-        st.caption(f"{title}: there is no other head to compare with.")
-        return
-    st.caption(f"{title} (distance, 0 = the same)")
-    head_buttons(f"similar-{name}", [(head, f"{distance:.2f}") for head, distance in heads])
+    lists = {"attention": ("By where they look in this sentence", by_attention)}
+    if report is not None:
+        by_measures = nearest_by_measures(report, head, SHOWN)
+        lists = {"measures": ("By these measures", by_measures), **lists}
+    for name, (title, heads) in lists.items():
+        if heads:
+            st.caption(f"{title} (distance, 0 = the same)")
+            head_buttons(f"similar-{name}", [(other, f"{far:.2f}") for other, far in heads])
+        else:
+            st.caption(f"{title}: there is no other head to compare with.")

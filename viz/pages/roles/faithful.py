@@ -1,6 +1,7 @@
 """The view “Faithful?”: words erased, weights made uniform or permuted, and the change of log P."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import altair as alt
 import numpy as np
@@ -28,6 +29,7 @@ from transformer.analysis.corpus.faithfulness import (
 )
 from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.lenses import NAMES
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.cached_results import progress_bar
 from viz.app.cache.memory import memo_per_trace
@@ -40,7 +42,8 @@ from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_number
 from viz.draw.palette import COLOR
-from viz.figures.axes import CURVE_COLORS, GREY, SLATE, legend_below, word_axis
+from viz.figures.axes import CURVE_COLORS, GREY, SLATE, curve_color, word_axis
+from viz.figures.forms import TEXT, intervals, tips
 from viz.pages.roles.faithful_results import (
     attention_text,
     corpus_sentences,
@@ -60,7 +63,6 @@ TITLES = {
     "sufficiency": "Sufficiency: how far it falls with the top words alone (lower is better)",
 }
 """Titles of the fields of `Curves`."""
-
 _ERASED_SENTENCE = "faithful.erased_sentence"
 
 
@@ -69,7 +71,15 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, trace = bar.translator, bar.trace
-    report, missing = _report(translator)
+    report: FaithfulnessReport | None = None
+    missing = (
+        f"This model's lenses are not tested on a corpus yet: run {COMMAND} --checkpoint "
+        f"{translator.folder.name} --src FILE, one {translator.source_language} sentence per line."
+    )
+    try:
+        report = faithfulness_report.read(translator.folder)
+    except CheckpointError as error:
+        missing = without_paths(error)
     with controls_row("faithful-controls"):
         test = choose_one("Test", TESTS, "faithful_test")
         kind: Kind | None = None
@@ -80,7 +90,12 @@ def show() -> None:
             choice = menu("Layers", layers, "faithful_layers", width=130)
             layer = None if choice == "all" else int(choice) - 1
         seed = 0 if test == UNIFORM else whole_number("Seed", "faithful_seed", 0, 9_999, 0)
-        requested = test == ERASE and _erase_requested(translator, trace)
+        requested, sentence = False, (translator.checksum, trace.source, trace.target)
+        if test == ERASE:  # which takes seconds
+            label = "Erase on this sentence"
+            if st.button(label, key="faithful-erase", icon=":material/ink_eraser:"):
+                st.session_state[_ERASED_SENTENCE] = sentence
+            requested = st.session_state.get(_ERASED_SENTENCE) == sentence
     waits = test == ERASE and not requested
     # before the button is pressed, the development set has all the width, and comes first
     right, left = (st.container(), st.container()) if waits else st.columns(2, gap="medium")[::-1]
@@ -90,7 +105,13 @@ def show() -> None:
         try:
             if kind is not None:
                 _replace(translator.model, trace, test, kind, layer, seed)
-                code = _replaced_code(test, kind, layer, seed)
+                weights, deal = test.split()[0], "" if test == UNIFORM else f", seed={seed}"
+                given = f"{kind!r}, {None if layer is None else (layer,)}{deal}"
+                code = f"""
+                    # Change of each word with {test}
+                    changes = faithfulness.{weights}_changes(translator.model, trace, {given})
+                    result = np.add.reduceat(changes, first_pieces(trace.target_pieces))
+                """
             else:
                 _erase(translator, trace, seed, requested=requested)
                 code = _erased_code(trace, seed) if requested else ""
@@ -115,7 +136,6 @@ def show() -> None:
 
 
 def _erased_code(trace: AttentionTrace, seed: int) -> str:
-    """Return the code of the curves and the agreement on this sentence."""
     return f"""
         model, targets = translator.model, np.array({measured_pieces(trace).tolist()})
         drops, test = faithfulness.drops_without_each_word(model, trace), faithfulness
@@ -133,36 +153,6 @@ def _erased_code(trace: AttentionTrace, seed: int) -> str:
     """
 
 
-def _replaced_code(test: str, kind: Kind, layer: int | None, seed: int) -> str:
-    """Return the code of the change of each word with other weights."""
-    name, deal = ("uniform", "") if test == UNIFORM else ("permuted", f", seed={seed}")
-    layers = None if layer is None else (layer,)
-    return f"""
-        # Change of each word with {test}
-        changes = faithfulness.{name}_changes(translator.model, trace, {kind!r}, {layers}{deal})
-        result = np.add.reduceat(changes, first_pieces(trace.target_pieces))
-    """
-
-
-def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
-    try:
-        report = faithfulness_report.read(translator.folder)
-    except CheckpointError as error:
-        return None, without_paths(error)
-    return report, (
-        f"This model's lenses are not tested on a corpus yet: run {COMMAND} --checkpoint "
-        f"{translator.folder.name} --src FILE, one {translator.source_language} sentence per line."
-    )
-
-
-def _erase_requested(translator: Translator, trace: AttentionTrace) -> bool:
-    """Draw the button and return whether this sentence is erased, which takes seconds."""
-    sentence = (translator.checksum, trace.source, trace.target)
-    if st.button("Erase on this sentence", key="faithful-erase", icon=":material/ink_eraser:"):
-        st.session_state[_ERASED_SENTENCE] = sentence
-    return bool(st.session_state.get(_ERASED_SENTENCE) == sentence)
-
-
 def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requested: bool) -> None:
     measured_pieces(trace)  # raises for a sentence that cannot be tested, before the button is used
     if not requested:
@@ -170,20 +160,17 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requeste
         return
     with progress_bar("Erasing") as report:
         erased = erase_by_lenses(translator, trace, seed, report)
-    if erased.missing:
-        names = ", ".join(map(screen_name, erased.missing))
-        st.text(f"Time is up: press the button again to continue with {names}.")
+    if missing := [screen_name(name) for name in NAMES if name not in erased.lenses]:
+        st.text(f"Time is up: press the button again to continue with {', '.join(missing)}.")
     if not erased.lenses:
         return
     named = {screen_name(name): result for name, result in erased.lenses.items()}
     curves = {name: result.curves for name, result in named.items()}
     _curves("yours", curves, erased.random, FRACTIONS)
     st.text(sentence_text(erased))
-    agreement = {
-        name: "all words alike" if result.kendall is None else format_number(result.kendall)
-        for name, result in named.items()
-    }
-    _agreement("yours", {"lens": [*agreement], "Kendall's τ": [*agreement.values()]})
+    taus = (result.kendall for result in named.values())
+    texts = ["all words alike" if tau is None else format_number(tau) for tau in taus]
+    _agreement("yours", {"lens": [*named], "Kendall's τ": texts})
     measured, written = erased.pieces
     if measured < written:
         st.caption(f"Measured on {measured} evenly spaced subwords of the {written} written.")
@@ -194,23 +181,18 @@ def _stored_erasing(report: FaithfulnessReport, *, wide: bool) -> None:
     _curves("corpus", named, report.random, report.fractions, wide=wide)
     for sentence in corpus_sentences(report):
         st.text(sentence)
-    columns = {
-        "lens": [*named],
-        "Kendall's τ": [_with_interval(result.kendall) for result in named.values()],
-        "Spearman's ρ": [_with_interval(result.spearman) for result in named.values()],
-    }
+    columns = {"lens": [*named]}
+    for title, name in (("Kendall's τ", "kendall"), ("Spearman's ρ", "spearman")):
+        figures = (map(format_number, getattr(result, name)) for result in named.values())
+        columns[title] = ["{} ({} to {})".format(*figure) for figure in figures]
     _agreement("corpus", columns)
     st.caption(corpus_text(report))
 
 
 def _curves(
-    section: str,
-    lenses: Mapping[str, Curves],
-    random: Curves,
-    fractions: tuple[float, ...],
-    *,
-    wide: bool = False,
-) -> None:
+    section: str, lenses: Mapping[str, Curves], random: Curves, fractions: Sequence[float],
+    *, wide: bool = False,
+) -> None:  # fmt: skip
     """Draw both curves of each lens, side by side where it is `wide`."""
     places = st.columns(2, gap="medium") if wide else [st.container() for _ in TITLES]
     for place, (test, title) in zip(places, TITLES.items(), strict=True):
@@ -227,23 +209,20 @@ def _curves(
 
 
 def _agreement(section: str, columns: dict[str, list[str]]) -> None:
-    st.caption(
-        "Does a lens rank words as erasing them one by one does? (1 = same order, 0 = unrelated)"
-    )
+    question = "Does a lens rank words as erasing them one by one does?"
+    st.caption(f"{question} (1 = same order, 0 = unrelated)")
     st.dataframe(pd.DataFrame(columns), hide_index=True, key=f"faithful-{section}-agreement")
 
 
 def _replace(
     model: Transformer, trace: AttentionTrace, test: str, kind: Kind, layer: int | None, seed: int
 ) -> None:
-    layers = None if layer is None else (layer,)
-
-    def compute() -> Floats:
-        if test == UNIFORM:
-            return uniform_changes(model, trace, kind, layers)
-        return permuted_changes(model, trace, kind, layers, seed=seed)
-
-    changes = memo_per_trace(trace, ("faithful", test, kind, layer, seed), compute)
+    replaced = partial(permuted_changes, seed=seed) if test == PERMUTED else uniform_changes
+    changes = memo_per_trace(
+        trace,
+        ("faithful", test, kind, layer, seed),
+        lambda: replaced(model, trace, kind, None if layer is None else (layer,)),
+    )
     words, by_word = word_log_probs(trace, changes)
     scope = "all layers" if layer is None else f"layer {layer + 1}"
     st.text(
@@ -251,8 +230,12 @@ def _replace(
         f"translation changes by {format_number(changes.sum(), sign=True)}, "
         f"{format_number(changes.mean(), sign=True)} per subword."
     )
+    table = pd.DataFrame({"place": range(len(words)), "word": words, "change": by_word})
+    bars = alt.Chart(table, height=_HEIGHT).mark_bar(color=COLOR[kind])
+    tooltip = tips("word", change=("changes by", "+.3f"))
+    y = alt.Y("change:Q", title="change, in nats")
     altair_chart(
-        changes_chart(words, by_word, kind),
+        bars.encode(word_axis(words), y, tooltip=tooltip),
         key="faithful-words",
         alt=f"How the log probability of each word of the translation changes with {test}.",
     )
@@ -268,11 +251,6 @@ def _stored_attention(report: FaithfulnessReport, test: str) -> None:
         alt=f"Change of the log probability of a subword with {weights} weights, by kind.",
     )
     st.caption(corpus_text(report))
-
-
-def _with_interval(figure: Figure) -> str:
-    value, low, high = map(format_number, figure)
-    return f"{value} ({low} to {high})"
 
 
 def _explain(test: str) -> None:
@@ -301,20 +279,13 @@ Floats = npt.NDArray[np.floating]
 RANDOM = "random words"
 
 _HEIGHT, _LEGEND = 240, 60  # CSS pixels with the axes, and of the legend above them
-# all names fit on a phone
-_LEGEND_ABOVE = legend_below(orient="top", columns=2)
 
 
 def erasing_chart(
-    lenses: Mapping[str, Sequence[Figure]],
-    random: Sequence[Figure],
-    fractions: Sequence[float],
+    lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure], fractions: Sequence[float],
     upper: float,
-) -> alt.LayerChart:
-    """Draw the fall of log P over the share of words: a line for each lens, random words in grey.
-
-    The vertical axis ends at `upper`; random words have an interval.
-    """
+) -> alt.LayerChart:  # fmt: skip
+    """Draw the fall of log P over the share of words: a line for each lens, random words grey."""
     names = [*lenses, RANDOM]
     rows = [
         (name, fraction, *figure)
@@ -327,57 +298,37 @@ def erasing_chart(
         "" if low == high else f"{low:.2f} to {high:.2f}"
         for low, high in zip(table["low"], table["high"], strict=True)
     ]
-    x = alt.X(
-        "fraction:Q",
-        title="share of the words",
-        axis=alt.Axis(format="%", values=list(fractions), grid=False),
-        scale=alt.Scale(nice=False, zero=False, padding=8),
-    )
-    y = alt.Y(
-        "value:Q",
-        title="fall, in nats",
-        scale=alt.Scale(domain=[min(0.0, float(table[["value", "low"]].min().min())), upper]),
-        axis=alt.Axis(tickCount=5),
-    )
+    axis = alt.Axis(format="%", values=list(fractions), grid=False)
+    scale = alt.Scale(nice=False, zero=False, padding=8)
+    x = alt.X("fraction:Q", title="share of the words", axis=axis, scale=scale)
+    lower = min(0.0, float(table[["value", "low"]].min().min()))
+    scale, axis = alt.Scale(domain=[lower, upper]), alt.Axis(tickCount=5)
+    y = alt.Y("value:Q", title="fall, in nats", scale=scale, axis=axis)
     # without the slate that resembles the grey of random words
     colors = [color for color in CURVE_COLORS if color != SLATE][: len(lenses)]
-    scale = alt.Scale(domain=names, range=[*colors, GREY])
-    tooltip = [
-        alt.Tooltip("lens:N"),
-        alt.Tooltip("fraction:Q", format=".0%", title="share"),
-        alt.Tooltip("value:Q", format=".2f", title="log probability falls by"),
-        alt.Tooltip("interval:N", title="95 %"),
-    ]
-    base = alt.Chart(table, height=_HEIGHT + _LEGEND)
-    band = (
-        base.transform_filter(alt.datum.lens == RANDOM)
-        .mark_area(color=GREY, opacity=0.25)
-        .encode(x, alt.Y("low:Q"), alt.Y2("high:Q"))
+    tooltip = tips(
+        "lens",
+        fraction=("share", ".0%"),
+        value=("log probability falls by", ".2f"),
+        interval=("95 %", TEXT),
     )
+    base, is_random = alt.Chart(table, height=_HEIGHT + _LEGEND), alt.datum.lens == RANDOM
+    band = base.transform_filter(is_random).mark_area(color=GREY, opacity=0.25)
     lines = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=45, filled=True)).encode(
         x,
         y,
-        alt.Color("lens:N", scale=scale, legend=_LEGEND_ABOVE),
-        strokeDash=alt.condition(alt.datum.lens == RANDOM, alt.value([5, 4]), alt.value([1, 0])),
+        # all names fit on a phone
+        curve_color("lens", names, [*colors, GREY], orient="top", columns=2),
+        strokeDash=alt.condition(is_random, alt.value([5, 4]), alt.value([1, 0])),
         tooltip=tooltip,
     )
-    return band + lines
+    return band.encode(x, alt.Y("low:Q"), alt.Y2("high:Q")) + lines
 
 
 def upper_end(*curves: Sequence[Figure]) -> float:
     """Return the upper end of an axis for some curves, which is above 0."""
     upper = max(max(figure.high, figure.value) for curve in curves for figure in curve)
     return max(upper, 0.0) * 1.05 or 1.0
-
-
-def changes_chart(words: Sequence[str], changes: Floats, kind: Kind) -> alt.Chart:
-    """Draw the change of log P of each written word, `[word]` in nats, in the kind's colour."""
-    table = pd.DataFrame({"place": range(len(words)), "word": words, "change": changes})
-    bars = alt.Chart(table, height=_HEIGHT).mark_bar(color=COLOR[kind])
-    tooltip = ["word:N", alt.Tooltip("change:Q", format="+.3f", title="changes by")]
-    return bars.encode(
-        word_axis(words), alt.Y("change:Q", title="change, in nats"), tooltip=tooltip
-    )
 
 
 def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
@@ -388,15 +339,9 @@ def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
     scale = alt.Scale(domain=names, range=[COLOR[kind] for kind in changes])
     color = alt.Color("kind:N", scale=scale, legend=None)
     y = alt.Y("kind:N", sort=names, title=None, axis=alt.Axis(labelLimit=200, grid=False))
-    tooltip = [
-        alt.Tooltip("kind:N"),
-        alt.Tooltip("value:Q", format="+.3f", title="log probability changes by"),
-        alt.Tooltip("low:Q", format="+.3f", title="95 % from"),
-        alt.Tooltip("high:Q", format="+.3f", title="to"),
-    ]
-    base = alt.Chart(table, height=56 + 44 * len(names)).encode(y, color, tooltip=tooltip)
-    x = alt.Scale(zero=True)
-    rules = base.mark_rule(strokeWidth=3).encode(
-        alt.X("low:Q", scale=x, title="log probability of a subword changes by"), alt.X2("high:Q")
-    )
-    return rules + base.mark_point(filled=True, size=90, opacity=1).encode(alt.X("value:Q"))
+    title = "log probability of a subword changes by"
+    x = alt.X("value:Q", title=title, scale=alt.Scale(zero=True))
+    titles = {"value": "log probability changes by", "low": "95 % from", "high": "to"}
+    tooltip = tips("kind", **{column: (text, "+.3f") for column, text in titles.items()})
+    chart = intervals(table, x, y, color, width=3, size=90, tooltip=tooltip)
+    return chart.properties(height=56 + 44 * len(names))

@@ -27,7 +27,6 @@ from viz.draw.caption import LENS_NAMES
 from viz.draw.formatting import format_number, listing, per_cent
 
 T = TypeVar("T")
-Floats = npt.NDArray[np.float64]
 
 MAX_WORDS = 80
 """Words of the longest sentence that is tested: each is erased once by itself."""
@@ -50,12 +49,7 @@ class ErasingResult(NamedTuple):
 
     pieces: tuple[int, int]  # numbers of measured pieces and of all pieces
     random: Curves  # of words in random order
-    lenses: dict[LensName, LensResult]  # those that were computed
-
-    @property
-    def missing(self) -> tuple[LensName, ...]:
-        """Lenses that were not computed within the time budget."""
-        return tuple(name for name in NAMES if name not in self.lenses)
+    lenses: dict[LensName, LensResult]  # those for which there was time
 
 
 def measured_pieces(trace: AttentionTrace) -> npt.NDArray[np.int64]:
@@ -96,8 +90,7 @@ def erase_by_lenses(
         def compute(name: LensName = name) -> LensResult:
             result = lens_faithfulness(translator, trace, name, drops, targets)
             agreement = mean_agreement(result.kendall)
-            kendall = None if math.isnan(agreement) else agreement
-            return LensResult(_means(result.erasing), kendall)
+            return LensResult(_means(result.erasing), None if math.isnan(agreement) else agreement)
 
         lenses[name] = _memo(trace, name, compute)
     return ErasingResult((len(targets), len(trace.target_pieces)), random, lenses)
@@ -114,44 +107,37 @@ def _memo(trace: AttentionTrace, name: object, compute: Callable[[], T]) -> T:
 
 
 def _means(erasing: Erasing) -> Curves:
-    def curve(falls: Floats) -> tuple[Figure, ...]:
-        return tuple(Figure(value, value, value) for value in falls.mean(0).tolist())
-
-    return Curves(curve(erasing.comprehensiveness), curve(erasing.sufficiency))
+    falls = (values.mean(0).tolist() for values in (erasing.comprehensiveness, erasing.sufficiency))
+    return Curves(*(tuple(Figure(value, value, value) for value in curve) for curve in falls))
 
 
 def corpus_sentences(report: FaithfulnessReport) -> list[str]:
     """Name the lenses that find the most important words, and those no better than chance."""
-    comprehensiveness = {name: lens.comprehensiveness for name, lens in report.lenses.items()}
-    sufficiency = {name: lens.sufficiency for name, lens in report.lenses.items()}
-    falls, costs = (
-        {name: _mean(curve) for name, curve in lenses.items()}
-        for lenses in (comprehensiveness, sufficiency)
-    )
-    best, cheapest = (
-        max(falls, key=lambda name: falls[name]),
-        min(costs, key=lambda name: costs[name]),
-    )
-    chance, random_cost = _mean(report.random.comprehensiveness), _mean(report.random.sufficiency)
-    overlapping = (
-        _overlapping(best, comprehensiveness)
-        or " No other lens overlaps its interval at every share."
-    )
+    falls = {name: lens.comprehensiveness for name, lens in report.lenses.items()}
+    costs = {name: lens.sufficiency for name, lens in report.lenses.items()}
+    best = max(falls, key=lambda name: _mean(falls[name]))
+    cheapest = min(costs, key=lambda name: _mean(costs[name]))
+    fall, chance, cost, random_cost = (
+        format_number(_mean(curve))
+        for curve in (
+            falls[best], report.random.comprehensiveness, costs[cheapest], report.random.sufficiency
+        )
+    )  # fmt: skip
+    alone = " No other lens overlaps its interval at every share."
     return [
         f"Erasing the top words of {screen_name(best)} changes most: a subword's log probability "
-        f"falls by {format_number(falls[best])} nats on average, by {format_number(chance)} with "
-        f"random words.{overlapping}",
-        _against_random(comprehensiveness, report.random.comprehensiveness, report.fractions),
-        f"With the top words alone, {screen_name(cheapest)} loses least: "
-        f"{format_number(costs[cheapest])} nats on average, random words "
-        f"{format_number(random_cost)}.{_overlapping(cheapest, sufficiency)}",
+        f"falls by {fall} nats on average, by {chance} with random words."
+        f"{_overlapping(best, falls) or alone}",
+        _against_random(falls, report.random.comprehensiveness, report.fractions),
+        f"With the top words alone, {screen_name(cheapest)} loses least: {cost} nats on average, "
+        f"random words {random_cost}.{_overlapping(cheapest, costs)}",
     ]
 
 
 def sentence_text(erased: ErasingResult) -> str:
     """Compare the computed lenses on one sentence, which has no interval."""
     falls = {name: _mean(result.curves.comprehensiveness) for name, result in erased.lenses.items()}
-    best = max(falls, key=lambda name: falls[name])
+    best = max(falls, key=falls.__getitem__)
     random = _mean(erased.random.comprehensiveness)
     below = [screen_name(name) for name, fall in falls.items() if fall <= random]
     not_above = f" No more than random words: {listing(below)}." if below else ""
@@ -167,11 +153,9 @@ def attention_text(changes: Mapping[Kind, Figure], weights: str) -> str:
     """Describe the change of log P with uniform or permuted weights on the corpus."""
     parts = []
     for kind, figure in changes.items():
-        includes_zero = figure.low <= 0 <= figure.high
-        parts.append(
-            f"{KIND_TITLES[kind]} by {_signed(figure.value)} ({_signed(figure.low)} to "
-            f"{_signed(figure.high)}{', includes 0' if includes_zero else ''})"
-        )
+        value, low, high = (format_number(number, sign=True) for number in figure)
+        zero = ", includes 0" if figure.low <= 0 <= figure.high else ""
+        parts.append(f"{KIND_TITLES[kind]} by {value} ({low} to {high}{zero})")
     return (
         f"With {weights} weights in all heads of one kind, a subword's log probability changes: "
         f"{'; '.join(parts)}."
@@ -197,28 +181,23 @@ def _against_random(
     lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure], fractions: Sequence[float]
 ) -> str:
     """Name the lenses, and the shares, whose intervals overlap with chance or lie below it."""
-    overlapping: list[str] = []
-    below: list[str] = []
-    for name, curve in lenses.items():
-        pairs = [*zip(fractions, curve, random, strict=True)]
-        for names, shares in (
-            (overlapping, [at for at, figure, chance in pairs if overlap(figure, chance)]),
-            (below, [at for at, figure, chance in pairs if figure.high < chance.low]),
-        ):
+    parts = []
+    for title, holds in (
+        ("Indistinguishable from random words (95 % intervals)", overlap),
+        ("Below random words", lambda figure, chance: figure.high < chance.low),
+    ):
+        names = []
+        for name, curve in lenses.items():
+            pairs = zip(fractions, curve, random, strict=True)
+            shares = [per_cent(at) for at, *figures in pairs if holds(*figures)]
             if shares:
                 every = len(shares) == len(fractions)
-                share = "every share" if every else listing(list(map(per_cent, shares)))
-                names.append(f"{screen_name(name)} at {share}")
-    if not overlapping and not below:
-        return "Every lens beats random words at every share (95 % intervals do not overlap)."
-    parts = []
-    if overlapping:
-        parts.append(
-            f"Indistinguishable from random words (95 % intervals): {listing(overlapping)}."
-        )
-    if below:
-        parts.append(f"Below random words: {listing(below)}.")
-    return " ".join(parts)
+                names.append(
+                    f"{screen_name(name)} at {'every share' if every else listing(shares)}"
+                )
+        parts += [f"{title}: {listing(names)}."] if names else []
+    beats = "Every lens beats random words at every share (95 % intervals do not overlap)."
+    return " ".join(parts) or beats
 
 
 def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
@@ -231,17 +210,9 @@ def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
         for name, curve in lenses.items()
         if name != best and all(map(overlap, curve, lenses[best]))
     ]
-    if not names:
-        return ""
-    return (
-        f" Its 95 % interval overlaps {listing(names)} at every share, so the intervals do not "
-        f"separate them."
-    )
+    text = " Its 95 % interval overlaps {} at every share, so the intervals do not separate them."
+    return text.format(listing(names)) if names else ""
 
 
 def _mean(curve: Sequence[Figure]) -> float:
     return float(np.mean([figure.value for figure in curve]))
-
-
-def _signed(value: float) -> str:
-    return format_number(value, sign=True)

@@ -13,6 +13,7 @@ from transformer.kinds import Kind
 from viz.draw.labels import head_title
 from viz.draw.palette import COLOR
 from viz.figures.axes import GREY, INK, OLIVE, PURPLE, bare_axis
+from viz.figures.forms import TEXT, tips
 from viz.figures.head_scatter import PICKED
 
 Floats = npt.NDArray[np.floating]
@@ -28,7 +29,6 @@ def grid_key(name: str, kind: Kind, opened: Head) -> str:
     return f"{name}-{kind}-{f'{opened.layer}.{opened.head}' if opened.kind == kind else ''}"
 
 
-_CELL = 26  # CSS pixels
 TINY = 1e-9  # keeps a division by the largest value finite
 
 SIGN_COLOR = alt.Color(
@@ -61,41 +61,29 @@ def heads_chart(
     clicked.
     """
     places = list(np.ndindex(values.shape))
-    frame = pd.DataFrame(
-        {
-            "layer": [layer for layer, _ in places],
-            "head": [head for _, head in places],
-            "name": [head_title(kind, *at) for at in places],
-            "value": [float(values[at]) for at in places],
-            "strength": [abs(float(values[at])) for at in places],
-            "sign": signs(values.ravel()),
-        }
+    numbers = values.ravel().astype(float)
+    frame = pd.DataFrame(places, columns=["layer", "head"]).assign(
+        name=[head_title(kind, *at) for at in places],
+        value=numbers,
+        strength=np.abs(numbers),
+        sign=signs(numbers),
     )
     axis: dict[str, Any] = {"labelAngle": 0, "labelExpr": "datum.value + 1"}
     x = alt.X("head:O", title="head", axis=bare_axis(orient="top", **axis))
     y = alt.Y("layer:O", title="layer", axis=bare_axis(**axis))
-    strength = alt.Scale(domain=[0, max(maximum, TINY)], range=[0, 1], clamp=True)
-    tooltip = [
-        alt.Tooltip("name:N", title="head"),
-        alt.Tooltip("value:Q", title=measure, format="+.3f"),
-    ]
+    scale = alt.Scale(domain=[0, max(maximum, TINY)], range=[0, 1], clamp=True)
+    strength = alt.FillOpacity("strength:Q", scale=scale, legend=None)
+    tooltip = tips(name=("head", TEXT), value=(measure, "+.3f"))
     cursor: Any = alt.Undefined if opened is None else "pointer"
-    cells = (
-        alt.Chart(frame, height={"step": _CELL})
-        .mark_rect(stroke=GREY, strokeOpacity=0.35, strokeWidth=1, cursor=cursor)
-        .encode(
-            x,
-            y,
-            SIGN_COLOR,
-            fillOpacity=alt.FillOpacity("strength:Q", scale=strength, legend=None),
-            tooltip=tooltip,
-        )
+    squares = alt.Chart(frame, height={"step": 26}).mark_rect(
+        stroke=GREY, strokeOpacity=0.35, strokeWidth=1, cursor=cursor
     )
+    cells = squares.encode(x, y, SIGN_COLOR, strength, tooltip=tooltip)
     if opened is None:
         return cells
     cells = cells.add_params(alt.selection_point(name=PICKED, fields=["layer", "head"]))
     if opened.kind != kind:
         return cells
-    opened_cell = pd.DataFrame({"layer": [opened.layer], "head": [opened.head]})
+    opened_cell = pd.DataFrame([opened[1:]], columns=["layer", "head"])
     outline = alt.Chart(opened_cell).mark_rect(filled=False, stroke=INK, strokeWidth=2.5)
     return cells + outline.encode(x, y)

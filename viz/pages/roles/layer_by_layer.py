@@ -1,6 +1,8 @@
 """The view “Layer by layer”: predictions of each layer, parts of a logit, shares of the source."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from html import escape
 
 import altair as alt
 import numpy as np
@@ -23,7 +25,7 @@ from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import search_code, show_code
 from viz.app.sentence.translation_line import MARKS, show_candidate
-from viz.draw.formatting import format_number
+from viz.draw.formatting import counted, format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures.axes import (
     GREY,
@@ -36,16 +38,15 @@ from viz.figures.axes import (
     named_color,
     word_axis,
 )
+from viz.figures.forms import by_name, rule, tips
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
-from viz.pages.roles.pieces import least_certain_step, pick_written, step_choices
-from viz.pages.roles.predictions_table import first_stable_layers, predictions_html, top_html
+from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
 
 ENCODER_LAYERS = "encoder_layers"
 """Name in the URL."""
-MAX_AT_ONCE = 160
-"""Subwords of both sides up to which they are computed automatically; more take seconds."""
-TOP = 5
-"""Most probable pieces of each layer that a tooltip lists."""
+MAX_AT_ONCE, TOP = 160, 5
+"""Subwords of both sides up to which they are computed automatically, since more take seconds; and
+most probable pieces of each layer that a tooltip lists."""
 
 
 def show() -> None:
@@ -185,44 +186,26 @@ def sum_chart(parts: Mapping[str, float], total: float) -> alt.LayerChart:
     """Draw each summand from where the one before it ended, and their total below."""
     values = list(parts.values())
     ends = np.cumsum(values)
-    rows = pd.DataFrame(
-        {
-            "part": [*parts, "= logit"],
-            "start": [*(ends - values), 0.0],
-            "end": [*ends, total],
-            "value": [*values, total],
-            "figure": [*(format_number(v, sign=True) for v in values), format_number(total)],
-            "sign": [*signs(np.array(values)), "sum"],
-        }
+    rows = pd.DataFrame({"part": [*parts, "= logit"], "start": [*(ends - values), 0.0]}).assign(
+        end=[*ends, total],
+        value=[*values, total],
+        figure=[*(format_number(v, sign=True) for v in values), format_number(total)],
+        sign=[*signs(np.array(values)), "sum"],
     )
     rows["right"] = rows[["start", "end"]].max(axis=1)
-    y = alt.Y(
-        "part:N",
-        sort=list(rows["part"]),
-        title=None,
-        axis=bare_axis(labelLimit=140),
-    )
+    y = alt.Y("part:N", sort=list(rows["part"]), title=None, axis=bare_axis(labelLimit=140))
     low = min(0.0, float(rows[["start", "end"]].min().min()))
     high = max(0.0, float(rows["right"].max()))
-    x = alt.X(
-        "start:Q",
-        title="logit, added up from above",
-        # space for the number after the longest bar
-        scale=alt.Scale(domain=[low, high + 0.16 * (high - low or 1.0)], nice=False),
-    )
+    # space for the number after the longest bar
+    scale = alt.Scale(domain=[low, high + 0.16 * (high - low or 1.0)], nice=False)
+    x = alt.X("start:Q", title="logit, added up from above", scale=scale)
     base = alt.Chart(rows, height={"step": _ROW})
-    colour = alt.Color(
-        "sign:N",
-        scale=alt.Scale(domain=["for", "against", "sum"], range=[PURPLE, OLIVE, GREY]),
-        legend=None,
-    )
-    tooltip = ["part:N", alt.Tooltip("value:Q", title="adds", format="+.4f")]
+    colors = alt.Scale(domain=["for", "against", "sum"], range=[PURPLE, OLIVE, GREY])
+    colour = alt.Color("sign:N", scale=colors, legend=None)
+    tooltip = tips("part", value=("adds", "+.4f"))
     bars = base.mark_bar(height=_ROW - 9).encode(x, y, colour, x2="end:Q", tooltip=tooltip)
-    figures = base.mark_text(align="left", dx=5, color=INK).encode(
-        alt.X("right:Q"), y, text="figure:N"
-    )
-    zero = alt.Chart(pd.DataFrame({"start": [0]})).mark_rule(color=GREY).encode(x=x)
-    return zero + bars + figures
+    figures = base.mark_text(align="left", dx=5, color=INK)
+    return rule("start", 0) + bars + figures.encode(alt.X("right:Q"), y, text="figure:N")
 
 
 def word_shares(
@@ -249,25 +232,21 @@ def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -
 
     The shares are `[word]` for each of `SOURCE`, `START`, `BEFORE`; the chosen word is bold.
     """
-    columns = {"place": range(len(words)), "word": list(words)}
-    frame = pd.concat(
-        pd.DataFrame({**columns, "from": name, "share": values, "order": number})
-        for number, (name, values) in enumerate(shares.items())
-    )
+    frame = by_name("from", "share", shares, place=range(len(words)), word=list(words))
+    frame["order"] = frame["from"].map([*shares].index)
     bold = {"test": f"datum.value == {chosen}", "value": "bold"}
     x = word_axis(words, labelFontWeight={"condition": bold, "value": "normal"})
     colour = named_color(
         "from", dict(zip(shares, (VIOLET, GREY, OCHRE), strict=True)), labelLimit=300
     )
     y = alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    bars, tooltip = alt.Chart(frame, height=240).mark_bar(), alt.Tooltip("share:Q", format=".1%")
-    return bars.encode(x, y, colour, order="order:O", tooltip=["word:N", "from:N", tooltip])
+    bars, tooltip = alt.Chart(frame, height=240).mark_bar(), tips("word", "from", share=("", ".1%"))
+    return bars.encode(x, y, colour, order="order:O", tooltip=tooltip)
 
 
 def _encoder_layers(
     translator: Translator, translation: Translation, trace: AttentionTrace
 ) -> None:
-    """Draw the translation from each encoder layer, once they are asked for."""
     st.subheader("What if the decoder read an earlier encoder layer?", anchor=False)
     N = translator.model.config.N
     if not st.toggle(
@@ -276,21 +255,32 @@ def _encoder_layers(
         bind="query-params",
     ):
         return
+    settings = sentence_bar.settings()
+
+    def read(layer: int) -> LayerReading:
+        stop = SearchBudget()
+        return decoder_lens(translator, trace, layer, should_stop=stop, **settings.arguments)
+
+    readings = []
     try:
         with progress_bar("Translating from each encoder layer") as report:
-            readings = []
             for layer in range(N + 1):
                 report(layer, N + 1)
-                readings.append(_reading(translator, trace, layer))
+                key = "decoder lens", settings, layer
+                readings.append(memo_per_trace(trace, key, partial(read, layer)))
     except HeadlightError as error:
         say(error)
         return
     names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
     for reading in readings:
+        pieces = counted(reading.length, "subword")
+        if not reading.ended:
+            pieces = f"stopped without an end after {pieces}"
+        log_p = f"log probability of the original translation {format_number(reading.log_prob)}"
         show_candidate(
             reading.translation.text,
             translation.text,
-            _reading_caption(reading),
+            f"{pieces} · {log_p}",
             title=names.get(reading.layer, f"Layer {reading.layer}"),
         )
     st.caption(
@@ -299,23 +289,84 @@ def _encoder_layers(
     )
 
 
-def _reading(translator: Translator, trace: AttentionTrace, layer: int) -> LayerReading:
-    """Compute the translation from one layer, once for all users."""
-    settings = sentence_bar.settings()
-    return memo_per_trace(
-        trace,
-        ("decoder lens", settings, layer),
-        lambda: decoder_lens(
-            translator, trace, layer, should_stop=SearchBudget(), **settings.arguments
-        ),
+_DEEPEST = 60  # per cent of the colour at probability 1, on which text is readable
+_QUIET = "color:color-mix(in srgb,currentColor 70%,transparent)"
+_CELL = "padding:.25rem .5rem;border:0;text-align:start;white-space:nowrap;line-height:1.3"
+
+
+def first_stable_layers(rank: npt.NDArray[np.int64]) -> list[int | None]:
+    """Find the first layer from which the written piece stays the most probable one, by step.
+
+    The rank is `[layer, target]`, 0 for the most probable piece. A layer counts from 0, and is None
+    where the last one has another piece first.
+    """
+    first = rank == 0
+    stable = np.logical_and.accumulate(first[::-1])[::-1]  # [layer, target]
+    return [int(steps.argmax()) if steps.any() else None for steps in stable.T]
+
+
+def predictions_html(predictions: LayerPredictions, tokens: Sequence[str], step: int) -> str:
+    """Format the table: layers down, steps across, the layer's most probable piece in each cell."""
+    stable = first_stable_layers(predictions.rank)
+    plain = f'<th scope="col" style="{_CELL};font-weight:400">'
+    chosen = (
+        f'<th scope="col" aria-current="true" style="{_CELL};'
+        'box-shadow:inset 0 -2px currentColor;font-weight:600">'
+    )
+
+    def row(scope: str, name: str, style: str, cells: Iterable[str]) -> str:
+        heading = f'<th scope="{scope}" style="{_CELL};{style}">{name}</th>'
+        return f'<tr style="border:0">{heading}{"".join(cells)}</tr>'
+
+    quiet = f"{_QUIET};font-weight:400"
+    names = (
+        f"{chosen if n == step else plain}<bdi>{escape(name)}</bdi></th>"
+        for n, name in enumerate(display_tokens(tokens))
+    )
+    firsts = ("never" if layer is None else f"L{layer + 1}" for layer in stable)
+    rows = [row("row", "first at", quiet, (f'<td style="{_CELL}">{text}</td>' for text in firsts))]
+    for n in range(len(predictions.pieces)):
+        cells = (_cell(predictions, n, at, layer == n) for at, layer in enumerate(stable))
+        rows.append(row("row", f"L{n + 1}", "font-weight:600", cells))
+    return (
+        '<div role="region" tabindex="0" aria-label="What each layer would write" '
+        'style="position:relative;overflow-x:auto;padding-block:2px">'  # holds the hidden text
+        '<table style="border-collapse:separate;border-spacing:2px;border:0;margin:0;'
+        f'width:auto;font-size:.875rem"><thead>{row("col", "written", quiet, names)}</thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
-def _reading_caption(reading: LayerReading) -> str:
-    """Return the figures of a reading."""
-    pieces = f"{reading.length} subword{'' if reading.length == 1 else 's'}"
-    if not reading.ended:
-        pieces = f"stopped without an end after {pieces}"
+def top_html(predictions: LayerPredictions, step: int) -> str:
+    """Format the most probable pieces of each layer at one step, as on the Translate page."""
+    items = []
+    for layer, steps in enumerate(predictions.pieces):
+        best = zip(steps[step], predictions.probabilities[layer, step], strict=True)
+        lines = "".join(
+            f"<small><bdi>{escape(shown_piece(piece))}</bdi> "
+            f"<span>{escape(format_probability(float(value)))}</span></small>"
+            for piece, value in best
+        )
+        items.append(f"<li><b>L{layer + 1}</b>{lines}</li>")
+    return f'<ol class="headlight-choices" style="padding:0">{"".join(items)}</ol>'
+
+
+def _cell(predictions: LayerPredictions, layer: int, step: int, stable: bool) -> str:
+    pieces, values = predictions.pieces[layer][step], predictions.probabilities[layer, step]
+    rank = int(predictions.rank[layer, step])
+    depth = round(_DEEPEST * float(values[0]))
+    style = f"{_CELL};background:color-mix(in srgb,{VIOLET} {depth}%,transparent)"
+    if stable:
+        style += ";box-shadow:inset 0 0 0 2px currentColor"
+    if rank == 0:
+        style += ";font-weight:600"
+    hover = "\n".join(
+        f"{shown_piece(piece)} {format_probability(float(value))}"
+        for piece, value in zip(pieces, values, strict=True)
+    )
+    quiet = _QUIET if rank else ""  # full ink on a deep colour
+    below = escape(format_probability(float(values[0])) if rank == 0 else f"rank {rank + 1:,}")
     return (
-        f"{pieces} · log probability of the original translation {format_number(reading.log_prob)}"
+        f'<td style="{style}" title="{escape(hover)}"><bdi>{escape(shown_piece(pieces[0]))}</bdi>'
+        f'<br><span style="font-size:.75rem;font-weight:400;{quiet}">{below}</span></td>'
     )

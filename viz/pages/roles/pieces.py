@@ -1,6 +1,5 @@
 """The written piece that a view explains, and its alternative: menus and their messages."""
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -21,23 +20,20 @@ from viz.app.links import address
 from viz.draw.formatting import format_probability
 from viz.draw.labels import display_tokens, quoted
 
-WRITTEN = "written"
-"""Name in the URL of the number of the piece, from 1; shared by the views."""
+WRITTEN, OTHER = "written", "other"
+"""Names in the URL: of the number of the piece, from 1, which the views share, and of the
+alternative, empty for the most probable one."""
 ALTERNATIVES = 6
 """Most probable alternatives of a step."""
 MAX_BUTTONS = 60
 """Pieces up to which each has a button; a longer translation has a menu."""
 
-OTHER = "other"
-"""Name in the URL; empty for the most probable alternative."""
-
 _WRITTEN_BUTTONS, _BY_DEFAULT = "written-pieces", "written.by-default"
 _CONTINUES = "·"  # marks a piece inside a word, as `labels.display_tokens` does
-_UNKNOWN = "<unk>"
 
 
 def pick_written(
-    trace: AttentionTrace, first: int, on_pick: Callable[[], None] | None = None
+    trace: AttentionTrace, first: int, on_pick: Callable[[], object] = bool
 ) -> tuple[int, str]:
     """Draw the number field and the pieces; return the step, from 0, and a message or "".
 
@@ -47,10 +43,8 @@ def pick_written(
     names = display_tokens(trace.target_tokens)
     requested, problem = _requested_number(), ""
     if requested is not None and not 1 <= requested <= len(names):
-        problem = (
-            f"The translation has {len(names)} steps and no step {requested}: this is step "
-            f"{first + 1}."
-        )
+        problem = f"The translation has {len(names)} steps and no step {requested}: "
+        problem += f"this is step {first + 1}."
         requested = None
     st.session_state[WRITTEN] = requested or first + 1
     # a default, which may differ for another sentence
@@ -58,8 +52,7 @@ def pick_written(
 
     def picked() -> None:
         st.session_state[_BY_DEFAULT] = None
-        if on_pick:
-            on_pick()
+        on_pick()
 
     def choose(index: int) -> None:
         st.session_state[WRITTEN] = index + 1
@@ -96,20 +89,15 @@ def _requested_number() -> int | None:
     """Return the number that the user or the link has set, valid or not."""
     if address.is_restored():
         return None  # the field itself reads the number of the link
-    value = st.session_state.get(WRITTEN, st.query_params.get(WRITTEN))
     try:
-        number = None if value is None else int(value)
-    except ValueError:
+        number = int(st.session_state.get(WRITTEN, st.query_params.get(WRITTEN)))
+    except (TypeError, ValueError):
         return None
     return None if number == st.session_state.get(_BY_DEFAULT) else number
 
 
 def _draw_pills(
-    label: str,
-    names: Sequence[str],
-    key: str,
-    selected: int | None,
-    choose: Callable[[int], None],
+    label: str, names: Sequence[str], key: str, selected: int | None, choose: Callable[[int], None]
 ) -> None:
     """Draw one button for each name, one of them selected; `choose` gets the index of a click."""
 
@@ -141,12 +129,9 @@ def step_choices(translator: Translator, trace: AttentionTrace) -> list[tuple[Ch
 
 def least_certain_step(choices: Sequence[Sequence[Choice]]) -> int:
     """Return the step where the best alternative is nearest to the written piece."""
-    tiny = 1e-30  # keeps the logarithm of a rounded 0 finite
-    margins = [
-        math.log(max(step[0].probability, tiny) / max(step[1].probability, tiny))
-        for step in choices
-    ]
-    return int(np.argmin(margins))
+    # a rounded 0 is divided, too
+    pairs = ([max(choice.probability, 1e-30) for choice in step[:2]] for step in choices)
+    return int(np.argmin([own / other for own, other in pairs]))
 
 
 def make_unique(labels: Sequence[str]) -> list[str]:
@@ -154,10 +139,8 @@ def make_unique(labels: Sequence[str]) -> list[str]:
 
     Streamlit identifies the choices of a widget by their labels.
     """
-    return [
-        label + "\u2060" * labels[:index].count(label)  # WORD JOINER
-        for index, label in enumerate(labels)
-    ]
+    joiners = ("\u2060" * labels[:n].count(label) for n, label in enumerate(labels))
+    return [label + joiner for label, joiner in zip(labels, joiners, strict=True)]
 
 
 def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) -> tuple[int, str]:
@@ -195,10 +178,7 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
         def choose(index: int) -> None:
             st.session_state[OTHER] = piece_name(translator, top[index])
 
-        names = [
-            f"{shown_piece(choice.piece)} {format_probability(choice.probability)}"
-            for choice in choices
-        ]
+        names = [f"{shown_piece(c.piece)} {format_probability(c.probability)}" for c in choices]
         selected = top.index(piece) if piece in top else None
         _draw_pills("Most probable others", names, "other-pieces", selected, choose)
     return piece, message
@@ -209,26 +189,22 @@ def find_piece(translator: Translator, typed: str) -> int:
 
     With `·` or SentencePiece's `▁` in front it is exactly this piece.
     """
-    ids = _ids(translator)
-    if typed in (*SPECIAL.values(), _UNKNOWN):
-        piece = {**{text: n for n, text in SPECIAL.items()}, _UNKNOWN: UNK}[typed]
-        if piece in NEVER_WRITTEN:
+    ids, special = _ids(translator), {text: n for n, text in (*SPECIAL.items(), (UNK, "<unk>"))}
+    if typed in special:
+        if special[typed] in NEVER_WRITTEN:
             raise InputError(f"{typed_text(typed)} is never written: choose another subword.")
-        return piece
+        return special[typed]
     exact = typed.removeprefix(_CONTINUES) if len(typed) > 1 else typed
     if exact != typed or typed.startswith(WORD_START) or not any(map(str.isalnum, typed)):
         if exact in ids and ids[exact] not in NEVER_WRITTEN:
             return ids[exact]
         if exact != typed:
-            raise InputError(
-                f"There is no subword {typed_text(exact)} inside a word: type another one."
-            )
+            message = "There is no subword {} inside a word: type another one."
+            raise InputError(message.format(typed_text(exact)))
     pieces = translator.target_tokenizer.encode(typed)
-    first = next((piece for piece in pieces if piece != ids.get(WORD_START)), UNK)
-    if first == UNK:
-        raise InputError(
-            f"{typed_text(typed)} is not in the vocabulary of this model: type a word."
-        )
+    if next((piece for piece in pieces if piece != ids.get(WORD_START)), UNK) == UNK:
+        message = "{} is not in the vocabulary of this model: type a word."
+        raise InputError(message.format(typed_text(typed)))
     return pieces[0]
 
 
@@ -252,17 +228,10 @@ def shown_piece(piece: str) -> str:
     return display_tokens([piece, WORD_START])[0]
 
 
-def clear_other() -> None:
-    """Reset to the most probable alternative, as when another step is chosen."""
-    st.session_state[OTHER] = ""
-
-
 def _ids(translator: Translator) -> dict[str, int]:
-    """Return the id of each piece of the vocabulary, by its text."""
-
-    def read() -> dict[str, int]:
-        ids = range(translator.model.config.vocab_size)
-        pieces = translator.target_tokenizer.pieces_of(list(ids))
-        return {piece.text: piece.id for piece in pieces}
-
-    return memo(("ids of pieces", translator.checksum), read)
+    ids = list(range(translator.model.config.vocab_size))
+    tokenizer = translator.target_tokenizer
+    return memo(
+        ("ids of pieces", translator.checksum),
+        lambda: {piece.text: piece.id for piece in tokenizer.pieces_of(ids)},
+    )

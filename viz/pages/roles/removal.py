@@ -43,7 +43,8 @@ from viz.draw.caption import grid_caption, head_caption
 from viz.draw.formatting import format_number, listing
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import head_title, quoted
-from viz.figures.axes import GREY, VIOLET, pair_encoding, word_axis
+from viz.figures.axes import GREY, VIOLET, word_axis
+from viz.figures.forms import dumbbells, tips
 from viz.pages.roles.head_charts import heads_by_value
 from viz.pages.roles.removal_controls import (
     CHART_HEIGHT,
@@ -111,21 +112,19 @@ def show() -> None:
 def _effect(
     translator: Translator, translation: Translation, trace: AttentionTrace, controls: Controls
 ) -> tuple[AttentionTrace | None, list[Removal], list[Removal], Effect]:
-    """Return the second sentence, the heads that the link names, those removed, and their effect.
-
-    A message on the page says what is wrong with the others.
-    """
-    named, wrong = parse_removals(controls.removed, translator.model)
+    """Return the second sentence, the heads of the link, those removed, and their effect."""
+    named, problem = parse_removals(controls.removed, translator.model)
     donor, no_donor = second_sentence(translator, controls, named)
     measured = (translator.folder / MEANS_FILE).exists()
     removals, unfitting = fitting_removals(named, trace, donor, measured=measured)
-    effect, failed = Effect(trace, trace, translation), ""
+    problem = problem or no_donor or unfitting
+    effect = Effect(trace, trace, translation)
     try:
         settings = sentence_bar.settings()
         effect = effect_of(translator, translation, trace, donor, removals, settings)
     except HeadlightError as error:
-        removals, failed = [], without_paths(error)
-    if problem := wrong or no_donor or unfitting or failed:
+        removals, problem = [], problem or without_paths(error)
+    if problem:
         st.text(problem)
     return donor, named, removals, effect
 
@@ -155,7 +154,6 @@ def _code(head: Head, donor: AttentionTrace | None, removals: Sequence[Removal])
 
 
 def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
-    """Draw all heads under the removal, small; a click switches one."""
     after, paints = effect.after, controls.paints
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
     parts = [GridPart(kind, after.weights(kind), after.labels(kind)) for kind in kinds]
@@ -185,7 +183,6 @@ def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> No
 def _translation(
     controls: Controls, translation: Translation, removals: Sequence[Removal], effect: Effect
 ) -> None:
-    """Draw the new translation, with its differences from the bar marked."""
     new, old = effect.translation, translation.log_prob
     now = float(effect.after.log_probs.sum())
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
@@ -198,10 +195,8 @@ def _translation(
         title = f"{how} {heads}. {escape(describe_change(translation.text, new.text))}"
         figures = f"log probability {change}"
         if new.text != translation.text:
-            figures = (
-                f"log probability: new translation {format_number(new.log_prob)}; original, scored "
-                f"with this change: {change}"
-            )
+            figures = f"log probability: new translation {format_number(new.log_prob)}; original, "
+            figures += f"scored with this change: {change}"
     with st.container(key="removal-translation"):
         show_candidate(new.text, translation.text, figures, title=title)
 
@@ -209,18 +204,14 @@ def _translation(
 def describe_change(before: str, after: str) -> str:
     """Say in one sentence what changed heads did to the words of a translation, never why."""
     old, new = before.split(), after.split()
-    changes = []
-    for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes():
-        there, here = quoted(" ".join(old[first:last])), quoted(" ".join(new[start:end]))
-        texts = {
-            "delete": f"drops {there}",
-            "insert": f"adds {here}",
-            "replace": f"writes {here} instead of {there}",
-        }
-        changes += [texts[change]] if change != "equal" else []
-    if not changes:
-        return "Same translation: other heads make up for it."
-    return f"It {listing(changes)}."
+    texts = {"delete": "drops {0}", "insert": "adds {1}", "replace": "writes {1} instead of {0}"}
+    changes = [
+        texts[change].format(quoted(" ".join(old[a:b])), quoted(" ".join(new[c:d])))
+        for change, a, b, c, d in SequenceMatcher(None, old, new, False).get_opcodes()
+        if change != "equal"
+    ]
+    same = "Same translation: other heads make up for it."
+    return f"It {listing(changes)}." if changes else same
 
 
 UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")
@@ -229,7 +220,6 @@ SWITCHED_OFF = "removed: the model does not use these weights"
 
 
 def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
-    """Draw the map of the open head after, before, or their difference."""
     request, which = sentence_bar.drawn_from().requested, controls.which
     kind, layer, head = controls.head
     axes = by_pieces(effect.before, kind)
@@ -246,14 +236,10 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
         else:
             queue_outdated_notice()
 
-    note = None
-    if signed:
-        note = "Each square: weight after minus before; rows sum to 0."
-    elif controls.paints:
-        note = (
-            "Click a square, or drag along its row, to paint. The row then looks equally at its "
-            "painted squares."
-        )
+    note = "Each square: weight after minus before; rows sum to 0." if signed else None
+    if controls.paints and not signed:
+        note = "Click a square, or drag along its row, to paint. "
+        note += "The row then looks equally at its painted squares."
     unused = which != "before" and any(
         removal.place == controls.head and removal.how in UNUSED for removal in removals
     )
@@ -301,7 +287,6 @@ def most_changed(effect: Effect) -> list[tuple[Head, float]]:
 
 
 def _changed(removals: Sequence[Removal]) -> str:
-    """Name the changed heads in the caption of a saved picture."""
     return f"heads changed: {', '.join(removal.place.title for removal in removals) or 'none'}."
 
 
@@ -319,21 +304,15 @@ def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str,
 def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.LayerChart:
     """Draw log P of each word of the translation before and after, `[word]` in nats."""
     columns = {"place": range(len(words)), "word": words, "change": after - before}
-    table = pd.concat(
-        pd.DataFrame({**columns, "model": model, "log_p": values})
-        for model, values in ((BEFORE, before), (AFTER, after))
+    change = {"log_p": ("log probability", ".3f"), "change": ("changed by", "+.3f")}
+    return dumbbells(
+        pd.DataFrame({**columns, BEFORE: before, AFTER: after}),
+        "model",
+        {BEFORE: GREY, AFTER: VIOLET},
+        (120, 50),
+        x=word_axis(words),
+        y=alt.Y("log_p:Q", title="log probability of the word", scale=alt.Scale(zero=True)),
+        height=CHART_HEIGHT,
+        tooltip=tips("word", "model", **change),
+        labelLimit=300,
     )
-    x = word_axis(words)
-    y = alt.Y("log_p:Q", title="log probability of the word", scale=alt.Scale(zero=True))
-    tooltip = [
-        "word:N",
-        "model:N",
-        alt.Tooltip("log_p:Q", title="log probability", format=".3f"),
-        alt.Tooltip("change:Q", title="changed by", format="+.3f"),
-    ]
-    wide = pd.DataFrame({**columns, "before": before, "after": after})
-    rule = alt.Chart(wide).mark_rule(color=GREY, strokeWidth=1.5)
-    marks = pair_encoding("model", {BEFORE: GREY, AFTER: VIOLET}, (120, 50), labelLimit=300)
-    points = alt.Chart(table, height=CHART_HEIGHT).mark_point(filled=True, opacity=1)
-    rules = rule.encode(x, alt.Y("before:Q"), alt.Y2("after:Q"))
-    return rules + points.encode(x, y, *marks, tooltip=tooltip)

@@ -1,6 +1,6 @@
 """Controls of the view “Remove heads”: menus, undo, painted rows, and the order of importance."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -30,7 +30,8 @@ from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.app.sentence.search_request import History
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens, measure_name, row_names
-from viz.figures.axes import GREY, VIOLET
+from viz.figures.axes import VIOLET
+from viz.figures.forms import rule, tips
 from viz.pages.roles.corpus_map import report_state, stored_report
 
 HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
@@ -46,16 +47,14 @@ REPLACEMENTS: dict[str, Replacement] = {
 }
 """Replacements of a head by their names on the screen and in the URL."""
 
-_HELP = "  \n".join(
-    (
-        "What replaces the output of a removed head.",
-        "**zero**: zeros",
-        "**uniform**: each row looks equally at every token that it may see",
-        "**mean**: its mean output over many sentences, if that was measured",
-        "**painted**: rows of the open head look where you paint",
-        "**patched z**, **patched map**: its output z, or its weights, from a second sentence "
-        "with as many subwords",
-    )
+_HELP = (
+    "What replaces the output of a removed head.  \n"
+    "**zero**: zeros  \n"
+    "**uniform**: each row looks equally at every token that it may see  \n"
+    "**mean**: its mean output over many sentences, if that was measured  \n"
+    "**painted**: rows of the open head look where you paint  \n"
+    "**patched z**, **patched map**: its output z, or its weights, from a second sentence with as "
+    "many subwords"
 )
 
 CHART_HEIGHT = 240  # CSS pixels, without legend and words
@@ -90,9 +89,18 @@ def draw_controls(
     history.see(removed, 0.0)
     with row:
         head = pick_head(translator, worth_seeing.default_choices("roles"))
-        _undo_button("undo", "Undo", history.before, history.undo)
-        _undo_button("redo", "Redo", history.undone, history.redo)
-        _undo_button("none", "Restore all", history.now, lambda: "")
+        for name, label, texts, take in (
+            ("undo", "Undo", history.before, history.undo),
+            ("redo", "Redo", history.undone, history.redo),
+            ("none", "Restore all", history.now, str),
+        ):
+            st.button(
+                label,
+                key=f"removal-{name}",
+                disabled=not texts,
+                type="tertiary",
+                on_click=lambda take=take: choose_removed(take() or ""),
+            )
         with st.popover("Options", key="removal-options"):
             how = menu("Replace its output with", list(REPLACEMENTS), HOW, width=280, help=_HELP)
             which = choose_one("Map", get_args(Which), WHICH, labelled=True)
@@ -104,13 +112,12 @@ def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
 
     It stands before the field of the removed heads is drawn, so that it may set it.
     """
-    pressed = st.button(
+    if not st.button(
         "Remove the head this sentence needs most",
         key="removal-needed",
         icon=":material/heart_broken:",
         help="Press again to remove the next one, in the same order as Break it on Translate.",
-    )
-    if not pressed:
+    ):
         return
     now, _ = parse_removals(typed(REMOVED), translator.model)
     try:
@@ -124,17 +131,6 @@ def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
         choose_removed(format_removals([*now, Removal(*head)]))
 
 
-def _undo_button(name: str, label: str, texts: object, text: Callable[[], str | None]) -> None:
-    """Draw a button that sets the heads that are off, enabled where there are `texts` to take."""
-    st.button(
-        label,
-        key=f"removal-{name}",
-        disabled=not texts,
-        type="tertiary",
-        on_click=lambda: choose_removed(text() or ""),
-    )
-
-
 def removed_now(layers: int, heads: int) -> list[Removal]:
     """Return the heads that are off when a click arrives.
 
@@ -144,12 +140,8 @@ def removed_now(layers: int, heads: int) -> list[Removal]:
     The model itself is not an argument, since a click's handler stays in memory with the tab.
     """
     removals, _ = parse_removals(typed(REMOVED), None)
-    by_place = {removal.place: removal for removal in reversed(removals)}
-    return [
-        removal
-        for removal in removals
-        if removal.layer < layers and removal.head < heads and by_place[removal.place] is removal
-    ]
+    first = {removal.place: removal for removal in reversed(removals)}
+    return [r for r in removals if first[r.place] is r and r.layer < layers and r.head < heads]
 
 
 def second_sentence(
@@ -170,10 +162,9 @@ def second_sentence(
     )
     if not text.strip():
         return None, ""
+    beam_size = st.session_state[sentence_bar.BEAM]
     try:
-        translation = cached_results.translate(
-            translator, text, st.session_state[sentence_bar.BEAM]
-        )
+        translation = cached_results.translate(translator, text, beam_size)
         return cached_results.trace(translator, translation), ""
     except HeadlightError as error:
         return None, f"Second sentence: {without_paths(error)}"
@@ -237,10 +228,7 @@ def painted_rows(
 
 
 def painted_squares(
-    removals: Sequence[Removal],
-    head: Head,
-    shape: tuple[int, ...],
-    squares: Sequence[tuple[int, int]],
+    removals: Sequence[Removal], head: Head, shape: tuple[int, ...], squares: list[tuple[int, int]]
 ) -> str:
     """Return the text of the link after squares were pressed.
 
@@ -305,14 +293,12 @@ def _note(report: HeadReport, curve: Curve, at: int | None) -> str:
     measurement = f"BLEU on {report.bleu_sentences:,} sentences (band: 95 %)."
     if at is None:
         return f"{measurement} Your current selection is not on this curve."
-    below = max((p for p in curve.points if p.removed <= at), key=lambda p: p.removed)
-    above = min((p for p in curve.points if p.removed >= at), key=lambda p: p.removed)
-    whole = f"with all heads: {format_number(report.bleu.value)}"
-    if below == above:
-        return f"{measurement} With {at} removed: {format_number(below.bleu.value)}, {whole}."
+    bleu = {point.removed: format_number(point.bleu.value) for point in curve.points}
+    below, above = max(n for n in bleu if n <= at), min(n for n in bleu if n >= at)
+    between = "" if below == above else f", with {above}: {bleu[above]}"
     return (
-        f"{measurement} With {below.removed} removed: {format_number(below.bleu.value)}, with "
-        f"{above.removed}: {format_number(above.bleu.value)}, {whole}."
+        f"{measurement} With {below} removed: {bleu[below]}{between}, with all heads: "
+        f"{format_number(report.bleu.value)}."
     )
 
 
@@ -321,25 +307,18 @@ def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:
     table = pd.DataFrame(
         [(p.removed, *p.bleu) for p in curve.points], columns=["removed", "value", "low", "high"]
     )
-    x = alt.X(
-        "removed:Q",
-        title="removed heads",
-        scale=alt.Scale(domain=[0, len(curve.order)], nice=False),
-        axis=alt.Axis(grid=False, tickMinStep=1),
-    )
+    scale = alt.Scale(domain=[0, len(curve.order)], nice=False)
+    axis = alt.Axis(grid=False, tickMinStep=1)
+    x = alt.X("removed:Q", title="removed heads", scale=scale, axis=axis)
     y = alt.Y("value:Q", title="BLEU", scale=alt.Scale(zero=True))
-    tooltip = [
-        alt.Tooltip("removed:Q", title="removed heads"),
-        alt.Tooltip("value:Q", title="BLEU", format=".2f"),
-        alt.Tooltip("low:Q", title="95 % from", format=".2f"),
-        alt.Tooltip("high:Q", title="to", format=".2f"),
-    ]
+    titles = {"value": "BLEU", "low": "95 % from", "high": "to"}
+    numbers = {column: (title, ".2f") for column, title in titles.items()}
     base = alt.Chart(table, height=CHART_HEIGHT)
     band = base.mark_area(color=VIOLET, opacity=0.2).encode(x, alt.Y("low:Q"), alt.Y2("high:Q"))
-    line = base.mark_line(
-        color=VIOLET, strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True, color=VIOLET)
-    ).encode(x, y, tooltip=tooltip)
+    dots = alt.OverlayMarkDef(size=40, filled=True, color=VIOLET)
+    line = base.mark_line(color=VIOLET, strokeWidth=2, point=dots).encode(
+        x, y, tooltip=tips(removed=("removed heads", ""), **numbers)
+    )
     if at is None:
         return band + line
-    here = alt.Chart(pd.DataFrame({"removed": [at]}))
-    return band + line + here.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x)
+    return band + line + rule("removed", at, strokeDash=[4, 3], strokeWidth=2)

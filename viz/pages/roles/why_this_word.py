@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal, get_args
 
 import altair as alt
@@ -28,7 +29,8 @@ from viz.app.sentence import sentence_bar, worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
-from viz.figures.axes import GREY, INK, bare_axis, tick_label, vega_json
+from viz.figures.axes import INK, bare_axis, tick_label, vega_json
+from viz.figures.forms import rule, tips
 from viz.pages.roles.head_charts import (
     SIGN_COLOR,
     TINY,
@@ -39,7 +41,7 @@ from viz.pages.roles.head_charts import (
     signs,
 )
 from viz.pages.roles.pieces import (
-    clear_other,
+    OTHER,
     least_certain_step,
     pick_other,
     pick_written,
@@ -49,12 +51,11 @@ from viz.pages.roles.pieces import (
 )
 from viz.pages.roles.removal_controls import open_removal
 
-ERASE = "erase"
-"""Name in the URL: whether the pieces of a long sentence are erased."""
-MAX_ERASED_AT_ONCE = 32
-"""Subwords up to which the check runs automatically; more take seconds."""
-MAX_ERASED = 128
-"""Pieces up to which the check is offered: its time grows with the cube of the length."""
+ERASE, MEASURE = "erase", "why_heads"
+"""Names in the URL: whether the pieces of a long sentence are erased; the measure of the heads."""
+MAX_ERASED_AT_ONCE, MAX_ERASED = 32, 128
+"""Subwords up to which the check runs automatically, since more take seconds; and up to which it is
+offered, since its time grows with the cube of the length."""
 NOTABLE = 0.1
 """Share of the largest bar from which two bars can disagree."""
 
@@ -65,7 +66,9 @@ def show() -> None:
         return
     translator, trace = bar.translator, bar.trace
     choices = step_choices(translator, trace)
-    step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
+    # another step has other alternatives
+    clear = partial(st.session_state.update, {OTHER: ""})
+    step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear)
     written = trace.target_pieces[step]
     other, message = pick_other(translator, written.id, choices[step][1:])
     for sentence in filter(None, (step_problem, message)):
@@ -128,7 +131,6 @@ def _sources(
     evidence: Contrast,
     favours: str,
 ) -> None:
-    """Draw the effect of each source piece: to first order, and by erasing."""
     language = translator.languages.name("source")
     tokens, first = display_tokens(trace.source_tokens), evidence.by_source
     erased, why_not = _erased(translator, trace, step, other)
@@ -145,10 +147,9 @@ def _sources(
         if erased is None:
             st.text(why_not)
         else:
+            title = "lost when erased, nats"
             altair_chart(
-                pieces_chart(
-                    tokens, erased, "lost when erased, nats", places=places, marked=marked
-                ),
+                pieces_chart(tokens, erased, title, places=places, marked=marked),
                 key="why-erased",
                 alt=f"What the log-odds lose when each {language} subword is erased.",
             )
@@ -166,10 +167,8 @@ def _erased(
     """Return the change by erasing each piece, or None with a message."""
     pieces = len(trace.source_pieces)
     if pieces > MAX_ERASED:
-        return None, (
-            f"This sentence has {pieces} subwords: the page erases them one by one up to "
-            f"{MAX_ERASED}."
-        )
+        most = f"the page erases them one by one up to {MAX_ERASED}."
+        return None, f"This sentence has {pieces} subwords: {most}"
     if pieces > MAX_ERASED_AT_ONCE and not st.toggle(
         f"Erase each of {pieces} subwords", key=ERASE, bind="query-params"
     ):
@@ -185,8 +184,6 @@ def _erased(
         return None, without_paths(error)
 
 
-MEASURE = "why_heads"
-"""Name in the URL of the measure of the heads."""
 Measure = Literal["gradient × value", "direct logits"]
 DECODER_KINDS: tuple[DecoderKind, ...] = get_args(DecoderKind)
 MAX_NAMED = 5
@@ -220,8 +217,8 @@ def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, o
         (written, [pair for pair in ordered if pair[1] > 0]),
         (other, [pair for pair in reversed(ordered) if pair[1] < 0]),
     ):
-        none = f"No head speaks for {quoted(piece)}."
-        st.text(f"For {quoted(piece)}" if favouring else none)
+        text = "For {}" if favouring else "No head speaks for {}."
+        st.text(text.format(quoted(piece)))
         buttons = [(head, format_number(value, sign=True)) for head, value in favouring]
         head_buttons("why-open", buttons[:MAX_NAMED])
 
@@ -233,16 +230,14 @@ def show_open_head(
     kind, place = head.kind, (head.layer, head.head)
     head_heading(head)
     values = evidence.values[kind][place]
-    total = format_number(float(values.sum()), sign=True)
-    summary = f"{total} nats by gradient × value"
-    if kind != "encoder_self":
-        direct = format_number(float(evidence.direct[kind][place]), sign=True)
-        summary += f", {direct} by direct logits"
-    st.text(f"{summary}: above 0 it speaks for {favours}")
-    tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
+    summary = f"{format_number(float(values.sum()), sign=True)} nats by gradient × value"
     further: dict[str, Array] = {}
     if kind != "encoder_self":  # whose rows are not steps
+        direct = format_number(float(evidence.direct[kind][place]), sign=True)
+        summary += f", {direct} by direct logits"
         further["weight"] = trace.weights(kind)[place][step, : len(values)]
+    st.text(f"{summary}: above 0 it speaks for {favours}")
+    tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
     names, places = display_tokens(tokens), strongest(values)
     altair_chart(
         pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
@@ -256,10 +251,8 @@ def show_open_head(
 
 Floats = npt.NDArray[np.floating]
 
-MAX_ROWS = 40
-"""Bars of a chart; of more pieces, the strongest are drawn."""
-
-_ROW = 22  # CSS pixels
+MAX_ROWS, _ROW = 40, 22
+"""Bars of a chart, of more pieces the strongest; and the height of one in CSS pixels."""
 
 
 def strongest(*measures: Floats) -> list[int]:
@@ -283,42 +276,27 @@ def pieces_chart(
     `names`, `values` and `marked`, a ≠ after the bar, are `[place]`, and so are `more` values of
     the tooltip.
     """
-    more = more or {}
-    marks = [False] * len(names) if marked is None else marked
-    frame = pd.DataFrame(
-        {
-            "place": list(places),
-            "piece": [names[n] for n in places],
-            "value": [float(values[n]) for n in places],
-            "sign": signs(values[list(places)]),
-            "mark": ["≠" if marks[n] else "" for n in places],
-            **{name: [float(column[n]) for n in places] for name, column in more.items()},
-        }
+    more, marks = more or {}, marked or [False] * len(names)
+    columns = {"value": values, **more}
+    frame = pd.DataFrame({"place": list(places), "piece": [names[n] for n in places]}).assign(
+        sign=signs(values[list(places)]),
+        mark=["≠" if marks[n] else "" for n in places],
+        **{name: column[list(places)].astype(float) for name, column in columns.items()},
     )
     labels = f"{vega_json(list(names))}[datum.value]"
     y = alt.Y("place:O", title=None, axis=bare_axis(labelExpr=labels, labelLimit=110))
     maximum = max(float(frame["value"].abs().max()), 0.01)
-    x = alt.X(
-        "value:Q",
-        title=title,
-        # space for the mark after the longest bar
-        scale=alt.Scale(domain=[-1.12 * maximum, 1.12 * maximum], nice=False),
-        axis=alt.Axis(labelExpr=tick_label("+"), tickCount=5),
-    )
-    tooltip = [
-        "piece:N",
-        alt.Tooltip("value:Q", title=title, format="+.3f"),
-        *(alt.Tooltip(f"{name}:Q", format=".3f") for name in more),
-    ]
+    # space for the mark after the longest bar
+    scale = alt.Scale(domain=[-1.12 * maximum, 1.12 * maximum], nice=False)
+    axis = alt.Axis(labelExpr=tick_label("+"), tickCount=5)
+    x = alt.X("value:Q", title=title, scale=scale, axis=axis)
+    tooltip = tips("piece", value=(title, "+.3f"), **dict.fromkeys(more, ("", ".3f")))
     base = alt.Chart(frame, height={"step": _ROW})
     bars = base.mark_bar(height=_ROW - 8).encode(x, y, SIGN_COLOR, tooltip=tooltip)
-    zero = alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=GREY).encode(x=x)
-    layered = zero + bars
-    ends: tuple[tuple[str, Literal["left", "right"], int], ...]
-    ends = ((">= 0", "left", 4), ("< 0", "right", -4))
-    for side, align, dx in ends:
-        mark = base.transform_filter(f"datum.value {side}").mark_text(
-            color=INK, fontSize=14, align=align, dx=dx
-        )
-        layered += mark.encode(x, y, text="mark:N")
-    return layered
+    marks = base.mark_text(
+        color=INK,
+        fontSize=14,
+        align=alt.expr("datum.value >= 0 ? 'left' : 'right'"),
+        dx=alt.expr("datum.value >= 0 ? 4 : -4"),
+    )
+    return rule("value", 0) + bars + marks.encode(x, y, text="mark:N")

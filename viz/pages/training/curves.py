@@ -27,7 +27,6 @@ from viz.pages.training.runs import (
     folder_code,
     forget_unknown,
     is_live,
-    known_runs,
     load_log,
     log_problem,
     offered_runs,
@@ -36,14 +35,13 @@ from viz.pages.training.runs import (
 
 RUNS = "runs"
 """Name in the URL."""
-
 VALIDATED = ("validation_loss", "validation_perplexity", "validation_bleu")
 """Fields of a validation."""
 
 
 def show(row: DeltaGenerator) -> None:
     """Draw the menu of runs, in the row of the views, and their curves."""
-    runs = offered_runs(RUNS, known_runs())
+    runs = offered_runs(RUNS)
     names = row.multiselect(
         "Runs",
         list(runs),
@@ -95,9 +93,8 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
             + explanations.sources("§5.3, equation 3, §5.4", learning_rate)
         )
     left, right = st.columns(2, gap="large")
-    perplexity = run_chart(
-        runs, {"validation_perplexity": "validation"}, unit="per subword", log=True
-    )
+    fields = {"validation_perplexity": "validation"}
+    perplexity = run_chart(runs, fields, unit="per subword", log=True)
     bleu = run_chart(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU")
     speed = run_chart(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s")
     for column, title, chart, alt in (
@@ -144,20 +141,18 @@ def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
 def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
     steps = [r for r in records if "loss" in r]
     validations = [r for r in records if r.keys() >= {*VALIDATED}]
+    lines = []
+    if steps:
+        hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
+        lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
+        if journal.plan(records).keys() >= PLAN:
+            lines.append(_schedule(records))
+    if validations:
+        step, *values = (validations[-1][field] for field in ("step", *VALIDATED))
+        result = "loss {:.3f}, perplexity {:.2f}, BLEU {:.1f}".format(*map(float, values))
+        lines.append(f"validation at step {int(step):,}: {result}")
     with st.container(key=f"run-{name}", gap=None):
         st.text(f"{name}{' · running' if live else ''}")
-        lines = []
-        if steps:
-            hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
-            lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
-            if journal.plan(records).keys() >= PLAN:
-                lines.append(_schedule(records))
-        if validations:
-            loss, perplexity, bleu = (float(validations[-1][field]) for field in VALIDATED)
-            lines.append(
-                f"validation at step {int(validations[-1]['step']):,}: loss {loss:.3f}, "
-                f"perplexity {perplexity:.2f}, BLEU {bleu:.1f}"
-            )
         st.caption("  \n".join(lines))
 
 

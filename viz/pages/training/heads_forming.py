@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES, measure
-from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles
 from transformer.files.installed import BUNDLED
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
@@ -32,10 +33,11 @@ from viz.app.sentence import worth_seeing
 from viz.app.sentence.python_code import show_code
 from viz.draw.caption import Origin, grid_caption
 from viz.draw.formatting import format_number
-from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title, role_name
+from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title
 from viz.draw.palette import COLOR
 from viz.draw.player import TrainingStep, encode_learning, learning_choice
 from viz.figures.axes import GREY, step_axis
+from viz.figures.forms import rule, tips
 from viz.findings.training import heads_form
 from viz.pages.training.runs import (
     RUNS_HELP,
@@ -45,11 +47,9 @@ from viz.pages.training.runs import (
     forget_unknown,
     has_probes,
     is_live,
-    known_runs,
     load,
     load_all,
     load_log,
-    load_written,
     nearest,
     offered_runs,
     report_missing,
@@ -58,20 +58,15 @@ from viz.pages.training.runs import (
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
-
-_OPENED = "forming_opened"
-"""Name in the session state of the state in which the player was opened."""
-
 MAX_NAMED = 3
 """Unreadable files that are named one by one."""
 
+_OPENED = "forming_opened"  # in the session: the state in which the player was opened
+
 
 def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
-    """Draw the saved steps, the menus of run and sentence in the row of the views.
-
-    What is worth seeing stands beside the question of the page.
-    """
-    runs = offered_runs(RUN, known_runs())
+    """Draw the saved steps, the menus of run and sentence in the row of the views."""
+    runs = offered_runs(RUN)
     # the first that saved attention: not the run of every model did
     index = next((n for n, folder in enumerate(runs.values()) if has_probes(folder)), 0)
     with row:
@@ -88,7 +83,6 @@ def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
 
 
 def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGenerator) -> None:
-    """Draw the saved attention of a run, or a message where there is none."""
     sentences = find(folder)
     # draws nothing: while a run continues, it checks every few seconds for new files
     live = is_live(folder)
@@ -101,13 +95,11 @@ def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGene
         return
     with row:
         names = {str(n): _name(n, probes) for n, probes in enumerate(sentences, start=1)}
-        number = int(
-            menu("Sentence", list(names), SENTENCE, width=330, format_func=names.__getitem__)
-        )
-    probes = sentences[number - 1]
+        shown = names.__getitem__
+        number = menu("Sentence", list(names), SENTENCE, width=330, format_func=shown)
     # the menu's names in the URL, for a link
-    here = {RUN: name, SENTENCE: _name(number, probes)}
-    _pictures(here, folder, probes, question)
+    here = {RUN: name, SENTENCE: names[number]}
+    _pictures(here, folder, sentences[int(number) - 1], question)
 
 
 def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
@@ -139,25 +131,18 @@ class _Opened(NamedTuple):
 def _pictures(
     here: Mapping[str, str], folder: Path, probes: Probes, question: DeltaGenerator
 ) -> None:
-    traces, problems = load_all(probes)
-    written, more = load_written(probes, traces)
-    problems += more
+    traces, written, problems = load_all(probes)
     for sentence in problems[:MAX_NAMED]:
         st.text(sentence)
     if len(problems) > MAX_NAMED:
         st.text(f"{len(problems) - MAX_NAMED:,} more files of this sentence cannot be drawn.")
     if not traces:
         return
-    confidence = {
-        step: float(measured(trace, "cross", "confidence").mean()) for step, trace in traces.items()
-    }
+    confidence = {n: float(measured(x, "cross", "confidence").mean()) for n, x in traces.items()}
     formed = heads_form(confidence, here)
     worth_seeing.link("training", question, [formed] if formed else [])
     losses = _losses(folder, traces)
-    steps = [
-        TrainingStep(step, trace, written.get(step), losses.get(step, ""))
-        for step, trace in traces.items()
-    ]
+    steps = [TrainingStep(n, x, written.get(n), losses.get(n, "")) for n, x in traces.items()]
     opened = _opened((str(folder), here[SENTENCE]), traces)
     kind, layer, head = _linked_head(traces[max(traces)], opened.heads)
     step = _linked_step([*traces]) or max(traces)
@@ -270,7 +255,6 @@ def _number(text: str) -> int:
 
 
 def _choose(choice: tuple[Head, int | None]) -> None:
-    """Put what the user opened in the player into the address."""
     (kind, layer, head), step = choice
     address.choose(KIND, SCREEN_NAMES[kind])
     address.choose(FORMING_HEAD.layer, str(layer + 1))
@@ -279,7 +263,6 @@ def _choose(choice: tuple[Head, int | None]) -> None:
 
 
 def _losses(folder: Path, steps: Iterable[int]) -> dict[int, str]:
-    """Describe the logged loss at each step; each line of the log is a mean over a few steps."""
     try:
         records = load_log(folder / LOG).records
     except RunLogError:
@@ -299,16 +282,6 @@ def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64
     return memo_per_trace(
         trace, ("measure", kind, name), lambda: measure(by_pieces(trace, kind), kind, name)
     )
-
-
-def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
-    """Find the role of every head of one kind."""
-
-    def compute() -> list[list[str]]:
-        names = head_roles(by_pieces(trace, kind), kind)
-        return [[role_name(role, kind) for role in layer] for layer in names]
-
-    return memo_per_trace(trace, ("roles", kind), compute)
 
 
 def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
@@ -333,12 +306,12 @@ def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
 def first_one_to_one(traces: Mapping[int, AttentionTrace]) -> str:
     """Name the first step at which a head of cross-attention is one-to-one."""
     for step, trace in traces.items():
-        if any("one-to-one" in layer for layer in roles(trace, "cross")):
+        roles = memo_per_trace(
+            trace, "cross roles", partial(head_roles, by_pieces(trace, "cross"), "cross")
+        )
+        if any(ONE_TO_ONE in layer for layer in roles):
             return f"The first saved step with a one-to-one cross-attention head is {step:,}."
     return "No cross-attention head is one-to-one at any saved step."
-
-
-HEIGHT = 260  # CSS pixels
 
 
 def measure_chart(
@@ -365,24 +338,14 @@ def measure_chart(
         }
     )
     x = step_axis(alt.Scale(type="log", nice=False), values=[10**n for n in range(8)])
-    base = alt.Chart(frame, height=HEIGHT).encode(
+    base = alt.Chart(frame, height=260).encode(
         x,
         alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=5, format="~g")),
         detail="head:N",
-        tooltip=[
-            alt.Tooltip("head:N"),
-            alt.Tooltip("step:Q", format=","),
-            alt.Tooltip("value:Q", title=unit, format=".3f"),
-        ],
+        tooltip=tips("head", step=("", ","), value=(unit, ".3f")),
     )
-    others = base.transform_filter("!datum.selected").mark_line(
-        color=GREY, strokeWidth=1, opacity=0.6
-    )
-    opened = base.transform_filter("datum.selected").mark_line(
-        color=COLOR[kind],
-        strokeWidth=3,
-        point=alt.OverlayMarkDef(size=30, filled=True, color=COLOR[kind]),
-    )
-    here = alt.Chart(pd.DataFrame({"step": [marked]}))
-    rule = here.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(x)
-    return others + rule + opened
+    others, opened = map(base.transform_filter, ("!datum.selected", "datum.selected"))
+    others = others.mark_line(color=GREY, strokeWidth=1, opacity=0.6)
+    dots = alt.OverlayMarkDef(size=30, filled=True, color=COLOR[kind])
+    opened = opened.mark_line(color=COLOR[kind], strokeWidth=3, point=dots)
+    return others + rule("step", marked, strokeDash=[4, 3], strokeWidth=1.5) + opened

@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,13 +20,9 @@ from viz.draw.labels import quoted
 
 RUNS_VARIABLE = "HEADLIGHT_RUNS"
 """Environment variable that names the folder of runs; `runs` beside the app unless set."""
-
-MODEL_NAME = "this model's"
-FORMING_NAME = "the bundled recipe on one GPU"
-
+MODEL_NAME, FORMING_NAME = "this model's", "the bundled recipe on one GPU"
 MAX_RUNS = 200
 """Largest number of the server's runs in the menus, newest first."""
-
 LIVE_SECONDS = 600.0
 """Seconds after the last line of its log for which a run counts as live: a validation writes no
 line for minutes, and a run that counted as ended is not followed any more."""
@@ -38,19 +34,16 @@ def known_runs() -> dict[str, Path]:
     First the run of the model in the bar, then the bundled ones, then the server's, newest first.
     """
     runs = {FORMING_NAME: FORMING, **BUNDLED_BY_NAME, **_own_runs()}
-    if (run := _run_of_model()) is None:
-        return runs
-    same = (name for name, folder in runs.items() if folder.resolve() == run.resolve())
-    return {next(same, MODEL_NAME): run} | runs
-
-
-def _run_of_model() -> Path | None:
-    """Return the run of the model in the bar: around its folder, else with its log."""
     offered = menu.offered_models()
     chosen = st.session_state.get(menu.MODEL, offered.default)
     model = offered.folders.get(chosen, BUNDLED)
+    # around its folder, else with its log
     around = () if model == BUNDLED else (model.parent, model.parent.parent, model)
-    return next((folder for folder in around if os.path.isfile(folder / LOG)), None)  # noqa: PTH113
+    run = next((folder for folder in around if os.path.isfile(folder / LOG)), None)  # noqa: PTH113
+    if run is None:
+        return runs
+    same = (name for name, folder in runs.items() if folder.resolve() == run.resolve())
+    return {next(same, MODEL_NAME): run} | runs
 
 
 def folder_code(folder: Path) -> str:
@@ -64,18 +57,6 @@ def missing_folder() -> str | None:
     if RUNS_VARIABLE in os.environ and not _is_folder(_runs_folder()):
         return f"{RUNS_VARIABLE} names no folder on this server: you see only the bundled runs."
     return None
-
-
-def run_at(path: str, runs: Mapping[str, Path]) -> Path | None:
-    """Find the run that an old link names by its path; None if it is not among the known ones.
-
-    The path is compared as text: no file is accessed.
-    """
-    if path.startswith("~/"):
-        path = os.path.expanduser(path)  # noqa: PTH111  # pathlib's raises where there is no home
-    absolute = os.path.abspath(path)  # noqa: PTH100  # pathlib's keeps `..`
-    by_path = {os.path.abspath(folder): folder for folder in runs.values()}  # noqa: PTH100
-    return by_path.get(absolute)
 
 
 def is_inside(path: Path, folder: Path) -> bool:
@@ -144,11 +125,11 @@ def log_problem(name: str, log: Log) -> str | None:
     """Describe the invalid lines of a run's log; None without any."""
     if not log.wrong:
         return None
-    number, reason = next(iter(log.wrong.items()))
-    others = len(log.wrong) - 1
-    plural = f", and neither {'is' if others == 1 else 'are'} {others:,} more" if others else ""
+    (number, reason), *others = log.wrong.items()
+    more = f", and neither {'is' if len(others) == 1 else 'are'} {len(others):,} more"
     rest = "you see the other lines" if log.records else "nothing can be drawn"
-    return f"{name}: line {number:,} of run.jsonl is not a run record ({reason}){plural}; {rest}."
+    text = f"line {number:,} of run.jsonl is not a run record ({reason})"
+    return f"{name}: {text}{more if others else ''}; {rest}."
 
 
 RUNS_HELP = (
@@ -159,14 +140,13 @@ RUNS_HELP = (
 _UNKNOWN = "training.unknown_runs"
 
 
-def offered_runs(name: str, runs: Mapping[str, Path]) -> dict[str, Path]:
-    """Return the runs of the menu `name` in the URL, with those that an old link names by path."""
-    requested = st.query_params.get_all(name)
-    by_path = {path: run_at(path, runs) for path in requested if path not in runs}
-    if unknown := [path for path, run in by_path.items() if run is None]:
+def offered_runs(name: str) -> dict[str, Path]:
+    """Return the runs of the menu `name` in the URL, and keep what a link names beside them."""
+    runs = known_runs()
+    if unknown := [run for run in st.query_params.get_all(name) if run not in runs]:
         # the menu removes them from the URL; the message stays until another run is chosen
         st.session_state[_UNKNOWN] = name, unknown
-    return {**runs, **{path: run for path, run in by_path.items() if run is not None}}
+    return runs
 
 
 def forget_unknown() -> None:
@@ -185,19 +165,13 @@ def report_missing(name: str) -> None:
 
 Probes: TypeAlias = dict[int, Path]
 """Files of one sentence by step, in order."""
-
 MAX_FILES = 3_000
 """Largest number of files of a run: a thousand steps of three sentences."""
-
-MAX_PROBE_BYTES = 4 * 2**20
-"""Largest unpacked file; a base model's weights on forty pieces have 2.8 MB."""
-
-MAX_TOTAL_BYTES = 256 * 2**20
-"""Largest unpacked size of all steps of one sentence, in bytes."""
-
+MAX_PROBE_BYTES, MAX_TOTAL_BYTES = 4 * 2**20, 256 * 2**20
+"""Largest unpacked size of a file, where a base model's weights on forty pieces have 2.8 MB; and of
+all steps of one sentence."""
 MAX_HEADS = 64
 """Largest number of layers, and of heads of a layer."""
-
 MAX_SUM = 1.01
 """Largest sum of the weights of a query, with the rounding of bfloat16."""
 
@@ -230,56 +204,41 @@ def load(path: Path) -> AttentionTrace:
     return memo(("probe", path, state_of_file(path)), lambda: _read(path))
 
 
-def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
-    """Read the traces of one sentence by step, and a message on each file that is left out.
+def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], dict[int, str], list[str]]:
+    """Read one sentence by step: its traces, what the model wrote where that was saved, problems.
 
-    A file is left out if it is not a trace, or of another sentence or model than the step before.
+    A file is left out if it cannot be read, or is of another sentence or model than the step before
+    it; a problem names it.
     """
     traces: dict[int, AttentionTrace] = {}
+    texts: dict[int, str] = {}
     problems: list[str] = []
     size = 0
     for step, path in probes.items():
         try:
             trace = load(path)
+            if _subject(trace) != _subject(next(iter(traces.values()), trace)):
+                raise CheckpointError(
+                    f"{path.name} is of another sentence or another model than the steps before "
+                    f"it: remove it from the folder probes."
+                )
+            size += sum(trace.weights(kind).nbytes for kind in KINDS)
+            traces[step] = trace
+            beside = path.with_name(path.name.replace("-sentence-", "-written-"))
+            written = load(beside) if is_inside(beside, beside.parents[1]) else None
+            if written and written.source != trace.source:
+                raise CheckpointError(
+                    f"{beside.name} is of another sentence: remove it from the folder probes."
+                )
+            texts |= {step: written.target} if written else {}
         except CheckpointError as error:
             problems.append(without_paths(error))
-            continue
-        first = next(iter(traces.values()), trace)
-        if _subject(trace) != _subject(first):
-            problems.append(
-                f"{path.name} is of another sentence or another model than the steps before it: "
-                f"remove it from the folder probes."
-            )
-            continue
-        size += sum(trace.weights(kind).nbytes for kind in KINDS)
         if size > MAX_TOTAL_BYTES:
             raise CheckpointError(
                 f"The attention saved of this sentence has more than {MAX_TOTAL_BYTES:,} bytes up "
                 f"to step {step:,}: keep fewer of its steps."
             )
-        traces[step] = trace
-    return traces, problems
-
-
-def load_written(
-    probes: Probes, traces: Mapping[int, AttentionTrace]
-) -> tuple[dict[int, str], list[str]]:
-    """Read what the model wrote at steps that saved it, and a message on each bad file."""
-    texts: dict[int, str] = {}
-    problems: list[str] = []
-    for step, trace in traces.items():
-        path = probes[step].with_name(probes[step].name.replace("-sentence-", "-written-"))
-        try:
-            written = load(path) if is_inside(path, path.parents[1]) else None
-            if written and written.source != trace.source:
-                raise CheckpointError(
-                    f"{path.name} is of another sentence: remove it from the folder probes."
-                )
-        except CheckpointError as error:
-            problems.append(without_paths(error))
-        else:
-            texts |= {step: written.target} if written else {}
-    return texts, problems
+    return traces, texts, problems
 
 
 def nearest(steps: Sequence[int], requested: int) -> int:

@@ -5,6 +5,7 @@ import streamlit as st
 from transformer import Translation
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
+from transformer.analysis.both_directions import align_both
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
 from viz.app.cache.cached_results import ALTERNATIVES
@@ -13,7 +14,7 @@ from viz.app.chrome.mounts import show_outdated_notice
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import load_call, mean_code, search_code, show_code
 from viz.draw.word_links import TITLE
-from viz.pages.translate import both_links, forcing, maps, versus
+from viz.pages.translate import forcing, maps, versus
 
 
 def show() -> None:
@@ -50,6 +51,11 @@ def show() -> None:
             maps.draw_map(bar.translator, trace, choice, "translate-map")
             if not choice.sinks:
                 maps.link_norms(choice)
+    both = (
+        "Links by both directions combine those of two models (Och & Ney 2003, Koehn et al. 2003): "
+        "the second reads the translation and is given the sentence to write, "
+        f"{code_line(align_both)}. "
+    )
     with details:
         forcing.show_others(bar)
         explain(
@@ -61,7 +67,7 @@ def show() -> None:
             f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
             f"et al. (2020) do; the alignment error rate (AER, Och & Ney 2003) against links that "
             f"people drew is 0 % where all are the same. "
-            f"{both_links.both_explanation() if isinstance(links, both_links.BothLinks) else ''}"
+            f"{both if isinstance(links, maps.BothLinks) else ''}"
             f"The tree is what the beam search of §6.1 "
             f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before "
             f"its first step, and forbidden words are left out of each."
@@ -71,15 +77,14 @@ def show() -> None:
 
 def _code_parts(
     bar: sentence_bar.BarTranslation,
-    links: AlignmentSettings | both_links.BothLinks | None,
+    links: AlignmentSettings | maps.BothLinks | None,
     compared: tuple[versus.OtherDecoding, Translation] | None,
     choice: maps.MapChoice,
 ) -> list[str]:
-    """Return the code of each picture that is drawn."""
     parts = []
-    if isinstance(links, both_links.BothLinks):
+    if isinstance(links, maps.BothLinks):
         parts.append(f"""
-            # {both_links.TITLE}
+            # {maps.BOTH_TITLE}
             reverse = {load_call(links.model)}
             result = align_both(translator, reverse, trace)
         """)

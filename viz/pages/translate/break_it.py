@@ -1,14 +1,12 @@
 """Break it: the heads that this sentence needs most are removed, beside as many random ones."""
 
 import hashlib
-from collections.abc import Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.heads import removal, removal_text
-from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_order import random_order, removal_order
 from viz.app.cache.cached_results import effect_of, needed_heads
 from viz.app.chrome import explanations, problems
@@ -40,12 +38,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         return
     with st.container(key="break-controls", horizontal=True, vertical_alignment="bottom"):
         count = st.slider(
-            "Heads removed",
-            0,
-            len(order),
-            key=BROKEN,
-            bind="query-params",
-            width=420,
+            "Heads removed", 0, len(order), key=BROKEN, bind="query-params", width=420
         )
         st.button("Restore", key="break-restore", on_click=_set, args=(None,))
     if not count:
@@ -53,8 +46,11 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         return
     seed = int.from_bytes(hashlib.sha256(trace.source.encode("utf-8", "replace")).digest()[:4])
     control = random_order(bar.translator.model, order, seed)
+    named = f"the {count} heads that this sentence needs most"
+    if count <= 3:
+        named = listing([head.title for head in order[:count]])
     for title, heads in (
-        (f"Without {_named(order[:count])}", order[:count]),
+        (f"Without {named}", order[:count]),
         (f"Control: without {counted(count, 'random head')} of the same kinds", control[:count]),
     ):
         removals = [removal.Removal(*head) for head in heads]
@@ -84,13 +80,6 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         f"log probability of the translation most; the others follow by their gradients: "
         f"{explanations.code_line(removal_order)}. Other heads can take over what a head does."
     )
-
-
-def _named(heads: Sequence[Head]) -> str:
-    """Name up to three heads, or count them."""
-    if len(heads) > 3:
-        return f"the {len(heads)} heads that this sentence needs most"
-    return listing([head.title for head in heads])
 
 
 def _set(count: int | None) -> None:

@@ -169,12 +169,26 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
         st.caption(EDITED_NOTE)
 
 
+REASONS: dict[Reason, str] = {
+    "": "",
+    "beam": "Not the most probable subword of its step.",
+    "forbidden": "It writes a forbidden word, or leads to one.",
+    "full": "The search already had all its translations, or enough better ones.",
+    "bound": "It could no longer be among the best.",
+    "limit": "The length limit ended it.",
+    "stopped": "The search was stopped there.",
+}
+"""Why a prefix was dropped or has no end; "beam" of a greedy search."""
+
+
 def drawn_nodes(
     translator: Translator, tree: SearchTree, translation: Translation
 ) -> list[DrawnNode]:
     """Convert the nodes of a search for the picture."""
     pieces = translator.target_tokenizer.pieces_of([node.piece for node in tree.nodes])
-    sentences = reasons(translation.settings.beam_size)
+    sentences, beam_size = dict(REASONS), translation.settings.beam_size
+    if beam_size > 1:
+        sentences["beam"] = f"Not among the {beam_size} best of its step."
     forced = len(translation.prefix)
     drawn = []
     for index, (node, piece) in enumerate(zip(tree.nodes, pieces, strict=True)):
@@ -186,42 +200,21 @@ def drawn_nodes(
     return drawn
 
 
-def reasons(beam_size: int) -> dict[Reason, str]:
-    """Return the sentence for each reason why a prefix was dropped or has no end."""
-    return {
-        "": "",
-        "beam": f"Not among the {beam_size} best of its step."
-        if beam_size > 1
-        else "Not the most probable subword of its step.",
-        "forbidden": "It writes a forbidden word, or leads to one.",
-        "full": "The search already had all its translations, or enough better ones.",
-        "bound": "It could no longer be among the best.",
-        "limit": "The length limit ended it.",
-        "stopped": "The search was stopped there.",
-    }
-
-
 def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -> None:
     """Draw each written piece with its probability, the best alternatives beside it."""
     st.subheader("What the model almost wrote", anchor=False)
-    score = player.scored(bar)
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
-    written = zip(score.pieces, score.alternatives, score.log_probs, strict=True)
     steps = [
-        [
-            (piece.text, min(1.0, math.exp(log_prob))),
-            *((other.piece, other.probability) for other in others),
-        ]
-        for piece, others, log_prob in written
+        [(piece.text, min(1.0, math.exp(piece.log_prob))), *piece.others] for piece in _pieces(bar)
     ]
 
     def pick(choice: tuple[int, int] | None) -> None:
         if choice is None or not search_request.is_asked(request):
             queue_outdated_notice()
-            return
-        step, alternative = choice
-        prefix = [pieces[0][0] for pieces in steps[:step]]
-        force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
+        else:
+            step, alternative = choice
+            prefix = [pieces[0][0] for pieces in steps[:step]]
+            force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
 
     caption = sentence_bar.origin_of(trace).caption("The most probable subwords of each step.")
     data = encode_bars(steps, caption=caption)

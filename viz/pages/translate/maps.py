@@ -1,4 +1,4 @@
-"""Links between words, shares of the source, one map of cross-attention and its numbers."""
+"""Links between words by one model or two, shares of the source, one map and its numbers."""
 
 import math
 from dataclasses import replace
@@ -8,11 +8,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, Translator, kinds
-from transformer.analysis.alignment import aligned_shares, strongest
+from transformer import AttentionTrace, HeadlightError, Translator, kinds
+from transformer.analysis.alignment import WordPair, aligned_shares, strongest
+from transformer.analysis.alignment_settings import FILE as ALIGNMENT
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.axes import apart_note
+from transformer.analysis.both_directions import (
+    FILE,
+    BothSettings,
+    BothShares,
+    Rule,
+    both_shares,
+    combine,
+    read_both,
+)
 from transformer.analysis.heads.head import Head
 from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
 from transformer.analysis.sinks import without_sinks
@@ -20,8 +31,9 @@ from transformer.analysis.source_share import SourceShares, by_words, source_sha
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
-from viz.app.chrome import head_picker, mounts
+from viz.app.chrome import mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
+from viz.app.chrome.fields import choose_one
 from viz.app.chrome.head_picker import (
     HEAD,
     KIND,
@@ -33,17 +45,19 @@ from viz.app.chrome.head_picker import (
     pick_row,
     pick_sinks,
 )
+from viz.app.chrome.problems import say
 from viz.app.links import address, navigation
+from viz.app.models import menu
 from viz.app.sentence.player import show_player
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw import attention_map, caption, player
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
 from viz.draw.formatting import counted, format_number, per_cent
 from viz.draw.heads_view import ExplorerOptions
-from viz.draw.labels import ROW_VERBS, display_tokens, head_title, named_head
+from viz.draw.labels import ROW_VERBS, display_tokens, head_title, named_head, quoted
 from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
-from viz.pages.translate import both_links, break_it
+from viz.pages.translate import break_it
 
 NUMBERS = "numbers"
 """Name in the URL of the open ribbon: kind, layer, head, row and column, from 1."""
@@ -85,16 +99,15 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
         heading, close = st.columns([9, 1])
         heading.subheader(f"Why {title} looks at “{looked[key]}”: the numbers", anchor=False)
         close.button("Close", key="numbers-close", on_click=address.choose, args=(NUMBERS, None))
-        st.markdown(
-            as_markdown(
-                f"q · k is {format_number(row.dots[key])}. Divided by √{d_k} it is the score "
-                f"{format_number(row.scaled[key])}. The softmax over the row makes it "
-                f"{per_cent(float(row.weights[key]))}. That share of the value vector of "
-                f"“{looked[key]}” goes into the output. Its length is "
-                f"{format_number(float(added[key]))}; the whole output has length "
-                f"{format_number(float(np.linalg.norm(row.z)))}."
-            )
+        text = (
+            f"q · k is {format_number(row.dots[key])}. Divided by √{d_k} it is the score "
+            f"{format_number(row.scaled[key])}. The softmax over the row makes it "
+            f"{per_cent(float(row.weights[key]))}. That share of the value vector of "
+            f"“{looked[key]}” goes into the output. Its length is "
+            f"{format_number(float(added[key]))}; the whole output has length "
+            f"{format_number(float(np.linalg.norm(row.z)))}."
         )
+        st.markdown(as_markdown(text))
         picture, table = st.columns([5, 4], gap="large")
         with picture:
             data = attention_map.encode_map(
@@ -109,28 +122,22 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
             )
             mounts.mount("numbers-map", data)
         with table:
-            frame = pd.DataFrame(
-                {
-                    "looks at": looked,
-                    "q · k": row.dots,
-                    f"÷ √{d_k}": np.where(row.seen, row.scaled, np.nan),
-                    "weight": row.weights,
-                    "length of weight × value": added,
-                }
-            ).iloc[: len(row.dots)]
-            st.dataframe(
-                frame.style.format(precision=3).apply(
-                    lambda cells: ["font-weight: 700" if cells.name == key else ""] * len(cells),
-                    axis=1,
-                ),
-                hide_index=True,
-                height=min(38 * (len(frame) + 1), 420),
+            columns = {
+                "looks at": looked,
+                "q · k": row.dots,
+                f"÷ √{d_k}": np.where(row.seen, row.scaled, np.nan),
+                "weight": row.weights,
+                "length of weight × value": added,
+            }
+            frame = pd.DataFrame(columns).iloc[: len(row.dots)]
+            styled = frame.style.format(precision=3).apply(
+                lambda cells: ["font-weight: 700" if cells.name == key else ""] * len(cells), axis=1
             )
-            choices = {**head_picker.link_parameters(kind, layer, head), "word": str(query + 1)}
-            navigation.plain_link("inside", "See every step of this row", choices)
-            navigation.plain_link(
-                "heads", "Compare with all heads", head_picker.link_parameters(kind, layer, head)
-            )
+            st.dataframe(styled, hide_index=True, height=min(38 * (len(frame) + 1), 420))
+            url = link_parameters(kind, layer, head)
+            step = {**url, "word": str(query + 1)}
+            navigation.plain_link("inside", "See every step of this row", step)
+            navigation.plain_link("heads", "Compare with all heads", url)
             st.caption(f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}")
 
 
@@ -153,19 +160,96 @@ def pick_shares(translator: Translator, trace: AttentionTrace) -> SourceShares |
 def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> None:
     """Draw what the bars show, with means over the first so many written words, and the limits."""
     source, target = (trace.languages.name(side) for side in ("source", "target"))
-    share, on_sinks = (
-        per_cent(float(values[:words].mean())) for values in (shares.from_source, shares.on_sinks)
+    means = (float(values[:words].mean()) for values in (shares.from_source, shares.on_sinks))
+    share, on_sinks = map(per_cent, means)
+    text = (
+        f"Bars, 0 to 1. Under each {target} word: its share that comes from the {source} sentence, "
+        f"the rest from what was written before ({share} on average). Under each {source} word: "
+        f"its largest share in any {target} word. Of cross-attention, {on_sinks} goes to sinks: "
+        f"special tokens and punctuation. Subwords are summed in the {source} line and averaged in "
+        f"the {target} one."
     )
-    st.caption(
-        as_markdown(
-            f"Bars, 0 to 1. Under each {target} word: its share that comes from the {source} "
-            f"sentence, the rest from what was written before ({share} on average). Under each "
-            f"{source} word: its largest share in any {target} word. Of cross-attention, "
-            f"{on_sinks} goes to sinks: special tokens and punctuation. Subwords are summed in the "
-            f"{source} line and averaged in the {target} one."
-        )
-    )
+    st.caption(as_markdown(text))
     st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {code_line(source_shares)}")
+
+
+LINKS = "links"
+"""Name in the URL of the choice between one model's links and those of both."""
+THIS_MODEL, BOTH = "this model", "both directions"
+
+BOTH_TITLE = "Which words both models link"
+BOTH_DASHED = "one model’s link that both together do not make"
+
+_RULES: dict[Rule, str] = {
+    "intersection": "both models link the words",
+    "union": "either model links the words",
+    "grow-diag": "both models link the words, or one does and the link extends theirs (grow-diag)",
+    "product": "each word is the other’s strongest match by the product of both models’ shares",
+}
+
+
+class BothLinks(NamedTuple):
+    """The links of two models on the sentence in the bar."""
+
+    model: str  # the second model in the menu
+    settings: BothSettings
+    shares: BothShares
+
+    def pairs(self, rule: Rule | None = None) -> tuple[WordPair, ...]:
+        """Return the links by a rule, that of the settings unless given."""
+        return combine(self.shares, self.settings, rule or self.settings.rule)
+
+
+def pick_both(
+    translator: Translator, trace: AttentionTrace, problems: DeltaGenerator
+) -> BothLinks | None:
+    """Draw the choice of links if there is a reverse model; return the links of both models."""
+    offered = menu.offered_models()
+    name = menu.reverse_of(translator.languages, offered)
+    if not name or choose_one("Links from", (THIS_MODEL, BOTH), LINKS, labelled=True) == THIS_MODEL:
+        return None
+    with problems:
+        try:
+            reverse = menu.load(offered.folders[name])
+            settings = settings_of_both(translator, reverse)
+            shares = memory.memo_per_trace(
+                trace,
+                ("shares of both", settings, reverse.checksum),
+                lambda: both_shares(translator, reverse, trace, settings),
+            )
+        except HeadlightError as error:
+            say(error)
+            return None
+    return BothLinks(name, settings, shares)
+
+
+def settings_of_both(translator: Translator, reverse: Translator) -> BothSettings:
+    """Return the settings of both models, read again only after one of their files changed.
+
+    They name the reverse model by the SHA-256 of its weights, which takes long for MarianMT.
+    """
+    paths = (translator.folder / FILE, *(m.folder / ALIGNMENT for m in (translator, reverse)))
+    files = tuple((str(path), memory.state_of_file(path)) for path in paths)
+    key = ("settings of both", translator.checksum, reverse.checksum, files)
+    return memory.memo(key, lambda: read_both(translator, reverse))
+
+
+def both_method(links: BothLinks, languages: Languages) -> str:
+    """Describe a link, the two maps and the rows that it is read from, and its measured error."""
+    settings, model = links.settings, quoted(links.model)
+    error = "These two models were never compared with links that people drew."
+    if (gold := settings.gold) is not None:
+        sentences = counted(gold.sentences, "hand-aligned sentence")
+        error = f"Solid links: {gold.aer:.0f} % alignment error on {sentences}, the half of "
+        error += f"{gold.name} that chose neither map nor rule."
+    forward, reverse = settings.forward, settings.reverse
+    source, target = languages.name("source"), languages.name("target")
+    return (
+        f"A solid link: {_RULES[settings.rule]}. This model: {map_text(forward)} when the decoder "
+        f"{ROW_VERBS[forward.row]} the {target} word. {model}, which translates back: "
+        f"{map_text(reverse)} when its decoder {ROW_VERBS[reverse.row]} the {source} word. "
+        f"{error}"
+    )
 
 
 NOTHING = "There is no word to link: the sentence or its translation has none."
@@ -173,7 +257,7 @@ NOTHING = "There is no word to link: the sentence or its translation has none."
 
 def show_words(
     bar: BarTranslation, trace: AttentionTrace, settings: AlignmentSettings
-) -> AlignmentSettings | both_links.BothLinks | None:
+) -> AlignmentSettings | BothLinks | None:
     """Draw the player, whose last state is the links between words; return what made the links."""
     translator, languages = bar.translator, trace.languages
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
@@ -189,7 +273,7 @@ def show_words(
         return None
     problems = st.container(key="second-model")
     with actions, st.popover("Options", key="translate-words-controls"):
-        both = both_links.pick_both(translator, trace, problems)
+        both = pick_both(translator, trace, problems)
         drawn = replace(settings, row=pick_row(translator)) if both is None else settings
         from_source = pick_shares(translator, trace)
     if both is None:
@@ -201,10 +285,11 @@ def show_words(
         method = link_method(settings, languages, drawn.row)
         about = [head_caption("cross", settings.layer, settings.head, settings.lens), method]
     else:
-        title, dashed, made_by = both_links.TITLE, both_links.DASHED, both.map_texts()
+        title, dashed, used = BOTH_TITLE, BOTH_DASHED, both.settings
+        made_by = f"{map_text(used.forward)}; back: {map_text(used.reverse)}"
         solid = both.pairs()
         pairs = tuple(sorted({*solid, *both.pairs("union")}))
-        method = both_links.both_method(both, languages)
+        method = both_method(both, languages)
         about = [method]
     with picture:
         show_player(bar, trace, mutual=solid, every=pairs, on_pick=open_numbers)
@@ -223,7 +308,6 @@ def show_words(
             caption=origin_of(trace).caption(*about),
         )
         mounts.mount("translate-words", data)
-    if from_source is not None:
         explain_shares(from_source, trace, len(target))
     st.caption(as_markdown(method))
     if note := apart_note(trace):
@@ -257,10 +341,7 @@ MAP = UrlNames("map_layer", "map_head")
 
 
 class MapChoice(NamedTuple):
-    """Layer and head of the map, from 0; the head is None for the mean.
-
-    Without `sinks`, its rows are rescaled.
-    """
+    """Layer and head of the map, from 0; the head is None for the mean."""
 
     layer: int
     head: int | None
@@ -278,23 +359,14 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
         )
 
 
-def draw_map(
-    translator: Translator,
-    trace: AttentionTrace,
-    choice: MapChoice,
-    key: str,
-) -> None:
+def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, key: str) -> None:
     """Draw the map, each row between what the decoder reads and what it writes there."""
     layer, head, sinks = choice
-    languages = trace.languages
     drawn = trace if sinks else without_sinks(trace, "cross")
-    if head is None:
-        weights = drawn.cross[layer].mean(0)  # [query, key]
-        every = counted(trace.cross.shape[1], "cross-attention head")
-        title = f"Layer {layer + 1} · mean of its {every}"
-    else:
-        weights = drawn.cross[layer, head]  # [query, key]
-        title = head_title("cross", layer, head)
+    every = counted(trace.cross.shape[1], "cross-attention head")
+    weights, title = drawn.cross[layer].mean(0), f"Layer {layer + 1} · mean of its {every}"
+    if head is not None:
+        weights, title = drawn.cross[layer, head], head_title("cross", layer, head)
     labels = trace.labels("cross", "writes")
     encode = partial(
         attention_map.encode_map,
@@ -302,10 +374,10 @@ def draw_map(
         labels,
         "cross",
         title=" · ".join([title, *title_end("weights", sinks=sinks)]),
-        languages=languages,
+        languages=trace.languages,
         reads=trace.decoder_tokens,
-        note=f"Each step reads the {languages.name('target')} subword at its left and predicts the "
-        f"one at its right; its weights on {languages.source or 'the source'} "
+        note=f"Each step reads the {trace.languages.name('target')} subword at its left and "
+        f"predicts the one at its right; its weights on {trace.languages.source or 'the source'} "
         f"{'sum' if sinks else 'are scaled'} to 1.",
         caption=Origin.from_translator(translator, trace.source, trace.target).caption(
             head_caption("cross", layer, head, sinks=sinks)

@@ -26,8 +26,6 @@ NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL, BACK = SUBJ
     "translation back",
 )  # fmt: skip
 """The last one with the model of the other direction, where there is one."""
-
-
 MAPS = "versus_maps"
 """Name in the URL: whether the maps of both are drawn."""
 
@@ -44,15 +42,11 @@ class OtherDecoding(NamedTuple):
 
 def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Translation] | None:
     """Draw the menu of comparisons; return the second decoding and its translation, if any."""
-    with st.container(key="versus-controls", horizontal=True, gap="small"):
-        try:
-            decoding = _pick_decoding(bar)
-        except HeadlightError as error:
-            problems.say(error)
-            return None
-    if decoding is None:
-        return None
     try:
+        with st.container(key="versus-controls", horizontal=True, gap="small"):
+            decoding = _pick_decoding(bar)
+        if decoding is None:
+            return None
         other = cached_results.search(decoding.translator, decoding.text, decoding.settings)
     except HeadlightError as error:
         problems.say(error)
@@ -81,12 +75,18 @@ def show_versus(bar: sentence_bar.BarTranslation) -> tuple[OtherDecoding, Transl
             args=(bar.requested, decoding.model, other),
             help="Uses it on all pages. Undo brings the other one back.",
         )
-    st.caption(" ".join([translation_line.MARKS, *_caveats(bar, decoding)]))
+    caveat = ""
+    if not decoding.is_back and decoding.translator is not bar.translator:
+        caveat = " Log probability compares two models only where they divide a text into the same "
+        caveat += "subwords."
+    elif decoding.settings.alpha != search_request.settings_of(bar.used).alpha:
+        caveat = " Scores under two α have two penalties ((5 + subwords) / 6)^α (§6.1), so log "
+        caveat += "probability alone compares them."
+    st.caption(f"{translation_line.MARKS}{caveat}")
     return decoding, other
 
 
 def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
-    """Draw the menus; return the second decoding, or None without one."""
     offered = offered_models()
     reverse = reverse_of(bar.translator.languages, offered)
     subject = fields.menu("Compare with", SUBJECTS if reverse else SUBJECTS[:-1], VERSUS, width=260)
@@ -122,23 +122,6 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
         settings = replace(settings, prefix=prefix)
     st.checkbox("Show both maps", key=MAPS, bind="query-params")
     return other._replace(settings=settings)
-
-
-def _caveats(bar: sentence_bar.BarTranslation, other: OtherDecoding) -> list[str]:
-    """Name the figures that cannot be compared, if any."""
-    if other.is_back:
-        return []
-    if other.translator is not bar.translator:
-        return [
-            "Log probability compares two models only where they divide a text into the same "
-            "subwords."
-        ]
-    if other.settings.alpha != search_request.settings_of(bar.used).alpha:
-        return [
-            "Scores under two α have two penalties ((5 + subwords) / 6)^α (§6.1), so log "
-            "probability alone compares them."
-        ]
-    return []
 
 
 def _settings_in_words(settings: SearchSettings) -> str:

@@ -162,7 +162,7 @@ def test_the_row_of_a_link_is_marked_though_another_map_was_open(visit) -> None:
 def test_a_finding_stands_on_the_view_alone_that_asks_its_question(
     visit, monkeypatch: pytest.MonkeyPatch, view: str
 ) -> None:
-    finding = Finding("Costly", (), 1.0, "roles", {"roles_view": "Remove heads"})
+    finding = Finding("Costly", 1.0, "roles", {"roles_view": "Remove heads"})
     monkeypatch.setattr(worth_seeing, "_findings", lambda *_: [finding])
     app = visit("roles", text=SENTENCE, roles_view=view)
     labels = [link.proto.label for link in app.get("page_link")]

@@ -146,7 +146,7 @@ def removal(app: AppTest, values: Values) -> None:
     close(maps[1], shown(app, "attention_map", "weights"))
     before, after = values["The original translation, word by word"]
     words = frames(app, 0)[0]
-    close([before, after], [words["before"], words["after"]])
+    close([before, after], [words["before"], words["with heads removed"]])
     largest = max(kind.max() for kind in values["Where attention changed most"].values())
     assert any(button.label.endswith(f" {largest:.2f}") for button in app.button)
     curve = values["Remove by importance"]
@@ -264,15 +264,6 @@ def work(app: AppTest, values: Values) -> None:
     assert [row[4] for row in tables(app)[0][2:]] == [f"{value:,.0f}" for value in table.values()]
 
 
-def norms(app: AppTest, values: Values) -> None:
-    before, by_layer, by_batch, spreads, _, rounding = values.values()
-    strips = [decode(element.proto.bytes)[1]["values"] for element in app.get("bidi_component")]
-    for strip, value in zip(strips, (before, by_layer, by_batch), strict=True):
-        close(value.reshape(strip.shape), strip, 2)
-    close([tokens for tokens, _ in spreads], column(app, 0, "spread").reshape(2, -1))
-    assert rounding < 1e-4
-
-
 def trained_rows(app: AppTest, values: Values) -> None:
     rows, table = values.values()
     assert len(table) == len(app.dataframe[0].value)
@@ -345,7 +336,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "architecture": (drawing, {}),
     "architecture parameters": (parameters, {"arch_view": "parameters"}),
     "architecture work": (work, {"arch_view": "computation and memory"}),
-    "architecture norms": (norms, {"arch_view": "norms"}),
     "architecture tables": (trained_rows, {"arch_view": "tables 2 and 3"}),
 }
 

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import in_url
 from tests.viz.pages.reading import SENTENCE, tables
 from transformer import Transformer, TransformerConfig
 from transformer.analysis.paper.costs import parameter_shapes
@@ -14,8 +13,7 @@ from transformer.text.languages import Languages
 from viz.app.chrome.explanations import code_line
 from viz.draw.labels import PAGE_TITLES
 from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box, model_boxes
-from viz.pages.architecture.drawing import NORMS, spoken_name
-from viz.pages.architecture.norms import NAMES
+from viz.pages.architecture.drawing import spoken_name
 
 
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
@@ -43,7 +41,6 @@ def test_what_a_box_shows_is_a_place_of_the_model(model: Transformer, box: Box) 
 def test_no_two_boxes_can_be_taken_for_each_other() -> None:
     assert len(BY_NAME) == len(BY_HEADING) == len(BOXES) == 20
     assert {box.kind for box in BOXES if box.kind} == {"encoder_self", "decoder_self", "cross"}
-    assert [box.name for box in NAMES.values()] == [b.name for b in BOXES if "_norm" in b.name]
 
 
 def described(languages: Languages, **fields: Any) -> tuple[dict[str, Box], str]:
@@ -134,10 +131,3 @@ def test_an_attention_box_leads_to_its_layer_on_the_pages_of_heads(opened) -> No
     assert [page for page, _ in links(app)] == ["heads", "inside", "masks"]
     assert links(app)[0] == ("heads", "layer=1&kind=decoder")
     assert links(opened(arch_box="Positions of the encoder")) == [("positions", "")]
-
-    app = opened(arch_box="Add & norm after cross-attention of the decoder", arch_layer="2")
-    app.button[-1].click().run()
-    assert not app.exception
-    assert in_url(app, "arch_view") == NORMS
-    assert app.selectbox(key="arch_norm").value == "after cross-attention of the decoder"
-    assert app.selectbox(key="arch_layer").value == "2"

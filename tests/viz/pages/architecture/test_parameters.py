@@ -1,28 +1,18 @@
 """Parameters are parameters_of_model by formula and in the real model."""
 
-from pathlib import Path
-
 import pytest
-import safetensors.torch
 
-from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import texts
 from tests.viz.pages.reading import records, tables
-from transformer import Transformer, TransformerConfig, Translator
+from transformer import Transformer, TransformerConfig
 from viz.pages.architecture import PARAMETERS
-from viz.pages.architecture.parameters import (
-    millions,
-    start_token_parameters,
-)
+from viz.pages.architecture.parameters import millions
 
 
 def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
     app = opened(arch_view=PARAMETERS)
     assert app.metric[0].value == "63.05 M"
     count = "63,045,632"
-    (gaps,) = [line.value for line in app.markdown if "Table 3" in line.value]
-    # (65 M − 63.05 M) / 512 and (213 M − 214.17 M) / 1,024 pieces away from 37,000
-    assert "about 40,800 subwords for 65 M and about 35,900 subwords for 213 M" in gaps
     text = f"{count} by formula; {count} in the model: the same. Table 3 says 65 M."
     assert text in texts(app)
     assert "The table shows: base model." in texts(app)
@@ -46,18 +36,6 @@ def test_presets_and_fields_reach_the_formula_and_the_real_model(opened, transla
     ends = {row["model"]: row["count"] for rows in records(app) for row in rows if "label" in row}
     assert (ends["your sizes"], ends["this model"]) == (total, served)
     assert "The table shows: your sizes." in texts(app)
-
-
-@pytest.mark.parametrize(("start", "is_added"), [("", True), ("<pad>", True), ("<s>", False)])
-def test_what_a_start_adds_to_a_marian_model_is_what_its_folder_lacks(
-    start: str, is_added: bool, tmp_path: Path
-) -> None:
-    read = Translator.load(marian_folder.write(tmp_path, start=start))
-    stored = safetensors.torch.load_file(tmp_path / "model.safetensors")
-    in_folder = sum(tensor.numel() for tensor in stored.values())
-    added = start_token_parameters(read)
-    assert read.model.number_of_parameters() == in_folder + added
-    assert bool(added) == is_added
 
 
 def test_a_configuration_that_cannot_be_gets_its_one_sentence(opened) -> None:

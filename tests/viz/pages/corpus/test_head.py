@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.reading import frames
 from transformer import Translator
-from transformer.analysis.corpus.head_tokens import head_tokens
+from transformer.analysis.corpus.head_tokens import HeadTokens, head_tokens
 from transformer.analysis.corpus.measured import MeasuredLines
 from transformer.analysis.corpus.measuring import trace_of
 from transformer.analysis.corpus.search import deciles
@@ -23,29 +23,33 @@ HEAD = Head("encoder_self", 1, 7)
 URL = {"text": "Dog.", "corpus_view": "One head", "kind": "encoder", "layer": "2", "head": "8"}
 
 
-def test_each_tenth_has_its_middle_line_with_its_map_and_is_a_click_away(
-    opened: Callable[..., AppTest], lines: MeasuredLines
+@pytest.fixture(scope="module")
+def bundled() -> Translator:
+    return Translator.load(BUNDLED)
+
+
+@pytest.fixture(scope="module")
+def expected(bundled: Translator, lines: MeasuredLines) -> HeadTokens:
+    return head_tokens(bundled, lines, HEAD)
+
+
+def test_each_tenth_has_its_middle_line_distances_and_tokens_those_of_all_rows(
+    opened: Callable[..., AppTest],
+    lines: MeasuredLines,
+    bundled: Translator,
+    expected: HeadTokens,
 ) -> None:
     app = opened(checkpoint=BUNDLED, corpus_measure="previous")
     values = lines.values_of(HEAD, "previous")
     rows = [int(group[0]) for group in deciles(values)]
     shown = [caption.value for caption in app.caption if "previous" in caption.value]
     assert len(shown) == len(rows) == 10
-    translator = Translator.load(BUNDLED)
     for number, (caption, row) in enumerate(zip(shown, rows, strict=True)):
         assert f"{values[row]:.3f}".replace("-", "−") in caption
         assert caption.endswith(f"line {lines.pairs[row].number}")
-        weights = trace_of(translator, lines.pairs[row]).encoder_self[HEAD.layer, HEAD.head]
+        weights = trace_of(bundled, lines.pairs[row]).encoder_self[HEAD.layer, HEAD.head]
         (cells,) = frames(app, number)
         assert np.allclose(cells["weight"], weights.ravel(), atol=1e-6)
-    app.button(key="corpus-use-9").click().run()
-    assert app.text_area(key="text").value == lines.pairs[rows[9]].source
-
-
-def test_distances_and_tokens_are_those_of_all_rows(
-    opened: Callable[..., AppTest], lines: MeasuredLines
-) -> None:
-    app = opened(checkpoint=BUNDLED)
     (bars,) = frames(app, 10)
     counts = lines.offset_counts[lines.places[HEAD]]
     middle = len(counts) // 2
@@ -53,17 +57,27 @@ def test_distances_and_tokens_are_those_of_all_rows(
         offset: counts[offset + middle] for offset in bars["offset"]
     }
     assert bars["rows"].sum() == counts.sum()
-    expected = head_tokens(Translator.load(BUNDLED), lines, HEAD)
     for table, tokens in zip(app.dataframe, (expected.keys, expected.pairs), strict=True):
         assert np.allclose(table.value["mean weight"], tokens["mean"])
         assert np.array_equal(table.value["times"], tokens["count"])
     assert list(app.dataframe[0].value["looks at"][:2]) == [
         text.removeprefix("▁") for text in expected.keys["key"][:2]
     ]
+    # another kind has no such measure
+    app.button_group(key="kind").set_value("cross-attention").run()
+    assert not app.exception
+    assert app.selectbox(key="corpus_measure").value == "loss without"
+    use = app.button(key="corpus-use-9")
+    use.click().run()
+    sources = {pair.number: pair.source for pair in lines.pairs}
+    assert app.text_area(key="text").value == sources[int(use.label.split()[-1])]
 
 
 def test_tokens_of_many_lines_are_counted_where_the_reader_asks(
-    opened: Callable[..., AppTest], lines: MeasuredLines, monkeypatch: pytest.MonkeyPatch
+    opened: Callable[..., AppTest],
+    lines: MeasuredLines,
+    expected: HeadTokens,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "AT_ONCE", len(lines) - 1)
     app = opened(checkpoint=BUNDLED)
@@ -72,13 +86,5 @@ def test_tokens_of_many_lines_are_counted_where_the_reader_asks(
     job = app.session_state["job corpus-tokens"]
     while job.is_active:
         time.sleep(0.02)
-    expected = head_tokens(Translator.load(BUNDLED), lines, HEAD)
     table = app.run().dataframe[1].value
     assert np.allclose(table["mean weight"], expected.pairs["mean"])
-
-
-def test_a_measure_that_another_kind_has_not_is_left(opened: Callable[..., AppTest]) -> None:
-    app = opened(checkpoint=BUNDLED, corpus_measure="previous")
-    app.button_group(key="kind").set_value("cross-attention").run()
-    assert not app.exception
-    assert app.selectbox(key="corpus_measure").value == "loss without"

@@ -10,13 +10,7 @@ from altair import LayerChart as Chart
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
-from tests.viz.pages.corpus.measured_folder import (
-    frame,
-    measured,
-    measured_folder,
-    press,
-    view,
-)
+from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, press, view
 from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
 from transformer.analysis.corpus.comparison import quality_changes

@@ -16,7 +16,7 @@ from transformer.analysis.corpus.means import sentences_table
 from transformer.analysis.corpus.measured import DIAGONAL, LEAST_CERTAIN, UNUSED, MeasuredLines
 from transformer.analysis.heads.head import Head
 from viz.app.links import address
-from viz.pages.corpus.lines_table import ticked_row
+from viz.pages.corpus.measurements import ticked_row
 from viz.pages.corpus.search import PRESET, matching_table
 from viz.trace_files import csv_bytes, parquet_bytes
 

@@ -12,13 +12,7 @@ from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import head_distances, row_distances
-from transformer.analysis.lenses import (
-    AnyLens,
-    LensName,
-    as_rows,
-    lens,
-    lens_trace,
-)
+from transformer.analysis.lenses import AnyLens, LensName, as_rows, lens, lens_trace
 from viz.app.cache import cached_results
 from viz.draw.caption import LENS_NAMES, NORMS_BY_NAME
 

@@ -13,7 +13,7 @@ from transformer.analysis.sinks import without_sinks
 from viz.app.sentence import worth_seeing
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import KINDS_BY_NAME, display_tokens
-from viz.findings import findings
+from viz.findings import ranked
 from viz.pages.heads import downloads
 
 SENTENCE = "The dog sleeps in the garden."
@@ -28,7 +28,7 @@ def test_the_offset_is_that_of_self_attention(serve, kind: str) -> None:
 @pytest.mark.usefixtures("given_translations")
 def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -> None:
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
-    finding = findings("heads", trace)[0]
+    finding = ranked("heads", trace)[0]
     assert finding.choices["layer"] + finding.choices["head"] != "21"  # the plain default
     app = serve("heads", text=SENTENCE)
     shown = [app.selectbox(key=name).value for name in ("layer", "head")]

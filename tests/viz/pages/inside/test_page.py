@@ -9,7 +9,7 @@ from tests.viz.pages.reading import SENTENCE, html, message
 from transformer import AttentionTrace, Translation, Translator
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
-from viz.findings import findings
+from viz.findings import ranked
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -69,7 +69,7 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
 def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, translator, url) -> None:
     app = serve("inside", **{"text": SENTENCE, **url})
     assert not app.exception
-    (first,) = findings("inside", translator.trace(SENTENCE), translator)
+    (first,) = ranked("inside", translator.trace(SENTENCE), translator)
     assert app.selectbox(key="word").value == int(first.choices["word"]) - 1
     assert app.selectbox(key="scale_of").value == "÷ √d_k"
     assert app.toggle(key="every").disabled  # nothing is changed that could be changed elsewhere

@@ -8,16 +8,9 @@ import torch
 
 from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE
-from tests.viz.pages.roles.made_reports import (
-    charts,
-    faithfulness_of,
-    folder_with,
-    near,
-)
+from tests.viz.pages.roles.made_reports import charts, faithfulness_of, folder_with, near
 from transformer import KINDS, Translator
-from transformer.analysis.corpus.faithfulness import (
-    lens_faithfulness,
-)
+from transformer.analysis.corpus.faithfulness import lens_faithfulness
 from transformer.analysis.corpus.faithfulness_report import COMMAND
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES

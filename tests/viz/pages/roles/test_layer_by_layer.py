@@ -21,8 +21,14 @@ from viz.app.cache import cached_results
 from viz.app.sentence.translation_line import mark_changed_words
 from viz.draw.formatting import format_number
 from viz.pages.roles import layer_by_layer as layers
-from viz.pages.roles.layer_by_layer import BEFORE, SOURCE, START, word_shares
-from viz.pages.roles.predictions_table import first_stable_layers, predictions_html
+from viz.pages.roles.layer_by_layer import (
+    BEFORE,
+    SOURCE,
+    START,
+    first_stable_layers,
+    predictions_html,
+    word_shares,
+)
 
 STEP = 2
 URL = {"text": SENTENCE, "roles_view": "Layer by layer"}

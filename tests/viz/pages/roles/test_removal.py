@@ -36,10 +36,7 @@ from viz.app.sentence.translation_line import mark_changed_words
 from viz.draw.formatting import format_number
 from viz.draw.labels import named_head
 from viz.pages.roles import removal as view
-from viz.pages.roles.removal import (
-    describe_change,
-    most_changed,
-)
+from viz.pages.roles.removal import describe_change, most_changed
 from viz.pages.roles.removal_controls import curve_chart, painted_squares
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]

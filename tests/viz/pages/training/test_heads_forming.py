@@ -20,6 +20,7 @@ from training.validation import is_probe_step
 from transformer import KINDS, AttentionTrace
 from transformer.files.installed import BUNDLED
 from viz.pages.training import heads_forming as page
+from viz.pages.training import runs
 from viz.pages.training.heads_forming import first_one_to_one, forming_table, measure_chart
 
 STEPS = (1, 2, 64, 250)
@@ -77,7 +78,9 @@ def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
         result["chart"] = {"steps": steps, "values": values, **more}
         return measure_chart(steps, values, **more)
 
-    monkeypatch.setattr(page, "known_runs", lambda: {"bundled": BUNDLED, "mine": run})
+    monkeypatch.setattr(
+        "viz.pages.training.runs.known_runs", lambda: {"bundled": BUNDLED, "mine": run}
+    )
     monkeypatch.setattr(page, "mount_choice", mounted)
     monkeypatch.setattr(page, "measure_chart", spy)
     return result
@@ -229,18 +232,11 @@ def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
 
 
 def test_a_run_that_saved_nothing_says_where_it_would(tmp_path, shown, monkeypatch) -> None:
-    monkeypatch.setattr(page, "known_runs", lambda: {"runs/new": tmp_path})
+    monkeypatch.setattr(runs, "known_runs", lambda: {"runs/new": tmp_path})
     text = texts(opened("runs/new"))[-1]
     saved = ", ".join(str(step) for step in range(1, 12) if is_probe_step(step))
     assert saved in text
     assert "runs/new" in text
-
-
-def test_an_old_link_to_the_folder_of_a_run_opens_it(run: Path, shown: dict) -> None:
-    app = opened(run, trained="250")
-    assert app.selectbox(key="forming_run").value == str(run)
-    assert drawn_steps(shown) == list(STEPS)
-    assert shown["meta"]["moment"] == 3
 
 
 def test_where_no_file_can_be_drawn_each_is_named_or_counted(run: Path, shown: dict) -> None:
@@ -332,8 +328,8 @@ def test_the_first_step_with_a_head_that_is_one_to_one_is_named_or_that_there_is
 
 
 def test_the_first_run_that_saved_attention_is_open(run, tmp_path, monkeypatch, shown) -> None:
-    runs = {"without": tmp_path, "mine": run, "bundled": BUNDLED}
-    monkeypatch.setattr(page, "known_runs", lambda: runs)
+    known = {"without": tmp_path, "mine": run, "bundled": BUNDLED}
+    monkeypatch.setattr(runs, "known_runs", lambda: known)
     app = AppTest.from_function(forming_page, default_timeout=60).run()
     assert not app.exception
     assert app.selectbox(key="forming_run").value == "mine"

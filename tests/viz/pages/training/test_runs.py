@@ -22,7 +22,6 @@ from viz.pages.training.runs import (
     known_runs,
     load,
     missing_folder,
-    run_at,
 )
 
 BUNDLED_RUNS = (FORMING_NAME, *BUNDLED_BY_NAME)
@@ -82,30 +81,6 @@ def test_what_leads_out_of_the_folder_is_no_run(beside: Path, tmp_path: Path) ->
     os.mkfifo(beside / "pipe" / "run.jsonl")  # whoever reads it waits for ever
     (beside / "again").symlink_to(beside / "old")  # stays inside
     assert set(known_runs()) == {*BUNDLED_RUNS, "runs/new", "runs/old", "runs/again"}
-
-
-def test_an_old_link_names_a_run_by_its_path(beside, tmp_path, monkeypatch) -> None:
-    runs = known_runs()
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for path in (beside / "old", "./runs/old/", "runs/../runs/old", "~/runs/old"):
-        assert run_at(str(path), runs) == runs["runs/old"]
-    assert run_at(str(BUNDLED), runs) == BUNDLED
-
-
-@pytest.mark.parametrize(
-    "path", ["/etc", "/", "", "..", "runs", "runs/../..", "~nobody", "~", "n" * 300, "\0", "*"]
-)
-def test_any_other_path_is_no_run_and_no_file_is_touched_for_it(beside, path, monkeypatch) -> None:
-    runs = known_runs()
-
-    def touched(*_: object, **__: object) -> None:
-        pytest.fail("a file was touched")
-
-    with monkeypatch.context() as patch:
-        for name in ("stat", "lstat", "open", "listdir", "scandir", "readlink"):
-            patch.setattr(os, name, touched)
-        result = run_at(path, runs)
-    assert result is None
 
 
 def test_a_run_goes_on_while_its_log_is_fresh(beside: Path) -> None:

@@ -243,7 +243,7 @@ class Request:
         )
         weights = [folder.weight for folder in self.folders]
         options = {**asdict(self.cleaning), "max_pieces": self.max_pieces, "weights": weights}
-        return options | vocabulary | self.codes.record()
+        return options | vocabulary | {LANGUAGES: [*self.codes]}
 
     @property
     def codes(self) -> text_folders.LanguageCodes:

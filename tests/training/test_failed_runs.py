@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,14 @@ from tests.training.conftest import TinyRun
 from tests.training.runs import losses, same_weights, weights
 from training.data.batches import Batch
 from training.devices import ProcessInfo
-from training.run.state import Snapshot
+from training.run import state
 from training.update import SummedLoss, Updater
 from transformer.checkpoints import checkpoint
 from transformer.files.atomic import MARK
 
 pytestmark = pytest.mark.slow
 
-UPDATE, WRITE, SAVE = Updater.update, Snapshot.write, checkpoint.save
+UPDATE, SAVE_STATE, SAVE = Updater.update, state.save_state, checkpoint.save
 
 
 def test_a_loss_that_is_not_finite_stops_before_it_harms_the_weights(tiny: TinyRun) -> None:
@@ -62,8 +63,8 @@ def test_nothing_is_saved_that_is_not_finite(planted, step, sentence, saved, tin
     assert f"The last good checkpoint is that of {last}" in error
     names = [folder.name for folder in tiny.out.glob("checkpoints/*")]
     assert names == ["step-00000008"] * bool(saved)
-    state = json.loads((tiny.out / "state" / "state.json").read_text())
-    assert state["place"]["step"] == saved
+    written = json.loads((tiny.out / "state" / "state.json").read_text())
+    assert written["place"]["step"] == saved
 
 
 def test_a_compiler_that_is_missing_is_one_sentence_and_the_run_goes_on_without(tiny, monkeypatch):
@@ -148,16 +149,17 @@ def test_a_disk_that_is_full_is_noticed_at_the_next_line_of_the_log(tiny, monkey
             assert failed.wait(60)
         UPDATE(self, step, *rest)
 
-    def write(self: Snapshot, folder: Path) -> None:
-        if self.written["place"]["step"]:
+    def save_state(folder: Path, progress: state.Progress, *rest: Any) -> Callable[[], None]:
+        def full() -> None:
             failed.set()
             raise OSError(28, "No space left on device", str(folder))
-        WRITE(self, folder)
+
+        return full if progress.step else SAVE_STATE(folder, progress, *rest)
 
     tiny.change(log_every=1)
     with monkeypatch.context() as patch:
         patch.setattr(Updater, "update", update)
-        patch.setattr(Snapshot, "write", write)
+        patch.setattr(state, "save_state", save_state)
         error = tiny.error()
     assert "state cannot be written: No space left on device." in error
     assert error.endswith("Make room and continue with --resume.")

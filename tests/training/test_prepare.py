@@ -13,7 +13,8 @@ from tests.training.preparing import command, contents, killed_at_chunk, write_f
 from tests.training.runs import forkserver
 from training import prepare, train
 from training.data import encoded_text
-from training.data.prepared import open_prepared
+from training.data.prepared import Prepared
+from training.data.run_data import open_prepared
 from training.data.text_folders import LanguageCodes
 from training.prepare import Reasons, main, scan
 from transformer import Translator
@@ -145,7 +146,7 @@ def test_any_two_languages_are_prepared_from_any_kind_of_file(
     plain, packed = tmp_path / "plain", tmp_path / "packed"
     languages = ["--source", "fr", "--target", "nl"]
     assert main(command(recipe, plain, "--data", first, second, *languages)) == 0
-    assert open_prepared(plain).codes == LanguageCodes("fr", "nl")
+    assert open_prepared(Prepared.read(plain)).codes == LanguageCodes("fr", "nl")
     # the same text, one side packed, and both in a TMX file
     (first / "train.nl.gz").write_bytes(gzip.compress((first / "train.nl").read_bytes()))
     (first / "train.nl").unlink()
@@ -158,7 +159,10 @@ def test_any_two_languages_are_prepared_from_any_kind_of_file(
     tmx = second / "memory.tmx"
     tmx.write_text(f"<tmx><body>{units}</body></tmx>", "utf-8")
     assert main(command(recipe, packed, "--data", first, tmx, *languages)) == 0
-    assert open_prepared(packed).text.fingerprint == open_prepared(plain).text.fingerprint
+    assert (
+        open_prepared(Prepared.read(packed)).text.fingerprint
+        == open_prepared(Prepared.read(plain)).text.fingerprint
+    )
     assert contents(packed)["valid.nl"] == contents(plain)["valid.nl"]
     capsys.readouterr()
     assert main(command(recipe, plain, "--data", first, second, "--source", "fr")) == 2

@@ -70,8 +70,7 @@ class Sentences(Sequence[list[int]]):
         rows = range(len(self))[row]
         if isinstance(rows, range):
             return [self[number] for number in rows]
-        ids: list[int] = self.stored[self.ends[rows] : self.ends[rows + 1]].tolist()
-        return ids
+        return self.stored[self.ends[rows] : self.ends[rows + 1]].tolist()
 
 
 def spans(starts: Counts, counts: Counts) -> Counts:

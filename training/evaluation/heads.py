@@ -212,8 +212,7 @@ def bleu(statistics: Floats) -> Floats:
     brevity = np.exp(np.minimum(1 - wanted / np.maximum(written, 1), 0))
     score = 100 * brevity * np.exp(np.log(precision).mean(-1))
     none = (totals == 0).any(-1) | (matches == 0).all(-1)
-    bleu_scores: Floats = np.where(none, 0, score)
-    return bleu_scores
+    return np.where(none, 0, score)
 
 
 def _report(

@@ -195,8 +195,7 @@ def _words_at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ..
 def mean_of_heads(axes: LabelledWeights) -> Weights:
     """Average over the heads that each layer has, `[layer, query, key]`."""
     counts = axes.existing_heads.sum(-1)[:, None, None]
-    mean: Weights = axes.weights.sum(1) / counts.astype(np.float32)
-    return mean
+    return axes.weights.sum(1) / counts.astype(np.float32)
 
 
 def _select(tokens: tuple[str, ...], mask: npt.NDArray[np.bool_]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import torch
 
 from training.config import Recipe, RunConfig
 from training.devices import ProcessInfo
-from training.run.state import Progress, RunIdentity, Snapshot, load_state
+from training.run.state import Progress, RunIdentity, load_state, read_state, save_state
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 
@@ -28,7 +28,7 @@ def _run() -> tuple[Transformer, torch.optim.Adam]:
 
 def _save(folder: Path, losses: list[float]) -> Transformer:
     model, adam = _run()
-    Snapshot.take(PROGRESS, model, adam, losses, RunIdentity(CONFIG, "the text")).write(folder)
+    save_state(folder, PROGRESS, model, adam, losses, RunIdentity(CONFIG, "the text"))()
     return model
 
 
@@ -37,8 +37,9 @@ def _load(folder: Path, *, rank: int = 0, processes: int = 1, text: str = "the t
     model, adam = _run()
     loss = torch.zeros(())
     process = ProcessInfo(torch.device("cpu"), rank, processes)
-    progress, _ = load_state(folder, model, adam, loss, RunIdentity(CONFIG, text), process)
-    assert progress == PROGRESS
+    saved, tensors, _ = read_state(folder)
+    load_state(saved, tensors, model, adam, loss, RunIdentity(CONFIG, text), process)
+    assert saved.place == PROGRESS
     return float(loss)
 
 

@@ -65,8 +65,7 @@ def _weights(model: Transformer, batch: ForcedPair, place: Head) -> Floats:
     """Return the weights of one head, `[sentence, query, key]`."""
     point = f"{attention_name(place.kind, place.layer)}.hook_pattern"
     _, cache = model.run_with_cache(batch.source, batch.target, names=point.__eq__)
-    weights: Floats = cache[point][:, place.head].double().cpu().numpy()
-    return weights
+    return cache[point][:, place.head].double().cpu().numpy()
 
 
 def _ids(pair: LinePair, place: Head) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -127,8 +127,7 @@ class MeasuredLines:
 
     def values_of(self, place: Head, name: str) -> Singles:
         """Return a measure of one head, `[sentence]`."""
-        values: Singles = self.head_values[name][:, self.places[place]]
-        return values
+        return self.head_values[name][:, self.places[place]]
 
     def measures_of(self, places: Sequence[Head]) -> list[str]:
         """List the measures that all of these heads have."""

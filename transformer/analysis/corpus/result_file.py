@@ -122,8 +122,7 @@ def _metadata(content: bytes) -> Mapping[str, str]:
     header = content[8 : 8 + min(size, MAX_TEXT_BYTES)]
     if len(header) < size or sum(map(header.count, (b",", b"[", b"{"))) > MAX_MARKS:
         raise ValueError("a header that has no end, or too many values")
-    metadata: Mapping[str, str] = json.loads(header)["__metadata__"]
-    return metadata
+    return json.loads(header)["__metadata__"]
 
 
 def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> MeasuredLines:

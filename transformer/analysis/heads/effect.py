@@ -139,5 +139,4 @@ def _resolved(removal: Removal, trace: AttentionTrace, donor: AttentionTrace | N
 
 
 def _map(trace: AttentionTrace, place: Head) -> Weights:
-    weights: Weights = trace.weights(place.kind)[place.layer, place.head]
-    return weights
+    return trace.weights(place.kind)[place.layer, place.head]

@@ -32,8 +32,7 @@ class Contrast:
     @property
     def by_source(self) -> Array:
         """`[source]`: gradient × value of each source token, over all heads of cross-attention."""
-        total: Array = self.values["cross"].sum((0, 1))
-        return total
+        return self.values["cross"].sum((0, 1))
 
     @property
     def by_head(self) -> dict[Kind, Array]:

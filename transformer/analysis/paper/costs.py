@@ -142,8 +142,7 @@ def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     """
     n = np.asarray(n, dtype=np.float64)
     seen: dict[str, Floats] = {SELF_ATTENTION: n, RESTRICTED: np.minimum(float(sizes.r), n)}
-    held: Floats = n * sizes.d + sizes.h * n * seen.get(layer, np.zeros_like(n))
-    return held
+    return n * sizes.d + sizes.h * n * seen.get(layer, np.zeros_like(n))
 
 
 def crossings(sizes: Sizes) -> dict[str, float]:

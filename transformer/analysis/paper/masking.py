@@ -94,14 +94,12 @@ class Leak:
     @property
     def to_hidden(self) -> Floats:
         """`[layer, head]`: the share that goes to all that the mask would hide."""
-        means: Floats = np.nanmean(self.shares, axis=(0, 1))
-        return means
+        return np.nanmean(self.shares, axis=(0, 1))
 
     @property
     def mean_shares(self) -> Floats:
         """`[sentence]`: the same for each sentence, mean over its heads."""
-        means: Floats = np.nanmean(self.shares, axis=(1, 2, 3))
-        return means
+        return np.nanmean(self.shares, axis=(1, 2, 3))
 
     @property
     def mean_loss(self) -> float:
@@ -111,8 +109,7 @@ class Leak:
     @property
     def mean_losses(self) -> Floats:
         """`[sentence]`: the same for each sentence."""
-        means: Floats = np.nanmean(self.loss, axis=1)
-        return means
+        return np.nanmean(self.loss, axis=1)
 
 
 @torch.inference_mode()

@@ -57,8 +57,7 @@ def norm_values(model: Transformer, batch: TraceBatch, name: str) -> NormValues:
 def layer_norm(x: Floats, eps: float) -> Floats:
     """Normalise each token: mean 0 and variance 1 over its features (Ba et al. 2016; §3.1)."""
     mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-    normalised: Floats = (x - mean) / np.sqrt(variance + eps)
-    return normalised
+    return (x - mean) / np.sqrt(variance + eps)
 
 
 def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
@@ -68,8 +67,7 @@ def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
     are normalised by them; `eps` is added to the biased variance.
     """
     rows = x[counts]  # [token, d_model]
-    normalised: Floats = (x - rows.mean(0)) / np.sqrt(rows.var(0) + eps)
-    return normalised
+    return (x - rows.mean(0)) / np.sqrt(rows.var(0) + eps)
 
 
 def deviations(x: Floats, counts: Marks) -> tuple[Floats, Floats]:

@@ -50,8 +50,7 @@ def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
 
 def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
     """Compute PE(p) · PE(p + k) = Σ_i cos(ω_i k) at distances k, `[distance]`; d_model / 2 at 0."""
-    products: Floats = np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
-    return products
+    return np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
 
 
 def cosines(table: npt.NDArray[np.float32]) -> Floats:
@@ -178,8 +177,7 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
     with model.hooks(edit.hooks()):
         logits = model(pair.source, pair.target)[0]  # [target, vocab]
     log_p = logits.float().log_softmax(-1)
-    own: npt.NDArray[np.float32] = log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
-    return own
+    return log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
 
 
 @check_choices

@@ -134,14 +134,10 @@ def _keep_freed_memory() -> None:
     Each step frees and allocates the same large buffers: getting them back from the system page by
     page takes up to a sixth of a step.
     """
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if hasattr(libc, "mallopt"):
-        for option, value in (
-            (_M_MMAP_MAX, 0),
-            (_M_TRIM_THRESHOLD, 2**31 - 1),
-            (_M_TOP_PAD, 2**28),
-        ):
-            libc.mallopt(option, value)
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        libc.mallopt(_M_MMAP_MAX, 0)
+        libc.mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
+        libc.mallopt(_M_TOP_PAD, 2**28)
 
 
 JOIN_SECONDS = 50.0

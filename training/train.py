@@ -85,7 +85,7 @@ def train(options: argparse.Namespace) -> None:
             if process.is_main_process:
                 held.enter_context(_held_folder(out, resume))
             config, prepared = _configuration(options), prepared_among(options.data)
-            if resume:
+            if resume and has_state(out / STATE):  # or the main process refuses the folder
                 saved, tensors, warning = read_state(out / STATE)
             known = saved.languages if saved else prepared.codes if prepared else None
             codes = text_folders.chosen_codes(options, known)

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from training.config import CONFIGS, RunConfig, config_file
-from training.schedule import learning_rate
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError
 from transformer.model import Transformer
@@ -99,21 +98,6 @@ def test_learned_positions_are_all_that_row_e_adds() -> None:
     config = RunConfig.load(CONFIGS / "table3/e-learned.toml").model
     added = _millions("table3/e-learned", 37_000) - _millions("base", 37_000)
     assert added == pytest.approx(2 * config.max_length * config.d_model / 1e6)
-
-
-def test_multi30k_is_the_tiny_model_of_wu_et_al() -> None:
-    config = RunConfig.load(CONFIGS / "multi30k.toml")
-    model, recipe = config.model, config.recipe
-    assert (model.N, model.d_model, model.h, model.d_ff) == (4, 128, 4, 256)
-    assert (model.P_drop, model.epsilon_ls, model.vocab_size) == (0.3, 0.1, 10_000)
-    assert _millions("multi30k", 10_000) == pytest.approx(2.6, abs=0.05)
-    rates = [
-        learning_rate(step, model.d_model, recipe.warmup, recipe.lr_factor)
-        for step in range(1, recipe.steps + 1)
-    ]
-    assert max(rates) == pytest.approx(5e-3, rel=1e-3)
-    assert rates.index(max(rates)) + 1 == 2_000
-    assert (len(rates), recipe.average) == (8_000, 10)
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,6 @@ def two_folders(folder: Path, *options: str) -> tuple[list[str], Path]:
     return command(recipe, out, "--data", first, f"{second}:0.5", *options), out
 
 
-def stopped(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", [0, 3, 6])
 def test_a_killed_preparation_begins_again_and_leaves_nothing(tmp_path: Path, chunk: int) -> None:
@@ -47,15 +43,6 @@ def test_a_killed_preparation_begins_again_and_leaves_nothing(tmp_path: Path, ch
     assert main(arguments) == 0
     assert contents(out) == contents(tmp_path / "whole")
     assert [path.name for path in out.parent.iterdir()] == ["out"]
-
-
-def test_a_stopped_preparation_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments, out = two_folders(tmp_path)
-    monkeypatch.setattr(encoded_text, "encode_chunk", stopped)
-    assert main(arguments) == 130
-    assert not out.parent.exists()
 
 
 def test_another_request_than_before_is_refused(

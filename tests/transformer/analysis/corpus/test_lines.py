@@ -29,7 +29,7 @@ from transformer.analysis.corpus.measured import (
     LOG_P,
 )
 from transformer.analysis.corpus.measuring import measure_lines, trace_of
-from transformer.analysis.corpus.passes import batches_of, steps
+from transformer.analysis.corpus.passes import batches_of
 from transformer.analysis.corpus.removal import (
     lines_without,
     random_sets,
@@ -350,42 +350,3 @@ def test_an_error_of_the_progress_ends_the_work(translator, texts) -> None:
     shares = [share for share, _ in seen]
     assert shares == sorted(shares)
     assert shares[-1] < 1
-
-
-@pytest.mark.parametrize(
-    ("lengths", "costs"),
-    [
-        ([14] * 60, (2_440, 92_900, 330)),  # microseconds of a piece, a line, a piece and head, as
-        ([11] * 200, (1_770, 83_200, 360)),  # they were measured by a clock of the processor
-        ([6] * 90, (1_670, 72_000, 345)),
-        ([52] * 24, (3_000, 196_800, 323)),
-        ([*range(5, 60)], (2_000, 110_000, 335)),
-    ],
-)
-@pytest.mark.parametrize("heads", [0, 144])
-def test_the_rest_of_the_time_is_known_from_ten_seconds_on(lengths, costs, heads: int) -> None:
-    clock, share = 0.0, 0.0
-    shown: list[tuple[float, float]] = []  # the clock, and how long it will have taken in all
-
-    def progress(done: int, total: int, _part: str) -> None:
-        nonlocal share
-        share = done / total
-        if clock >= 10:
-            shown.append((clock, clock / share))
-
-    step = steps(progress, lengths, {"translate": 1, "measure": 1, "costs": heads})
-    longest_first = sorted(lengths, reverse=True)
-    for first in range(0, len(lengths), 8):
-        batch = longest_first[first : first + 8]
-        clock += costs[0] * sum(batch) / 1e6
-        step("translate", batch)
-    for length in lengths:
-        clock += costs[1] / 1e6
-        step("measure", [length])
-    for _ in range(heads):
-        for first in range(0, len(lengths), 30):
-            clock += costs[2] * sum(batch := longest_first[first : first + 30]) / 1e6
-            step("costs", batch)
-    assert share == 1
-    for now, whole in shown:
-        assert 1 / 1.5 < (whole - now + 1) / (clock - now + 1) < 1.5, (now, whole, clock)

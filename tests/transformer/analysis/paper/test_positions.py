@@ -95,12 +95,6 @@ def test_moved_positions_are_those_of_the_formula(model: Transformer, trace, k: 
     )
 
 
-def test_removed_positions_are_nothing(model: Transformer, trace) -> None:
-    added = positions_of(model, trace, Edit("removed", ("decoder",)))
-    assert not added["decoder"].any()
-    assert added["encoder"].any()
-
-
 def test_shuffled_positions_are_the_same_ones_in_an_order_of_their_own(model, trace) -> None:
     added = positions_of(model, trace, Edit("shuffled", ("encoder",), 4))
     length = len(trace.source_pieces)

@@ -37,8 +37,14 @@ from transformer.analysis.corpus.head_report import (
     HeadFigures,
     HeadReport,
 )
-from transformer.analysis.corpus.means import head_means
-from transformer.analysis.corpus.measured import COST, GRADIENT, LOG_P, LinePair, MeasuredLines
+from transformer.analysis.corpus.measured import (
+    COST,
+    GRADIENT,
+    LOG_P,
+    LinePair,
+    MeasuredLines,
+    head_means,
+)
 from transformer.analysis.corpus.measuring import key_counts, measure_pairs
 from transformer.analysis.corpus.passes import batches_of
 from transformer.analysis.corpus.resampling import (

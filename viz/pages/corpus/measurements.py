@@ -6,8 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from transformer.analysis.corpus.means import HeadMeans, head_means
-from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
+from transformer.analysis.corpus.measured import (
+    COST,
+    HEAD_MEASURES,
+    HeadMeans,
+    MeasuredLines,
+    head_means,
+)
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from viz.app.cache.memory import memo, recall, shared_cache

@@ -21,12 +21,13 @@ from transformer.analysis.corpus.comparison import (
     quality_changes,
 )
 from transformer.analysis.corpus.head_tokens import head_tokens
-from transformer.analysis.corpus.means import head_means, heads_table
 from transformer.analysis.corpus.measured import (
     ALIGNMENT_ERROR,
     COST,
     GRADIENT,
     LOG_P,
+    head_means,
+    heads_table,
 )
 from transformer.analysis.corpus.measuring import measure_lines, trace_of
 from transformer.analysis.corpus.passes import batches_of

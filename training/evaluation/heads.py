@@ -209,16 +209,14 @@ def bleu_statistics(
 
 
 def bleu(statistics: Floats) -> Floats:
-    """Compute corpus BLEU, 0 to 100, smoothed as sacreBLEU's default, from sums of statistics."""
-    matches, totals = statistics[..., :4], statistics[..., 4:8]
-    written, wanted = statistics[..., 8], statistics[..., 9]
-    # each n-gram length without a match counts half as much as the one before (Chen & Cherry 2014)
-    smoothed = 0.5 ** (matches == 0).cumsum(-1)
-    precision = np.where(matches > 0, matches, smoothed) / np.maximum(totals, 1)
-    brevity = np.exp(np.minimum(1 - wanted / np.maximum(written, 1), 0))
-    score = 100 * brevity * np.exp(np.log(precision).mean(-1))
-    none = (totals == 0).any(-1) | (matches == 0).all(-1)
-    return np.where(none, 0, score)
+    """Compute corpus BLEU, 0 to 100, as sacreBLEU smooths it, from sums of statistics."""
+    scores = [
+        sacrebleu.BLEU.compute_bleu(
+            [*row[:4]], [*row[4:8]], row[8], row[9], smooth_method="exp"
+        ).score
+        for row in statistics.reshape(-1, 10).astype(int).tolist()
+    ]
+    return np.reshape(scores, statistics.shape[:-1])
 
 
 def _report(

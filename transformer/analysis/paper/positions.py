@@ -10,16 +10,15 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor
 
+from transformer.analysis.heads.means import read_tables
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.choices import check_choices
 from transformer.embedding import sinusoidal_positions
-from transformer.errors import CheckpointError, unreadable
-from transformer.files.reading import MIB, read_bytes
+from transformer.errors import CheckpointError
+from transformer.files.reading import MIB
 from transformer.hooks import Hook
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -224,31 +223,14 @@ class LearnedPositions(NamedTuple):
 
 def learned_positions(folder: Path) -> LearnedPositions:
     """Read the table of each stack from `positions.safetensors`."""
-    path = folder / TABLE
-    try:
-        tensors = safetensors.torch.load(read_bytes(path, MAX_BYTES))
-    except FileNotFoundError as error:
+    path, advice = folder / TABLE, "copy the folder again."
+    if not path.exists():
+        raise CheckpointError(f"There are no learned positions: {path} is missing; {advice}")
+    encoder, decoder = read_tables(path, ("encoder", "decoder"), MAX_BYTES, advice).values()
+    shapes = [list(table.shape) for table in (encoder, decoder)]
+    if shapes[0] != shapes[1] or len(shapes[0]) != 2 or 0 in shapes[0] or shapes[0][1] % 2:
         raise CheckpointError(
-            f"There are no learned positions: {path} is missing; copy the folder again."
-        ) from error
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
-    except (safetensors.SafetensorError, ValueError, KeyError, RuntimeError) as error:
-        raise CheckpointError(f"{path} is not a safetensors file: copy it again.") from error
-    for stack in LearnedPositions._fields:
-        if stack not in tensors:
-            raise CheckpointError(f"{path} lacks the table '{stack}': copy it again.")
-        if tensors[stack].ndim != 2 or 0 in tensors[stack].shape or tensors[stack].shape[1] % 2:
-            raise CheckpointError(
-                f"{path}: '{stack}' has shape {list(tensors[stack].shape)}, but a table of "
-                f"positions is [max_length, d_model] with an even d_model: copy it again."
-            )
-        if tensors[stack].dtype != torch.float32:
-            raise CheckpointError(f"{path}: '{stack}' is no table of float32: copy it again.")
-        if not tensors[stack].isfinite().all():
-            raise CheckpointError(
-                f"{path}: '{stack}' has values that are not finite: copy it again."
-            )
-    if tensors["encoder"].shape != tensors["decoder"].shape:
-        raise CheckpointError(f"{path}: the two tables differ in shape: copy it again.")
-    return LearnedPositions(*(tensors[stack].numpy() for stack in LearnedPositions._fields))
+            f"{path} has tables of shape {shapes[0]} and {shapes[1]}, but those of positions are "
+            f"[max_length, d_model] with an even d_model: {advice}"
+        )
+    return LearnedPositions(encoder.numpy(), decoder.numpy())

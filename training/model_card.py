@@ -211,7 +211,8 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> dict[str, Any
     texts: dict[Any, dict[str, Evaluation]] = {}
     for values in evaluations:
         text = (*(values[name] for name in ("src", "ref", "sentences", "beam", "alpha")),)
-        tokens = _other_tokens(str(values["signature"]))
+        match = re.search(r"\btok:([^|]+)", str(values["signature"]))
+        tokens = f", tokens {match[1]}" if match and match[1] != DEFAULT else ""
         texts.setdefault((text, tokens), {})[str(values["weights"])] = values
     rows = []
     for ((src, ref, sentences, beam, alpha), tokens), measured in texts.items():
@@ -245,12 +246,6 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> dict[str, Any
         "figures": rows,
         "signatures": sorted(signatures),
     }
-
-
-def _other_tokens(signature: str) -> str:
-    """Return which tokens BLEU counted, for the label of a text, unless they are the usual ones."""
-    match = re.search(r"\btok:([^|]+)", signature)
-    return f", tokens {match[1]}" if match and match[1] != DEFAULT else ""
 
 
 def cell(text: str) -> str:

@@ -166,7 +166,9 @@ class Cleaner:
                 reasons[more > longest] = TOO_LONG
         self._reasons.frombytes(reasons.tobytes())
         if self.cleaning.drop_duplicates:
-            self._hashes.extend(map(_hash, pairs.source, pairs.target))
+            for pair in zip(pairs.source, pairs.target, strict=True):
+                digest = hashlib.blake2b("\n".join(pair).encode(), digest_size=8).digest()
+                self._hashes.append(int.from_bytes(digest, "little"))
 
     def reasons(self) -> Reasons:
         """Return why each pair read so far is kept or dropped, `[pair]`."""
@@ -182,11 +184,6 @@ class Cleaner:
 
 def _words(lines: list[str]) -> encoded_text.Counts:
     return np.fromiter((len(line.split()) for line in lines), np.int64, len(lines))
-
-
-def _hash(source: str, target: str) -> int:
-    pair = f"{source}\n{target}".encode()  # no line holds a line feed
-    return int.from_bytes(hashlib.blake2b(pair, digest_size=8).digest(), "little")
 
 
 def scan(folders: Sequence[text_folders.DataFolder], cleaning: Cleaning) -> Reasons:

@@ -87,36 +87,31 @@ class Result:
         """Return a table of AER with notes; layers and heads count from 1."""
         best = self.best("this set")
         default = self._default_figures()
+        # whole layers after the heads of all layers
+        order = sorted(
+            {map_[:3] for map_ in self.maps},
+            key=lambda key: (key[1] is None, key[0], key[1] or 0, key[2]),
+        )
+        lines = []
+        for layer, head, row in order:
+            line = f"{layer + 1:5} {'all' if head is None else head + 1:>4} {row:6}"
+            for name in lenses.NAMES:
+                rules = self.maps.get(Map(layer, head, row, name), {})
+                rates = [f"{rules[rule].figures()['aer']:.1f}" for rule in LINKS if rule in rules]
+                line += f"{' / '.join(rates) or '–':>14}"
+            lines.append(line)
         return "\n".join(
             [
                 f"AER in percent, {self.sentences:,} sentences: each target word with its "
                 f"strongest source word / these pairs where that holds both ways",
                 f"{'layer':5} {'head':4} {'row':6}" + "".join(f"{n:>14}" for n in lenses.NAMES),
-                *self._lines(),
+                *lines,
                 "",
                 *(in_words(name, figures) for name, figures in self.baselines.items()),
                 in_words("default", default) + f"  {self.default.in_words()}",
                 f"best: {best.in_words()}",
             ]
         )
-
-    def _lines(self) -> list[str]:
-        # whole layers after the heads of all layers
-        order = sorted(
-            {map_[:3] for map_ in self.maps},
-            key=lambda key: (key[1] is None, key[0], key[1] or 0, key[2]),
-        )
-        return [
-            f"{layer + 1:5} {'all' if head is None else head + 1:>4} {row:6}"
-            + "".join(f"{self._cell(Map(layer, head, row, name)):>14}" for name in lenses.NAMES)
-            for layer, head, row in order
-        ]
-
-    def _cell(self, map_: Map) -> str:
-        if map_ not in self.maps:
-            return "–"
-        rules = self.maps[map_]
-        return " / ".join(f"{rules[rule].figures()['aer']:.1f}" for rule in ("each", "mutual"))
 
 
 MODELS = ("forward", "reverse")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from transformer.analysis.corpus.measured import Floats, LinePair, MeasuredLines
+from transformer.analysis.corpus.measured import Floats, MeasuredLines
 from transformer.analysis.corpus.passes import batches_of
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.teacher_forcing import ForcedPair
@@ -45,7 +45,13 @@ def head_tokens(
         weights = _weights(translator.model, batch, place)
         cells = []
         for row, weight in zip(rows, weights, strict=True):
-            queries, keys = _ids(lines.pairs[row], place)
+            source, written = lines.pairs[row].source_ids, lines.pairs[row].target_ids
+            read = (BOS, *written[:-1])
+            queries, keys = {
+                "encoder_self": (source, source),
+                "decoder_self": (read, read),
+                "cross": (written, source),
+            }[place.kind]
             seen = np.ones((len(queries), len(keys)), dtype=bool)
             at = np.nonzero(np.tril(seen) if place.kind == "decoder_self" else seen)
             cells.append((np.array(queries)[at[0]], np.array(keys)[at[1]], weight[at]))
@@ -65,16 +71,6 @@ def _weights(model: Transformer, batch: ForcedPair, place: Head) -> Floats:
     point = f"{attention_name(place.kind, place.layer)}.hook_pattern"
     _, cache = model.run_with_cache(batch.source, batch.target, names=point.__eq__)
     return cache[point][:, place.head].double().cpu().numpy()
-
-
-def _ids(pair: LinePair, place: Head) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the token ids of the rows and of the columns."""
-    read = (BOS, *pair.target_ids[:-1])
-    return {
-        "encoder_self": (pair.source_ids, pair.source_ids),
-        "decoder_self": (read, read),
-        "cross": (pair.target_ids, pair.source_ids),
-    }[place.kind]
 
 
 def _named(translator: Translator, place: Head, table: pd.DataFrame) -> pd.DataFrame:

@@ -176,7 +176,12 @@ def head_means(lines: MeasuredLines, seed: int = SEED) -> HeadMeans:
         for name in TESTED
         if name in lines.head_values
     }
-    return HeadMeans(values, tuple(_roles(lines, values)), ps)
+    roles = []
+    for column, (place, offset) in enumerate(zip(lines.heads, lines.offsets, strict=True)):
+        means = {name: float(interval.value[column]) for name, interval in values.items()}
+        known = {name: mean for name, mean in means.items() if not np.isnan(mean)}
+        roles.append(corpus_role(known, place.kind, int(offset)))
+    return HeadMeans(values, tuple(roles), ps)
 
 
 def _means(lines: MeasuredLines, name: str, weights: Floats) -> Interval:
@@ -186,15 +191,6 @@ def _means(lines: MeasuredLines, name: str, weights: Floats) -> Interval:
         values = lines.head_values[name][:, columns].astype(np.float64)
         parts.append(mean_interval(values, weights, lines.counts(name, kind)))
     return Interval(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-
-def _roles(lines: MeasuredLines, values: Mapping[str, Interval]) -> list[str]:
-    roles = []
-    for column, (place, offset) in enumerate(zip(lines.heads, lines.offsets, strict=True)):
-        means = {name: float(interval.value[column]) for name, interval in values.items()}
-        known = {name: mean for name, mean in means.items() if not np.isnan(mean)}
-        roles.append(corpus_role(known, place.kind, int(offset)))
-    return roles
 
 
 def heads_table(lines: MeasuredLines, means: HeadMeans) -> pd.DataFrame:

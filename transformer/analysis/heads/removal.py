@@ -223,7 +223,10 @@ def _hooks(
             case "zero":
                 yield f"{name}.hook_z", Silence(tuple(heads))
             case "uniform":
-                yield f"{name}.hook_attn_scores", _edit(heads, _level)
+                yield (
+                    f"{name}.hook_attn_scores",
+                    _edit(heads, lambda scores: scores.masked_fill(~scores.isneginf(), 0)),
+                )
             case "mean":
                 mean = means[kind][layer, heads][:, None]  # [head, 1, d_v]
                 yield f"{name}.hook_z", _edit(heads, mean.to)
@@ -250,11 +253,6 @@ def _edit(heads: Sequence[int], edit: Callable[[Tensor], Tensor]) -> Hook:
         return value
 
     return hook
-
-
-def _level(scores: Tensor) -> Tensor:
-    """Set equal scores wherever nothing is masked."""
-    return scores.masked_fill(~scores.isneginf(), 0)
 
 
 def _replaced_rows(kind: Kind, rows: Tensor, value: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 PE(pos, 2i) = sin(ω_i pos) and PE(pos, 2i + 1) = cos(ω_i pos) with ω_i = 10000^(-2i / d_model).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -108,7 +108,17 @@ class Edit:
 
     def hooks(self) -> dict[str, Hook]:
         """Return the hooks of the edit, for `model.hooks(...)`."""
-        hook = _HOOKS[self.change](self.number)
+
+        def hook(positions: Tensor, _name: str) -> Tensor:
+            if self.change == "removed":
+                return torch.zeros_like(positions)
+            if self.change == "shuffled":
+                order = shuffled_order(positions.size(1), self.number)
+                return positions[:, torch.from_numpy(order).to(positions.device)]
+            # a rotation needs not know which positions these are: the search gives them one by one
+            turn = torch.from_numpy(rotation(self.number, positions.size(-1))).to(positions.device)
+            return (positions.double() @ turn.T).to(positions.dtype)
+
         return {f"{stack}.embedding.hook_positions": hook for stack in self.stacks}
 
 
@@ -119,34 +129,6 @@ NO_EDIT = Edit("removed", ())
 def shuffled_order(length: int, seed: int) -> npt.NDArray[np.int64]:
     """Shuffle the positions with a seed, `[length]`: the position that each token gets."""
     return np.random.default_rng(seed).permutation(length)
-
-
-def _move(k: int) -> Hook:
-    def hook(positions: Tensor, _name: str) -> Tensor:
-        # a rotation needs not know which positions these are: the search gives them one by one
-        turn = torch.from_numpy(rotation(k, positions.size(-1))).to(positions.device)
-        return (positions.double() @ turn.T).to(positions.dtype)
-
-    return hook
-
-
-def _remove(_number: int) -> Hook:
-    return lambda positions, _name: torch.zeros_like(positions)
-
-
-def _shuffle(seed: int) -> Hook:
-    def hook(positions: Tensor, _name: str) -> Tensor:
-        order = shuffled_order(positions.size(1), seed)
-        return positions[:, torch.from_numpy(order).to(positions.device)]
-
-    return hook
-
-
-_HOOKS: dict[Change, Callable[[int], Hook]] = {
-    "moved": _move,
-    "removed": _remove,
-    "shuffled": _shuffle,
-}
 
 
 class EmbeddingParts(NamedTuple):

@@ -279,7 +279,6 @@ def shown(values: Mapping[str, Any], *rows: tuple[str, str, str]) -> list[str]:
 
 
 def _short_names(paths: Sequence[str]) -> dict[str, str]:
-    """Shorten each path to its last one or two parts if these are unique."""
     ends = {path: PurePath(path).parts for path in paths}
     names = {}
     for path, parts in ends.items():

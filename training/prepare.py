@@ -262,11 +262,7 @@ class Request:
 
 
 def prepare(request: Request, out: Path) -> None:
-    """Prepare a text; a refusal leaves nothing behind, and what is prepared stays as it is.
-
-    Raises:
-        OSError: if something cannot be written.
-    """
+    """Prepare a text; a refusal leaves nothing behind, and what is prepared stays as it is."""
     if not out.name:
         raise CorpusError(f"{out} cannot be what is written: give the new folder a name.")
     taken = any(out.iterdir()) if out.is_dir() else os.path.lexists(out)

@@ -70,9 +70,6 @@ def train(options: argparse.Namespace) -> None:
     """Train, or resume training, and average the last checkpoints in the end.
 
     Nothing is written before all of it has been checked, in all processes.
-
-    Raises:
-        OSError: if the folder cannot be written.
     """
     process, out, resume = devices.set_up_distributed(), options.out, options.resume
     start: Checkpoint | None = None
@@ -177,11 +174,7 @@ def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Check
 
 @contextmanager
 def locked(path: Path, refusal: HeadlightError) -> Iterator[None]:
-    """Hold a lock file, which the system frees when this process ends; a context manager.
-
-    Raises:
-        OSError: if the file cannot be written.
-    """
+    """Hold a lock file, which the system frees when this process ends; a context manager."""
     lock = FileLock(path, blocking=False)
     try:
         lock.acquire()
@@ -248,7 +241,6 @@ def _begin(trainer: Trainer) -> None:
 
 
 def _description(trainer: Trainer) -> str:
-    """Describe the training, and where it differs from the files or the configuration."""
     recipe, process, text = trainer.recipe, trainer.process, trainer.stream.text.encoded
     lines = [
         f"{len(text):,} sentence pairs ({text.left_out:,} left out as empty or too long), "

@@ -160,7 +160,6 @@ class Trainer:
             self._save()
 
     def _plan(self) -> Record:
-        """Return the planned schedule and precision, for readers of the log."""
         started_from = self.progress.started_from
         return {
             **({"started_from": started_from} if started_from else {}),

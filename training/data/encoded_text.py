@@ -224,11 +224,7 @@ def checksums(text: EncodedText) -> dict[str, str]:
 
 
 def mapped_text(files: Mapping[str, BinaryIO], pieces: DTypeLike, left_out: int) -> EncodedText:
-    """Map the text of five files into memory; they may be closed afterwards.
-
-    Raises:
-        ValueError: if a file is empty, or ends within a number.
-    """
+    """Map the text of five files into memory; they may be closed afterwards."""
     dtypes = types(pieces)
     arrays = {
         name: np.frombuffer(

@@ -167,11 +167,7 @@ class DataFolder:
 
 
 def data_folder(argument: str) -> DataFolder:
-    """Parse `DIR` or `DIR:WEIGHT` for argparse; an existing path with a colon is a folder.
-
-    Raises:
-        ArgumentTypeError: if the weight is not above 0, or more than can be meant.
-    """
+    """Parse `DIR` or `DIR:WEIGHT` for argparse; an existing path with a colon is a folder."""
     path, colon, written = argument.rpartition(":")
     if not colon or not path or Path(argument).exists():
         return DataFolder(Path(argument))

@@ -88,7 +88,6 @@ def _download(source: Source, out: Path, mirror: str | None) -> dict[str, int]:
 
 
 def _recorded_checksums(path: Path) -> dict[str, str]:
-    """Read the checksums of SHA256SUMS by file name."""
     try:
         lines = read_bytes(path, MIB).decode("utf-8").splitlines()
     except FileNotFoundError:
@@ -157,7 +156,6 @@ def _removed(folder: Path, name: str, problem: str) -> DownloadError:
 
 
 def _remove_unpacked(folder: Path, name: str) -> None:
-    """Remove what was unpacked from an archive, if anything was."""
     unpacked = _unpacked(folder, name)
     if unpacked.is_dir():
         shutil.rmtree(unpacked)
@@ -191,7 +189,6 @@ def _write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
 
 
 def _write_split(out: Path, split: str, pairs: Iterable[Pair]) -> int:
-    """Write the files of one split; return how many pairs it has."""
     count = 0
     texts = [out / f"{split}.{language}" for language in (SOURCE, TARGET)]
     with (
@@ -247,7 +244,6 @@ def _sentences(archives: Path, where: str) -> Iterator[str]:
 
 
 def _lines(archives: Path, where: str) -> Iterator[str]:
-    """Yield the lines of an unpacked file."""
     name, _, member = where.partition("/")
     path = _unpacked(archives, where)
     if not path.exists():

@@ -250,7 +250,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _name(text: str) -> str:
-    """Parse the name of a gold set for argparse."""
     if not text.strip() or not text.isprintable() or len(text) > MAX_NAME_LENGTH:
         raise argparse.ArgumentTypeError(
             f"'{text}' must have 1 to {MAX_NAME_LENGTH} printable characters"

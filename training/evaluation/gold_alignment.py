@@ -147,7 +147,6 @@ def measure(translator: Translator, gold: Sequence[GoldLine]) -> Maps:
 def _alignments(
     translator: Translator, source: str, target: str
 ) -> Iterator[tuple[Map, dict[Links, set[Link]]]]:
-    """Yield each map with its links by rule, for one sentence pair."""
     trace = translator.trace(source, target=target)
     words = alignment.word_numbers(translator, trace, "typed")
     for name in lenses.NAMES:

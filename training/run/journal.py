@@ -146,9 +146,6 @@ class TensorBoard:
     """Writes each number of a record as a scalar, and the plan of the run as text.
 
     Of the records of an interrupted run TensorBoard shows those up to `after_step` alone.
-
-    Raises:
-        OSError: if the folder cannot be written.
     """
 
     def __init__(self, folder: Path, after_step: int) -> None:

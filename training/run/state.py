@@ -299,7 +299,6 @@ class Saver:
         self._thread.shutdown(wait=True)
 
     def _losses(self) -> list[float]:
-        """Return the summed loss of each process since the last log line."""
         loss = self.updater.summed_loss
         losses = [loss]
         if self.process.world_size > 1:

@@ -175,7 +175,6 @@ def first_pieces(pieces: Sequence[Piece]) -> list[int]:
 
 
 def _words(pieces: Sequence[Piece]) -> list[_Word]:
-    """Join consecutive pieces into words."""
     words: list[_Word] = []
     first = 0
     for _, group in groupby(pieces, key=lambda piece: piece.word):
@@ -187,7 +186,6 @@ def _words(pieces: Sequence[Piece]) -> list[_Word]:
 
 
 def _words_at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ...]:
-    """Find the word at each position."""
     firsts = [word.first for word in words]
     return tuple(words[bisect_right(firsts, position) - 1].text for position in positions)
 

@@ -170,5 +170,4 @@ class CorpusSummary:
 
 
 def _places(counts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """List layer and head of each, both from 0."""
     return ((layer, head) for layer, count in enumerate(counts) for head in range(count))

@@ -262,7 +262,6 @@ def alignment_errors(
 
 
 def _links(pairs: Sequence[LinePair], gold: Sequence[str]) -> dict[int, GoldLinks]:
-    """Read the links of each pair, by the number of its line."""
     links = {}
     for pair in pairs:
         words = [len(side.split()) for side in (pair.source, pair.target)]

@@ -42,11 +42,7 @@ AnyReport = TypeVar("AnyReport", bound=Report)
 def read_report(
     folder: Path, form: type[AnyReport], require: Callable[[AnyReport], None]
 ) -> AnyReport | None:
-    """Read a report beside a checkpoint, None where there is none; `require` may raise ValueError.
-
-    Raises:
-        CheckpointError: if it is damaged, of another format or of other weights.
-    """
+    """Read the report beside a checkpoint, if any; `require` raises ValueError on what is wrong."""
     path, again = folder / form.FILE, f"run {form.COMMAND} again."
     if not path.exists():
         return None

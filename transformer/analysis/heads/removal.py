@@ -214,7 +214,6 @@ def _set_position(scores: Tensor, _name: str) -> None:
 def _hooks(
     model: Transformer, removals: Sequence[Removal], means: Mapping[Kind, Tensor]
 ) -> Iterator[tuple[str, Hook]]:
-    """Yield each point that is edited with its hook."""
     key = attrgetter("how", "kind", "layer")
     for (how, kind, layer), same in groupby(sorted(removals, key=key), key):
         name, group = attention_name(kind, layer), list(same)

@@ -86,7 +86,6 @@ def parameter_shapes(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...
 
 
 def _part(name: str) -> str:
-    """Return the part to which a parameter belongs, by its dotted name."""
     if "_norm." in name:
         return NORMS
     if "feed_forward." in name:

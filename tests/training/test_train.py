@@ -59,7 +59,7 @@ def _files(folder: Path) -> dict[str, tuple[bytes, int]]:
     }
 
 
-@pytest.mark.parametrize("holds", ["model", "tokenizer.model", "run.jsonl", ".hidden", "state.old"])
+@pytest.mark.parametrize("holds", ["model", ".hidden", "state.old"])
 @pytest.mark.parametrize("resume", [[], ["--resume"]], ids=["new", "resume"])
 def test_a_folder_that_is_no_run_is_left_to_the_last_byte(holds, resume, tiny):
     if holds == "model":

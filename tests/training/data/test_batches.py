@@ -90,9 +90,7 @@ def test_batches_are_those_of_a_loop_over_all_rows(
     ("processes", "message"),
     [
         (1, "1 process × 3 micro-batches of about 10,000 tokens a side"),
-        (2, "2 processes × 2 micro-batches of about 10,000 tokens a side"),
         (8, "8 processes × 1 micro-batch of about 3,125 tokens a side"),
-        (64, "64 processes × 1 micro-batch of about 391 tokens a side"),
     ],
 )
 def test_what_follows_from_the_batch_is_said(processes: int, message: str) -> None:
@@ -220,16 +218,6 @@ def test_any_number_of_processes_reads_the_text_in_one_order(
     assert [_pairs(u) for u in later[: 39 - first]] == [_pairs(u) for u in alone[first + 1 :]]
     orders = [[_pairs(u) for u in alone if u.epoch == epoch] for epoch in range(2)]
     assert orders[0][: len(orders[1])] != orders[1]
-
-
-def test_a_process_without_a_row_computes_one_without_text(
-    data: Path, tokenizer: Tokenizer
-) -> None:
-    text, recipe = _text(data, tokenizer, 1), Recipe(batch_tokens=1)  # a pair in each update
-    first, second = _updates(text, recipe, 2, 0, 0)
-    for with_row, without in zip(first, second, strict=True):
-        assert with_row.batches[0].tokens() == with_row.tokens == without.tokens > 0
-        assert [batch.tokens() for batch in without.batches] == [0]
 
 
 def test_more_processes_than_sentence_pairs_are_refused(data: Path, tokenizer: Tokenizer) -> None:

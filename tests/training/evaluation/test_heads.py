@@ -12,15 +12,13 @@ from training.data.corpus import ParallelText
 from training.evaluate import main
 from training.evaluation import heads
 from transformer import CheckpointError, Translator
-from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.corpus_roles import MEASURES
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.importance import IMPORTANCE
-from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.removal import Removal, removed
-from transformer.kinds import KINDS, attention_name
+from transformer.kinds import attention_name
 
 
 @pytest.fixture(scope="module")
@@ -79,31 +77,6 @@ def test_every_head_has_every_figure_and_three_examples(measured, model, text) -
     order = report.curves["gradient"].order
     gradients = [report.head(place).measures["gradient"].value for place in order]
     assert gradients == sorted(gradients)
-
-
-def test_the_figures_are_those_of_single_sentences(measured, translator, text) -> None:
-    model = translator.model
-    report = head_report.read(measured / "model", model.config)
-    assert report is not None
-    traces = [translator.trace(*pair) for pair in zip(text.source, text.target, strict=True)]
-    written = sum(len(trace.target_pieces) for trace in traces)
-    assert report.loss.value == pytest.approx(
-        -sum(trace.log_probs.sum() for trace in traces) / written, rel=1e-4
-    )
-    for kind in KINDS:
-        rows = [trace.weights(kind).shape[2] - (kind == "decoder_self") for trace in traces]
-        for name in ("confidence", "entropy", "offset"):
-            by_sentence = [measure(by_pieces(trace, kind), kind, name) for trace in traces]
-            expected = np.average(by_sentence, axis=0, weights=rows)
-            result = [f.measures[name].value for f in report.heads if f.place.kind == kind]
-            np.testing.assert_allclose(result, expected.ravel(), rtol=1e-3, atol=1e-5)
-    place = all_heads(model.config)[-3]
-    with removed(model, [Removal(*place)]):
-        without = [translator.trace(*pair) for pair in zip(text.source, text.target, strict=True)]
-    grown = sum((a.log_probs - b.log_probs).sum() for a, b in zip(traces, without, strict=True))
-    assert report.head(place).measures["loss without"].value == pytest.approx(
-        grown / written, rel=1e-3, abs=1e-5
-    )
 
 
 def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:

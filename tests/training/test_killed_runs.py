@@ -24,7 +24,7 @@ def test_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRu
     tiny.change(save_every=2)
     context = runs.forkserver()
     moments, start = random.Random(7), 0.0
-    for kill in range(4):
+    for kill in range(3):
         resume = ["--resume"] if has_state(out / "state") else []
         process = context.Process(target=runs.main_stopped_at, args=(0, tiny.command(*resume)))
         process.start()

@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.corpus_roles import (
-    SentenceMeasures,
     corpus_role,
     measure_sentence,
     most_frequent_offsets,
@@ -37,8 +36,9 @@ class SentenceHeads:
 
     counts: tuple[int, ...]  # heads of each layer; the arrays may have room for more
     rows: int  # the number of rows that count
-    measures: SentenceMeasures  # the measures of all heads, for their roles
-    values: Mapping[str, Floats]  # means over these rows by `MEASURES`, `[layer, head]`
+    # means over these rows by `MEASURES`, and by `corpus_roles.MEASURES` for roles, `[layer, head]`
+    values: Mapping[str, Floats]
+    offset_counts: npt.NDArray[np.int16]  # of `SentenceMeasures`
     profile: Floats  # `[layer, head, 2 · REACH + 3]`, as `offset_profile` gives it
 
     @property
@@ -68,17 +68,17 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     counts = tuple(axes.existing_heads.sum(-1).tolist())
     # how often a token stands in all sentences is not known yet
     measures = measure_sentence(given, kind, [0] * len(axes.labels.keys))
-    values = {
-        name: measures.values[name] if name in measures.values else measure(axes, kind, name)
-        for name in SENTENCE_MEASURES
-    }
+    values = {**measures.values}
+    for name in SENTENCE_MEASURES:  # in one order, by which the sums are held
+        if name not in values:
+            values[name] = measure(axes, kind, name)
     first = first_row(axes, kind)
     values[UNLIKE] = _unlike_others(axes, counts, first)
     return SentenceHeads(
         counts=counts,
         rows=len(axes.labels.queries) - first,
-        measures=measures,
         values=values,
+        offset_counts=measures.offset_counts,
         profile=offset_profile(axes, kind),
     )
 
@@ -137,12 +137,12 @@ class CorpusSummary:
         """Count one sentence; other heads than before raise ValueError."""
         if heads.counts != (self.counts or heads.counts):
             raise ValueError(f"heads {heads.counts} after {self.counts}")
-        measures = {**heads.measures.values, **heads.values}
-        numbers = np.concatenate([np.stack([*measures.values()], -1), heads.profile], -1)
-        self.counts, self._names = heads.counts, [*measures]
+        values = np.stack([*heads.values.values()], -1)
+        values = np.concatenate([values, heads.profile], -1)  # [layer, head, number]
+        self.counts, self._names = heads.counts, [*heads.values]
         self._rows += heads.rows
-        self._sums = self._sums + heads.rows * np.stack([numbers, numbers**2])
-        self._offsets = self._offsets + heads.measures.offset_counts
+        self._sums = self._sums + heads.rows * np.stack([values, values**2])
+        self._offsets = self._offsets + heads.offset_counts
 
     def heads(self) -> list[HeadSummary]:
         """Summarise each head, by layer and number; none before the first sentence."""

@@ -1,14 +1,13 @@
 """The text and the vocabulary of a run, from a prepared folder or from folders of text."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from torch import distributed
 
 from training.config import RunConfig
-from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
+from training.data.corpus import CorpusError, ParallelText
 from training.data.encoded_text import (
     NAMES,
     Part,
@@ -27,7 +26,7 @@ from training.data.text_folders import (
 )
 from training.devices import ProcessInfo
 from transformer.errors import ConfigError, reading
-from transformer.files.reading import opened, read_bytes
+from transformer.files.reading import read_bytes
 from transformer.text import tokenizer as tokenizers
 from transformer.text.tokenizer import Tokenizer
 
@@ -69,11 +68,8 @@ def open_prepared(prepared: Prepared) -> RunData:
     """Map a prepared folder; its checksums are verified, and nothing is held in memory."""
     folder, manifest = prepared.folder, prepared.manifest
     verify_files(folder, manifest["files"])
-    with reading(folder, CorpusError), ExitStack() as stack:
-        files = {
-            name: stack.enter_context(opened(folder / name, MAX_STREAM_BYTES))[0] for name in NAMES
-        }
-        encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
+    with reading(folder, CorpusError):
+        encoded = mapped_text(folder, manifest["pieces"], manifest["left_out"])
         tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MAX_BYTES))
     parts = tuple(Part(**part) for part in manifest["parts"])
     checksums = {name: manifest["files"][name]["sha256"] for name in NAMES}

@@ -17,7 +17,7 @@ from training.data.run_data import RunData
 from training.devices import ProcessInfo, StopRequest
 from training.run import journal
 from training.run.journal import LOG, Record, RunLog
-from training.run.state import Progress, RunIdentity, SavedRun, Saver, checkpoints, load_state
+from training.run.state import Progress, RunIdentity, SavedRun, Saver, checkpoints
 from training.update import Updater
 from training.validation import Validation, is_probe_step, perplexity, probes_of, save_probes
 from transformer.analysis.corpus.stored import checksum_of_weights
@@ -79,10 +79,7 @@ class Trainer:
 
     def resume(self, saved: SavedRun, tensors: Mapping[str, Tensor]) -> None:
         """Go on from a state."""
-        load_state(
-            saved, tensors, self.model, self.updater.optimizer, self.updater.summed_loss,
-            self.saver.identity, self.process,
-        )  # fmt: skip
+        self.saver.load_state(saved, tensors)
         self.progress = saved.place
         if self.progress.step > self.recipe.steps:
             raise ConfigError(

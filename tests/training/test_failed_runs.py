@@ -23,7 +23,7 @@ from transformer.files.atomic import MARK
 
 pytestmark = pytest.mark.slow
 
-UPDATE, SAVE_STATE, SAVE = Updater.update, state.save_state, checkpoint.save
+UPDATE, SAVE_STATE, SAVE = Updater.update, state.Saver._state, checkpoint.save
 
 
 @pytest.mark.parametrize(
@@ -139,17 +139,17 @@ def test_a_disk_that_is_full_is_noticed_at_the_next_line_of_the_log(tiny, monkey
             assert failed.wait(60)
         UPDATE(self, step, *rest)
 
-    def save_state(folder: Path, progress: state.Progress, *rest: Any) -> Callable[[], None]:
+    def save_state(self: state.Saver, progress: state.Progress, losses: Any) -> Callable[[], None]:
         def full() -> None:
             failed.set()
-            raise OSError(28, "No space left on device", str(folder))
+            raise OSError(28, "No space left on device", str(self.out / "state"))
 
-        return full if progress.step else SAVE_STATE(folder, progress, *rest)
+        return full if progress.step else SAVE_STATE(self, progress, losses)
 
     tiny.change(log_every=1)
     with monkeypatch.context() as patch:
         patch.setattr(Updater, "update", update)
-        patch.setattr(state, "save_state", save_state)
+        patch.setattr(state.Saver, "_state", save_state)
         error = tiny.error()
     assert "state cannot be written: No space left on device." in error
     assert error.endswith("Make room and continue with --resume.")

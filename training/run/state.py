@@ -10,8 +10,7 @@ from typing import Any
 
 import safetensors.torch
 import torch
-from torch import Tensor, distributed, nn
-from torch.optim import Optimizer
+from torch import Tensor, distributed
 
 from training.config import RunConfig
 from training.data.text_folders import ENGLISH_GERMAN, LanguageCodes
@@ -89,37 +88,6 @@ class SavedRun:
             raise CheckpointError(f"{path} is damaged: it {error}.") from error
 
 
-def save_state(
-    folder: Path,
-    progress: Progress,
-    model: nn.Module,
-    optimizer: Optimizer,
-    losses: Sequence[float],
-    identity: RunIdentity,
-) -> Callable[[], None]:
-    """Copy what has to be saved; return the function that writes it and keeps the last as a backup.
-
-    `losses`, `[process]`, are summed since the last log line. Dropout draws from the number of the
-    step, so there is no state of a generator.
-    """
-    tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
-    for name, parameter in model.named_parameters():
-        tensors[f"model.{name}"] = parameter.detach().contiguous()
-        for key, value in optimizer.state.get(parameter, {}).items():
-            tensors[f"optimizer.{key}.{name}"] = value.contiguous()
-    content = safetensors.torch.save(tensors)
-    place, config = replace(progress), identity.config.to_dict()
-
-    def write() -> None:
-        checksum = hashlib.sha256(content).hexdigest()
-        saved = SavedRun(place, config, identity.text, identity.languages, checksum)
-        with replace_folder(folder, KIND, keep_backup=True) as new:
-            (new / TENSORS).write_bytes(content)
-            (new / STATE_JSON).write_text(json.dumps(asdict(saved)), "utf-8")
-
-    return write
-
-
 def has_state(folder: Path) -> bool:
     """Return whether a run has saved its state in a folder."""
     return folder.exists() or backup_path(folder).exists()
@@ -146,24 +114,6 @@ def _read(folder: Path) -> tuple[SavedRun, dict[str, Tensor]]:
     return saved, safetensors.torch.load(content)
 
 
-def load_state(
-    saved: SavedRun,
-    tensors: Mapping[str, Tensor],
-    model: nn.Module,
-    optimizer: Optimizer,
-    summed_loss: Tensor,
-    identity: RunIdentity,
-    process: ProcessInfo,
-) -> None:
-    """Put weights, optimiser and the summed loss back; the number of processes may be another."""
-    _refuse_another_run(saved, identity)
-    try:
-        _restore(tensors, model, optimizer)
-        summed_loss.fill_(_loss_of(process, tensors))
-    except (KeyError, RuntimeError) as error:  # of a model of other shapes
-        raise CheckpointError("The state is not that of this run: start a new run.") from error
-
-
 def _refuse_another_run(saved: SavedRun, identity: RunIdentity) -> None:
     began = RunConfig.from_dict({**saved.config})
     for table, then, asked in (
@@ -181,26 +131,6 @@ def _refuse_another_run(saved: SavedRun, identity: RunIdentity) -> None:
             "The training text of --data is not the one that the run began with: resume with the "
             "same folders, weights and files, or start a new run."
         )
-
-
-@torch.no_grad()
-def _restore(tensors: Mapping[str, Tensor], model: nn.Module, optimizer: Optimizer) -> None:
-    for name, parameter in model.named_parameters():
-        parameter.copy_(tensors[f"model.{name}"])
-        optimizer.state[parameter] = {
-            key: tensors[f"optimizer.{key}.{name}"].to(parameter.device)
-            for key in ("step", "exp_avg", "exp_avg_sq")
-            if f"optimizer.{key}.{name}" in tensors
-        }
-
-
-def _loss_of(process: ProcessInfo, tensors: Mapping[str, Tensor]) -> float:
-    """Return the loss sum that a process resumes from; over all processes they add up to it."""
-    count = sum(name.startswith("loss.") for name in tensors)
-    losses = [float(tensors[f"loss.{rank}"]) for rank in range(count)]
-    if count == process.world_size:
-        return losses[process.rank]  # as it was, to the bit
-    return sum(losses) if process.is_main_process else 0.0
 
 
 def checkpoints(run: Path) -> list[Path]:
@@ -228,6 +158,29 @@ class Saver:
         self.identity, self.keep, self.process = identity, keep, process
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="files")
         self._job: Future[None] | None = None  # the last one, whose failure is kept
+
+    @torch.no_grad()
+    def load_state(self, saved: SavedRun, tensors: Mapping[str, Tensor]) -> None:
+        """Put weights, optimiser and summed loss back; the number of processes may be another."""
+        _refuse_another_run(saved, self.identity)
+        optimizer = self.updater.optimizer
+        try:
+            for name, parameter in self.model.named_parameters():
+                parameter.copy_(tensors[f"model.{name}"])
+                optimizer.state[parameter] = {
+                    key: tensors[f"optimizer.{key}.{name}"].to(parameter.device)
+                    for key in ("step", "exp_avg", "exp_avg_sq")
+                    if f"optimizer.{key}.{name}" in tensors
+                }
+            count = sum(name.startswith("loss.") for name in tensors)
+            losses = [float(tensors[f"loss.{rank}"]) for rank in range(count)]
+        except (KeyError, RuntimeError) as error:  # of a model of other shapes
+            raise CheckpointError("The state is not that of this run: start a new run.") from error
+        # as it was, to the bit; or over all processes they add up to it
+        loss = sum(losses) if self.process.is_main_process else 0.0
+        self.updater.summed_loss.fill_(
+            losses[self.process.rank] if count == self.process.world_size else loss
+        )
 
     def save_state(self, progress: Progress) -> None:
         """Write what `load_state` reads, and wait; raise OSError in all processes if it fails."""
@@ -306,10 +259,28 @@ class Saver:
             distributed.all_gather(losses, loss)
         return [float(loss) for loss in losses]
 
-    def _state(self, progress: Progress, losses: list[float]) -> Callable[[], None]:
-        return save_state(
-            self.out / STATE, progress, self.model, self.updater.optimizer, losses, self.identity
-        )
+    def _state(self, progress: Progress, losses: Sequence[float]) -> Callable[[], None]:
+        """Copy what has to be saved; return what writes it and keeps the last as a backup.
+
+        `losses`, `[process]`, are summed since the last log line. Dropout draws from the number of
+        the step, so there is no state of a generator.
+        """
+        tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
+        for name, parameter in self.model.named_parameters():
+            tensors[f"model.{name}"] = parameter.detach().contiguous()
+            for key, value in self.updater.optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer.{key}.{name}"] = value.contiguous()
+        content, identity = safetensors.torch.save(tensors), self.identity
+        place, config = replace(progress), identity.config.to_dict()
+
+        def write() -> None:
+            checksum = hashlib.sha256(content).hexdigest()
+            saved = SavedRun(place, config, identity.text, identity.languages, checksum)
+            with replace_folder(self.out / STATE, KIND, keep_backup=True) as new:
+                (new / TENSORS).write_bytes(content)
+                (new / STATE_JSON).write_text(json.dumps(asdict(saved)), "utf-8")
+
+        return write
 
 
 def _step(folder: Path) -> int:

@@ -30,8 +30,7 @@ def measure(lines: Sequence[str], *, costs: bool, removal: bool) -> Cost:
     """Measure the lines, and remove the costliest head of cross-attention from them."""
     from transformer import Translator
     from transformer.analysis.corpus import result_file
-    from transformer.analysis.corpus.means import head_means
-    from transformer.analysis.corpus.measured import COST
+    from transformer.analysis.corpus.measured import COST, head_means
     from transformer.analysis.corpus.measuring import measure_lines
     from transformer.analysis.corpus.removal import lines_without, summarise_removal
 

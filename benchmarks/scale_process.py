@@ -44,11 +44,12 @@ def prepare(arguments: Sequence[str]) -> Report:
 def batches(arguments: Sequence[str]) -> Report:
     """A prepared folder opened, and the batches of two epochs: FOLDER BATCH_TOKENS."""
     from training.data.batches import make_batch
-    from training.data.prepared import open_prepared
+    from training.data.prepared import Prepared
+    from training.data.run_data import open_prepared
 
     folder, batch_tokens = arguments
     seconds = Stopwatch()
-    text = open_prepared(Path(folder)).text
+    text = open_prepared(Prepared.read(Path(folder))).text
     first, following = _epochs(text, int(batch_tokens), seconds)
     for rows in following[:100]:
         make_batch(text.encoded, rows)

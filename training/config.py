@@ -1,69 +1,57 @@
 """A run as one TOML file: model, vocabulary and recipe (§5)."""
 
 import dataclasses
-import math
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, quoted, reading
+from transformer.files.documents import DocumentError, from_json
 from transformer.files.reading import MIB, read_bytes
 
 CONFIGS = Path(__file__).parent / "configs"
 """What comes along, in a wheel as in a checkout."""
 
-MAX_INTEGER = 10**9  # accepted in a configuration
+_Count: TypeAlias = Annotated[int, 0, 10**9]
+_Positive: TypeAlias = Annotated[int, 1, 10**9]
+MIN, MAX = sys.float_info.min, sys.float_info.max
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """Training settings; the defaults are the paper's values (§5)."""
 
-    steps: int = 100_000  # updates of the weights
-    batch_tokens: int = 25_000  # padded, on each side, in one update of all processes
+    steps: _Positive = 100_000  # updates of the weights
+    batch_tokens: _Positive = 25_000  # padded, on each side, in one update of all processes
     # What one process computes at one time, at most, as the memory of its device allows. It changes
     # neither the order of the text nor, beyond rounding and the draws of dropout, what is learnt.
-    micro_batch_tokens: int = 25_000
-    warmup: int = 4_000  # steps on which the learning rate rises (§5.3)
-    lr_factor: float = 1.0  # multiplies the paper's learning rate
-    cooldown: int = 0  # last steps, on which the rate falls linearly to 0; not in the paper
-    max_pieces: int = 128  # longer training sentences are left out, and counted
+    micro_batch_tokens: _Positive = 25_000
+    warmup: _Positive = 4_000  # steps on which the learning rate rises (§5.3)
+    lr_factor: Annotated[float, MIN, MAX] = 1.0  # multiplies the paper's learning rate
+    cooldown: _Count = 0  # last steps, on which the rate falls linearly to 0; not in the paper
+    max_pieces: _Positive = 128  # longer training sentences are left out, and counted
     bf16: bool = True  # matrix products in bfloat16 by autocast
-    seed: int = 1  # of the weights, the order of the text and dropout
-    log_every: int = 50  # steps between lines of the run log
-    save_every: int = 1_000  # steps between checkpoints
-    validate_every: int = 1_000  # steps between measurements on the validation text
-    validate_sentences: int = 500  # validation sentences that are translated for BLEU
-    average: int = 5  # of so many last checkpoints in the end (§6.1)
-    patience: int = 0  # stop after so many validations without a lower loss; 0 never does
+    seed: _Count = 1  # of the weights, the order of the text and dropout
+    log_every: _Positive = 50  # steps between lines of the run log
+    save_every: _Positive = 1_000  # steps between checkpoints
+    validate_every: _Positive = 1_000  # steps between measurements on the validation text
+    validate_sentences: _Positive = 500  # validation sentences that are translated for BLEU
+    average: _Positive = 5  # of so many last checkpoints in the end (§6.1)
+    patience: _Count = 0  # stop after so many validations without a lower loss; 0 never does
     compile: bool = False  # fuse each layer by torch.compile; worth the compile time on a GPU
-    r_drop: float = 0.0  # α of R-Drop, which is not in the paper; 0 for none
+    r_drop: Annotated[float, 0, MAX] = 0.0  # α of R-Drop, which is not in the paper; 0 for none
     depth_scaled: bool = False  # divide the first weights of layer l by √l; not in the paper
 
     def __post_init__(self) -> None:
         """Refuse values without a meaning, such as a number too large to compute with."""
-        for field in dataclasses.fields(self):
-            value, default = getattr(self, field.name), field.default
-            shown = f"[training] {field.name} = {quoted(value)}"
-            is_valid_type = (
-                isinstance(value, bool)
-                if isinstance(default, bool)
-                else isinstance(value, int if isinstance(default, int) else int | float)
-                and not isinstance(value, bool)
-            )
-            if not is_valid_type:
-                kind = {bool: "true or false", int: "a whole number", float: "a number"}
-                raise ConfigError(f"{shown} must be {kind[type(default)]}.")
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ConfigError(f"{shown} must be finite.")
-            # 0 is valid where it is the default: it switches the option off
-            if value < 0 or (value == 0 and default and field.name not in ("bf16", "seed")):
-                limit = "above 0" if default else "0 or more"
-                raise ConfigError(f"{shown} must be {limit}.")
-            if isinstance(value, int) and value > MAX_INTEGER:
-                raise ConfigError(f"{shown} must be at most {MAX_INTEGER:,}.")
+        try:
+            for name, form in get_type_hints(Recipe, include_extras=True).items():
+                from_json(form, getattr(self, name), name)
+        except DocumentError as error:
+            raise ConfigError(f"[training] {error}.") from error
 
 
 @dataclass(frozen=True, kw_only=True)

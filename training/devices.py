@@ -3,7 +3,6 @@
 import ctypes
 import gc
 import hashlib
-import mmap
 import os
 import signal
 import socket
@@ -43,13 +42,9 @@ class ProcessInfo:
     def length_multiple(self) -> int:
         """Batches are padded to multiples of this length.
 
-        On a GPU few lengths mean few sizes of buffers to keep memory for. A larger multiple would
-        gain little more: no kernel of attention is planned for a length, and a product's rows are
-        those of all sentences together. A compiled layer has one graph for the lengths that are
-        multiples of 8, to which attention aligns its mask, and one for the others: multiples of 8
-        would save the second, which is compiled once, and at captions' lengths compute a quarter of
-        padding in every step (`python -m benchmarks.training --multiple 8` measures it). On a CPU,
-        none.
+        On a GPU few lengths mean few sizes of buffers to keep memory for. Multiples of 8 would save
+        one compiled graph, and at captions' lengths compute a quarter of padding in every step
+        (`python -m benchmarks.training --multiple 8` measures it).
         """
         return 4 if self.device.type == "cuda" else 1
 
@@ -136,37 +131,13 @@ def _limit_kernel_cache() -> None:
 def _keep_freed_memory() -> None:
     """Ask glibc to keep freed memory for the next step instead of returning it.
 
-    Each step frees and allocates the same large buffers; getting them back from the system page
-    by page was measured to cost about a sixth of a step.
+    Each step frees and allocates the same large buffers: getting them back from the system page by
+    page takes up to a sixth of a step.
     """
-    if sys.platform != "linux":
-        return
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
         libc.mallopt(_M_MMAP_MAX, 0)
         libc.mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
         libc.mallopt(_M_TOP_PAD, 2**28)
-        _ask_for_huge_pages(libc, 3 * 2**29)
-
-
-def _ask_for_huge_pages(libc: ctypes.CDLL, size: int) -> None:
-    """Advise huge pages of 2 MiB for the first allocations: a step is a tenth faster.
-
-    The space is allocated and freed at once. It stays at the end of the heap, untouched and
-    so without cost, until it is needed.
-    """
-    libc.malloc.restype = ctypes.c_void_p
-    libc.free.argtypes = [ctypes.c_void_p]
-    space = libc.malloc(ctypes.c_size_t(size))
-    if not space:
-        return
-    page = mmap.PAGESIZE
-    start = -(-space // page) * page
-    advice = ctypes.c_int(getattr(mmap, "MADV_HUGEPAGE", 14))
-    libc.madvise(
-        ctypes.c_void_p(start), ctypes.c_size_t((size - page) // page * page), advice
-    )  # a kernel without them says no, and nothing changes
-    libc.free(space)
 
 
 JOIN_SECONDS = 50.0

@@ -43,10 +43,9 @@ def label_smoothed_loss(
         decoded, projection = decoded.detach(), projection.detach()
     flat = decoded.reshape(-1, decoded.size(-1))
     chunk = chunk or positions_at_once(projection)
-    loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+    return _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
         flat, projection, labels.reshape(-1), epsilon_ls, chunk
     )
-    return loss
 
 
 def positions_at_once(projection: Tensor) -> int:
@@ -94,8 +93,7 @@ def _r_drop_chunk(
     # KL both ways: Σ (P_1 - P_2) (log P_1 - log P_2)
     divergence = ((first.exp() - second.exp()) * (first - second)).sum(-1)  # [chunk]
     # padding is multiplied by 0: selecting the real positions would wait for the GPU
-    loss: Tensor = ((smoothed.mean(0) + weight * divergence / 4) * (labels != PAD)).sum()
-    return loss
+    return ((smoothed.mean(0) + weight * divergence / 4) * (labels != PAD)).sum()
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):

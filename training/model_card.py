@@ -12,21 +12,21 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from training.bleu_tokens import DEFAULT
+from training.config import RunConfig
 from training.data.corpus import read_lines
 from training.evaluation.measurement import require_place
 from training.run import journal
 from training.run.journal import LOG, Record
-from training.run.state import STATE, STATE_JSON, checkpoints
+from training.run.state import STATE, SavedRun, checkpoints
 from training.trainer import AVERAGED
 from transformer import Translator
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, InputError, unreadable, writing
+from transformer.errors import CheckpointError, InputError, writing
 from transformer.files.atomic import write_file
 from transformer.files.documents import DocumentError, parse_json
-from transformer.files.reading import MIB, read_bytes
 from transformer.shapes import number_of_parameters
 
 MAX_EXAMPLES = 100
@@ -93,19 +93,11 @@ class RunFiles:
     @classmethod
     def read(cls, folder: Path) -> "RunFiles":
         """Read configuration and log."""
-        path = folder / STATE / STATE_JSON
-        try:
-            config = parse_json(read_bytes(path, 64 * MIB))["config"]
-            model, recipe = TransformerConfig.from_dict(config["model"]), dict(config["training"])
-        except FileNotFoundError as error:
-            raise CheckpointError(
-                f"{folder} holds no run: give the --out of a training.train."
-            ) from error
-        except OSError as error:
-            raise CheckpointError(unreadable(error, path)) from error
-        except (ValueError, KeyError, TypeError, ConfigError) as error:
-            raise CheckpointError(f"{path} is damaged: give an undamaged run.") from error
-        run = cls(folder, model, recipe, journal.read(folder / LOG))
+        if not (folder / STATE).exists():
+            raise CheckpointError(f"{folder} holds no run: give the --out of a training.train.")
+        config = SavedRun.read(folder / STATE).config
+        model = RunConfig.from_dict({**config}).model
+        run = cls(folder, model, config["training"], journal.read(folder / LOG))
         if not run.having("loss"):
             raise CheckpointError(f"{folder / LOG} has no loss yet: let the run log one first.")
         return run
@@ -219,7 +211,8 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> dict[str, Any
     texts: dict[Any, dict[str, Evaluation]] = {}
     for values in evaluations:
         text = (*(values[name] for name in ("src", "ref", "sentences", "beam", "alpha")),)
-        tokens = _other_tokens(str(values["signature"]))
+        match = re.search(r"\btok:([^|]+)", str(values["signature"]))
+        tokens = f", tokens {match[1]}" if match and match[1] != DEFAULT else ""
         texts.setdefault((text, tokens), {})[str(values["weights"])] = values
     rows = []
     for ((src, ref, sentences, beam, alpha), tokens), measured in texts.items():
@@ -255,12 +248,6 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> dict[str, Any
     }
 
 
-def _other_tokens(signature: str) -> str:
-    """Return which tokens BLEU counted, for the label of a text, unless they are the usual ones."""
-    match = re.search(r"\btok:([^|]+)", signature)
-    return f", tokens {match[1]}" if match and match[1] != DEFAULT else ""
-
-
 def cell(text: str) -> str:
     """Escape a text for a cell of a Markdown table."""
     plain = " ".join(text.split())
@@ -292,7 +279,6 @@ def shown(values: Mapping[str, Any], *rows: tuple[str, str, str]) -> list[str]:
 
 
 def _short_names(paths: Sequence[str]) -> dict[str, str]:
-    """Shorten each path to its last one or two parts if these are unique."""
     ends = {path: PurePath(path).parts for path in paths}
     names = {}
     for path, parts in ends.items():

@@ -7,7 +7,7 @@ import sys
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain, compress
 from pathlib import Path
 from typing import Any
@@ -43,16 +43,9 @@ def _prepare(options: argparse.Namespace) -> None:
                 f"says vocab_size = {config.model.vocab_size}: write there what it has."
             )
     codes = text_folders.chosen_codes(options)
-    request = Request(
-        folders=tuple(replace(folder, codes=codes) for folder in options.data),
-        vocab_size=config.model.vocab_size,
-        max_pieces=config.recipe.max_pieces,
-        sample_lines=options.sample_lines,
-        cleaning=Cleaning(options.longest_words, options.ratio, options.drop_duplicates),
-        tokenizer=tokenizer,
-    )
+    folders = [replace(folder, codes=codes) for folder in options.data]
     with writing(options.out, ConfigError, "Make room, and give the same command again."):
-        prepare(request, options.out)  # what cannot be read raises a HeadlightError
+        prepare(folders, config, options, tokenizer)  # what cannot be read raises a HeadlightError
 
 
 def _parser() -> Parser:
@@ -166,7 +159,9 @@ class Cleaner:
                 reasons[more > longest] = TOO_LONG
         self._reasons.frombytes(reasons.tobytes())
         if self.cleaning.drop_duplicates:
-            self._hashes.extend(map(_hash, pairs.source, pairs.target))
+            for pair in zip(pairs.source, pairs.target, strict=True):
+                digest = hashlib.blake2b("\n".join(pair).encode(), digest_size=8).digest()
+                self._hashes.append(int.from_bytes(digest, "little"))
 
     def reasons(self) -> Reasons:
         """Return why each pair read so far is kept or dropped, `[pair]`."""
@@ -182,11 +177,6 @@ class Cleaner:
 
 def _words(lines: list[str]) -> encoded_text.Counts:
     return np.fromiter((len(line.split()) for line in lines), np.int64, len(lines))
-
-
-def _hash(source: str, target: str) -> int:
-    pair = f"{source}\n{target}".encode()  # no line holds a line feed
-    return int.from_bytes(hashlib.blake2b(pair, digest_size=8).digest(), "little")
 
 
 def scan(folders: Sequence[text_folders.DataFolder], cleaning: Cleaning) -> Reasons:
@@ -223,74 +213,75 @@ def drawn_lines(
                 first += len(lines)
 
 
-@dataclass(frozen=True)
-class Request:
-    """Request for a prepared folder; the first folder of text also holds the validation text."""
-
-    folders: tuple[text_folders.DataFolder, ...]
-    vocab_size: int
-    max_pieces: int
-    sample_lines: int
-    cleaning: Cleaning = field(default_factory=Cleaning)
-    tokenizer: Tokenizer | None = None
-
-    def options(self) -> dict[str, Any]:
-        """Return every option that the result depends on, beside the text itself."""
-        vocabulary = (
-            {"vocab_size": self.vocab_size, "sample_lines": self.sample_lines}
-            if self.tokenizer is None
-            else {"tokenizer": hashlib.sha256(self.tokenizer.model).hexdigest()}
-        )
-        weights = [folder.weight for folder in self.folders]
-        options = {**asdict(self.cleaning), "max_pieces": self.max_pieces, "weights": weights}
-        return options | vocabulary | self.codes.record()
-
-    @property
-    def codes(self) -> text_folders.LanguageCodes:
-        """The languages of all folders."""
-        return self.folders[0].codes
-
-    def validation(self) -> ParallelText:
-        """Read the validation text."""
-        return text_folders.read_validation_text(self.folders[0].path, self.codes)
-
-    def checksums(self) -> dict[str, Any]:
-        """Compute the SHA-256 of the validation text and of each file of training text."""
-        validation, digests = self.validation(), []
-        lines = "\n".join(validation.source + validation.target).encode()
-        for path in (path for folder in self.folders for path in folder.files().paths):
-            with reading(path, CorpusError):
-                digests.append(sha256_of(path, MAX_STREAM_BYTES))
-        return {"text": digests, "validation text": hashlib.sha256(lines).hexdigest()}
-
-
-def prepare(request: Request, out: Path) -> None:
-    """Prepare a text; a refusal leaves nothing behind, and what is prepared stays as it is.
-
-    Raises:
-        OSError: if something cannot be written.
-    """
+def prepare(
+    folders: Sequence[text_folders.DataFolder],
+    config: RunConfig,
+    options: argparse.Namespace,
+    tokenizer: Tokenizer | None,
+) -> None:
+    """Prepare a text; a refusal leaves nothing behind, and what is prepared stays as it is."""
+    out, codes, max_pieces = options.out, folders[0].codes, config.recipe.max_pieces
     if not out.name:
         raise CorpusError(f"{out} cannot be what is written: give the new folder a name.")
     taken = any(out.iterdir()) if out.is_dir() else os.path.lexists(out)
     if taken and not prepared.is_prepared(out):
         raise CorpusError(f"{out} is there and holds no prepared text: choose another --out.")
-    for folder in request.folders:
+    for folder in folders:
         if prepared.is_prepared(folder.path):
             raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
-    if taken:
-        record = prepared.read_manifest(out / prepared.MANIFEST)
-        _refuse_another(out, "with", record["asked"]["options"], request.options())
-        _refuse_another(out, "from", record["asked"]["texts"], request.checksums())
+    cleaning = Cleaning(options.longest_words, options.ratio, options.drop_duplicates)
+    vocabulary = (
+        {"vocab_size": config.model.vocab_size, "sample_lines": options.sample_lines}
+        if tokenizer is None
+        else {"tokenizer": hashlib.sha256(tokenizer.model).hexdigest()}
+    )
+    # all that the result depends on
+    asked: dict[str, dict[str, Any]] = {"options": {**asdict(cleaning), **vocabulary}}
+    asked["options"] |= {
+        "max_pieces": max_pieces,
+        "weights": [folder.weight for folder in folders],
+        LANGUAGES: [*codes],
+    }
+    record = prepared.read_manifest(out / prepared.MANIFEST) if taken else None
+    if record:
+        _refuse_another(out, "with", record["asked"]["options"], asked["options"])
+    validation = text_folders.read_validation_text(folders[0].path, codes)
+    asked["texts"] = checksums(folders, validation)
+    if record:
+        _refuse_another(out, "from", record["asked"]["texts"], asked["texts"])
         prepared.verify_files(out, record["files"])
         print(f"{out} is prepared already, with these options and from this text.")
         return
     with replace_folder(out, _EMPTY) as new:
-        content = _write(request, new)
-    rows = sum(part["rows"] for part in content["parts"])
+        texts = {}
+        for code, side in zip(codes, (validation.source, validation.target), strict=True):
+            texts[f"{prepared.VALIDATION}.{code}"] = "".join(f"{line}\n" for line in side)
+        for name, text in texts.items():
+            (new / name).write_bytes(text.encode())
+        reasons = scan(folders, cleaning)
+        dropped = cleaning.dropped(reasons)
+        total = f"{len(reasons):,} pairs in {len(folders)} folder(s)"
+        counts = [f"{count:,} {name}" for name, count in dropped.items()]
+        print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")
+        tokenizer = tokenizer or _learn(folders, reasons, config, options.sample_lines)
+        (new / prepared.TOKENIZER).write_bytes(tokenizer.model)
+        rows, left_out = encode_into(new, folders, reasons, tokenizer, max_pieces)
+        encoded_text.refuse_empty(sum(rows), max_pieces)
+        parts = zip(rows, folders, strict=True)
+        names = [*encoded_text.NAMES, prepared.TOKENIZER, *texts]
+        content = {
+            "pieces": encoded_text.stored_type(tokenizer.vocab_size).name,
+            "max_pieces": max_pieces,
+            "left_out": left_out,
+            "parts": [{"rows": count, "weight": folder.weight} for count, folder in parts],
+            "files": prepared.record_files(new, names),
+            "asked": asked,
+            "dropped": dropped,
+        }
+        prepared.write_manifest(new / prepared.MANIFEST, content)
     print(
-        f"{out} holds {rows:,} pairs; {content['left_out']:,} were left out as empty, "
-        f"as tags of IWSLT, or with {request.max_pieces:,} pieces and more."
+        f"{out} holds {sum(rows):,} pairs; {left_out:,} were left out as empty, as tags of IWSLT, "
+        f"or with {max_pieces:,} pieces and more."
     )
 
 
@@ -306,55 +297,32 @@ def _refuse_another(
             )
 
 
-def _write(request: Request, new: Path) -> dict[str, Any]:
-    """Write a prepared text into a new folder; return the content of its manifest."""
-    validation = request.validation()
-    asked = {"options": request.options(), "texts": request.checksums()}
-    reasons = scan(request.folders, request.cleaning)
-    sides = zip(request.codes, (validation.source, validation.target), strict=True)
-    texts = {
-        f"{prepared.VALIDATION}.{code}": "".join(f"{line}\n" for line in side)
-        for code, side in sides
-    }
-    for name, text in texts.items():
-        (new / name).write_bytes(text.encode())
-    dropped = request.cleaning.dropped(reasons)
-    total = f"{len(reasons):,} pairs in {len(request.folders)} folder(s)"
-    counts = [f"{count:,} {name}" for name, count in dropped.items()]
-    print(f"{total}; dropped: {', '.join(counts)}." if counts else f"{total}.")
-    tokenizer = _vocabulary(request, reasons)
-    (new / prepared.TOKENIZER).write_bytes(tokenizer.model)
-    rows, left_out = encode_into(new, request.folders, reasons, tokenizer, request.max_pieces)
-    encoded_text.refuse_empty(sum(rows), request.max_pieces)
-    content = {
-        "pieces": encoded_text.stored_type(tokenizer.vocab_size).name,
-        "max_pieces": request.max_pieces,
-        "left_out": left_out,
-        "parts": [
-            {"rows": count, "weight": folder.weight}
-            for count, folder in zip(rows, request.folders, strict=True)
-        ],
-        "files": prepared.record_files(new, [*encoded_text.NAMES, prepared.TOKENIZER, *texts]),
-        "asked": asked,
-        "dropped": dropped,
-    }
-    prepared.write_manifest(new / prepared.MANIFEST, content)
-    return content
+def checksums(
+    folders: Sequence[text_folders.DataFolder], validation: ParallelText
+) -> dict[str, Any]:
+    """Compute the SHA-256 of the validation text and of each file of training text."""
+    digests = []
+    lines = "\n".join(validation.source + validation.target).encode()
+    for path in (path for folder in folders for path in folder.files().paths):
+        with reading(path, CorpusError):
+            digests.append(sha256_of(path, MAX_STREAM_BYTES))
+    return {"text": digests, "validation text": hashlib.sha256(lines).hexdigest()}
 
 
-def _vocabulary(request: Request, reasons: Reasons) -> Tokenizer:
-    if request.tokenizer is not None:
-        return request.tokenizer
-    drawn = drawn_pairs(reasons, request.sample_lines)
+def _learn(
+    folders: Sequence[text_folders.DataFolder], reasons: Reasons, config: RunConfig, lines: int
+) -> Tokenizer:
+    """Learn the vocabulary on a sample of so many lines."""
+    drawn, vocab_size = drawn_pairs(reasons, lines), config.model.vocab_size
     if not drawn.any():
         raise CorpusError(
             f"All {len(drawn):,} pairs are dropped: allow more words or a higher ratio."
         )
     print(
-        f"Learning a vocabulary of {request.vocab_size:,} pieces from "
-        f"{2 * int(drawn.sum()):,} of {2 * len(drawn):,} lines."
+        f"Learning a vocabulary of {vocab_size:,} pieces from {2 * int(drawn.sum()):,} of "
+        f"{2 * len(drawn):,} lines."
     )
-    return Tokenizer.train(drawn_lines(request.folders, drawn), request.vocab_size)
+    return Tokenizer.train(drawn_lines(folders, drawn), vocab_size)
 
 
 def encode_into(

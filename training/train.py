@@ -10,16 +10,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from torch import Tensor
 
 from training import devices
 from training.bleu_tokens import tokens_of
 from training.config import RunConfig, config_file
 from training.data import text_folders
 from training.data.batches import division
-from training.data.prepared import prepared_among, prepared_languages
+from training.data.prepared import prepared_among
 from training.data.run_data import read_run_data
 from training.run.journal import LOG, TensorBoard
-from training.run.state import KIND, STATE, has_state, saved_endings
+from training.run.state import KIND, STATE, SavedRun, has_state, read_state
 from training.trainer import AVERAGED, Trainer
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.checkpoints import checkpoint, marian
@@ -69,20 +70,27 @@ def train(options: argparse.Namespace) -> None:
     """Train, or resume training, and average the last checkpoints in the end.
 
     Nothing is written before all of it has been checked, in all processes.
-
-    Raises:
-        OSError: if the folder cannot be written.
     """
     process, out, resume = devices.set_up_distributed(), options.out, options.resume
     start: Checkpoint | None = None
+    saved: SavedRun | None = None
+    tensors: Mapping[str, Tensor] = {}
+    warning = ""
     with ExitStack() as held:
         outcome: Mapping[str, object] | Exception
         try:
             if process.is_main_process:
                 held.enter_context(_held_folder(out, resume))
-            config = _configuration(options)
-            codes = _codes(options)
-            folders = [dataclasses.replace(f, codes=codes) for f in options.data]
+            config, prepared = _configuration(options), prepared_among(options.data)
+            if resume and has_state(out / STATE):  # or the main process refuses the folder
+                saved, tensors, warning = read_state(out / STATE)
+            known = saved.languages if saved else prepared.codes if prepared else None
+            codes = text_folders.chosen_codes(options, known)
+            if saved and codes != saved.languages:
+                raise ConfigError(
+                    f"{out} is a run from {saved.languages}, and not from {codes}: leave --source "
+                    f"and --target out, or choose another --out for a new run."
+                )
             if options.start_from and not resume:
                 start = _first_weights(options.start_from, config.model, options.config)
             if options.tensorboard:
@@ -94,18 +102,19 @@ def train(options: argparse.Namespace) -> None:
                 **{f"[{table}] {name}": v for table in tables for name, v in tables[table].items()},
                 "the SHA-256 of --start-from": start and checksum_of_weights(start.folder),
                 "the weights of --data": [folder.weight for folder in options.data],
-                "prepared --data": prepared_among(options.data) is not None,
+                "prepared --data": prepared is not None,
                 "--source and --target": codes,
             }
         except (HeadlightError, OSError) as error:
             outcome = error
         devices.require_agreement(process.world_size, outcome)
-        vocabulary = None
+        vocabulary: tuple[Tokenizer, Path] | None = None
         if resume:
             vocabulary = Tokenizer.load(out / checkpoint.TOKENIZER), out
         elif start:
             vocabulary = start.tokenizer, start.folder
-        data = read_run_data(folders, config, vocabulary, process)
+        folders = [dataclasses.replace(folder, codes=codes) for folder in options.data]
+        data = read_run_data(prepared or folders, config, codes, vocabulary, process)
         trainer = Trainer(config, data, out, process, tensorboard=options.tensorboard)
         if start:
             trainer.start_from(start)
@@ -114,10 +123,13 @@ def train(options: argparse.Namespace) -> None:
             "the SHA-256 of the vocabulary": hashlib.sha256(data.tokenizer.model).hexdigest(),
         }
         devices.require_agreement(process.world_size, texts)
-        if not resume:
+        if not saved:
             _begin(trainer)
-        elif (warning := trainer.resume()) and process.is_main_process:
-            command.say(warning)
+        else:
+            trainer.resume(saved, tensors)
+            tensors = {}  # they take as much memory as the model and its optimiser
+            if warning and process.is_main_process:
+                command.say(warning)
         if process.is_main_process:
             print(_description(trainer))
         if trainer.run():
@@ -128,23 +140,6 @@ def train(options: argparse.Namespace) -> None:
                 f"Stopped at step {trainer.progress.step:,}. Go on with the same command and "
                 f"--resume."
             )
-
-
-def _codes(options: argparse.Namespace) -> text_folders.LanguageCodes:
-    """Return the languages: as given, else those of the run that is resumed or of prepared text."""
-    prepared = prepared_among(options.data)
-    if not options.resume:
-        return text_folders.chosen_codes(
-            options, prepared_languages(prepared) if prepared else text_folders.ENGLISH_GERMAN
-        )
-    began = saved_endings(options.out / STATE)
-    codes = text_folders.chosen_codes(options, began)
-    if codes != began:
-        raise ConfigError(
-            f"{options.out} is a run from {began}, and not from {codes}: leave --source and "
-            f"--target out, or choose another --out for a new run."
-        )
-    return codes
 
 
 def _configuration(options: argparse.Namespace) -> RunConfig:
@@ -179,11 +174,7 @@ def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Check
 
 @contextmanager
 def locked(path: Path, refusal: HeadlightError) -> Iterator[None]:
-    """Hold a lock file, which the system frees when this process ends; a context manager.
-
-    Raises:
-        OSError: if the file cannot be written.
-    """
+    """Hold a lock file, which the system frees when this process ends; a context manager."""
     lock = FileLock(path, blocking=False)
     try:
         lock.acquire()
@@ -250,7 +241,6 @@ def _begin(trainer: Trainer) -> None:
 
 
 def _description(trainer: Trainer) -> str:
-    """Describe the training, and where it differs from the files or the configuration."""
     recipe, process, text = trainer.recipe, trainer.process, trainer.stream.text.encoded
     lines = [
         f"{len(text):,} sentence pairs ({text.left_out:,} left out as empty or too long), "

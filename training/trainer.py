@@ -2,22 +2,22 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from tqdm import tqdm
 
 from training.average import write_average
 from training.bleu_tokens import tokens_of
 from training.config import RunConfig
 from training.data.batches import Batch, BatchStream, UpdateBatches
-from training.data.prepared import RunData
+from training.data.run_data import RunData
 from training.devices import ProcessInfo, StopRequest
 from training.run import journal
 from training.run.journal import LOG, Record, RunLog
-from training.run.state import STATE, Progress, RunIdentity, Saver, checkpoints, load_state
+from training.run.state import Progress, RunIdentity, SavedRun, Saver, checkpoints
 from training.update import Updater
 from training.validation import Validation, is_probe_step, perplexity, probes_of, save_probes
 from transformer.analysis.corpus.stored import checksum_of_weights
@@ -59,9 +59,9 @@ class Trainer:
             self.model,
             self.recipe.validate_sentences,
             process,
-            tokens_of(data.codes.languages.target)[0],
+            tokens_of(data.codes.names.target)[0],
         )
-        self.languages = data.codes.languages
+        self.languages = data.codes.names
         self.probes = probes_of(self.languages, data.validation)
         self.updater = Updater(self.model, config, process)
         self.saver = Saver(
@@ -77,12 +77,10 @@ class Trainer:
         self.model.load_state_dict(given.model.state_dict())
         self.progress.started_from = checksum_of_weights(given.folder)
 
-    def resume(self) -> str:
-        """Load the last undamaged state; return a warning if that was not the last one, else ""."""
-        self.progress, warning = load_state(
-            self.out / STATE, self.model, self.updater.optimizer, self.updater.summed_loss,
-            self.saver.identity, self.process,
-        )  # fmt: skip
+    def resume(self, saved: SavedRun, tensors: Mapping[str, Tensor]) -> None:
+        """Go on from a state."""
+        self.saver.load_state(saved, tensors)
+        self.progress = saved.place
         if self.progress.step > self.recipe.steps:
             raise ConfigError(
                 f"{self.out} is at step {self.progress.step:,} already, but {self.recipe.steps:,} "
@@ -91,7 +89,6 @@ class Trainer:
         self.stream.length_multiple = self.progress.length_multiple
         journal.read(self.out / LOG)  # a damaged one is refused while everything is still there
         self.saver.remove_checkpoints_after(self.progress.step)
-        return warning
 
     def run(self) -> bool:
         """Train to the last step, until patience runs out or a signal comes; return if complete."""
@@ -160,7 +157,6 @@ class Trainer:
             self._save()
 
     def _plan(self) -> Record:
-        """Return the planned schedule and precision, for readers of the log."""
         started_from = self.progress.started_from
         return {
             **({"started_from": started_from} if started_from else {}),
@@ -268,7 +264,8 @@ class Trainer:
         """Measure the loss in all processes, and translations in the main process."""
         loss = self.validation.loss()
         self.progress.without_gain += 1
-        if self.progress.best_loss is None or loss < self.progress.best_loss:
+        best = self.progress.best_loss
+        if math.isfinite(loss) and (best is None or loss < best):
             self.progress.best_loss, self.progress.without_gain = loss, 0
         if journal is None:
             return

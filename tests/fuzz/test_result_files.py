@@ -15,8 +15,12 @@ from tests.fuzz.bounds import BYTES, PLACE, accepted_or_refused, examples
 from transformer import InputError, Translator
 from transformer.analysis.corpus import result_file
 from transformer.analysis.corpus.comparison import compared_heads, compared_sentences
-from transformer.analysis.corpus.means import head_means, heads_table, sentences_table
-from transformer.analysis.corpus.measured import MeasuredLines
+from transformer.analysis.corpus.measured import (
+    MeasuredLines,
+    head_means,
+    heads_table,
+    sentences_table,
+)
 from transformer.analysis.corpus.measuring import measure_lines
 from transformer.analysis.corpus.search import LinePatterns, matching_rows
 from transformer.files.installed import BUNDLED

@@ -1,16 +1,9 @@
 """Helpers that the tests of prepared text share."""
 
 import hashlib
-import os
-import signal
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
-from training.data import corpus, encoded_text
-from training.data.encoded_text import EncodedText
 from training.prepare import main
 
 # a pair that is empty, one that is too long, two that are dropped only if that is asked for
@@ -40,22 +33,6 @@ def prepared_text(folder: Path) -> Path:
     recipe, first, second = write_folders(folder)
     assert main(command(recipe, folder / "out", "--data", first, f"{second}:0.5")) == 0
     return folder / "out"
-
-
-def killed_at_chunk(chunk: int, arguments: list[str]) -> None:
-    """training.prepare, killed as it encodes this chunk, from 0; in a process of its own."""
-    encode_chunk = encoded_text.encode_chunk
-    chunks = iter(range(chunk))
-
-    def killed(*given: Any) -> EncodedText:
-        if next(chunks, None) is None:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return encode_chunk(*given)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(corpus, "CHUNK", 50)
-        patch.setattr(encoded_text, "encode_chunk", killed)
-        main(arguments)
 
 
 def contents(folder: Path) -> dict[str, str]:

@@ -72,22 +72,6 @@ def test_pairs_are_judged_as_one_by_one(
     assert dropped == {name: reasons.count(reason) for reason, name in asked.names().items()}
 
 
-def test_nothing_is_dropped_unless_it_is_asked_for() -> None:
-    pairs = [("a " * 500, "b"), ("a", "b"), ("a", "b"), ("", "")]
-    assert judged(pairs, Cleaning()) == [KEPT] * 4
-    assert Cleaning().names() == {}
-    assert Cleaning(250, 1.5, True).names() == {
-        TOO_LONG: "with more than 250 words",
-        UNLIKE: "with more than 1.5 times the words on one side",
-        REPEATED: "that came before",
-    }
-
-
-def test_the_side_that_a_word_stands_on_counts() -> None:
-    pairs = [("a b", "c"), ("a", "b c"), ("a b", "c")]
-    assert judged(pairs, Cleaning(drop_duplicates=True)) == [KEPT, KEPT, REPEATED]
-
-
 def _folders(folder: Path, *sizes: int) -> list[DataFolder]:
     """Folders whose lines are numbers, counted on from one to the next."""
     result, first = [], 0

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from training.config import CONFIGS, RunConfig, config_file
-from training.schedule import learning_rate
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError
 from transformer.model import Transformer
@@ -101,21 +100,6 @@ def test_learned_positions_are_all_that_row_e_adds() -> None:
     assert added == pytest.approx(2 * config.max_length * config.d_model / 1e6)
 
 
-def test_multi30k_is_the_tiny_model_of_wu_et_al() -> None:
-    config = RunConfig.load(CONFIGS / "multi30k.toml")
-    model, recipe = config.model, config.recipe
-    assert (model.N, model.d_model, model.h, model.d_ff) == (4, 128, 4, 256)
-    assert (model.P_drop, model.epsilon_ls, model.vocab_size) == (0.3, 0.1, 10_000)
-    assert _millions("multi30k", 10_000) == pytest.approx(2.6, abs=0.05)
-    rates = [
-        learning_rate(step, model.d_model, recipe.warmup, recipe.lr_factor)
-        for step in range(1, recipe.steps + 1)
-    ]
-    assert max(rates) == pytest.approx(5e-3, rel=1e-3)
-    assert rates.index(max(rates)) + 1 == 2_000
-    assert (len(rates), recipe.average) == (8_000, 10)
-
-
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -125,11 +109,14 @@ def test_multi30k_is_the_tiny_model_of_wu_et_al() -> None:
         ('[model]\npreset = "huge"', "must be one of base, big, demo"),
         ('[model]\npreset = "demo"\nh = 7', "d_model = 256 cannot be divided among h = 7"),
         ("model = 3", r"model = 3 must be a table: write \[model\] above it"),
-        ("[training]\nlr_factor = nan", r"\[training\] lr_factor = nan must be finite"),
+        ("[training]\nlr_factor = nan", r"\[training\] says lr_factor = nan, which must be from"),
         ("[training]\nstep = 3", r"\[training\] has no field 'step'"),
-        ("[training]\nsteps = 0", r"\[training\] steps = 0 must be above 0"),
-        ('[training]\nwarmup = "long"', r"\[training\] warmup = 'long' must be a whole number"),
-        ("[training]\ncompile = 1", r"\[training\] compile = 1 must be true or false"),
+        ("[training]\nsteps = 0", r"\[training\] says steps = 0, which must be from 1 to"),
+        (
+            '[training]\nwarmup = "long"',
+            r"\[training\] says warmup = 'long', which must",
+        ),
+        ("[training]\ncompile = 1", r"\[training\] says compile = 1"),
         (
             "[model]\nmax_length = 100\n[training]\nmax_pieces = 101",
             r"\[training\] max_pieces = 101 must not be above \[model\] max_length = 100",

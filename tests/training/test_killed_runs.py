@@ -17,14 +17,14 @@ pytestmark = pytest.mark.slow
 
 
 def test_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRun) -> None:
-    tiny.change(steps=48, log_every=3, validate_every=12, save_every=24)
+    tiny.change(steps=24, log_every=3, validate_every=12, save_every=24)
     tiny.change(r_drop=5.0, micro_batch_tokens=90)
     tiny.data = Path(f"{tiny.data}:0.7")  # drawn anew in each epoch
     whole, out = tiny.train(out="whole"), tiny.out
     tiny.change(save_every=2)
     context = runs.forkserver()
     moments, start = random.Random(7), 0.0
-    for kill in range(5):
+    for kill in range(3):
         resume = ["--resume"] if has_state(out / "state") else []
         process = context.Process(target=runs.main_stopped_at, args=(0, tiny.command(*resume)))
         process.start()

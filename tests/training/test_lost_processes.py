@@ -24,7 +24,7 @@ from training.validation import Score, Validation
 
 pytestmark = pytest.mark.slow
 
-JOIN_SECONDS = 3.0
+JOIN_SECONDS = 2.0
 
 
 def _free_port() -> int:

@@ -2,18 +2,17 @@
 
 import gzip
 import os
-import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.training.conftest import sentence_pairs, write_pairs
-from tests.training.preparing import command, contents, killed_at_chunk, write_folders
-from tests.training.runs import forkserver
+from tests.training.preparing import command, contents, write_folders
 from training import prepare, train
 from training.data import encoded_text
-from training.data.prepared import open_prepared
+from training.data.prepared import Prepared
+from training.data.run_data import open_prepared
 from training.data.text_folders import LanguageCodes
 from training.prepare import Reasons, main, scan
 from transformer import Translator
@@ -25,36 +24,6 @@ def two_folders(folder: Path, *options: str) -> tuple[list[str], Path]:
     recipe, first, second = write_folders(folder)
     out = folder / "new" / "out"
     return command(recipe, out, "--data", first, f"{second}:0.5", *options), out
-
-
-def stopped(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("chunk", [0, 3, 6])
-def test_a_killed_preparation_begins_again_and_leaves_nothing(tmp_path: Path, chunk: int) -> None:
-    arguments, out = two_folders(tmp_path, "--drop-duplicates", "--ratio", "2")
-    whole = [*arguments]
-    whole[3] = str(tmp_path / "whole")
-    assert main(whole) == 0
-    process = forkserver().Process(target=killed_at_chunk, args=(chunk, arguments))
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
-    assert not out.exists()
-    assert main(arguments) == 0
-    assert contents(out) == contents(tmp_path / "whole")
-    assert [path.name for path in out.parent.iterdir()] == ["out"]
-
-
-def test_a_stopped_preparation_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments, out = two_folders(tmp_path)
-    monkeypatch.setattr(encoded_text, "encode_chunk", stopped)
-    assert main(arguments) == 130
-    assert not out.parent.exists()
 
 
 def test_another_request_than_before_is_refused(
@@ -75,21 +44,11 @@ def test_another_request_than_before_is_refused(
         assert f"{out} was prepared {words}: choose another --out" in error
         assert contents(out) == before
 
-    for option, value, name in (
-        ("--longest-words", "9", "longest_words"),
-        ("--ratio", "9", "ratio"),
-        ("--sample-lines", "100", "sample_lines"),
-    ):
-        refused([*arguments, option, value], f"with another {name}")
-    refused([*arguments, "--drop-duplicates"], "with another drop_duplicates")
-    weight = arguments[-1].replace("0.5", "0.6")
-    refused([*arguments[:-1], weight], "with another weights")
-    for changed, name in (
-        (recipe + "max_pieces = 99\n", "max_pieces"),
-        (recipe.replace("vocab_size = 120", "vocab_size = 121"), "vocab_size"),
-    ):
-        other.write_text(changed, "utf-8")
-        refused([arguments[0], str(other), *arguments[2:]], f"with another {name}")
+    refused([*arguments, "--ratio", "9"], "with another ratio")
+    refused([*arguments, "--sample-lines", "100"], "with another sample_lines")
+    refused([*arguments[:-1], arguments[-1].replace("0.5", "0.6")], "with another weights")
+    other.write_text(recipe + "max_pieces = 99\n", "utf-8")
+    refused([arguments[0], str(other), *arguments[2:]], "with another max_pieces")
     text.write_text(lines.replace("Der", "Das", 1), "utf-8")
     refused(arguments, "from another text")
     text.write_text(lines, "utf-8")
@@ -145,7 +104,7 @@ def test_any_two_languages_are_prepared_from_any_kind_of_file(
     plain, packed = tmp_path / "plain", tmp_path / "packed"
     languages = ["--source", "fr", "--target", "nl"]
     assert main(command(recipe, plain, "--data", first, second, *languages)) == 0
-    assert open_prepared(plain).codes == LanguageCodes("fr", "nl")
+    assert open_prepared(Prepared.read(plain)).codes == LanguageCodes("fr", "nl")
     # the same text, one side packed, and both in a TMX file
     (first / "train.nl.gz").write_bytes(gzip.compress((first / "train.nl").read_bytes()))
     (first / "train.nl").unlink()
@@ -158,7 +117,10 @@ def test_any_two_languages_are_prepared_from_any_kind_of_file(
     tmx = second / "memory.tmx"
     tmx.write_text(f"<tmx><body>{units}</body></tmx>", "utf-8")
     assert main(command(recipe, packed, "--data", first, tmx, *languages)) == 0
-    assert open_prepared(packed).text.fingerprint == open_prepared(plain).text.fingerprint
+    assert (
+        open_prepared(Prepared.read(packed)).text.fingerprint
+        == open_prepared(Prepared.read(plain)).text.fingerprint
+    )
     assert contents(packed)["valid.nl"] == contents(plain)["valid.nl"]
     capsys.readouterr()
     assert main(command(recipe, plain, "--data", first, second, "--source", "fr")) == 2

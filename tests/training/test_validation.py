@@ -5,7 +5,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-import sacrebleu
 import torch
 
 from tests.conftest import Pair
@@ -17,7 +16,6 @@ from training.validation import (
     Validation,
     mean_loss,
     save_probes,
-    score,
     translate_all,
 )
 from transformer import KINDS, AttentionTrace, Tokenizer, Transformer
@@ -31,7 +29,6 @@ PROBES = (
     ("The dog sleeps in the garden.", "Der Hund schläft im Garten."),
     ("A green frog sits.", "Ein grüner Frosch sitzt."),
 )
-ENGLISH = ["The dog sleeps in the garden.", "A green frog sits on the roof.", "My brother waits."]
 
 
 @pytest.fixture
@@ -46,16 +43,6 @@ def encoded(text: ParallelText, tokenizer: Tokenizer) -> EncodedText:
 
 
 # BLEU
-
-
-def test_score_is_sacrebleu_cased_13a() -> None:
-    translations = ["The Dog sleeps, in the garden.", "A green frog.", "My brother is waiting."]
-    result = score(translations, ENGLISH)
-    assert result.bleu == pytest.approx(sacrebleu.corpus_bleu(translations, [ENGLISH]).score)
-    assert result.chrf == pytest.approx(sacrebleu.corpus_chrf(translations, [ENGLISH]).score)
-    assert "case:mixed" in result.signature
-    assert "tok:13a" in result.signature
-    assert score([line.lower() for line in ENGLISH], ENGLISH).bleu < 100
 
 
 # loss

@@ -10,20 +10,9 @@ from training.data.tmx import Pair, side_of
 from transformer.text.languages import name_of
 
 _LABELS = {
-    *(
-        "text",
-        "sentence",
-        "segment",
-        "word",
-        "phrase",
-        "line",
-        "lang",
-        "language",
-        "score",
-        "input",
-    ),
-    *("source", "target", "src", "tgt", "trg", "ref", "reference", "translation", "original"),
-}
+    "text", "sentence", "segment", "word", "phrase", "line", "lang", "language", "score", "input",
+    "source", "target", "src", "tgt", "trg", "ref", "reference", "translation", "original",
+}  # fmt: skip
 """Words in the names of columns, in the singular, beside languages."""
 _CELL = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^"\t]*+)'
 _QUOTED_ROW = re.compile(rf"{_CELL}(?:\t{_CELL})*+")

@@ -3,12 +3,12 @@
 import hashlib
 import json
 import math
-import mmap
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from typing import Any, BinaryIO, overload
 
 import numpy as np
@@ -70,8 +70,7 @@ class Sentences(Sequence[list[int]]):
         rows = range(len(self))[row]
         if isinstance(rows, range):
             return [self[number] for number in rows]
-        ids: list[int] = self.stored[self.ends[rows] : self.ends[rows + 1]].tolist()
-        return ids
+        return self.stored[self.ends[rows] : self.ends[rows + 1]].tolist()
 
 
 def spans(starts: Counts, counts: Counts) -> Counts:
@@ -171,10 +170,8 @@ TARGET_PIECES, TARGET_ENDS = "target.pieces", "target.ends"
 LINES = "lines"
 NAMES = (SOURCE_PIECES, SOURCE_ENDS, TARGET_PIECES, TARGET_ENDS, LINES)
 
-Numbers = NDArray[np.integer]
 
-
-def arrays(text: EncodedText) -> dict[str, Numbers]:
+def arrays(text: EncodedText) -> dict[str, NDArray[np.integer]]:
     """Return the arrays that the files of a text hold: pieces, sentence ends, line numbers."""
     return {
         SOURCE_PIECES: text.source.stored,
@@ -187,8 +184,8 @@ def arrays(text: EncodedText) -> dict[str, Numbers]:
 
 def types(pieces: DTypeLike) -> dict[str, np.dtype[Any]]:
     """Return the number type of each file, little-endian."""
-    ids, numbers = np.dtype(pieces).newbyteorder("<"), np.dtype("<i8")
-    return {name: ids if name in (SOURCE_PIECES, TARGET_PIECES) else numbers for name in NAMES}
+    ids = dict.fromkeys((SOURCE_PIECES, TARGET_PIECES), np.dtype(pieces).newbyteorder("<"))
+    return dict.fromkeys(NAMES, np.dtype("<i8")) | ids
 
 
 class EncodedFiles:
@@ -202,16 +199,13 @@ class EncodedFiles:
     def append(self, text: EncodedText) -> None:
         """Write further pairs behind those that are there."""
         further = arrays(text)
-        for ends, pieces in (
-            (SOURCE_ENDS, SOURCE_PIECES),
-            (TARGET_ENDS, TARGET_PIECES),
-        ):
+        for ends, pieces in ((SOURCE_ENDS, SOURCE_PIECES), (TARGET_ENDS, TARGET_PIECES)):
             there = self._files[pieces].tell() // self._types[pieces].itemsize
             further[ends] = further[ends][1:] + there
-        for name, numbers in further.items():
-            self._write(name, numbers)
+        for name, content in further.items():
+            self._write(name, content)
 
-    def _write(self, name: str, array: Numbers) -> None:
+    def _write(self, name: str, array: NDArray[np.integer]) -> None:
         self._files[name].write(np.ascontiguousarray(array, self._types[name]).data)
 
 
@@ -224,25 +218,13 @@ def checksums(text: EncodedText) -> dict[str, str]:
     }
 
 
-def mapped_text(files: Mapping[str, BinaryIO], pieces: DTypeLike, left_out: int) -> EncodedText:
-    """Map the text of five files into memory; they may be closed afterwards.
-
-    Raises:
-        ValueError: if a file is empty, or ends within a number.
-    """
-    dtypes = types(pieces)
-    arrays = {
-        name: np.frombuffer(
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=dtypes[name]
-        )
-        for name, file in files.items()
-    }
-    return EncodedText(
-        Sentences.from_ends(arrays[SOURCE_PIECES], arrays[SOURCE_ENDS]),
-        Sentences.from_ends(arrays[TARGET_PIECES], arrays[TARGET_ENDS]),
-        arrays[LINES],
-        left_out,
+def mapped_text(folder: Path, pieces: DTypeLike, left_out: int) -> EncodedText:
+    """Map the text of the five files of a folder into memory."""
+    source, source_ends, target, target_ends, lines = (
+        np.asarray(np.memmap(folder / name, dtype, "r")) for name, dtype in types(pieces).items()
     )
+    sides = Sentences.from_ends(source, source_ends), Sentences.from_ends(target, target_ends)
+    return EncodedText(*sides, lines, left_out)
 
 
 @dataclass(frozen=True)

@@ -3,63 +3,38 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from training.config import RunConfig
-from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
-from training.data.encoded_text import NAMES, Part, TrainingText, mapped_text
-from training.data.text_folders import DataFolder, LanguageCodes, read_parallel
+from training.data.corpus import MAX_STREAM_BYTES, CorpusError
+from training.data.text_folders import DataFolder, LanguageCodes
 from transformer.errors import quoted, reading
 from transformer.files.atomic import write_file
-from transformer.files.reading import MIB, opened, read_bytes, sha256_of
-from transformer.text import tokenizer as tokenizers
-from transformer.text.tokenizer import Tokenizer
+from transformer.files.reading import MIB, read_bytes, sha256_of
+from transformer.text.languages import LANGUAGES
 
 # the manifest has a version, the parts with their weights, and size and SHA-256 of all other files
 MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
 VERSION = 1
 
 
-@dataclass(frozen=True, eq=False)
-class RunData:
-    """Data of a run; each side of a pair has fewer pieces than `max_pieces`."""
+@dataclass(frozen=True)
+class Prepared:
+    """A prepared folder, and what its manifest says."""
 
-    tokenizer: Tokenizer
-    text: TrainingText
-    validation: ParallelText
-    max_pieces: int
-    codes: LanguageCodes
+    folder: Path
+    manifest: Mapping[str, Any]
 
-    def require(
-        self,
-        folder: Path,
-        config: RunConfig,
-        codes: LanguageCodes,
-        vocabulary: tuple[Tokenizer, Path] | None = None,
-    ) -> None:
-        """Raise CorpusError unless a folder was prepared for these languages and this recipe."""
-        if codes != self.codes:
-            raise CorpusError(
-                f"{folder} was prepared from {self.codes}, and not from {codes}: leave "
-                f"--source and --target out, or prepare the text with them."
-            )
-        for name, ours, theirs in (
-            ("vocab_size", config.model.vocab_size, self.tokenizer.vocab_size),
-            ("max_pieces", config.recipe.max_pieces, self.max_pieces),
-        ):
-            if ours != theirs:
-                raise CorpusError(
-                    f"{folder} was prepared with {name} = {theirs}, but the configuration "
-                    f"says {ours}: prepare the text with this configuration."
-                )
-        if vocabulary and vocabulary[0].model != self.tokenizer.model:
-            raise CorpusError(
-                f"{folder} was prepared with another vocabulary than that of {vocabulary[1]}: "
-                f"prepare the text with --tokenizer {vocabulary[1]}."
-            )
+    @classmethod
+    def read(cls, folder: Path) -> "Prepared":
+        """Read the manifest of a folder."""
+        return cls(folder, read_manifest(folder / MANIFEST))
+
+    @property
+    def codes(self) -> LanguageCodes:
+        """The languages of its text."""
+        return LanguageCodes(*self.manifest["asked"]["options"][LANGUAGES])
 
 
 def is_prepared(folder: Path) -> bool:
@@ -67,7 +42,7 @@ def is_prepared(folder: Path) -> bool:
     return (folder / MANIFEST).exists()
 
 
-def prepared_among(folders: Sequence[DataFolder]) -> Path | None:
+def prepared_among(folders: Sequence[DataFolder]) -> Prepared | None:
     """Find the prepared folder among folders; None if all hold text."""
     prepared = next((folder for folder in folders if is_prepared(folder.path)), None)
     if prepared is None:
@@ -77,30 +52,7 @@ def prepared_among(folders: Sequence[DataFolder]) -> Path | None:
             f"{prepared.path} is prepared and stands alone, with the weights it was prepared with: "
             f"give no other folder and no weight, or prepare all of them together."
         )
-    return prepared.path
-
-
-def open_prepared(folder: Path) -> RunData:
-    """Map a prepared folder; its checksums are verified, and nothing is held in memory."""
-    manifest = read_manifest(folder / MANIFEST)
-    verify_files(folder, manifest["files"])
-    checksums = {name: manifest["files"][name]["sha256"] for name in NAMES}
-    parts = tuple(Part(**part) for part in manifest["parts"])
-    with reading(folder, CorpusError), ExitStack() as stack:
-        files = {
-            name: stack.enter_context(opened(folder / name, MAX_STREAM_BYTES))[0] for name in NAMES
-        }
-        encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
-        tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MAX_BYTES))
-    codes = prepared_languages(folder)
-    validation = read_parallel(folder / VALIDATION, codes)
-    text = TrainingText(encoded, parts, checksums)
-    return RunData(tokenizer, text, validation, manifest["max_pieces"], codes)
-
-
-def prepared_languages(folder: Path) -> LanguageCodes:
-    """Return the languages of a prepared folder; CorpusError if its manifest is damaged."""
-    return LanguageCodes.from_record(read_manifest(folder / MANIFEST)["asked"]["options"])
+    return Prepared.read(prepared.path)
 
 
 class FileRecord(TypedDict):

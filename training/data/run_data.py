@@ -1,31 +1,57 @@
-"""The text and the vocabulary of a run, from prepared folders or from folders of text."""
+"""The text and the vocabulary of a run, from a prepared folder or from folders of text."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from torch import distributed
 
 from training.config import RunConfig
-from training.data.corpus import ParallelText
-from training.data.encoded_text import Part, TrainingText, encode_chunks, joined, refuse_empty
-from training.data.prepared import RunData, open_prepared, prepared_among
-from training.data.text_folders import DataFolder, read_validation_text
+from training.data.corpus import CorpusError, ParallelText
+from training.data.encoded_text import (
+    NAMES,
+    Part,
+    TrainingText,
+    encode_chunks,
+    joined,
+    mapped_text,
+    refuse_empty,
+)
+from training.data.prepared import TOKENIZER, VALIDATION, Prepared, verify_files
+from training.data.text_folders import (
+    DataFolder,
+    LanguageCodes,
+    read_parallel,
+    read_validation_text,
+)
 from training.devices import ProcessInfo
-from transformer.errors import ConfigError
+from transformer.errors import ConfigError, reading
+from transformer.files.reading import read_bytes
+from transformer.text import tokenizer as tokenizers
 from transformer.text.tokenizer import Tokenizer
 
 
+@dataclass(frozen=True, eq=False)
+class RunData:
+    """Data of a run; each side of a pair has fewer pieces than the recipe's `max_pieces`."""
+
+    tokenizer: Tokenizer
+    text: TrainingText
+    validation: ParallelText
+    codes: LanguageCodes
+
+
 def read_run_data(
-    folders: Sequence[DataFolder],
+    folders: Prepared | Sequence[DataFolder],
     config: RunConfig,
+    codes: LanguageCodes,
     vocabulary: tuple[Tokenizer, Path] | None,
     process: ProcessInfo,
 ) -> RunData:
-    """Read the data of a run, all folders in the same languages; its vocabulary may be learnt."""
-    codes = folders[0].codes
-    if prepared := prepared_among(folders):
-        data = open_prepared(prepared)
-        data.require(prepared, config, codes, vocabulary)
+    """Read the data of a run in two languages; unless a vocabulary is given, it is learnt."""
+    if isinstance(folders, Prepared):
+        data = open_prepared(folders)
+        require(data, folders, config, codes, vocabulary)
         return data
     texts = [folder.read() for folder in folders]
     validation = read_validation_text(folders[0].path, codes)
@@ -33,9 +59,52 @@ def read_run_data(
         tokenizer, _ = vocabulary
     else:
         tokenizer = _learn_vocabulary(texts, config.model.vocab_size, process)
-    max_pieces = config.recipe.max_pieces
-    text = encode_texts(folders, texts, tokenizer, max_pieces, progress=process.is_main_process)
-    return RunData(tokenizer, text, validation, max_pieces, codes)
+    max_pieces, progress = config.recipe.max_pieces, process.is_main_process
+    text = encode_texts(folders, texts, tokenizer, max_pieces, progress=progress)
+    return RunData(tokenizer, text, validation, codes)
+
+
+def open_prepared(prepared: Prepared) -> RunData:
+    """Map a prepared folder; its checksums are verified, and nothing is held in memory."""
+    folder, manifest = prepared.folder, prepared.manifest
+    verify_files(folder, manifest["files"])
+    with reading(folder, CorpusError):
+        encoded = mapped_text(folder, manifest["pieces"], manifest["left_out"])
+        tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MAX_BYTES))
+    parts = tuple(Part(**part) for part in manifest["parts"])
+    checksums = {name: manifest["files"][name]["sha256"] for name in NAMES}
+    validation = read_parallel(folder / VALIDATION, prepared.codes)
+    return RunData(tokenizer, TrainingText(encoded, parts, checksums), validation, prepared.codes)
+
+
+def require(
+    data: RunData,
+    prepared: Prepared,
+    config: RunConfig,
+    codes: LanguageCodes,
+    vocabulary: tuple[Tokenizer, Path] | None = None,
+) -> None:
+    """Raise CorpusError unless a text was prepared for these languages and this recipe."""
+    folder = prepared.folder
+    if codes != data.codes:
+        raise CorpusError(
+            f"{folder} was prepared from {data.codes}, and not from {codes}: leave --source and "
+            f"--target out, or prepare the text with them."
+        )
+    for name, ours, theirs in (
+        ("vocab_size", config.model.vocab_size, data.tokenizer.vocab_size),
+        ("max_pieces", config.recipe.max_pieces, prepared.manifest["max_pieces"]),
+    ):
+        if ours != theirs:
+            raise CorpusError(
+                f"{folder} was prepared with {name} = {theirs}, but the configuration says {ours}: "
+                f"prepare the text with this configuration."
+            )
+    if vocabulary and vocabulary[0].model != data.tokenizer.model:
+        raise CorpusError(
+            f"{folder} was prepared with another vocabulary than that of {vocabulary[1]}: prepare "
+            f"the text with --tokenizer {vocabulary[1]}."
+        )
 
 
 def _learn_vocabulary(

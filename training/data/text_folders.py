@@ -3,17 +3,17 @@
 import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from training.data import corpus
 from training.data.columns import table_pairs
 from training.data.tmx import Pair, tmx_pairs
 from transformer.errors import ConfigError
-from transformer.text.languages import LANGUAGES, Languages, name_of
+from transformer.text.languages import Languages, name_of
 
 SOURCE, TARGET = "en", "de"
 TRAINING, VALIDATION = "train", ("val", "valid", "validation", "dev")
@@ -36,17 +36,8 @@ class LanguageCodes(NamedTuple):
     def __str__(self) -> str:
         return f"{self.source} to {self.target}"
 
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> "LanguageCodes":
-        """Return what a record says: English and German where it says nothing, as all did once."""
-        return cls(*record.get(LANGUAGES, ()))
-
-    def record(self) -> dict[str, list[str]]:
-        """Return what a record says of them."""
-        return {} if self == LanguageCodes() else {LANGUAGES: [*self]}
-
     @property
-    def languages(self) -> Languages:
+    def names(self) -> Languages:
         """The languages by their names; a code without one stands for itself."""
         source, target = (name_of(code) or code for code in self)
         return Languages(source, target)
@@ -176,11 +167,7 @@ class DataFolder:
 
 
 def data_folder(argument: str) -> DataFolder:
-    """Parse `DIR` or `DIR:WEIGHT` for argparse; an existing path with a colon is a folder.
-
-    Raises:
-        ArgumentTypeError: if the weight is not above 0, or more than can be meant.
-    """
+    """Parse `DIR` or `DIR:WEIGHT` for argparse; an existing path with a colon is a folder."""
     path, colon, written = argument.rpartition(":")
     if not colon or not path or Path(argument).exists():
         return DataFolder(Path(argument))
@@ -196,8 +183,9 @@ def data_folder(argument: str) -> DataFolder:
     return DataFolder(Path(path), weight)
 
 
-def chosen_codes(options: Namespace, known: LanguageCodes = ENGLISH_GERMAN) -> LanguageCodes:
+def chosen_codes(options: Namespace, known: LanguageCodes | None = None) -> LanguageCodes:
     """Return the languages of `--source` and `--target`, or what is known of one not given."""
+    known = known or ENGLISH_GERMAN
     codes = LanguageCodes(options.source or known.source, options.target or known.target)
     if codes.source == codes.target:
         raise ConfigError(

@@ -14,7 +14,6 @@ from training.evaluation.gold_alignment import (
     Counts,
     Figures,
     GoldLine,
-    Map,
     Maps,
     best,
     in_words,
@@ -68,8 +67,11 @@ class Result:
         """Convert to values for JSON; the figures of a row itself are by the rule `each`."""
         return {
             "rows": [
-                map_._asdict() | rules["each"].figures() | {"mutual": rules["mutual"].figures()}
-                for map_, rules in self.maps.items()
+                _place(settings)
+                | counts.figures()
+                | {"mutual": self.maps[replace(settings, links="mutual")].figures()}
+                for settings, counts in self.maps.items()
+                if settings.links == "each"
             ],
             "baselines": self.baselines,
             "default": self._default_figures(),
@@ -78,21 +80,32 @@ class Result:
         }
 
     def _default_figures(self) -> dict[str, Any]:
-        chosen = self.default
-        map_ = Map(chosen.layer, chosen.head, chosen.row, chosen.lens)
-        figures = self.maps[map_][chosen.links].figures()
-        return map_._asdict() | {"links": chosen.links} | figures
+        figures = self.maps[replace(self.default, gold=None)].figures()
+        return _place(self.default) | {"links": self.default.links} | figures
 
     def as_text(self) -> str:
         """Return a table of AER with notes; layers and heads count from 1."""
         best = self.best("this set")
         default = self._default_figures()
+        # whole layers after the heads of all layers
+        rows = {(s.head is None, s.layer, s.head or 0, s.row) for s in self.maps}
+        lines = []
+        for whole, layer, head, row in sorted(rows):
+            line = f"{layer + 1:5} {'all' if whole else head + 1:>4} {row:6}"
+            for name in lenses.NAMES:
+                maps = [
+                    AlignmentSettings(layer, None if whole else head, row, name, rule)
+                    for rule in LINKS
+                ]
+                rates = [f"{self.maps[s].figures()['aer']:.1f}" for s in maps if s in self.maps]
+                line += f"{' / '.join(rates) or '–':>14}"
+            lines.append(line)
         return "\n".join(
             [
                 f"AER in percent, {self.sentences:,} sentences: each target word with its "
                 f"strongest source word / these pairs where that holds both ways",
                 f"{'layer':5} {'head':4} {'row':6}" + "".join(f"{n:>14}" for n in lenses.NAMES),
-                *self._lines(),
+                *lines,
                 "",
                 *(in_words(name, figures) for name, figures in self.baselines.items()),
                 in_words("default", default) + f"  {self.default.in_words()}",
@@ -100,23 +113,9 @@ class Result:
             ]
         )
 
-    def _lines(self) -> list[str]:
-        # whole layers after the heads of all layers
-        order = sorted(
-            {map_[:3] for map_ in self.maps},
-            key=lambda key: (key[1] is None, key[0], key[1] or 0, key[2]),
-        )
-        return [
-            f"{layer + 1:5} {'all' if head is None else head + 1:>4} {row:6}"
-            + "".join(f"{self._cell(Map(layer, head, row, name)):>14}" for name in lenses.NAMES)
-            for layer, head, row in order
-        ]
 
-    def _cell(self, map_: Map) -> str:
-        if map_ not in self.maps:
-            return "–"
-        rules = self.maps[map_]
-        return " / ".join(f"{rules[rule].figures()['aer']:.1f}" for rule in ("each", "mutual"))
+def _place(settings: AlignmentSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in ("layer", "head", "row", "lens")}
 
 
 MODELS = ("forward", "reverse")
@@ -255,7 +254,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _name(text: str) -> str:
-    """Parse the name of a gold set for argparse."""
     if not text.strip() or not text.isprintable() or len(text) > MAX_NAME_LENGTH:
         raise argparse.ArgumentTypeError(
             f"'{text}' must have 1 to {MAX_NAME_LENGTH} printable characters"

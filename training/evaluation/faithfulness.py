@@ -93,8 +93,7 @@ def run(options: argparse.Namespace) -> None:
         raise CorpusError(f"{options.src} has no sentence of two words or more: give one.")
     report = _report(translator, samples, options.seed, left_out, options.ref is not None)
     content = faithfulness_report.to_json(report)
-    files = {faithfulness_report.FILE: content.encode()}
-    store_or_write(translator.folder, options.out, files)
+    store_or_write(translator.folder, options.out, {report.FILE: content.encode()})
     print(content.strip() if options.json else as_text(report))
 
 
@@ -129,10 +128,7 @@ def _pairs(options: argparse.Namespace) -> list[tuple[str, str | None]]:
 
 
 def _curve_means(name: str, erasing: Erasing) -> dict[tuple[str, str], Floats]:
-    return {
-        (name, "comprehensiveness"): erasing.comprehensiveness.mean(0),
-        (name, "sufficiency"): erasing.sufficiency.mean(0),
-    }
+    return {(name, curve): getattr(erasing, curve).mean(0) for curve in CURVES}
 
 
 def _report(

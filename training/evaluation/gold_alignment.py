@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
 from tqdm import tqdm
 
 from training.data.corpus import CorpusError, ParallelText, read_lines
@@ -12,8 +13,7 @@ from transformer import InputError, Translator
 from transformer.analysis import alignment, lenses
 from transformer.analysis.alignment_settings import LINKS, AlignmentSettings, Links
 from transformer.analysis.gold_links import GoldLinks, Link, Notation, OutsideLinkError, read_links
-from transformer.analysis.lenses import LensName
-from transformer.kinds import ROWS, Row
+from transformer.kinds import ROWS
 
 Figures: TypeAlias = dict[str, float]
 """`aer`, `precision` and `recall`, in percent."""
@@ -106,39 +106,23 @@ def _percent(part: float, whole: float) -> float:
     return 100 * part / whole if whole else 0.0
 
 
-class Map(NamedTuple):
-    """A map of cross-attention, named as `AlignmentSettings` do; without a head, a whole layer."""
-
-    layer: int
-    head: int | None
-    row: Row
-    lens: LensName
-
-
-Maps: TypeAlias = Mapping[Map, Mapping[Links, Counts]]
-"""Counts of each map and rule."""
+Maps: TypeAlias = Mapping[AlignmentSettings, Counts]
+"""Counts of each map by each rule of its pairs."""
 
 
 def best(maps: Maps, choices: Collection[Links] = LINKS) -> tuple[AlignmentSettings, float]:
     """Return the map and one of these rules that have the least AER, and this AER."""
-    rates = {
-        (map_, rule): rules[rule].figures()["aer"]
-        for map_, rules in maps.items()
-        for rule in choices
-    }
-    map_, rule = min(rates, key=rates.__getitem__)
-    return AlignmentSettings(*map_, rule), rates[map_, rule]
+    rates = {s: counts.figures()["aer"] for s, counts in maps.items() if s.links in choices}
+    return min(rates.items(), key=lambda rate: rate[1])
 
 
 def measure(translator: Translator, gold: Sequence[GoldLine]) -> Maps:
     """Align every sentence by every map, and count what agrees with the gold links."""
-    maps: dict[Map, dict[Links, Counts]] = {}
+    maps: dict[AlignmentSettings, Counts] = {}
     for number, source, target, links in tqdm(gold, "sentences", disable=None):
         try:
-            for map_, by_rule in _alignments(translator, source, target):
-                counts = maps.setdefault(map_, {rule: Counts() for rule in LINKS})
-                for rule, pairs in by_rule.items():
-                    counts[rule].add(pairs, links)
+            for settings, pairs in _alignments(translator, source, target):
+                maps.setdefault(settings, Counts()).add(pairs, links)
         except InputError as error:
             raise CorpusError(f"Line {number:,}: {error}") from error
     return maps
@@ -146,21 +130,17 @@ def measure(translator: Translator, gold: Sequence[GoldLine]) -> Maps:
 
 def _alignments(
     translator: Translator, source: str, target: str
-) -> Iterator[tuple[Map, dict[Links, set[Link]]]]:
-    """Yield each map with its links by rule, for one sentence pair."""
+) -> Iterator[tuple[AlignmentSettings, set[Link]]]:
     trace = translator.trace(source, target=target)
     words = alignment.word_numbers(translator, trace, "typed")
     for name in lenses.NAMES:
         for heads in (False, True) if name in lenses.HAS_HEADS else (False,):
             values = alignment.cross_values(translator, trace, name, heads=heads)
-            for layer, rows in enumerate(values):
-                for head, head_rows in enumerate(rows):
-                    for row in ROWS:
-                        shares = alignment.word_shares(head_rows, *words, row)
+            for layer, head in np.ndindex(values.shape[0], values.shape[1]):
+                for row in ROWS:
+                    shares = alignment.word_shares(values[layer, head], *words, row)
+                    for rule in LINKS:
                         yield (
-                            Map(layer, head if heads else None, row, name),
-                            {
-                                rule: {pair[:2] for pair in alignment.strongest(shares, rule)}
-                                for rule in LINKS
-                            },
+                            AlignmentSettings(layer, head if heads else None, row, name, rule),
+                            {pair[:2] for pair in alignment.strongest(shares, rule)},
                         )

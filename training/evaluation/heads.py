@@ -15,9 +15,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from training.bleu_tokens import DEFAULT, tokens_of
-from training.data.corpus import CorpusError, ParallelText, read_files, read_lines
-from training.data.encoded_text import EncodedText, encode
+from training.bleu_tokens import tokens_of
+from training.data.corpus import CorpusError, read_files, read_lines
 from training.evaluation.measurement import (
     corpus_options,
     drawn_rows,
@@ -37,9 +36,15 @@ from transformer.analysis.corpus.head_report import (
     HeadFigures,
     HeadReport,
 )
-from transformer.analysis.corpus.means import head_means
-from transformer.analysis.corpus.measured import COST, GRADIENT, LOG_P, LinePair, MeasuredLines
-from transformer.analysis.corpus.measuring import key_counts, measure_pairs
+from transformer.analysis.corpus.measured import (
+    COST,
+    GRADIENT,
+    LOG_P,
+    LinePair,
+    MeasuredLines,
+    head_means,
+)
+from transformer.analysis.corpus.measuring import key_counts, measure_pairs, read_pairs
 from transformer.analysis.corpus.passes import batches_of
 from transformer.analysis.corpus.resampling import (
     Interval,
@@ -54,13 +59,12 @@ from transformer.analysis.heads.importance import normalised_by_layer
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.cli import command
 from transformer.cli.arguments import whole_number
-from transformer.config import EOS, PAD
+from transformer.config import PAD
 from transformer.decoding import greedy
 from transformer.errors import InputError
 from transformer.files.documents import MAX_CHARACTERS
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
-from transformer.text.tokenizer import Tokenizer
 from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]
@@ -96,33 +100,27 @@ def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
     translator = load_translator(options, head_report.FILE, means_file.FILE)
     text = read_files(options.src, options.ref)
-    tokenizers = translator.tokenizer, translator.target_tokenizer
-    encoded = encode(
-        text, tokenizers[0], translator.model.config.max_length, target_tokenizer=tokenizers[1]
-    )
-    if encoded.left_out:
-        command.say(f"{encoded.left_out:,} pairs are empty or too long, and are left out.")
-    encoded = sample(encoded, options.sentences, options.seed)
+    pairs, left_out = read_pairs(translator, text.source, text.target)
+    if not pairs:
+        raise CorpusError(f"{options.src} has no line that can be read: {left_out[0].reason}")
+    if left_out:
+        command.say(f"{len(left_out):,} pairs are empty or too long, and are left out.")
+    pairs = sample(pairs, options.sentences, options.seed)
     traces = example_traces(translator, options.examples) if options.examples else []
-    pairs = line_pairs(text, encoded)
     passes = 1 + len(all_heads(translator.model.config))
     with tqdm(total=len(pairs) * passes, desc="heads", disable=None) as bar:
         lines = measure_pairs(
-            translator, pairs, sources=False, step=lambda _part, count: bar.update(count)
+            translator, pairs, sources=False, step=lambda _part, done: bar.update(len(done))
         )
-    translated = sample(encoded, options.bleu_sentences, options.seed)
-    references = [text.target[line] for line in translated.lines]
-
+    translated = sample(pairs, options.bleu_sentences, options.seed)
     tokens, reason = tokens_of(target_language(translator.languages, text.source))
     if reason:
         command.say(reason)
 
     def statistics(heads: Sequence[Head]) -> Floats:
-        return bleu_statistics(
-            translator.model, translator.target_tokenizer, translated, references, heads, tokens
-        )
+        return bleu_statistics(translator, translated, heads, tokens)
 
-    report = _report(translator, lines, encoded.left_out, statistics, traces, options.seed)
+    report = _report(translator, lines, len(left_out), statistics, traces, options.seed)
     content = head_report.to_json(report)
     outputs = mean_outputs(translator.model, pairs)
     means: dict[str, torch.Tensor] = {kind: z.contiguous() for kind, z in outputs.items()}
@@ -134,25 +132,9 @@ def run(options: argparse.Namespace) -> None:
     print(content.strip() if options.json else as_text(report))
 
 
-def sample(text: EncodedText, sentences: int, seed: int) -> EncodedText:
-    """Draw at most `sentences` pairs with a seed, in the order of the text."""
-    rows = drawn_rows(len(text), sentences, seed)
-    return EncodedText(
-        text.source.take(rows),
-        text.target.take(rows),
-        np.asarray(text.lines)[rows],
-        text.left_out,
-    )
-
-
-def line_pairs(text: ParallelText, encoded: EncodedText) -> list[LinePair]:
-    """Return the pairs that were encoded, with `</s>` behind the token ids of both sides."""
-    return [
-        LinePair(line + 1, text.source[line], text.target[line], (*source, EOS), (*target, EOS))
-        for line, source, target in zip(
-            np.asarray(encoded.lines).tolist(), encoded.source, encoded.target, strict=True
-        )
-    ]
+def sample(pairs: Sequence[LinePair], most: int, seed: int) -> list[LinePair]:
+    """Draw at most so many pairs with a seed, in the order of the text."""
+    return [pairs[row] for row in drawn_rows(len(pairs), most, seed)]
 
 
 @torch.inference_mode()
@@ -179,41 +161,37 @@ def mean_outputs(model: Transformer, pairs: Sequence[LinePair]) -> dict[Kind, Te
 
 
 def bleu_statistics(
-    model: Transformer,
-    tokenizer: Tokenizer,
-    text: EncodedText,
-    references: Sequence[str],
-    heads: Sequence[Head],
-    tokenize: str = DEFAULT,
+    translator: Translator, pairs: Sequence[LinePair], heads: Sequence[Head], tokenize: str
 ) -> Floats:
     """Compute BLEU statistics of greedy translations without some heads (Papineni 2002).
 
     `[sentence, 10]`: matches of one to four tokens, n-grams of each length, and both lengths.
     """
+    model = translator.model
     with removed(model, [Removal(*place) for place in heads]):
         translations = translate_all(
-            text.source[:], lambda batch: greedy(model, batch), tokenizer, model.device
+            [pair.source_ids[:-1] for pair in pairs],
+            lambda batch: greedy(model, batch),
+            translator.target_tokenizer,
+            model.device,
         )
     metric = sacrebleu.BLEU(tokenize=tokenize, effective_order=True)
     scores = [
-        metric.sentence_score(translation, [reference])
-        for translation, reference in zip(translations, references, strict=True)
+        metric.sentence_score(translation, [pair.target])
+        for translation, pair in zip(translations, pairs, strict=True)
     ]
     return np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in scores], dtype=float)
 
 
 def bleu(statistics: Floats) -> Floats:
-    """Compute corpus BLEU, 0 to 100, smoothed as sacreBLEU's default, from sums of statistics."""
-    matches, totals = statistics[..., :4], statistics[..., 4:8]
-    written, wanted = statistics[..., 8], statistics[..., 9]
-    # each n-gram length without a match counts half as much as the one before (Chen & Cherry 2014)
-    smoothed = 0.5 ** (matches == 0).cumsum(-1)
-    precision = np.where(matches > 0, matches, smoothed) / np.maximum(totals, 1)
-    brevity = np.exp(np.minimum(1 - wanted / np.maximum(written, 1), 0))
-    score = 100 * brevity * np.exp(np.log(precision).mean(-1))
-    none = (totals == 0).any(-1) | (matches == 0).all(-1)
-    bleu_scores: Floats = np.where(none, 0, score)
-    return bleu_scores
+    """Compute corpus BLEU, 0 to 100, as sacreBLEU smooths it, from sums of statistics."""
+    scores = [
+        sacrebleu.BLEU.compute_bleu(
+            [*row[:4]], [*row[4:8]], row[8], row[9], smooth_method="exp"
+        ).score
+        for row in statistics.reshape(-1, 10).astype(int).tolist()
+    ]
+    return np.reshape(scores, statistics.shape[:-1])
 
 
 def _report(

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from training.data.corpus import read_lines
 from training.evaluation.measurement import add_paths, load_translator, store_or_write
 from transformer.analysis.corpus import result_file
-from transformer.analysis.corpus.means import head_means, heads_table
+from transformer.analysis.corpus.measured import head_means, heads_table
 from transformer.analysis.corpus.measuring import measure_lines
 from transformer.cli import command
 

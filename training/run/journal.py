@@ -2,15 +2,15 @@
 
 import importlib
 import json
-import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from transformer.errors import ConfigError, HeadlightError
 from transformer.files.atomic import write_file
+from transformer.files.documents import DocumentError, from_json, parse_json
 from transformer.files.reading import opened
 
 Record: TypeAlias = dict[str, float | int | str]
@@ -18,10 +18,17 @@ Record: TypeAlias = dict[str, float | int | str]
 LOG = "run.jsonl"  # in the folder of a run
 MAX_STEP = 10**12  # of a record; whatever counts steps lies below
 MAX_LINE = 10_000  # characters of a record: one that a run writes has some 200
-COUNTS = {"d_model": 1, "warmup": 1, "steps": 1, "cooldown": 0}  # and the least of each
-POSITIVE = ("lr_factor", "validation_perplexity")
 # measured in an update: the step of the record counts from 1
 MEASURED = ("loss", "lr", "tokens_per_second", "validation_loss")
+_FORMS: dict[str, Any] = {
+    **dict.fromkeys(("step", "cooldown"), Annotated[int, 0, MAX_STEP]),
+    **dict.fromkeys(("d_model", "warmup", "steps"), Annotated[int, 1, MAX_STEP]),
+    **dict.fromkeys(
+        ("lr_factor", "validation_perplexity"),
+        Annotated[float, sys.float_info.min, sys.float_info.max],
+    ),
+    **dict.fromkeys((*MEASURED, "seconds", "validation_bleu"), float),
+}
 
 
 class RunLogError(HeadlightError):
@@ -118,44 +125,14 @@ def _record(line: str) -> Record:
     if len(line) > MAX_LINE:
         raise RunLogError(f"with {len(line):,} characters")
     try:
-        record: object = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise RunLogError("not a JSON object") from error
-    if not isinstance(record, dict):
-        raise RunLogError("not a JSON object")
-    for name, value in record.items():
-        if not isinstance(value, str) and not _is_finite_number(value):
-            raise RunLogError(f"{_quoted(name)} is no number")
-    _check_count(record, "step", int(any(name in record for name in MEASURED)))
-    for name, least in COUNTS.items():
-        if name in record:
-            _check_count(record, name, least)
-    for name, value in record.items():
-        if name in (*MEASURED, *POSITIVE, "seconds", "validation_bleu"):
-            if isinstance(value, str):
-                raise RunLogError(f"{name} is no number")
-            if name in POSITIVE and value <= 0:
-                raise RunLogError(f"{name} is not above 0")
+        record: Record = from_json(Mapping[str, Any], parse_json(line))
+        if not record.get("step") and not record.keys().isdisjoint(MEASURED):
+            raise DocumentError("does not say the step, which counts from 1")
+        for name, value in {"step": None, **record}.items():
+            from_json(_FORMS.get(name, str if isinstance(value, str) else float), value, name)
+    except DocumentError as error:
+        raise RunLogError(f"it {error}") from error
     return record
-
-
-def _is_finite_number(value: object) -> bool:
-    try:
-        # true and false are integers to Python, and 10**400 is too large for a float
-        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
-    except OverflowError:
-        return False
-
-
-def _check_count(record: Record, name: str, least: int) -> None:
-    value = record.get(name)
-    if not isinstance(value, int) or not least <= value <= MAX_STEP:
-        raise RunLogError(f"{name} is no whole number from {least} to {MAX_STEP:.0e}")
-
-
-def _quoted(name: str) -> str:
-    short = name if len(name) <= 40 else f"{name[:40]}…"
-    return f"“{short}”".encode("utf-8", "backslashreplace").decode()
 
 
 def _line(record: Record) -> str:
@@ -169,9 +146,6 @@ class TensorBoard:
     """Writes each number of a record as a scalar, and the plan of the run as text.
 
     Of the records of an interrupted run TensorBoard shows those up to `after_step` alone.
-
-    Raises:
-        OSError: if the folder cannot be written.
     """
 
     def __init__(self, folder: Path, after_step: int) -> None:

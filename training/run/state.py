@@ -2,25 +2,22 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import safetensors
 import safetensors.torch
 import torch
-from torch import Tensor, distributed, nn
-from torch.optim import Optimizer
+from torch import Tensor, distributed
 
 from training.config import RunConfig
 from training.data.text_folders import ENGLISH_GERMAN, LanguageCodes
 from training.devices import ProcessInfo
 from training.update import Updater
 from transformer.checkpoints import checkpoint
-from transformer.errors import CheckpointError, ConfigError, unreadable
+from transformer.errors import CheckpointError, reading
 from transformer.files.atomic import (
     FolderKind,
     backup_path,
@@ -28,6 +25,7 @@ from transformer.files.atomic import (
     remove_leftovers,
     replace_folder,
 )
+from transformer.files.documents import DocumentError, from_json, parse_json
 from transformer.files.reading import GIB, MIB, read_bytes
 from transformer.model import Transformer
 from transformer.text.tokenizer import Tokenizer
@@ -36,14 +34,10 @@ STATE, CHECKPOINTS = "state", "checkpoints"
 """The folders of a run that hold its state and its checkpoints."""
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
-PROGRESS_KEY = "place"  # in state.json
 MAX_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile")
 KIND = FolderKind("state of a run", lambda _: dict.fromkeys((TENSORS, STATE_JSON)))
-_FOREIGN = (
-    KeyError, ValueError, TypeError, AttributeError, RuntimeError, OverflowError, ConfigError,
-)  # fmt: skip
 
 
 @dataclass
@@ -69,50 +63,29 @@ class RunIdentity:
     """Settings, apart from those of `MAY_CHANGE`, text and languages: a resumed run's, too."""
 
     config: RunConfig
-    text: str
-    codes: LanguageCodes = ENGLISH_GERMAN
+    text: str  # its fingerprint
+    languages: LanguageCodes = ENGLISH_GERMAN
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """The state of a run at one moment: tensors, and what state.json has beside their checksum."""
+class SavedRun:
+    """The content of state.json."""
 
-    tensors: bytes
-    written: Mapping[str, Any]
+    place: Progress
+    config: Mapping[str, Any]
+    text: str
+    languages: LanguageCodes
+    sha256: str  # of the tensors
 
     @classmethod
-    def take(
-        cls,
-        progress: Progress,
-        model: nn.Module,
-        optimizer: Optimizer,
-        losses: Sequence[float],
-        identity: RunIdentity,
-    ) -> "Snapshot":
-        """Copy what has to be saved; `losses`, `[process]`, are summed since the last log line.
-
-        Dropout draws from the number of the step, so there is no state of a generator.
-        """
-        tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
-        for name, parameter in model.named_parameters():
-            tensors[f"model.{name}"] = parameter.detach().contiguous()
-            for key, value in optimizer.state.get(parameter, {}).items():
-                tensors[f"optimizer.{key}.{name}"] = value.contiguous()
-        config = identity.config.to_dict()
-        written = {
-            PROGRESS_KEY: asdict(progress),
-            "config": config,
-            "text": identity.text,
-            **identity.codes.record(),
-        }
-        return cls(safetensors.torch.save(tensors), written)
-
-    def write(self, folder: Path) -> None:
-        """Write the state; the last one is kept as a backup."""
-        written = {**self.written, "sha256": hashlib.sha256(self.tensors).hexdigest()}
-        with replace_folder(folder, KIND, keep_backup=True) as new:
-            (new / TENSORS).write_bytes(self.tensors)
-            (new / STATE_JSON).write_text(json.dumps(written), "utf-8")
+    def read(cls, folder: Path) -> "SavedRun":
+        """Read it from the folder of a state."""
+        path = folder / STATE_JSON
+        try:
+            with reading(path):
+                return from_json(cls, parse_json(read_bytes(path, 64 * MIB)))
+        except DocumentError as error:
+            raise CheckpointError(f"{path} is damaged: it {error}.") from error
 
 
 def has_state(folder: Path) -> bool:
@@ -120,97 +93,44 @@ def has_state(folder: Path) -> bool:
     return folder.exists() or backup_path(folder).exists()
 
 
-def saved_endings(folder: Path) -> LanguageCodes:
-    """Return the languages of a run, as far as its state or the backup of it can be read."""
-    for place in (folder, backup_path(folder)):
-        with suppress(OSError, *_FOREIGN):
-            return LanguageCodes.from_record(json.loads(read_bytes(place / STATE_JSON, 64 * MIB)))
-    return ENGLISH_GERMAN
-
-
-def load_state(
-    folder: Path,
-    model: nn.Module,
-    optimizer: Optimizer,
-    summed_loss: Tensor,
-    identity: RunIdentity,
-    process: ProcessInfo,
-) -> tuple[Progress, str]:
-    """Put weights, optimiser and the summed loss back; the number of processes may be another.
-
-    Return the progress, and a warning if the last state was damaged and its backup was loaded.
-    """
-    warning = ""
+def read_state(folder: Path) -> tuple[SavedRun, Mapping[str, Tensor], str]:
+    """Read the last state, or its backup where that is damaged, which the third part then says."""
     try:
-        written, tensors = _read(folder)
+        return *_read(folder), ""
     except CheckpointError as error:
         try:
-            written, tensors = _read(backup_path(folder))
+            backup = _read(backup_path(folder))
         except CheckpointError as older:
             raise CheckpointError(f"{error} {older} Start a new run.") from older
-        warning = f"{error} Its backup is undamaged: resuming from there."
-    try:
-        _refuse_another_run(folder, written, identity)
-        _restore(tensors, model, optimizer)
-        summed_loss.fill_(_loss_of(process, tensors))
-        return Progress(**written[PROGRESS_KEY]), warning
-    except _FOREIGN as error:
-        # what the checksum does not cover, or what another program has written
-        raise CheckpointError(
-            f"{folder} does not hold the state of a run: start a new run."
-        ) from error
+        return *backup, f"{error} Its backup is undamaged: resuming from there."
 
 
-def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    try:
-        written = json.loads(read_bytes(folder / STATE_JSON, 64 * MIB))
-        content = read_bytes(folder / TENSORS, MAX_BYTES)
-        if hashlib.sha256(content).hexdigest() != written["sha256"]:
-            raise CheckpointError(f"{folder / TENSORS} is damaged: its SHA-256 is wrong.")
-        return written, safetensors.torch.load(content)
-    except OSError as error:
-        raise CheckpointError(unreadable(error, error.filename)) from error
-    except (ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
-        raise CheckpointError(f"{folder / STATE_JSON} is damaged.") from error
+def _read(folder: Path) -> tuple[SavedRun, dict[str, Tensor]]:
+    saved, path = SavedRun.read(folder), folder / TENSORS
+    with reading(path):
+        content = read_bytes(path, MAX_BYTES)
+    if hashlib.sha256(content).hexdigest() != saved.sha256:
+        raise CheckpointError(f"{path} is damaged: its SHA-256 is wrong.")
+    return saved, safetensors.torch.load(content)
 
 
-def _refuse_another_run(folder: Path, written: Mapping[str, Any], identity: RunIdentity) -> None:
-    saved = RunConfig.from_dict(written["config"])
-    for table, began, asked in (
-        ("model", saved.model, identity.config.model),
-        ("training", saved.recipe, identity.config.recipe),
+def _refuse_another_run(saved: SavedRun, identity: RunIdentity) -> None:
+    began = RunConfig.from_dict({**saved.config})
+    for table, then, asked in (
+        ("model", began.model, identity.config.model),
+        ("training", began.recipe, identity.config.recipe),
     ):
         for name, value in asdict(asked).items():
-            if name not in MAY_CHANGE and (before := getattr(began, name)) != value:
+            if name not in MAY_CHANGE and (before := getattr(then, name)) != value:
                 raise CheckpointError(
                     f"[{table}] {name} was {before!r} when the run began and is {value!r} now: "
                     f"resume with what it began with, or start a new run."
                 )
-    if written["text"] != identity.text:
+    if saved.text != identity.text:
         raise CheckpointError(
-            f"The training text of --data is not the one that the run in {folder.parent} began "
-            f"with: resume with the same folders, weights and files, or start a new run."
+            "The training text of --data is not the one that the run began with: resume with the "
+            "same folders, weights and files, or start a new run."
         )
-
-
-@torch.no_grad()
-def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: Optimizer) -> None:
-    for name, parameter in model.named_parameters():
-        parameter.copy_(tensors[f"model.{name}"])
-        optimizer.state[parameter] = {
-            key: tensors[f"optimizer.{key}.{name}"].to(parameter.device)
-            for key in ("step", "exp_avg", "exp_avg_sq")
-            if f"optimizer.{key}.{name}" in tensors
-        }
-
-
-def _loss_of(process: ProcessInfo, tensors: Mapping[str, Tensor]) -> float:
-    """Return the loss sum that a process resumes from; over all processes they add up to it."""
-    count = sum(name.startswith("loss.") for name in tensors)
-    losses = [float(tensors[f"loss.{rank}"]) for rank in range(count)]
-    if count == process.world_size:
-        return losses[process.rank]  # as it was, to the bit
-    return sum(losses) if process.is_main_process else 0.0
 
 
 def checkpoints(run: Path) -> list[Path]:
@@ -239,13 +159,35 @@ class Saver:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="files")
         self._job: Future[None] | None = None  # the last one, whose failure is kept
 
+    @torch.no_grad()
+    def load_state(self, saved: SavedRun, tensors: Mapping[str, Tensor]) -> None:
+        """Put weights, optimiser and summed loss back; the number of processes may be another."""
+        _refuse_another_run(saved, self.identity)
+        optimizer = self.updater.optimizer
+        try:
+            for name, parameter in self.model.named_parameters():
+                parameter.copy_(tensors[f"model.{name}"])
+                optimizer.state[parameter] = {
+                    key: tensors[f"optimizer.{key}.{name}"].to(parameter.device)
+                    for key in ("step", "exp_avg", "exp_avg_sq")
+                    if f"optimizer.{key}.{name}" in tensors
+                }
+            count = sum(name.startswith("loss.") for name in tensors)
+            losses = [float(tensors[f"loss.{rank}"]) for rank in range(count)]
+        except (KeyError, RuntimeError) as error:  # of a model of other shapes
+            raise CheckpointError("The state is not that of this run: start a new run.") from error
+        # as it was, to the bit; or over all processes they add up to it
+        loss = sum(losses) if self.process.is_main_process else 0.0
+        self.updater.summed_loss.fill_(
+            losses[self.process.rank] if count == self.process.world_size else loss
+        )
+
     def save_state(self, progress: Progress) -> None:
         """Write what `load_state` reads, and wait; raise OSError in all processes if it fails."""
         self.raise_if_failed(wait=True)
         losses = self._losses()
         if self.process.is_main_process:
-            state = self._snapshot(progress, losses)
-            self._job = self._thread.submit(state.write, self.out / STATE)
+            self._job = self._thread.submit(self._state(progress, losses))
         self.raise_if_failed(wait=True)
 
     def save(self, progress: Progress) -> None:
@@ -261,14 +203,15 @@ class Saver:
         if not self.process.is_main_process:
             return
         # on the CPU, where no update changes the weights
-        copy, state = Transformer.unfilled(self.model.config), self._snapshot(progress, losses)
+        copy, write_state = Transformer.unfilled(self.model.config), self._state(progress, losses)
         weights = self.model.named_parameters()
         copy.fill((name, p.detach().to("cpu", copy=True)) for name, p in weights)
         folder = self.out / CHECKPOINTS / f"step-{progress.step:08d}"
 
         def write() -> None:
-            checkpoint.save(folder, copy, self.tokenizer, languages=self.identity.codes.languages)
-            state.write(self.out / STATE)
+            languages = self.identity.languages.names
+            checkpoint.save(folder, copy, self.tokenizer, languages=languages)
+            write_state()
             for old in checkpoints(self.out)[: -self.keep]:
                 remove_folder(old, checkpoint.folder_kind())
 
@@ -309,7 +252,6 @@ class Saver:
         self._thread.shutdown(wait=True)
 
     def _losses(self) -> list[float]:
-        """Return the summed loss of each process since the last log line."""
         loss = self.updater.summed_loss
         losses = [loss]
         if self.process.world_size > 1:
@@ -317,8 +259,28 @@ class Saver:
             distributed.all_gather(losses, loss)
         return [float(loss) for loss in losses]
 
-    def _snapshot(self, progress: Progress, losses: list[float]) -> Snapshot:
-        return Snapshot.take(progress, self.model, self.updater.optimizer, losses, self.identity)
+    def _state(self, progress: Progress, losses: Sequence[float]) -> Callable[[], None]:
+        """Copy what has to be saved; return what writes it and keeps the last as a backup.
+
+        `losses`, `[process]`, are summed since the last log line. Dropout draws from the number of
+        the step, so there is no state of a generator.
+        """
+        tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
+        for name, parameter in self.model.named_parameters():
+            tensors[f"model.{name}"] = parameter.detach().contiguous()
+            for key, value in self.updater.optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer.{key}.{name}"] = value.contiguous()
+        content, identity = safetensors.torch.save(tensors), self.identity
+        place, config = replace(progress), identity.config.to_dict()
+
+        def write() -> None:
+            checksum = hashlib.sha256(content).hexdigest()
+            saved = SavedRun(place, config, identity.text, identity.languages, checksum)
+            with replace_folder(self.out / STATE, KIND, keep_backup=True) as new:
+                (new / TENSORS).write_bytes(content)
+                (new / STATE_JSON).write_text(json.dumps(asdict(saved)), "utf-8")
+
+        return write
 
 
 def _step(folder: Path) -> int:

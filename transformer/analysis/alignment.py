@@ -183,15 +183,13 @@ def word_shares(
     rows = lenses.as_rows(values)[1 if row == "reads" else 0 :]
     queries = _one_hot(target)[: len(rows)]  # [query, target word]
     pieces = np.maximum(queries.sum(0), 1)[:, None]
-    shares: lenses.Floats = queries.T @ rows[: len(queries)] @ _one_hot(source) / pieces
-    return shares
+    return queries.T @ rows[: len(queries)] @ _one_hot(source) / pieces
 
 
 def _one_hot(words: Sequence[int]) -> lenses.Floats:
     """Encode the words as `[piece, word]`, 1 where the piece is of the word."""
     numbers = np.array(words, dtype=np.int64)
-    hot: lenses.Floats = (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
-    return hot
+    return (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
 
 
 @check_choices

@@ -175,7 +175,6 @@ def first_pieces(pieces: Sequence[Piece]) -> list[int]:
 
 
 def _words(pieces: Sequence[Piece]) -> list[_Word]:
-    """Join consecutive pieces into words."""
     words: list[_Word] = []
     first = 0
     for _, group in groupby(pieces, key=lambda piece: piece.word):
@@ -187,7 +186,6 @@ def _words(pieces: Sequence[Piece]) -> list[_Word]:
 
 
 def _words_at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ...]:
-    """Find the word at each position."""
     firsts = [word.first for word in words]
     return tuple(words[bisect_right(firsts, position) - 1].text for position in positions)
 
@@ -195,8 +193,7 @@ def _words_at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ..
 def mean_of_heads(axes: LabelledWeights) -> Weights:
     """Average over the heads that each layer has, `[layer, query, key]`."""
     counts = axes.existing_heads.sum(-1)[:, None, None]
-    mean: Weights = axes.weights.sum(1) / counts.astype(np.float32)
-    return mean
+    return axes.weights.sum(1) / counts.astype(np.float32)
 
 
 def _select(tokens: tuple[str, ...], mask: npt.NDArray[np.bool_]) -> tuple[str, ...]:

@@ -54,26 +54,21 @@ def read_links(line: str, words: Sequence[int], notation: Notation) -> tuple[Gol
             )
         numbers = [int(match[1]) - notation.first, int(match[3]) - notation.first]
         source, target = reversed(numbers) if notation.turned else numbers
-        if outside := _outside(source, target, words, notation):
-            if not notation.drop_outside:
-                raise OutsideLinkError(f"the link {written} {outside}")
+        sides = zip(("source", "target"), (source, target), words, strict=True)
+        outside = [side for side in sides if not 0 <= side[1] < side[2]]
+        if outside and not notation.drop_outside:
+            side, word, count = outside[0]
+            raise OutsideLinkError(
+                f"the link {written} names word {word + notation.first} of the {side}, which has "
+                f"words {notation.first} to {count - 1 + notation.first}: correct it"
+            )
+        if outside:
             dropped += 1
             continue
         possible.add((source, target))
         if match[2] == "-":
             sure.add((source, target))
     return GoldLinks(frozenset(sure), frozenset(possible)), dropped
-
-
-def _outside(source: int, target: int, words: Sequence[int], notation: Notation) -> str | None:
-    """Find a word of a link that is outside the sentence."""
-    for side, word, count in zip(("source", "target"), (source, target), words, strict=True):
-        if not 0 <= word < count:
-            return (
-                f"names word {word + notation.first} of the {side}, which has words "
-                f"{notation.first} to {count - 1 + notation.first}: correct it"
-            )
-    return None
 
 
 def alignment_error(links: Collection[Link], gold: GoldLinks) -> float:

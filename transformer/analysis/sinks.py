@@ -54,7 +54,6 @@ def without_sinks(trace: AttentionTrace, kind: Kind | None = None) -> AttentionT
 
 
 def _rescaled(trace: AttentionTrace, kind: Kind) -> Weights:
-    """Scale the rows of one kind, `[layer, head, query, key]`."""
     sinks = are_sinks(trace.labels(kind).keys, trace.special)
     if not sinks.any():
         return trace.weights(kind)

@@ -36,8 +36,7 @@ class SourceShares:
     @property
     def from_source(self) -> Floats:
         """`[target]`: share of the whole source in each written token, 0 to 1."""
-        total: Floats = self.source.sum(1)
-        return total
+        return self.source.sum(1)
 
     @property
     def used(self) -> Floats:
@@ -46,8 +45,7 @@ class SourceShares:
         The largest and not the sum: a word that is translated stands out at one step, while many
         small shares of a word that is left out add up with the length of the translation.
         """
-        largest: Floats = self.source.max(0)
-        return largest
+        return self.source.max(0)
 
 
 def source_shares(
@@ -67,8 +65,7 @@ def by_words(shares: SourceShares, trace: AttentionTrace) -> SourceShares:
     counts = np.diff([*queries, len(trace.target_pieces)])
 
     def means(values: Floats) -> Floats:
-        merged: Floats = (np.add.reduceat(values, queries, axis=0).T / counts).T
-        return merged
+        return (np.add.reduceat(values, queries, axis=0).T / counts).T
 
     source = np.add.reduceat(shares.source, keys, axis=1)
     return SourceShares(means(source), means(shares.prefix), means(shares.on_sinks))

@@ -75,6 +75,8 @@ def from_json(form: Any, value: Any, name: str = "") -> Any:
         hints = _hints(form)
         parts = {n: from_json(hints[n], items[k], f"{name} {k}".lstrip()) for n, k in keys.items()}
         return form(**parts)
+    if form is Any:
+        return value
     if origin in (Union, UnionType):  # with None
         return None if value is None else from_json(arguments[0], value, name)
     if origin is Mapping:

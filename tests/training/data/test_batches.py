@@ -1,7 +1,7 @@
 """Batches hold what they may, waste little and come again the same, for any number of processes."""
 
 from dataclasses import replace
-from itertools import islice, takewhile, zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -47,26 +47,6 @@ def test_target_is_the_labels_shifted_right() -> None:
     assert batch.tokens() == 6
 
 
-@settings(max_examples=25, deadline=None)
-@given(
-    st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80),
-    st.integers(32, 200),
-    st.sampled_from([1, 8]),
-)
-def test_every_sentence_comes_once_and_no_batch_is_too_large(
-    lengths: list[tuple[int, int]], budget: int, multiple: int
-) -> None:
-    text = text_of_lengths(lengths)
-    batches = TokenBatches(text, budget, 3, multiple).epoch(0)
-    assert sorted(np.concatenate(batches)) == list(range(len(lengths)))
-    for rows in batches:
-        batch = make_batch(text, rows, multiple)
-        for side in (batch.source, batch.target):
-            assert side.numel() <= budget
-            assert side.size(1) % multiple == 0
-        assert batch.tokens() == sum(lengths[row][1] + 1 for row in rows)
-
-
 def cut_row_by_row(
     lengths: list[tuple[int, int]], rows: np.ndarray, budget: int, multiple: int
 ) -> list[list[int]]:
@@ -110,9 +90,7 @@ def test_batches_are_those_of_a_loop_over_all_rows(
     ("processes", "message"),
     [
         (1, "1 process × 3 micro-batches of about 10,000 tokens a side"),
-        (2, "2 processes × 2 micro-batches of about 10,000 tokens a side"),
         (8, "8 processes × 1 micro-batch of about 3,125 tokens a side"),
-        (64, "64 processes × 1 micro-batch of about 391 tokens a side"),
     ],
 )
 def test_what_follows_from_the_batch_is_said(processes: int, message: str) -> None:
@@ -240,25 +218,6 @@ def test_any_number_of_processes_reads_the_text_in_one_order(
     assert [_pairs(u) for u in later[: 39 - first]] == [_pairs(u) for u in alone[first + 1 :]]
     orders = [[_pairs(u) for u in alone if u.epoch == epoch] for epoch in range(2)]
     assert orders[0][: len(orders[1])] != orders[1]
-
-
-def test_an_epoch_reads_each_folder_as_often_as_its_weight_says(
-    data: Path, tokenizer: Tokenizer
-) -> None:
-    text = _text(data, tokenizer, 2, 0.5)
-    stream = BatchStream(text, Recipe(batch_tokens=400), HERE)
-    first = takewhile(lambda update: update.epoch == 0, stream.updates(0, 0))
-    assert sum(len(_pairs(update)) for update in first) == 2 * 300 + 150
-
-
-def test_a_process_without_a_row_computes_one_without_text(
-    data: Path, tokenizer: Tokenizer
-) -> None:
-    text, recipe = _text(data, tokenizer, 1), Recipe(batch_tokens=1)  # a pair in each update
-    first, second = _updates(text, recipe, 2, 0, 0)
-    for with_row, without in zip(first, second, strict=True):
-        assert with_row.batches[0].tokens() == with_row.tokens == without.tokens > 0
-        assert [batch.tokens() for batch in without.batches] == [0]
 
 
 def test_more_processes_than_sentence_pairs_are_refused(data: Path, tokenizer: Tokenizer) -> None:

@@ -15,7 +15,6 @@ from tests.training.conftest import sentence_pairs, write_pairs
 from training.data import corpus
 from training.data.corpus import (
     CorpusError,
-    ParallelText,
     line_chunks,
     read_lines,
 )
@@ -107,17 +106,6 @@ def test_a_missing_file_and_an_empty_one_are_each_named(tmp_path: Path) -> None:
         (tmp_path / f"y.{language}").write_text("")
     with pytest.raises(CorpusError, match=r"y\.en is empty"):
         read_parallel(tmp_path / "y")
-
-
-def test_a_carriage_return_within_a_line_does_not_shift_the_translations(tmp_path: Path) -> None:
-    """Others at which `str.splitlines` cuts are characters of a line, too."""
-    odd = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-    (tmp_path / "train.en").write_bytes(f"A dog\r runs.\nA man{odd}rides.\r\nA cat.\n".encode())
-    (tmp_path / "train.de").write_bytes(b"Ein Hund.\nEin Mann\rreitet.\nEine Katze.")
-    assert read_parallel(tmp_path / "train") == ParallelText(
-        ["A dog  runs.", "A man" + odd.replace("\r", " ") + "rides.", "A cat."],
-        ["Ein Hund.", "Ein Mann reitet.", "Eine Katze."],
-    )
 
 
 @pytest.mark.parametrize("block", [1, 1000])

@@ -117,30 +117,13 @@ def test_chunks_that_are_written_are_the_text_and_its_checksums_those_of_the_fil
         for chunk in chunks:
             written.append(_encoded(chunk, dtype, first))
             first += len(chunk)
-        for file in files.values():
-            file.flush()
-        mapped = mapped_text(files, dtype, left_out=7)
+    mapped = mapped_text(tmp_path, dtype, left_out=7)
     assert mapped.left_out == 7
     for name, array in arrays(mapped).items():
         assert array.tolist() == arrays(whole)[name].tolist()
         assert array.dtype == arrays(whole)[name].dtype
     sha256 = {name: r["sha256"] for name, r in record_files(tmp_path, NAMES).items()}
     assert checksums(whole) == checksums(mapped) == sha256
-
-
-def test_a_mapped_text_is_read_only_and_half_a_number_is_refused(tmp_path: Path) -> None:
-    with ExitStack() as stack:
-        files = {name: stack.enter_context((tmp_path / name).open("w+b")) for name in NAMES}
-        written = EncodedFiles(files, np.uint16)
-        written.append(_encoded([([5], [6, 7])], np.uint16))
-        for file in files.values():
-            file.flush()
-        mapped = mapped_text(files, np.uint16, 0)
-        with pytest.raises(ValueError, match="read-only"):
-            mapped.source.stored[0] = 3
-        files["lines"].truncate(7)
-        with pytest.raises(ValueError, match="buffer size"):
-            mapped_text(files, np.uint16, 0)
 
 
 def _text(*parts: Part) -> TrainingText:

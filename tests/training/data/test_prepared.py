@@ -14,11 +14,11 @@ from training.data.encoded_text import NAMES
 from training.data.prepared import (
     MANIFEST,
     TOKENIZER,
+    Prepared,
     is_prepared,
-    open_prepared,
     prepared_among,
 )
-from training.data.run_data import encode_texts
+from training.data.run_data import encode_texts, open_prepared, require
 from training.data.text_folders import (
     ENGLISH_GERMAN,
     DataFolder,
@@ -34,7 +34,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_mapped_is_what_would_be_in_memory(out: Path) -> None:
-    prepared = open_prepared(out)
+    prepared = open_prepared(Prepared.read(out))
     folders = [DataFolder(out.parent / "first"), DataFolder(out.parent / "second", 0.5)]
     texts = [read_parallel(folder.path / "train") for folder in folders]
     # the vocabulary, too, is that of training.train
@@ -50,7 +50,7 @@ def test_what_is_mapped_is_what_would_be_in_memory(out: Path) -> None:
     assert prepared.text.fingerprint == text.fingerprint
     assert prepared.text.rows(1, 2).tolist() == text.rows(1, 2).tolist()
     assert prepared.validation == read_validation_text(out.parent / "first")
-    assert prepared.max_pieces == 128
+    assert Prepared.read(out).manifest["max_pieces"] == 128
     assert prepared.text.encoded.source.stored.base is not None  # mapped, not copied
 
 
@@ -65,14 +65,14 @@ def test_a_file_that_is_missing_cut_short_or_changed_is_named(
     file.write_bytes(content[:-3])
     sentence = "is damaged" if name == MANIFEST else "has .* bytes, but .* were prepared"
     with pytest.raises(CorpusError, match=rf"{name} {sentence}"):
-        open_prepared(copy)
+        open_prepared(Prepared.read(copy))
     middle = len(content) // 2
     file.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
     with pytest.raises(CorpusError, match=rf"{name} (is damaged|is of version|has .* bytes)"):
-        open_prepared(copy)
+        open_prepared(Prepared.read(copy))
     file.unlink()
     with pytest.raises(CorpusError, match=rf"{name} cannot be read"):
-        open_prepared(copy)
+        open_prepared(Prepared.read(copy))
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,14 @@ def test_a_manifest_that_does_not_hold_together_is_refused(
     manifest = json.loads((copy / MANIFEST).read_text("utf-8"))
     (copy / MANIFEST).write_text(json.dumps(manifest | change), "utf-8")
     with pytest.raises(CorpusError, match=sentence):
-        open_prepared(copy)
+        open_prepared(Prepared.read(copy))
 
 
 def test_another_configuration_and_another_vocabulary_are_refused(
     out: Path, tmp_path: Path
 ) -> None:
-    prepared = open_prepared(out)
+    prepared = Prepared.read(out)
+    data = open_prepared(prepared)
     path = tmp_path / "run.toml"
     for recipe, sentence in (
         (RECIPE.replace("vocab_size = 120", "vocab_size = 130"), "vocab_size = 120, but"),
@@ -105,21 +106,21 @@ def test_another_configuration_and_another_vocabulary_are_refused(
     ):
         path.write_text(recipe, "utf-8")
         with pytest.raises(CorpusError, match=sentence):
-            prepared.require(out, RunConfig.load(path), ENGLISH_GERMAN)
+            require(data, prepared, RunConfig.load(path), ENGLISH_GERMAN)
     path.write_text(RECIPE, "utf-8")
-    prepared.require(out, RunConfig.load(path), ENGLISH_GERMAN)
-    other = Tokenizer.train(prepared.validation.source, 60)
-    asked = out, RunConfig.load(path), ENGLISH_GERMAN
+    require(data, prepared, RunConfig.load(path), ENGLISH_GERMAN)
+    other = Tokenizer.train(data.validation.source, 60)
+    asked = data, prepared, RunConfig.load(path), ENGLISH_GERMAN
     with pytest.raises(CorpusError, match="with another vocabulary than that of runs/a: prepare"):
-        prepared.require(*asked, (other, Path("runs/a")))
-    prepared.require(*asked, (Tokenizer(prepared.tokenizer.model), Path("runs/a")))
+        require(*asked, (other, Path("runs/a")))
+    require(*asked, (Tokenizer(data.tokenizer.model), Path("runs/a")))
 
 
 def test_a_prepared_folder_stands_alone(out: Path) -> None:
     assert is_prepared(out)
     first = DataFolder(out.parent / "first")
     assert prepared_among([first, first]) is None
-    assert prepared_among([DataFolder(out)]) == out
+    assert prepared_among([DataFolder(out)]) == Prepared.read(out)
     for folders in ([first, DataFolder(out)], [DataFolder(out, 0.5)], [DataFolder(out)] * 2):
         with pytest.raises(CorpusError, match="is prepared and stands alone"):
             prepared_among(folders)

@@ -145,11 +145,6 @@ def test_a_region_that_is_asked_for_is_no_other(
     assert [*text.source, *text.target] == names
 
 
-def test_validation_text_may_be_called_val_as_multi30k_does(tmp_path: Path) -> None:
-    write_pairs(tmp_path / "val", sentence_pairs(3))
-    assert len(read_validation_text(tmp_path)) == 3
-
-
 def test_a_weight_stands_behind_a_colon(tmp_path: Path) -> None:
     assert data_folder("mix") == DataFolder(Path("mix"), 1)
     assert data_folder("a/mix:0.5") == DataFolder(Path("a/mix"), 0.5)

@@ -139,15 +139,6 @@ def test_another_number_of_pairs_than_published_is_refused(multi30k, tmp_path, d
     assert "has 1,013 sentence pairs for valid, but 1,014 were expected" in error
 
 
-def test_a_disk_that_fills_up_while_unpacking(multi30k, tmp_path, download, monkeypatch):
-    def full(*_: object) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(__main__, "_write_split", full)
-    assert "No space left on device" in download("multi30k")
-    assert [path.name for path in tmp_path.iterdir()] == ["archives"]
-
-
 def test_text_of_a_person_is_not_replaced(multi30k, tmp_path, download):
     mine = dict.fromkeys(("valid.en", "valid.en.new", "valid.de.new"), b"Mine.\n")
     for name, content in mine.items():
@@ -279,24 +270,6 @@ def test_no_network_is_one_sentence(tmp_path, monkeypatch, capsys):
     assert error.endswith(
         "the server cannot be reached; connect to a network, or name a --mirror.\n"
     )
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        *("http://", "https://[::1", "http://exa mple", "http://host:99999", "http://host:abc"),
-        *("http://" + "a" * 300, "http://..", "http://a..b", "http://user:pw@", "http://\udcff"),
-        *("http://[zz]", "http://*", "http://host#x", "http://host?x", "http:///path", "http://\n"),
-    ],
-)
-def test_a_mirror_must_be_an_address(address, tmp_path, capsys):
-    for odd, words in ((address, "is no address of a folder"), ("file:///etc", "must begin with")):
-        with pytest.raises(SystemExit) as stopped:
-            __main__.main(["multi30k", "--out", str(tmp_path / "x"), "--mirror", odd])
-        assert stopped.value.code == 2
-        assert words in capsys.readouterr().err
-    for fine in ("https://example.org/texts/", "http://127.0.0.1:8000", "http://[::1]:80/a"):
-        assert __main__._address(fine) == fine.rstrip("/")
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"no checksum\n", b"0" * 2**21])

@@ -11,7 +11,7 @@ import pytest
 
 from training.data.corpus import CorpusError, ParallelText
 from training.evaluate import main
-from training.evaluation.gold_alignment import Counts, read_gold
+from training.evaluation.gold_alignment import read_gold
 from transformer import Translator
 from transformer.analysis import alignment, lenses
 from transformer.analysis.alignment_settings import FILE, read_alignment
@@ -212,22 +212,6 @@ def test_turned_and_counted_from_one(tmp_path: Path) -> None:
     gold, _ = _read(tmp_path, "2-3\n3p1\n", Notation(turned=True, first=1))
     assert gold[0].links.sure == {(2, 1)}
     assert (gold[1].links.sure, gold[1].links.possible) == (frozenset(), {(0, 2)})
-
-
-def test_aer_by_hand() -> None:
-    counts = Counts()
-    counts.add(
-        {(0, 0), (1, 1), (2, 1)}, GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0), (1, 1)}))
-    )
-    # |A| 3, |S| 1, |A∩S| 1, |A∩P| 2
-    assert counts.figures() == pytest.approx(
-        {"aer": 100 * (1 - 3 / 4), "precision": 200 / 3, "recall": 100}
-    )
-    counts.add({(0, 0)}, GoldLinks(frozenset({(1, 1), (2, 2)}), frozenset({(1, 1), (2, 2)})))
-    # together: |A| 4, |S| 3, |A∩S| 1, |A∩P| 2
-    assert counts.figures() == pytest.approx(
-        {"aer": 100 * (1 - 3 / 7), "precision": 50, "recall": 100 / 3}
-    )
 
 
 @pytest.mark.parametrize(

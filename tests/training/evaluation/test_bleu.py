@@ -93,9 +93,7 @@ def test_the_numbers_are_those_of_sacrebleu_itself(checkpoint_folder, texts, cap
         (Languages("German", "Chinese"), [], "zh"),
         (Languages("English", "Thai"), [], "char"),
         (Languages("English", "Japanese"), [], "char"),  # whose package is not here
-        (Languages("English", "Korean"), ["--tokenize", "intl"], "intl"),
         (Languages("English", "Chinese"), ["--tokenize", "13a"], "13a"),
-        (Languages("Chinese", "French"), [], "13a"),
     ],
 )
 def test_the_tokens_are_those_of_the_target_or_as_asked_for(
@@ -177,17 +175,14 @@ def test_multi30k_bleu_by_hand() -> None:
         ("One.\nTwo.\n", "Eins.\n", "in.en has 2 lines and .*ref.de has 1"),
         ("One.\n\nTwo.\n", "Eins.\nLeer.\nZwei.\n", "in.en line 2 is empty"),
         ("One.\nTwo.\n", "Eins.\n \n", "ref.de line 2 is empty"),
-        ("", "", "in.en is empty: give at least one sentence"),
         ("The dog " * 300 + "\nOne.\n", "Der Hund.\nEins.\n", "1 pairs of .* more than 255 pieces"),
-        ("One.\n", None, "ref.de cannot be read: No such file"),
     ],
 )
 def test_lines_that_cannot_be_compared_are_named(
     checkpoint_folder, tmp_path, capsys, english, german, sentence
 ):
     (tmp_path / "in.en").write_text(english)
-    if german is not None:
-        (tmp_path / "ref.de").write_text(german)
+    (tmp_path / "ref.de").write_text(german)
     arguments = _command(checkpoint_folder, tmp_path, "ref.de")
     assert re.search(sentence, _error(arguments, capsys))
 

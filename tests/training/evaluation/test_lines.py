@@ -76,20 +76,3 @@ def test_a_line_without_a_word_spoils_no_other(folder, translator, capsys) -> No
     notes = Counter(re.findall(r"line (\d+):", printed.err))
     assert notes == {**{str(n + 1): 2 for n in range(count)}, str(count + 2): 1}
     assert re.findall(r"\d+", printed.out.splitlines()[0]) == [str(count + 2), "0", str(count + 1)]
-
-
-@pytest.mark.parametrize(
-    "files",
-    [{"src": "none"}, {"ref": "short"}, {"src": "empty"}, {"tgt": "tgt", "gold": "wrong"},
-     {"out": "none/result"}],
-)  # fmt: skip
-def test_what_is_wrong_is_one_sentence(folder, capsys, files) -> None:
-    (folder / "short").write_text("Der Hund.\n")
-    (folder / "empty").write_text("\n\n")
-    (folder / "wrong").write_text("0-0\n0-0\n0-7\n0-0\n")
-    before = sorted(folder.rglob("*"))
-    assert run(folder, "--no-costs", **files) == 2
-    error = capsys.readouterr().err
-    assert "Traceback" not in error
-    assert error.count("\n") == 1
-    assert sorted(folder.rglob("*")) == before

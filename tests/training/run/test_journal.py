@@ -68,25 +68,27 @@ def test_a_damaged_line_is_named(tmp_path: Path, damage: str) -> None:
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
-        ('{"step": 2, "loss": null}', "“loss” is no number"),
-        ('{"step": 2, "loss": NaN}', "“loss” is no number"),
-        ('{"step": 2, "loss": 1' + "0" * 400 + "}", "“loss” is no number"),
-        ('{"step": 2, "loss": 1' + "0" * 5000 + "}", "not a JSON object"),
-        ('{"step": 2, "x": {"a": []}}', "“x” is no number"),
-        ('{"loss": 1.0}', "step is no whole number from 1 to 1e+12"),
-        ('{"step": -5}', "step is no whole number from 0 to 1e+12"),
-        ('{"step": 1' + "0" * 30 + "}", "step is no whole number from 0 to 1e+12"),
-        ('{"step": 0, "steps": 9, "warmup": 0}', "warmup is no whole number from 1 to 1e+12"),
-        ('{"step": 0, "steps": 9, "lr_factor": 0}', "lr_factor is not above 0"),
-        ('{"step": 2, "validation_perplexity": -1}', "validation_perplexity is not above 0"),
-        ("[" * 9_000, "not a JSON object"),
+        ('{"step": 2, "loss": null}', "loss = None"),
+        ('{"step": 2, "loss": NaN}', "loss = nan"),
+        ('{"step": 2, "loss": 1' + "0" * 400 + "}", "loss = 1"),
+        ('{"step": 2, "loss": 1' + "0" * 5000 + "}", "is not JSON"),
+        ('{"step": 2, "x": {"a": []}}', "x = {'a': []}"),
+        ('{"loss": 1.0}', "does not say the step"),
+        ('{"x": 1.0}', "step = None"),
+        ('{"step": -5}', "step = -5, which must be from 0 to 1,000,000,000,000"),
+        ('{"step": 1' + "0" * 30 + "}", "step = 1"),
+        ('{"step": 0, "steps": 9, "warmup": 0}', "warmup = 0, which must be from 1"),
+        ('{"step": 0, "steps": 9, "lr_factor": 0}', "lr_factor = 0, which must be from"),
+        ('{"step": 2, "validation_perplexity": -1}', "validation_perplexity = -1"),
+        ("[" * 9_000, "is not JSON"),
         ("[" * 200_000, "with 200,000 characters"),
     ],
 )
 def test_a_line_that_cannot_be_meant_is_told_from_the_others(damage: str, why: str) -> None:
     log = parse(f'{{"step": 1}}\n{damage}\n\n{{"step": 3, "loss": 1.5}}\n'.encode())
     assert list(log.records) == [{"step": 1}, {"step": 3, "loss": 1.5}]
-    assert log.wrong == {2: why}
+    assert [*log.wrong] == [2]
+    assert why in log.wrong[2]
 
 
 def test_a_log_of_anybody_is_read_up_to_a_size(tmp_path: Path) -> None:

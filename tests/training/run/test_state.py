@@ -1,13 +1,15 @@
 """States that a run may go on from, and what it goes on with."""
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import torch
 
 from training.config import Recipe, RunConfig
 from training.devices import ProcessInfo
-from training.run.state import Progress, RunIdentity, Snapshot, load_state
+from training.run.state import STATE, Progress, RunIdentity, Saver, read_state
+from training.update import Updater
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 
@@ -17,35 +19,30 @@ CONFIG = RunConfig(
 PROGRESS = Progress(step=7, epoch=1, batch=3, unlogged_tokens=20)
 
 
-def _run() -> tuple[Transformer, torch.optim.Adam]:
-    model = Transformer(CONFIG.model)
-    adam = torch.optim.Adam(model.parameters())
+def _saver(folder: Path, process: ProcessInfo) -> Saver:
+    model, here = Transformer(CONFIG.model), ProcessInfo(torch.device("cpu"))
+    updater = Updater(model, CONFIG, here)
     for parameter in model.parameters():
         parameter.grad = torch.randn_like(parameter)
-    adam.step()
-    return model, adam
+    updater.optimizer.step()
+    identity = RunIdentity(CONFIG, "the text")
+    return Saver(folder, model, mock.Mock(), updater, identity, 1, process)
 
 
-def _save(folder: Path, losses: list[float]) -> Transformer:
-    model, adam = _run()
-    Snapshot.take(PROGRESS, model, adam, losses, RunIdentity(CONFIG, "the text")).write(folder)
-    return model
-
-
-def _load(folder: Path, *, rank: int = 0, processes: int = 1, text: str = "the text") -> float:
+def _load(folder: Path, *, rank: int = 0, processes: int = 1) -> float:
     """The loss that a process goes on from."""
-    model, adam = _run()
-    loss = torch.zeros(())
-    process = ProcessInfo(torch.device("cpu"), rank, processes)
-    progress, _ = load_state(folder, model, adam, loss, RunIdentity(CONFIG, text), process)
-    assert progress == PROGRESS
-    return float(loss)
+    saver = _saver(folder, ProcessInfo(torch.device("cpu"), rank, processes))
+    saved, tensors, _ = read_state(folder / STATE)
+    saver.load_state(saved, tensors)
+    assert saved.place == PROGRESS
+    return float(saver.updater.summed_loss)
 
 
 def test_another_number_of_processes_goes_on_from_the_same_losses(tmp_path: Path) -> None:
-    _save(tmp_path / "state", [0.1, 0.2, 0.3])
+    saver = _saver(tmp_path, ProcessInfo(torch.device("cpu")))
+    saver._state(PROGRESS, [0.1, 0.2, 0.3])()
     third = [float(torch.tensor(loss)) for loss in (0.1, 0.2, 0.3)]
-    assert [_load(tmp_path / "state", rank=rank, processes=3) for rank in range(3)] == third
-    assert _load(tmp_path / "state") == pytest.approx(0.6)
-    losses = [_load(tmp_path / "state", rank=rank, processes=2) for rank in range(2)]
+    assert [_load(tmp_path, rank=rank, processes=3) for rank in range(3)] == third
+    assert _load(tmp_path) == pytest.approx(0.6)
+    losses = [_load(tmp_path, rank=rank, processes=2) for rank in range(2)]
     assert losses == [pytest.approx(0.6), 0]

@@ -144,14 +144,6 @@ def test_words_that_a_model_wrote_are_those_of_its_text(translator: Translator) 
     assert max(words) == len(text.split()) - 1 == 1
 
 
-def test_words_of_the_pieces_hold_punctuation_apart(translator: Translator) -> None:
-    trace = translator.trace("The dog, the cat.", target="Der Hund.")
-    source, target = word_numbers(translator, trace, "pieces")
-    assert (max(source), max(target)) == (5, 2)
-    source, target = word_numbers(translator, trace, "typed")
-    assert (max(source), max(target)) == (3, 1)
-
-
 # what is not there
 
 

@@ -52,21 +52,10 @@ def changed(**values: object) -> bytes:
     ("content", "sentence"),
     [
         (b"[]", r"is \[\]"),
-        (b'{"layer": 0}', "does not say head, row"),
-        (b"[" * 4_000, "is not JSON"),
-        (b" " * 5_000, "at most 4,096 can be meant"),
         (changed(layer=3), "layer = 3, but this model has layers 0 to 2"),
-        (changed(layer=True), "layer = True"),
-        (changed(layer=10**400), "layer = "),
         (changed(head=4), "head = 4, but this model has heads 0 to 3"),
         (changed(lens="alti"), "the lens 'alti' does not tell heads apart"),
-        (changed(head=None, lens="look"), "lens = 'look', which must be one of weights"),
-        (changed(row="sees"), "row = 'sees', which must be one of reads, writes"),
-        (changed(links=None), "links = None"),
-        (changed(gold=1), "gold = 1"),
-        (changed(gold={"name": "x" * 201, "sentences": 1, "aer": 1}), "gold name"),
         (changed(gold={"name": "x", "sentences": 0, "aer": 1}), "gold sentences = 0"),
-        (changed(gold={"name": "x", "sentences": 1, "aer": float("nan")}), "gold aer = nan"),
     ],
 )
 def test_damaged_settings_are_one_sentence(tmp_path: Path, content: bytes, sentence: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from transformer import KINDS, AttentionTrace, Kind, Piece
-from transformer.analysis.axes import by_pieces, by_words
+from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import measure, summarise
 from transformer.analysis.sinks import share_on_sinks, sink_tokens, without_sinks
 from transformer.text.tokenizer import with_end
@@ -101,25 +101,6 @@ def test_the_share_left_out_is_the_mean_over_the_rows_that_count(made, kind, fir
         assert shares[layer, head] == pytest.approx(expected, rel=1e-12)
     some = share_on_sinks(replace(made, cross=made.cross[:, :, :2]), "cross")
     np.testing.assert_array_equal(share_on_sinks(made, "cross", rows=2), some)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_words_are_merged_after_the_rows_are_scaled(made: AttentionTrace, kind: Kind) -> None:
-    words = {
-        "source": [[0, 1], [2], [3, 4, 5], [6], [7], [8]],
-        "written": [[0, 1], [2], [3], [4]],
-        "read": [[0], [1, 2], [3], [4]],
-    }
-    rows, columns = {
-        "encoder_self": ("source", "source"),
-        "decoder_self": ("read", "read"),
-        "cross": ("written", "source"),
-    }[kind]
-    pieces, merged = looped(made, kind), by_words(without_sinks(made), kind).weights
-    for at in np.ndindex(merged.shape):
-        layer, head, query, key = at
-        cells = [pieces[layer, head, q, k] for q in words[rows][query] for k in words[columns][key]]
-        assert merged[at] == pytest.approx(sum(cells) / len(words[rows][query]), rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -78,21 +78,6 @@ def test_each_row_is_its_sentence_and_then_padding(traces):
         assert tensor.tolist() == [ids + [0] * (longest - len(ids)) for ids in sentences]
 
 
-def test_the_tokens_stand_beside_their_ids(traces, tokenizer):
-    made = batch_traces(traces)
-    for ids, tokens in (
-        (made.source, made.source_tokens),
-        (made.target, made.decoder_tokens),
-        (made.written, made.target_tokens),
-    ):
-        assert [len(row) for row in tokens] == [ids.size(1)] * len(traces)
-        for row, names in zip(ids.tolist(), tokens, strict=True):
-            # what the model has never seen keeps its own letters
-            for token, name in zip(row, names, strict=True):
-                assert token == 1 or tokenizer.pieces_of([token])[0].text == name or token == 0
-                assert (token == 0) == (name == "<pad>")
-
-
 def test_without_a_sentence_there_is_no_batch():
     with pytest.raises(InputError, match=r"no sentence.*type one\.$"):
         batch_traces([])

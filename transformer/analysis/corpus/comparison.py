@@ -99,13 +99,9 @@ def quality_changes(
     systems: list[tuple[str, Sequence[str]]] = [("before", before), ("after", after)]
     metrics = {"BLEU": BLEU(references=texts), "chrF2": CHRF(references=texts)}
     _, scores = PairedTest(systems, metrics, texts, test_type="bs", n_samples=RESAMPLES)()
-    return {name: _change(*scores[name]) for name in metrics}
-
-
-def _change(first: Any, second: Any) -> QualityChange:
-    """Convert the results of both systems, each with the half width of its interval."""
-    before, after = (
-        Figure(result.score, result.mean - result.ci, result.mean + result.ci)
-        for result in (first, second)
-    )
-    return QualityChange(before, after, float(second.p_value))
+    changes = {}
+    for name in metrics:
+        results: Any = scores[name]
+        old, new = (Figure(s.score, s.mean - s.ci, s.mean + s.ci) for s in results)
+        changes[name] = QualityChange(old, new, float(results[1].p_value))
+    return changes

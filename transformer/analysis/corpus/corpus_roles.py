@@ -92,8 +92,7 @@ def measures_of(kind: Kind) -> frozenset[str]:
 
 def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """Find the offset with the most maxima from the sum of `offset_counts`, `[layer, head]`."""
-    offsets: npt.NDArray[np.int64] = counts.argmax(-1) - MAX_OFFSET
-    return offsets
+    return counts.argmax(-1) - MAX_OFFSET
 
 
 @check_choices
@@ -126,8 +125,7 @@ def _on_rarest(
         visible = np.tril(visible)
     seen = np.where(visible, counts, np.iinfo(np.int64).max)[first:]  # [row, key]
     rarest = (seen == seen.min(-1, keepdims=True)) & visible[first:]
-    share: Floats = rarest[np.arange(len(rarest)), best].mean(-1)
-    return share
+    return rarest[np.arange(len(rarest)), best].mean(-1)
 
 
 def _offset_counts(weights: Weights, first: int) -> npt.NDArray[np.int16]:
@@ -137,5 +135,4 @@ def _offset_counts(weights: Weights, first: int) -> npt.NDArray[np.int16]:
     offsets = is_largest.argmax(-1) - np.arange(first, first + rows)
     bins = np.arange(-MAX_OFFSET, MAX_OFFSET + 1)
     at_bin = (offsets[..., None] == bins) & has_direction[..., None]
-    counts: npt.NDArray[np.int16] = at_bin.sum(-2).astype(np.int16)
-    return counts
+    return at_bin.sum(-2).astype(np.int16)

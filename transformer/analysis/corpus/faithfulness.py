@@ -236,14 +236,12 @@ def permuted_changes(
     hooks = {f"{attention_name(kind, layer)}.hook_attn_scores": permute for layer in chosen}
     with model.hooks(hooks):
         log_probs = [_log_probs(model, trace) for _ in range(permutations)]
-    changes: Floats = np.mean(log_probs, axis=0) - trace.log_probs
-    return changes
+    return np.mean(log_probs, axis=0) - trace.log_probs
 
 
 def _log_probs(model: Transformer, trace: AttentionTrace) -> Floats:
     nothing = np.zeros((1, len(trace.source_pieces)), dtype=bool)
-    log_p: Floats = erased_log_probs(model, trace, nothing)[0]
-    return log_p
+    return erased_log_probs(model, trace, nothing)[0]
 
 
 # agreement of two rankings

@@ -5,17 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer.analysis.corpus import stored
-from transformer.analysis.corpus.stored import Figure, Report
+from transformer.analysis.corpus.stored import Figure, Report, read_report
 from transformer.analysis.lenses.names import NAMES
 from transformer.files import documents
-from transformer.files.reading import MIB
 from transformer.kinds import KINDS
 
-FORMAT = 1
 FILE = "faithfulness.json"
 COMMAND = "headlight evaluate faithfulness"
-MAX_BYTES = MIB
 CHANGES = ("uniform", "permuted")
 """Weights that were put in the place of the model's own."""
 
@@ -40,6 +36,8 @@ class LensFigures(Curves):
 class FaithfulnessReport(Report):
     """All lenses on one corpus; sentences with fewer than two words are left out."""
 
+    FORMAT, FILE, COMMAND = 1, FILE, COMMAND
+
     forced: bool  # whether the references were written, and not the model's own translations
     fractions: tuple[float, ...]  # the shares of the source words that were erased or kept
     lenses: Mapping[str, LensFigures]  # the figures of each lens, by `lenses.NAMES`
@@ -49,13 +47,12 @@ class FaithfulnessReport(Report):
 
 def to_json(report: FaithfulnessReport) -> str:
     """Format the text of `faithfulness.json`."""
-    return json.dumps({"format": FORMAT, **documents.to_json(report)}, indent=1) + "\n"
+    return json.dumps({"format": report.FORMAT, **documents.to_json(report)}, indent=1) + "\n"
 
 
 def read(folder: Path) -> FaithfulnessReport | None:
     """Read the report of a checkpoint folder; None where there is none."""
-    path = folder / FILE
-    return stored.read_report(path, FaithfulnessReport, FORMAT, _require, COMMAND, MAX_BYTES)
+    return read_report(folder, FaithfulnessReport, _require)
 
 
 def _require(report: FaithfulnessReport) -> None:

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from transformer.analysis.corpus import stored
 from transformer.analysis.corpus.corpus_roles import measures_of
-from transformer.analysis.corpus.stored import Figure, Report
+from transformer.analysis.corpus.stored import Figure, Report, read_report
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.means import AGAIN, COMMAND
@@ -16,11 +15,8 @@ from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError
 from transformer.files import documents
 from transformer.files.documents import Count
-from transformer.files.reading import MIB
 
-FORMAT = 2  # 1 counted “same word” by the letters of pieces
 FILE = "heads.json"
-MAX_BYTES = 16 * MIB
 
 
 class Example(NamedTuple):
@@ -61,6 +57,8 @@ class Curve:
 class HeadReport(Report):
     """All heads of one model."""
 
+    FORMAT, FILE, COMMAND = 2, FILE, COMMAND  # 1 counted “same word” by the letters of pieces
+
     bleu_sentences: Count  # the number of pairs that were translated, for BLEU and the curves
     loss: Figure  # nats for each piece with all heads
     bleu: Figure  # the BLEU with all heads, greedy
@@ -74,7 +72,7 @@ class HeadReport(Report):
 
 def to_json(report: HeadReport) -> str:
     """Format the text of `heads.json`."""
-    values = {"format": FORMAT, **documents.to_json(report)}
+    values = {"format": report.FORMAT, **documents.to_json(report)}
     lines = json.dumps(values, ensure_ascii=False).replace('{"head": ', '\n{"head": ')
     return lines.replace('"curves": ', '\n"curves": ') + "\n"
 
@@ -84,7 +82,13 @@ def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
     expected = all_heads(config)
 
     def require(report: HeadReport) -> None:
-        _require_complete(report)
+        for figures in report.heads:
+            if figures.measures.keys() != measures_of(figures.place.kind) | IMPORTANCE.keys():
+                raise ValueError("a head has other measures")
+        for curve in report.curves.values():
+            removed = [point.removed for point in curve.points]
+            if (min(removed), max(removed)) != (0, len(curve.order)):
+                raise ValueError("a curve does not go from no head to all")
         orders = [sorted(curve.order) for curve in report.curves.values()]
         if [figures.place for figures in report.heads] != expected or any(
             order != sorted(expected) for order in orders
@@ -93,15 +97,4 @@ def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
                 f"{folder / FILE} does not list the {len(expected)} heads of this model: {AGAIN}"
             )
 
-    return stored.read_report(folder / FILE, HeadReport, FORMAT, require, COMMAND, MAX_BYTES)
-
-
-def _require_complete(report: HeadReport) -> None:
-    """Raise ValueError unless each head has its measures, and each curve goes to its end."""
-    for figures in report.heads:
-        if figures.measures.keys() != measures_of(figures.place.kind) | IMPORTANCE.keys():
-            raise ValueError("a head has other measures")
-    for curve in report.curves.values():
-        removed = [point.removed for point in curve.points]
-        if (min(removed), max(removed)) != (0, len(curve.order)):
-            raise ValueError("a curve does not go from no head to all")
+    return read_report(folder, HeadReport, require)

@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.corpus_roles import (
-    SentenceMeasures,
     corpus_role,
     measure_sentence,
     most_frequent_offsets,
@@ -37,8 +36,9 @@ class SentenceHeads:
 
     counts: tuple[int, ...]  # heads of each layer; the arrays may have room for more
     rows: int  # the number of rows that count
-    measures: SentenceMeasures  # the measures of all heads, for their roles
-    values: Mapping[str, Floats]  # means over these rows by `MEASURES`, `[layer, head]`
+    # means over these rows by `MEASURES`, and by `corpus_roles.MEASURES` for roles, `[layer, head]`
+    values: Mapping[str, Floats]
+    offset_counts: npt.NDArray[np.int16]  # of `SentenceMeasures`
     profile: Floats  # `[layer, head, 2 · REACH + 3]`, as `offset_profile` gives it
 
     @property
@@ -68,17 +68,17 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     counts = tuple(axes.existing_heads.sum(-1).tolist())
     # how often a token stands in all sentences is not known yet
     measures = measure_sentence(given, kind, [0] * len(axes.labels.keys))
-    values = {
-        name: measures.values[name] if name in measures.values else measure(axes, kind, name)
-        for name in SENTENCE_MEASURES
-    }
+    values = {**measures.values}
+    for name in SENTENCE_MEASURES:  # in one order, by which the sums are held
+        if name not in values:
+            values[name] = measure(axes, kind, name)
     first = first_row(axes, kind)
     values[UNLIKE] = _unlike_others(axes, counts, first)
     return SentenceHeads(
         counts=counts,
         rows=len(axes.labels.queries) - first,
-        measures=measures,
         values=values,
+        offset_counts=measures.offset_counts,
         profile=offset_profile(axes, kind),
     )
 
@@ -126,56 +126,48 @@ class CorpusSummary:
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
         self.counts: tuple[int, ...] = ()
+        self._names: list[str] = []
         self._rows = 0
-        # sums over the rows of each measure, and of its square: `[2, layer, head]`
-        self._sums: dict[str, Floats] = {}
-        self._profile: Floats = np.zeros(())  # likewise, `[2, layer, head, 2 · REACH + 3]`
+        # over the rows, of each measure and each part of the profile and of its square:
+        # `[2, layer, head, number]`
+        self._sums: Floats = np.zeros(())
         self._offsets: npt.NDArray[np.int64] = np.zeros((), np.int64)
 
     def add(self, heads: SentenceHeads) -> None:
         """Count one sentence; other heads than before raise ValueError."""
         if heads.counts != (self.counts or heads.counts):
             raise ValueError(f"heads {heads.counts} after {self.counts}")
-        self.counts = heads.counts
+        values = np.stack([*heads.values.values()], -1)
+        values = np.concatenate([values, heads.profile], -1)  # [layer, head, number]
+        self.counts, self._names = heads.counts, [*heads.values]
         self._rows += heads.rows
-        for name, value in {**heads.measures.values, **heads.values}.items():
-            self._sums[name] = self._sums.get(name, 0) + heads.rows * np.stack([value, value**2])
-        profile = np.stack([heads.profile, heads.profile**2])
-        self._profile = self._profile + heads.rows * profile
-        self._offsets = self._offsets + heads.measures.offset_counts
+        self._sums = self._sums + heads.rows * np.stack([values, values**2])
+        self._offsets = self._offsets + heads.offset_counts
 
     def heads(self) -> list[HeadSummary]:
         """Summarise each head, by layer and number; none before the first sentence."""
         if not self.counts:
             return []
-        moments = {name: self._moments(sums) for name, sums in self._sums.items()}
-        profile, variance = self._moments(self._profile)
-        varies = variance.sum(-1) ** 0.5
-        offsets = most_frequent_offsets(self._offsets)
+        mean, square = self._sums / self._rows
+        variance = np.maximum(square - mean**2, 0)
+        offsets, count = most_frequent_offsets(self._offsets), len(self._names)
         at_best = self._offsets.max(-1) / self._rows
         summaries = []
         for at in _places(self.counts):
-            means = {name: float(mean[at]) for name, (mean, _) in moments.items()}
-            means |= {"positional": float(at_best[at]), "rare word": 0.0}
+            means = dict(zip(self._names, mean[at].tolist(), strict=False))
+            deviations = dict(zip(self._names, (variance[at] ** 0.5).tolist(), strict=False))
+            known = means | {"positional": float(at_best[at]), "rare word": 0.0}
             summaries.append(
                 HeadSummary(
                     place=Head(self.kind, *at),
-                    role=corpus_role(means, self.kind, int(offsets[at])),
-                    values={
-                        name: (means[name], float(moments[name][1][at]) ** 0.5) for name in MEASURES
-                    },
-                    profile=profile[at],
-                    varies=float(varies[at]),
+                    role=corpus_role(known, self.kind, int(offsets[at])),
+                    values={name: (means[name], deviations[name]) for name in MEASURES},
+                    profile=mean[at][count:],
+                    varies=float(variance[at][count:].sum() ** 0.5),
                 )
             )
         return summaries
 
-    def _moments(self, sums: Floats) -> Floats:
-        """Return mean and variance, `[2, ...]`."""
-        mean, square = sums / self._rows
-        return np.stack([mean, np.maximum(square - mean**2, 0)])
-
 
 def _places(counts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """List layer and head of each, both from 0."""
     return ((layer, head) for layer, count in enumerate(counts) for head in range(count))

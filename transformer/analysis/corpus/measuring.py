@@ -92,24 +92,12 @@ def measure_lines(
     translator.model.require_no_dropout()
     heads = len(all_heads(translator.model.config)) if costs else 0
     passes: dict[Part, int] = {"translate": int(targets is None), "measure": 1, "costs": heads}
-    ids_by_line, written, left_out = _read(translator, lines, targets)
-    step = steps(progress, [*map(len, ids_by_line.values())], passes)
+    pairs, left_out = read_pairs(translator, lines, targets, references)
+    step = steps(progress, [len(pair.source_ids) for pair in pairs], passes)
     if targets is None:
-        numbers = list(ids_by_line)
-        by_row = best_translations(translator, [*ids_by_line.values()], step)
-        written = {numbers[row]: best for row, best in by_row}
-    decode = translator.target_tokenizer.decode
-    pairs = [
-        LinePair(
-            number,
-            lines[number - 1],
-            decode(list(written[number])) if targets is None else targets[number - 1],
-            ids,
-            written[number],
-            "" if references is None else references[number - 1],
-        )
-        for number, ids in ids_by_line.items()
-    ]
+        decode = translator.target_tokenizer.decode
+        for row, best in best_translations(translator, [pair.source_ids for pair in pairs], step):
+            pairs[row] = pairs[row]._replace(target=decode(list(best)), target_ids=best)
     if not pairs:
         first = f" Line {left_out[0].number:,}: {left_out[0].reason}" if left_out else ""
         raise InputError(f"No line can be measured: give sentences, one a line.{first}")
@@ -117,6 +105,29 @@ def measure_lines(
     return measure_pairs(
         translator, pairs, left_out, gold=links, costs=costs, sources=sources, step=step
     )
+
+
+def read_pairs(
+    translator: Translator,
+    lines: Sequence[str],
+    targets: Sequence[str] | None,
+    references: Sequence[str] | None = None,
+) -> tuple[list[LinePair], list[LeftOut]]:
+    """Read lines with their translations, if there are any; what cannot be read is left out."""
+    pairs: list[LinePair] = []
+    left_out: list[LeftOut] = []
+    for number, line in enumerate(lines, start=1):
+        target = "" if targets is None else targets[number - 1]
+        reference = "" if references is None else references[number - 1]
+        try:
+            pieces = translator.reader.text(line)
+            written = [] if targets is None else translator.reader.text(target, "translation")
+        except InputError as error:
+            left_out.append(LeftOut(number, str(error)))
+        else:
+            source_ids, ids = (tuple(piece.id for piece in side) for side in (pieces, written))
+            pairs.append(LinePair(number, line, target, source_ids, ids, reference))
+    return pairs, left_out
 
 
 def measure_pairs(
@@ -250,30 +261,7 @@ def alignment_errors(
     )
 
 
-def _read(
-    translator: Translator,
-    lines: Sequence[str],
-    targets: Sequence[str] | None,
-) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int, ...]], list[LeftOut]]:
-    """Read the token ids of lines and of their translations, if given, by the line's number."""
-    sources: dict[int, tuple[int, ...]] = {}
-    written: dict[int, tuple[int, ...]] = {}
-    left_out: list[LeftOut] = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            pieces = translator.reader.text(line)
-            if targets is not None:
-                target = translator.reader.text(targets[number - 1], "translation")
-                written[number] = tuple(piece.id for piece in target)
-        except InputError as error:
-            left_out.append(LeftOut(number, str(error)))
-        else:
-            sources[number] = tuple(piece.id for piece in pieces)
-    return sources, written, left_out
-
-
 def _links(pairs: Sequence[LinePair], gold: Sequence[str]) -> dict[int, GoldLinks]:
-    """Read the links of each pair, by the number of its line."""
     links = {}
     for pair in pairs:
         words = [len(side.split()) for side in (pair.source, pair.target)]

@@ -80,8 +80,7 @@ def batches_of(
 @torch.inference_mode()
 def losses_of(model: Transformer, batch: ForcedPair) -> Floats:
     """Compute -log P of each translation of a batch, `[sentence]`, in nats."""
-    losses: Floats = sentence_losses(model, *batch).double().cpu().numpy()
-    return losses
+    return sentence_losses(model, *batch).double().cpu().numpy()
 
 
 def translations(translator: Translator, pairs: Sequence[LinePair], step: Step) -> list[str]:

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from operator import ge
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import safetensors.numpy
@@ -23,8 +23,8 @@ from transformer.analysis.corpus.measuring import trace_of
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.config import BOS, PAD
-from transformer.errors import InputError, quoted
-from transformer.files.documents import from_json
+from transformer.errors import InputError
+from transformer.files.documents import from_json, parse_json
 from transformer.files.reading import MIB
 from transformer.kinds import KINDS
 from transformer.translator import Translator
@@ -47,13 +47,24 @@ NATS = 0.01
 DAMAGED = "This is no file of measured lines, or a part of it is missing: write it again."
 
 
-class _Plain(NamedTuple):
-    """The text of a line in the file."""
+class LineText(NamedTuple):
+    """The text of a line."""
 
     number: int
     source: str
     target: str
     reference: str
+
+
+@dataclass(frozen=True)
+class Header:
+    """All of a file but its arrays."""
+
+    format: int
+    checksum: str
+    heads: tuple[Head, ...]
+    pairs: tuple[LineText, ...]
+    left_out: tuple[LeftOut, ...]
 
 
 def to_bytes(lines: MeasuredLines) -> bytes:
@@ -68,14 +79,11 @@ def to_bytes(lines: MeasuredLines) -> bytes:
         ids = [getattr(pair, f"{side}_ids") for pair in lines.pairs]
         arrays[f"{side}/ids"] = np.array([token for row in ids for token in row], np.int32)
         arrays[f"{side}/lengths"] = np.array([len(row) for row in ids], np.int32)
-    texts = {
-        "format": FORMAT,
-        "checksum": lines.checksum,
-        "heads": lines.heads,
-        "pairs": [[getattr(pair, name) for name in _Plain._fields] for pair in lines.pairs],
-        "left_out": lines.left_out,
-    }
-    metadata = {"headlight": json.dumps(texts, ensure_ascii=False)}
+    texts = tuple(
+        LineText(pair.number, pair.source, pair.target, pair.reference) for pair in lines.pairs
+    )
+    header = asdict(Header(FORMAT, lines.checksum, lines.heads, texts, lines.left_out))
+    metadata = {"headlight": json.dumps(header, ensure_ascii=False)}
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     return safetensors.numpy.save(contiguous, metadata)
 
@@ -89,32 +97,38 @@ def from_bytes(content: bytes, translator: Translator) -> MeasuredLines:
             "lines again."
         )
     config = translator.model.config
-    sizes = config.source_vocab_size or config.vocab_size, config.vocab_size
-    largest = [
-        max(max(getattr(pair, side)) for pair in lines.pairs)
-        for side in ("source_ids", "target_ids")
-    ]
-    longest = max(len(ids) for pair in lines.pairs for ids in (pair.source_ids, pair.target_ids))
-    is_possible = lines.heads == tuple(all_heads(config)) and longest <= config.max_length
-    if not is_possible or any(map(ge, largest, sizes)):
+    source_size, size = config.source_vocab_size or config.vocab_size, config.vocab_size
+    if lines.heads != tuple(all_heads(config)) or any(
+        max(len(pair.source_ids), len(pair.target_ids)) > config.max_length
+        or max(pair.source_ids) >= source_size
+        or max(pair.target_ids) >= size
+        for pair in lines.pairs
+    ):
         raise InputError(DAMAGED)
-    _require_same(translator, lines)
+    count = len(lines)
+    for row in {int(n) for n in np.linspace(0, count - 1, min(count, MEASURED_AGAIN))}:
+        scored = float(trace_of(translator, lines.pairs[row]).log_probs.mean())
+        stored = float(lines.sentence_values[LOG_P][row])
+        if not abs(scored - stored) <= NATS:
+            raise InputError(
+                f"Line {lines.pairs[row].number:,} has log p {stored:.3f} per subword in the file, "
+                f"and {scored:.3f} by this model: measure the lines again."
+            )
     return lines
 
 
 def read_unchecked(content: bytes) -> MeasuredLines:
     """Read measured lines of any model, which nothing shows to be its own."""
     try:
-        texts = json.loads(_metadata(content)["headlight"])
-        if texts["format"] != FORMAT:
-            raise InputError(
-                f"The file has format {quoted(texts['format'])}, and this version reads {FORMAT}: "
-                f"measure the lines again."
-            )
-        return _lines(texts, safetensors.numpy.load(content))
-    except (SafetensorError, ValueError, KeyError, TypeError, IndexError, RecursionError,
-            OverflowError) as error:  # fmt: skip
+        header: Header = from_json(Header, parse_json(_metadata(content)["headlight"]))
+        if header.format == FORMAT:
+            return _lines(header, safetensors.numpy.load(content))
+    except (SafetensorError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise InputError(DAMAGED) from error
+    raise InputError(
+        f"The file has format {header.format}, and this version reads {FORMAT}: measure the lines "
+        f"again."
+    )
 
 
 def _metadata(content: bytes) -> Mapping[str, str]:
@@ -122,24 +136,21 @@ def _metadata(content: bytes) -> Mapping[str, str]:
     header = content[8 : 8 + min(size, MAX_TEXT_BYTES)]
     if len(header) < size or sum(map(header.count, (b",", b"[", b"{"))) > MAX_MARKS:
         raise ValueError("a header that has no end, or too many values")
-    metadata: Mapping[str, str] = json.loads(header)["__metadata__"]
-    return metadata
+    return parse_json(header)["__metadata__"]
 
 
-def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> MeasuredLines:
+def _lines(header: Header, arrays: Mapping[str, np.ndarray]) -> MeasuredLines:
     """Make measured lines of the parts of a file, or raise ValueError, KeyError or TypeError."""
-    heads = from_json(tuple[Head, ...], texts["heads"])
+    heads = header.heads
     if len(set(heads)) < len(heads) or any(min(head[1:]) < 0 for head in heads):
         raise ValueError("no heads of a model")
-    plain = from_json(tuple[_Plain, ...], texts["pairs"])
-    left_out = from_json(tuple[LeftOut, ...], texts["left_out"])
-    count, numbers = len(plain), {line.number for line in plain}
+    count, numbers = len(header.pairs), {line.number for line in header.pairs}
     if not 1 <= min(numbers, default=0) <= max(numbers) <= MAX_NUMBER or len(numbers) < count:
         raise ValueError("no lines of a text")
     ids = {side: _split(arrays, side, count) for side in ("source", "target")}
     pairs = [
-        LinePair(line.number, line.source, line.target, *tokens, reference=line.reference)
-        for line, tokens in zip(plain, zip(ids["source"], ids["target"], strict=True), strict=True)
+        LinePair(line.number, line.source, line.target, source, target, line.reference)
+        for line, source, target in zip(header.pairs, ids["source"], ids["target"], strict=True)
     ]
     head_values = {
         name: _array(arrays[f"head/{name}"], (count, len(heads)), np.float32)
@@ -147,9 +158,9 @@ def _lines(texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Measur
         if f"head/{name}" in arrays
     }
     lines = MeasuredLines(
-        checksum=from_json(str, texts["checksum"]),
+        checksum=header.checksum,
         pairs=tuple(pairs),
-        left_out=left_out,
+        left_out=header.left_out,
         heads=heads,
         rows={kind: _array(arrays[f"rows/{kind}"], (count,), np.float64) for kind in KINDS},
         head_values=head_values,
@@ -186,16 +197,3 @@ def _split(arrays: Mapping[str, np.ndarray], side: str, count: int) -> list[tupl
     if ids.min(initial=BOS) <= PAD:
         raise ValueError("a token that no sentence has")
     return [tuple(part.tolist()) for part in np.split(ids, np.cumsum(lengths)[:-1])]
-
-
-def _require_same(translator: Translator, lines: MeasuredLines) -> None:
-    """Score a few lines once more."""
-    count = len(lines)
-    for row in {int(n) for n in np.linspace(0, count - 1, min(count, MEASURED_AGAIN))}:
-        scored = float(trace_of(translator, lines.pairs[row]).log_probs.mean())
-        stored = float(lines.sentence_values[LOG_P][row])
-        if not abs(scored - stored) <= NATS:
-            raise InputError(
-                f"Line {lines.pairs[row].number:,} has log p {stored:.3f} per subword in the file, "
-                f"and {scored:.3f} by this model: measure the lines again."
-            )

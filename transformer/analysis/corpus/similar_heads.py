@@ -43,8 +43,7 @@ def _standardised(table: Floats) -> Floats:
     centred = table - table.mean(0)
     deviations = table.std(0)
     differ = deviations > 1e-12
-    scaled: Floats = np.divide(centred, deviations, out=np.zeros_like(centred), where=differ)
-    return scaled
+    return np.divide(centred, deviations, out=np.zeros_like(centred), where=differ)
 
 
 def _nearest(

@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from transformer.checkpoints.checkpoint import MANIFEST, MAX_JSON_BYTES, WEIGHTS
 from transformer.checkpoints.marian import is_marian
 from transformer.checkpoints.marian.weights import MAX_BYTES, weights_file
-from transformer.errors import CheckpointError, unreadable
+from transformer.errors import CheckpointError, reading
 from transformer.files.documents import Count, from_json, parse_json
-from transformer.files.reading import read_bytes, sha256_of
+from transformer.files.reading import MIB, read_bytes, sha256_of
+
+MAX_REPORT_BYTES = 16 * MIB
 
 
 class Figure(NamedTuple):
@@ -25,6 +27,10 @@ class Figure(NamedTuple):
 class Report:
     """Figures of one checkpoint."""
 
+    FORMAT: ClassVar[int]  # the only one that is read
+    FILE: ClassVar[str]
+    COMMAND: ClassVar[str]  # which writes such a file
+
     weights: str  # SHA-256 of the weights that were measured
     sentences: Count  # the number of sentences that were measured
     left_out: Count  # those that could not be, such as empty or too long ones
@@ -34,34 +40,23 @@ AnyReport = TypeVar("AnyReport", bound=Report)
 
 
 def read_report(
-    path: Path,
-    form: type[AnyReport],
-    version: int,
-    require: Callable[[AnyReport], None],
-    measure: str,
-    at_most: int,
+    folder: Path, form: type[AnyReport], require: Callable[[AnyReport], None]
 ) -> AnyReport | None:
-    """Read the report beside a checkpoint; None where there is none.
-
-    `version` is the only format that is read, `require` raises ValueError on what cannot be used,
-    `measure` is the command that writes such a file, and `at_most` the bytes that it may have.
-    """
+    """Read the report beside a checkpoint, if any; `require` raises ValueError on what is wrong."""
+    path, again = folder / form.FILE, f"run {form.COMMAND} again."
     if not path.exists():
         return None
     try:
-        values = parse_json(read_bytes(path, at_most))
+        with reading(path):
+            values = parse_json(read_bytes(path, MAX_REPORT_BYTES))
         report: AnyReport = from_json(form, values)
-        if values.get("format") != version:
+        if values.get("format") != form.FORMAT:
             raise ValueError("another format")
         require(report)
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
     except (ValueError, KeyError) as error:
-        raise CheckpointError(
-            f"{path} is no report that this version wrote: run {measure} again."
-        ) from error
-    if checksum_of_weights(path.parent) != report.weights:
-        raise CheckpointError(f"{path} was measured on other weights: run {measure} again.")
+        raise CheckpointError(f"{path} is no report that this version wrote: {again}") from error
+    if checksum_of_weights(folder) != report.weights:
+        raise CheckpointError(f"{path} was measured on other weights: {again}")
     return report
 
 

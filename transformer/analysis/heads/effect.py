@@ -7,7 +7,7 @@ from typing import Unpack
 
 import numpy as np
 
-from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.heads.head import require_heads
 from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.removal import Removal, Rows, patched, pattern_removal, removed
 from transformer.analysis.teacher_forcing import forced_pair
@@ -51,7 +51,16 @@ def effect(
     for removal in removals:
         require_fitting(removal, trace, donor)
     heads = [removal.place for removal in removals if removal.how == "z"]
-    others = [_resolved(removal, trace, donor) for removal in removals if removal.how != "z"]
+    others = []
+    for removal in removals:
+        place = removal.place
+        if removal.how == "rows":
+            painted = painted_map(removal.rows, trace.weights(place.kind)[place[1:]])
+            others.append(pattern_removal(place, painted))
+        elif removal.how == "weights" and donor is not None:
+            others.append(pattern_removal(place, donor.weights(place.kind)[place[1:]]))
+        elif removal.how != "z":
+            others.append(removal)
     patches: AbstractContextManager[None] = nullcontext()
     if donor is not None and heads:
         patches = patched(translator.model, donor, heads)
@@ -125,19 +134,4 @@ def painted_map(rows: Rows, weights: Weights) -> Weights:
     for row, keys in rows:
         weights[row] = 0
         weights[row, list(keys)] = 1 / len(keys)
-    return weights
-
-
-def _resolved(removal: Removal, trace: AttentionTrace, donor: AttentionTrace | None) -> Removal:
-    """Replace by a pattern where the weights come from a sentence."""
-    place = removal.place
-    if removal.how == "rows":
-        return pattern_removal(place, painted_map(removal.rows, _map(trace, place)))
-    if removal.how == "weights" and donor is not None:
-        return pattern_removal(place, _map(donor, place))
-    return removal
-
-
-def _map(trace: AttentionTrace, place: Head) -> Weights:
-    weights: Weights = trace.weights(place.kind)[place.layer, place.head]
     return weights

@@ -80,8 +80,7 @@ def gradient_importance(
 def normalised_by_layer(importance: Floats) -> Floats:
     """Divide by the l2 norm over the heads of each layer, `[..., layer, head]` (Michel, §4.1)."""
     norm = np.linalg.norm(importance, axis=-1, keepdims=True)
-    scaled: Floats = np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
-    return scaled
+    return np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
 
 
 @torch.inference_mode()

@@ -1,7 +1,9 @@
 """Mean output of every head over a corpus, stored beside a checkpoint."""
 
 import math
+from collections.abc import Collection
 from pathlib import Path
+from typing import TypeVar
 
 import safetensors
 import safetensors.torch
@@ -12,6 +14,8 @@ from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, reading
 from transformer.files.reading import read_bytes
 from transformer.kinds import KINDS, Kind
+
+T = TypeVar("T", bound=str)
 
 FILE = "head_means.safetensors"
 COMMAND = "headlight evaluate heads"
@@ -26,20 +30,26 @@ def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | 
         return None
     stacks = {kind: config.stack(kind) for kind in KINDS}
     shapes = {kind: (stack.N, stack.h, stack.d_v) for kind, stack in stacks.items()}
-    try:
-        most = MAX_HEADER_BYTES + 4 * sum(map(math.prod, shapes.values()))
-        with reading(path):
-            stored = safetensors.torch.load(read_bytes(path, most))
-    except (safetensors.SafetensorError, ValueError, KeyError, RuntimeError) as error:
-        raise CheckpointError(f"{path} is not a safetensors file: {AGAIN}") from error
-    if set(stored) != set(KINDS):
-        raise CheckpointError(f"{path} does not hold {', '.join(KINDS)}: {AGAIN}")
-    means: dict[Kind, Tensor] = {kind: stored[kind] for kind in KINDS}
+    most = MAX_HEADER_BYTES + 4 * sum(map(math.prod, shapes.values()))
+    means = read_tables(path, KINDS, most, AGAIN)
     for kind, values in means.items():
-        if values.dtype != torch.float32 or tuple(values.shape) != shapes[kind]:
+        if tuple(values.shape) != shapes[kind]:
             raise CheckpointError(
-                f"{path}: '{kind}' is no float32 tensor of shape {list(shapes[kind])}: {AGAIN}"
+                f"{path}: '{kind}' has not the shape {list(shapes[kind])}: {AGAIN}"
             )
-        if not bool(values.isfinite().all()):
-            raise CheckpointError(f"{path}: '{kind}' holds what is no number: {AGAIN}")
     return means
+
+
+def read_tables(path: Path, names: Collection[T], most: int, advice: str) -> dict[T, Tensor]:
+    """Read tensors of these names, float32 and finite, from a file of at most so many bytes."""
+    try:
+        with reading(path):
+            tensors = safetensors.torch.load(read_bytes(path, most))
+    except (safetensors.SafetensorError, ValueError, KeyError, RuntimeError) as error:
+        raise CheckpointError(f"{path} is not a safetensors file: {advice}") from error
+    if missing := [name for name in names if name not in tensors]:
+        raise CheckpointError(f"{path} lacks the table '{missing[0]}': {advice}")
+    for name in names:
+        if tensors[name].dtype != torch.float32 or not tensors[name].isfinite().all():
+            raise CheckpointError(f"{path}: '{name}' is no table of finite float32: {advice}")
+    return {name: tensors[name] for name in names}

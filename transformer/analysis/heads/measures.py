@@ -27,8 +27,7 @@ def entropy(weights: Floats) -> Floats:
     """Compute -Σ p log2 p of each row, in bits: `[..., key]` to `[...]`."""
     # 0 · log 0 counts as 0: a masked key adds nothing
     log_p = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
-    bits: Floats = -(weights * log_p).sum(-1)
-    return bits
+    return -(weights * log_p).sum(-1)
 
 
 def in_shares(axes: LabelledWeights, *, fill: bool = True) -> LabelledWeights:
@@ -68,8 +67,7 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
 def _row_mean(values: Floats, weights: Floats) -> Floats:
     """Average over the rows that have weight: `[..., query]` to `[...]`; 0 where none has any."""
     rows = weights.any(-1)
-    mean: Floats = (values * rows).sum(-1) / np.maximum(rows.sum(-1), 1)
-    return mean
+    return (values * rows).sum(-1) / np.maximum(rows.sum(-1), 1)
 
 
 @dataclass(frozen=True)
@@ -115,14 +113,12 @@ def _distances(weights: Floats, first: int) -> Floats:
 
 def _offset(weights: Floats, first: int) -> Floats:
     """Average the distance of what each row looks at: `[..., query, key]` to `[..., query]`."""
-    offset: Floats = (weights * _distances(weights, first)).sum(-1)
-    return offset
+    return (weights * _distances(weights, first)).sum(-1)
 
 
 def _confidence(weights: Floats, axes: LabelledWeights) -> Floats:
     end = np.array([key in axes.special.ends for key in axes.labels.keys])
-    largest: Floats = np.where(end, 0, weights).max(-1)
-    return largest
+    return np.where(end, 0, weights).max(-1)
 
 
 def _diagonal(weights: Floats, axes: LabelledWeights, first: int) -> Floats:
@@ -130,8 +126,7 @@ def _diagonal(weights: Floats, axes: LabelledWeights, first: int) -> Floats:
     # the middle of a row's square, measured along the keys
     middle = (np.arange(first, queries) + 0.5) * keys / (axes.all_queries or queries) - 0.5
     distance = np.abs(np.arange(keys) - middle[:, None])  # [query, key]
-    mean: Floats = (weights * distance).sum(-1)
-    return mean
+    return (weights * distance).sum(-1)
 
 
 # each takes [head, query, key], the labels and the first row, and gives [head, query]
@@ -145,8 +140,7 @@ _MEASURES: dict[str, Callable[[Floats, LabelledWeights, int], Floats]] = {
 
 def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> Floats:
     """Compute the total variation of each row, ½ Σ_j |p_j − q_j|; 1 is no key in common."""
-    distance: Floats = np.abs(first.astype(np.float64) - second).sum(-1) / 2
-    return distance
+    return np.abs(first.astype(np.float64) - second).sum(-1) / 2
 
 
 def total_variation(

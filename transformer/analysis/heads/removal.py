@@ -5,18 +5,21 @@ different heads of one model never meet.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.heads.means import COMMAND, read_means
 from transformer.analysis.teacher_forcing import forced_pair, values_at
 from transformer.choices import check_choices
 from transformer.errors import InputError, quoted
@@ -74,8 +77,8 @@ class Removal:
     shape: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
-        numbers: tuple[tuple[str, object], ...] = (("layer", self.layer), ("head", self.head))
-        for name, value in numbers:
+        place: tuple[tuple[str, object], ...] = (("layer", self.layer), ("head", self.head))
+        for name, value in place:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(f"A {name} counts from 0, and {quoted(value)} is no such number.")
         if (self.pattern is None) == (self.how == "pattern"):
@@ -163,10 +166,10 @@ def removed(
     transformer = model.model if isinstance(model, Translator) else model
     require_heads(transformer, [removal.place for removal in removals])
     to_mean = {removal.kind for removal in removals if removal.how == "mean"}
-    if to_mean and means is None:
-        means = _stored_means(model)
+    if to_mean and means is None and isinstance(model, Translator):
+        means = read_means(model.folder, transformer.config)
     for kind in to_mean:
-        _require_means(transformer, means or {}, kind)
+        _require_means(transformer, means, kind)
     with _installed(transformer, _hooks(transformer, removals, means or {})):
         yield
 
@@ -175,178 +178,122 @@ def removed(
 def patched(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) -> Iterator[None]:
     """Give heads the output z, `[query, d_v]`, that they have on another sentence, row by row."""
     require_heads(model, heads)
-    with _installed(model, _patches(model, donor, heads)):
+    layers: dict[tuple[Kind, int], list[int]] = defaultdict(list)
+    for head in heads:
+        layers[head.kind, head.layer].append(head.head)
+    points = {f"{attention_name(*layer)}.hook_z": layer for layer in layers}
+    with torch.no_grad():
+        _, cache = values_at(model, forced_pair(model, donor), points)
+    hooks: list[tuple[str, Hook]] = [(_POSITION_POINT, _set_position)]
+    for name, (kind, layer) in points.items():
+        numbers = layers[kind, layer]
+        hooks.append((name, _edit(numbers, partial(_z_of_donor, kind, cache[name][0, numbers]))))
+    with _installed(model, hooks):
         yield
 
 
 @contextmanager
-def _installed(model: Transformer, hooks: Mapping[str, Hook]) -> Iterator[None]:
-    """Install these hooks; those on a decoder's weights and outputs may call `_first_row`."""
+def _installed(model: Transformer, hooks: Iterable[tuple[str, Hook]]) -> Iterator[None]:
+    """Install these hooks; those on a decoder's weights and outputs may call `_replaced_rows`."""
     token = _first_query.set(0)
     try:
-        with model.hooks(hooks):
+        with ExitStack() as stack:
+            for point, hook in hooks:
+                stack.enter_context(model.hooks({point: hook}))
             yield
     finally:
         _first_query.reset(token)
 
 
-def _note_position(scores: Tensor, _name: str) -> None:
-    """Note the position of the first query: the keys are all positions so far."""
+def _set_position(scores: Tensor, _name: str) -> None:
+    """Remember the position of the first query: the keys are all positions so far."""
     _first_query.set(scores.size(-1) - scores.size(-2))
-
-
-def _first_row(kind: Kind) -> int:
-    """Return the first query's position: a step over a cache has one, the encoder always all."""
-    return 0 if kind == "encoder_self" else _first_query.get()
 
 
 def _hooks(
     model: Transformer, removals: Sequence[Removal], means: Mapping[Kind, Tensor]
-) -> dict[str, Hook]:
-    """Return one hook for each point that is edited."""
-    groups: dict[tuple[Replacement, Kind, int], list[Removal]] = defaultdict(list)
-    for removal in removals:
-        groups[removal.how, removal.kind, removal.layer].append(removal)
-    hooks: dict[str, Hook] = {}
-    for (replacement, kind, layer), group in groups.items():
-        name = attention_name(kind, layer)
+) -> Iterator[tuple[str, Hook]]:
+    key = attrgetter("how", "kind", "layer")
+    for (how, kind, layer), same in groupby(sorted(removals, key=key), key):
+        name, group = attention_name(kind, layer), list(same)
         heads = [removal.head for removal in group]
-        match replacement:
-            case "uniform":
-                _add(hooks, f"{name}.hook_attn_scores", _level(heads))
+        match how:
             case "zero":
-                _add(hooks, f"{name}.hook_z", Silence(tuple(heads)))
+                yield f"{name}.hook_z", Silence(tuple(heads))
+            case "uniform":
+                yield (
+                    f"{name}.hook_attn_scores",
+                    _edit(heads, lambda scores: scores.masked_fill(~scores.isneginf(), 0)),
+                )
             case "mean":
-                _add(hooks, f"{name}.hook_z", _set_z(heads, means[kind][layer, heads]))
+                mean = means[kind][layer, heads][:, None]  # [head, 1, d_v]
+                yield f"{name}.hook_z", _edit(heads, mean.to)
             case "pattern":
-                rows = {r.head: torch.tensor(r.pattern, device=model.device) for r in group}
-                _add(hooks, f"{name}.hook_pattern", _set_pattern(kind, rows))
                 if kind != "encoder_self":
-                    hooks[_POSITION_POINT] = _both(_note_position, hooks.get(_POSITION_POINT))
+                    yield _POSITION_POINT, _set_position
+                for removal in group:
+                    pattern = torch.tensor(removal.pattern, device=model.device)
+                    edit = partial(_painted, kind, pattern)
+                    yield f"{name}.hook_pattern", _edit([removal.head], edit)
             case _:
                 raise InputError(
-                    f"{group[0].place.title} is replaced by “{replacement}”, which depends on a "
+                    f"{group[0].place.title} is replaced by “{how}”, which depends on a "
                     f"sentence: use transformer.analysis.heads.effect."
                 )
-    return hooks
 
 
-@torch.no_grad()
-def _patches(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) -> dict[str, Hook]:
-    groups: dict[tuple[Kind, int], list[int]] = defaultdict(list)
-    for head in heads:
-        groups[head.kind, head.layer].append(head.head)
-    names = {f"{attention_name(*layer)}.hook_z": layer for layer in groups}
-    _, cache = values_at(model, forced_pair(model, donor), names)
-    hooks: dict[str, Hook] = {}
-    for name, (kind, layer) in names.items():
-        numbers = groups[kind, layer]
-        _add(hooks, name, _set_z_rows(kind, numbers, cache[name][0, numbers]))
-    if any(head.kind != "encoder_self" for head in heads):
-        _add(hooks, _POSITION_POINT, _note_position)
-    return hooks
+def _edit(heads: Sequence[int], edit: Callable[[Tensor], Tensor]) -> Hook:
+    """Make a hook that replaces what some heads have, `[batch, head, query, ...]`."""
 
-
-def _add(hooks: dict[str, Hook], name: str, hook: Hook) -> None:
-    """Add a hook, to be called after any earlier one at its point."""
-    hooks[name] = _both(hooks[name], hook) if name in hooks else hook
-
-
-def _both(first: Hook, second: Hook | None) -> Hook:
-    if second is None:
-        return first
-
-    def hook(value: Tensor, name: str) -> Tensor | None:
-        edited = first(value, name)
-        edited_again = second(value if edited is None else edited, name)
-        return edited if edited_again is None else edited_again
+    def hook(value: Tensor, _name: str) -> Tensor:
+        value = value.clone()
+        value[:, heads] = edit(value[:, heads])
+        return value
 
     return hook
 
 
-def _level(heads: Sequence[int]) -> Hook:
-    """Make a hook for `hook_attn_scores`: equal scores wherever nothing is masked."""
+def _replaced_rows(kind: Kind, rows: Tensor, value: Tensor) -> Tensor:
+    """Replace the rows of a value by `[head, query, ...]`, as far as there are any.
 
-    def hook(scores: Tensor, _name: str) -> Tensor:
-        scores = scores.clone()
-        edited = scores[:, heads]
-        scores[:, heads] = edited.masked_fill(~edited.isneginf(), 0)
-        return scores
-
-    return hook
-
-
-def _set_z(heads: Sequence[int], values: Tensor) -> Hook:
-    """Make a hook for `hook_z`: the same output at every position, `[head, d_v]`."""
-
-    def hook(z: Tensor, _name: str) -> Tensor:
-        z = z.clone()
-        z[:, heads] = values.to(z)[:, None]
-        return z
-
-    return hook
+    A step of a search over a cache has one row; the encoder always has all.
+    """
+    first = 0 if kind == "encoder_self" else _first_query.get()
+    own = rows[:, first : first + value.size(2)].to(value)
+    value[:, :, : own.size(1)] = own
+    return value
 
 
-def _set_z_rows(kind: Kind, heads: Sequence[int], values: Tensor) -> Hook:
-    """Make a hook for `hook_z`: rows of `[head, query, d_v]`, as far as there are any."""
-
-    def hook(z: Tensor, _name: str) -> Tensor:
-        if kind == "encoder_self" and z.size(2) != values.size(1):
-            raise InputError(
-                f"The second sentence has {values.size(1)} pieces and this one {z.size(2)}: "
-                f"choose one of the same length."
-            )
-        first = _first_row(kind)
-        rows = values[:, first : first + z.size(2)].to(z)
-        z = z.clone()
-        z[:, heads, : rows.size(1)] = rows
-        return z
-
-    return hook
+def _z_of_donor(kind: Kind, rows: Tensor, z: Tensor) -> Tensor:
+    if kind == "encoder_self" and z.size(2) != rows.size(1):
+        raise InputError(
+            f"The second sentence has {rows.size(1)} pieces and this one {z.size(2)}: choose one "
+            f"of the same length."
+        )
+    return _replaced_rows(kind, rows, z)
 
 
-def _set_pattern(kind: Kind, patterns: Mapping[int, Tensor]) -> Hook:
-    """Make a hook for `hook_pattern`: rows of `[query, key]`, as far as there are any."""
-
-    def hook(weights: Tensor, _name: str) -> Tensor:
-        weights = weights.clone()
-        first = _first_row(kind)
-        for head, pattern in patterns.items():
-            rows = _columns(pattern, kind, weights.shape[2:])[first : first + weights.size(2)]
-            weights[:, head, : len(rows)] = rows.to(weights)
-        return weights
-
-    return hook
-
-
-def _columns(pattern: Tensor, kind: Kind, shape: torch.Size) -> Tensor:
-    """Return the pattern with as many columns as there are keys."""
-    queries, keys = shape
+def _painted(kind: Kind, pattern: Tensor, weights: Tensor) -> Tensor:
+    """Replace the rows of a map by those of a pattern, with as many columns as there are keys."""
+    queries, keys = weights.shape[2:]
     if kind == "decoder_self":  # a row has nothing beyond its own position
         missing = max(keys - pattern.size(1), 0)
-        return torch.nn.functional.pad(pattern[:, :keys], (0, missing))
-    if pattern.size(1) != keys or (kind == "encoder_self" and pattern.size(0) != queries):
+        pattern = torch.nn.functional.pad(pattern[:, :keys], (0, missing))
+    elif pattern.size(1) != keys or (kind == "encoder_self" and pattern.size(0) != queries):
         wanted = f"{queries} × {keys}" if kind == "encoder_self" else f"{keys} columns"
         raise InputError(
             f"The pattern has {pattern.size(0)} × {pattern.size(1)} weights, but this sentence "
             f"asks for {wanted}: paint it on this sentence."
         )
-    return pattern
+    return _replaced_rows(kind, pattern[None], weights)
 
 
-def _stored_means(model: Translator | Transformer) -> Mapping[Kind, Tensor]:
-    stored = None
-    if isinstance(model, Translator):
-        stored = means_file.read_means(model.folder, model.model.config)
-    if stored is None:
+def _require_means(model: Transformer, means: Mapping[Kind, Tensor] | None, kind: Kind) -> None:
+    if means is None:
         raise InputError(
-            "The mean output of the heads was not measured for this model: run "
-            "python -m training.evaluate heads, or choose another way to take a head away."
+            f"The mean output of the heads was not measured for this model: run {COMMAND}, or "
+            f"choose another way to take a head away."
         )
-    return stored
-
-
-def _require_means(model: Transformer, means: Mapping[Kind, Tensor], kind: Kind) -> None:
     stack = model.config.stack(kind)
     shape = [stack.N, stack.h, stack.d_v]
     actual = list(means[kind].shape) if kind in means else None

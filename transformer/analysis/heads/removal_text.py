@@ -108,7 +108,6 @@ def _format(removal: Removal) -> str:
 
 
 def _parse(part: str) -> Removal:
-    """Parse the text of one head."""
     if not part:
         raise InputError("The list of heads has a comma too many.")
     match, first = _REMOVAL.fullmatch(part), 1

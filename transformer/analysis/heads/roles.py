@@ -142,16 +142,14 @@ def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:
 
 def _seen_keys(seen: Cells) -> npt.NDArray[np.int64]:
     """Count the keys of each row, `[query]`; a row without any counts as one of a single key."""
-    counts: npt.NDArray[np.int64] = np.maximum(seen.sum(-1), 1)
-    return counts
+    return np.maximum(seen.sum(-1), 1)
 
 
 def one_to_one_keys(weights: Floats) -> npt.NDArray[np.int64]:
     """Find the keys of the cells that are largest in row and column of `[query, key]`, by row."""
     best_key = weights.argmax(-1)  # [query]
     mutual = weights.argmax(0)[best_key] == np.arange(len(weights))
-    keys: npt.NDArray[np.int64] = best_key[mutual]
-    return keys
+    return best_key[mutual]
 
 
 def share_in_order(keys: npt.NDArray[np.int64]) -> float:

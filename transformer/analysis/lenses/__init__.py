@@ -155,8 +155,7 @@ def as_rows(values: npt.NDArray[np.floating]) -> Floats:
     largest = size.max(-1, keepdims=True)  # tiny values would have a sum of 0 in float32
     size = np.divide(size, largest, out=np.zeros_like(size), where=largest > 0)
     total = size.sum(-1, keepdims=True)
-    rows: Floats = np.divide(size, total, out=size, where=total > 0).astype(np.float32)
-    return rows
+    return np.divide(size, total, out=size, where=total > 0).astype(np.float32)
 
 
 def _without_residual(block_values: Callable[[AttentionBlock], Tensor]) -> LayerMeasure:

@@ -32,8 +32,7 @@ class Contrast:
     @property
     def by_source(self) -> Array:
         """`[source]`: gradient × value of each source token, over all heads of cross-attention."""
-        total: Array = self.values["cross"].sum((0, 1))
-        return total
+        return self.values["cross"].sum((0, 1))
 
     @property
     def by_head(self) -> dict[Kind, Array]:
@@ -95,18 +94,13 @@ def erase(
     rows = max(1, MAX_TENSOR_SIZE // (wide * max(source, pair.target.size(1))))
     odds = pair.source.new_empty(0, dtype=model.shared_embedding.dtype)
     for part in mask.split(rows):
-        odds = torch.cat((odds, _without(model, pair, part, other)))
+        seen = part[:, None, None]  # [row, 1, 1, source]
+        memory = model.encode(pair.source.expand(len(part), -1), seen)
+        decoded = model.decode(pair.target.expand(len(part), -1), memory, seen)
+        odds = torch.cat((odds, _log_odds(model.logits(decoded[:, -1:]), pair, other)))
         if progress:
             progress(len(odds), len(mask))
     return to_array(odds[0] - odds[1:])
-
-
-def _without(model: Transformer, pair: ForcedPair, mask: Tensor, other: int) -> Tensor:
-    """Compute the log-odds at the last step, `[row]`, for each mask of the source."""
-    seen = mask[:, None, None]  # [row, 1, 1, source]
-    memory = model.encode(pair.source.expand(len(mask), -1), seen)
-    decoded = model.decode(pair.target.expand(len(mask), -1), memory, seen)
-    return _log_odds(model.logits(decoded[:, -1:]), pair, other)
 
 
 def _log_odds(logits: Tensor, pair: ForcedPair, other: int) -> Tensor:

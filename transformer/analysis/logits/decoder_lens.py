@@ -15,7 +15,6 @@ from torch import Tensor
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding.settings import SearchArguments, require_whole
 from transformer.errors import InputError
-from transformer.hooks import Hook
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translation.result import Translation
@@ -74,11 +73,6 @@ def reading_layer(model: Transformer, layer: int) -> AbstractContextManager[None
     if layer == N:
         return model.hooks({})  # as it is, on the search's fast path
     outputs = [f"encoder.layers.{n}.feed_forward_norm.hook_normalised" for n in range(N)]
-    return model.hooks(_memory_hooks(["encoder.embedding.hook_sum", *outputs][layer], outputs[-1]))
-
-
-def _memory_hooks(read: str, last: str) -> dict[str, Hook]:
-    """Make hooks that give the value at the point `read` out again at the point `last`."""
     values: list[Tensor] = []
 
     def keep(value: Tensor, _name: str) -> None:
@@ -87,4 +81,5 @@ def _memory_hooks(read: str, last: str) -> dict[str, Hook]:
     def replace(_value: Tensor, _name: str) -> Tensor:
         return values.pop()
 
-    return {read: keep, last: replace}
+    read = ["encoder.embedding.hook_sum", *outputs][layer]
+    return model.hooks({read: keep, outputs[-1]: replace})

@@ -93,7 +93,11 @@ def direct_logits(
         norm = model.get_submodule(f"{name}_norm.norm")
         assert isinstance(norm, nn.LayerNorm)
         biases = biases + direction @ norm.bias
-        direction = _before_norm(direction, values[f"{name}_norm.hook_sum"], norm)
+        # pulled back through the linearised norm of what it reads
+        added = values[f"{name}_norm.hook_sum"]
+        deviation = (added.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
+        direction = direction * norm.weight / deviation
+        direction = direction - direction.mean(-1, keepdim=True)
         whole = (values[f"{name}_norm.hook_sublayer"] * direction).sum(-1)  # [target]
         if kind is None:
             feed_forward.append(whole)
@@ -112,13 +116,6 @@ def direct_logits(
         biases=to_array(biases),
         logits=to_array(logits),
     )
-
-
-def _before_norm(direction: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Pull a direction, `[target, d_model]`, back through the linearised norm of what it reads."""
-    deviation = (added.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
-    scaled = direction * norm.weight / deviation
-    return scaled - scaled.mean(-1, keepdim=True)
 
 
 def _require_ids(model: Transformer, ids: Tensor, pair: ForcedPair) -> Tensor:

@@ -86,7 +86,6 @@ def parameter_shapes(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...
 
 
 def _part(name: str) -> str:
-    """Return the part to which a parameter belongs, by its dotted name."""
     if "_norm." in name:
         return NORMS
     if "feed_forward." in name:
@@ -142,8 +141,7 @@ def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     """
     n = np.asarray(n, dtype=np.float64)
     seen: dict[str, Floats] = {SELF_ATTENTION: n, RESTRICTED: np.minimum(float(sizes.r), n)}
-    held: Floats = n * sizes.d + sizes.h * n * seen.get(layer, np.zeros_like(n))
-    return held
+    return n * sizes.d + sizes.h * n * seen.get(layer, np.zeros_like(n))
 
 
 def crossings(sizes: Sizes) -> dict[str, float]:

@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
 
 from transformer.analysis.teacher_forcing import TraceBatch
 from transformer.choices import check_choices
@@ -94,14 +93,12 @@ class Leak:
     @property
     def to_hidden(self) -> Floats:
         """`[layer, head]`: the share that goes to all that the mask would hide."""
-        means: Floats = np.nanmean(self.shares, axis=(0, 1))
-        return means
+        return np.nanmean(self.shares, axis=(0, 1))
 
     @property
     def mean_shares(self) -> Floats:
         """`[sentence]`: the same for each sentence, mean over its heads."""
-        means: Floats = np.nanmean(self.shares, axis=(1, 2, 3))
-        return means
+        return np.nanmean(self.shares, axis=(1, 2, 3))
 
     @property
     def mean_loss(self) -> float:
@@ -111,8 +108,7 @@ class Leak:
     @property
     def mean_losses(self) -> Floats:
         """`[sentence]`: the same for each sentence."""
-        means: Floats = np.nanmean(self.loss, axis=1)
-        return means
+        return np.nanmean(self.loss, axis=1)
 
 
 @torch.inference_mode()
@@ -144,14 +140,10 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
     if kind == "decoder_self":
         hidden &= visible_keys(batch, kind, "padding")
     shares = [(pattern * hidden[:, None]).sum(-1).swapaxes(1, 2) for pattern in patterns]
+    log_p = logits.double().log_softmax(-1).cpu()
+    loss = -log_p.gather(-1, batch.written[..., None])[..., 0]  # [sentence, target]
     return Leak(
         shares=np.where(real[..., None], np.stack(shares, axis=2), np.nan),
-        loss=_loss(logits, batch.written),
+        loss=loss.masked_fill(batch.written == PAD, torch.nan).numpy(),
         hides=np.asarray((hidden & real).any((1, 2))),
     )
-
-
-def _loss(logits: Tensor, written: Tensor) -> Floats:
-    log_p = logits.double().log_softmax(-1).cpu()
-    loss = -log_p.gather(-1, written[..., None])[..., 0]  # [sentence, target]
-    return loss.masked_fill(written == PAD, torch.nan).numpy()

@@ -3,23 +3,22 @@
 PE(pos, 2i) = sin(ω_i pos) and PE(pos, 2i + 1) = cos(ω_i pos) with ω_i = 10000^(-2i / d_model).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor
 
+from transformer.analysis.heads.means import read_tables
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.choices import check_choices
 from transformer.embedding import sinusoidal_positions
-from transformer.errors import CheckpointError, unreadable
-from transformer.files.reading import MIB, read_bytes
+from transformer.errors import CheckpointError
+from transformer.files.reading import MIB
 from transformer.hooks import Hook
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -50,8 +49,7 @@ def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
 
 def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
     """Compute PE(p) · PE(p + k) = Σ_i cos(ω_i k) at distances k, `[distance]`; d_model / 2 at 0."""
-    products: Floats = np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
-    return products
+    return np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
 
 
 def cosines(table: npt.NDArray[np.float32]) -> Floats:
@@ -110,7 +108,17 @@ class Edit:
 
     def hooks(self) -> dict[str, Hook]:
         """Return the hooks of the edit, for `model.hooks(...)`."""
-        hook = _HOOKS[self.change](self.number)
+
+        def hook(positions: Tensor, _name: str) -> Tensor:
+            if self.change == "removed":
+                return torch.zeros_like(positions)
+            if self.change == "shuffled":
+                order = shuffled_order(positions.size(1), self.number)
+                return positions[:, torch.from_numpy(order).to(positions.device)]
+            # a rotation needs not know which positions these are: the search gives them one by one
+            turn = torch.from_numpy(rotation(self.number, positions.size(-1))).to(positions.device)
+            return (positions.double() @ turn.T).to(positions.dtype)
+
         return {f"{stack}.embedding.hook_positions": hook for stack in self.stacks}
 
 
@@ -121,34 +129,6 @@ NO_EDIT = Edit("removed", ())
 def shuffled_order(length: int, seed: int) -> npt.NDArray[np.int64]:
     """Shuffle the positions with a seed, `[length]`: the position that each token gets."""
     return np.random.default_rng(seed).permutation(length)
-
-
-def _move(k: int) -> Hook:
-    def hook(positions: Tensor, _name: str) -> Tensor:
-        # a rotation needs not know which positions these are: the search gives them one by one
-        turn = torch.from_numpy(rotation(k, positions.size(-1))).to(positions.device)
-        return (positions.double() @ turn.T).to(positions.dtype)
-
-    return hook
-
-
-def _remove(_number: int) -> Hook:
-    return lambda positions, _name: torch.zeros_like(positions)
-
-
-def _shuffle(seed: int) -> Hook:
-    def hook(positions: Tensor, _name: str) -> Tensor:
-        order = shuffled_order(positions.size(1), seed)
-        return positions[:, torch.from_numpy(order).to(positions.device)]
-
-    return hook
-
-
-_HOOKS: dict[Change, Callable[[int], Hook]] = {
-    "moved": _move,
-    "removed": _remove,
-    "shuffled": _shuffle,
-}
 
 
 class EmbeddingParts(NamedTuple):
@@ -178,8 +158,7 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
     with model.hooks(edit.hooks()):
         logits = model(pair.source, pair.target)[0]  # [target, vocab]
     log_p = logits.float().log_softmax(-1)
-    own: npt.NDArray[np.float32] = log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
-    return own
+    return log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
 
 
 @check_choices
@@ -226,31 +205,14 @@ class LearnedPositions(NamedTuple):
 
 def learned_positions(folder: Path) -> LearnedPositions:
     """Read the table of each stack from `positions.safetensors`."""
-    path = folder / TABLE
-    try:
-        tensors = safetensors.torch.load(read_bytes(path, MAX_BYTES))
-    except FileNotFoundError as error:
+    path, advice = folder / TABLE, "copy the folder again."
+    if not path.exists():
+        raise CheckpointError(f"There are no learned positions: {path} is missing; {advice}")
+    encoder, decoder = read_tables(path, ("encoder", "decoder"), MAX_BYTES, advice).values()
+    shapes = [list(table.shape) for table in (encoder, decoder)]
+    if shapes[0] != shapes[1] or len(shapes[0]) != 2 or 0 in shapes[0] or shapes[0][1] % 2:
         raise CheckpointError(
-            f"There are no learned positions: {path} is missing; copy the folder again."
-        ) from error
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
-    except (safetensors.SafetensorError, ValueError, KeyError, RuntimeError) as error:
-        raise CheckpointError(f"{path} is not a safetensors file: copy it again.") from error
-    for stack in LearnedPositions._fields:
-        if stack not in tensors:
-            raise CheckpointError(f"{path} lacks the table '{stack}': copy it again.")
-        if tensors[stack].ndim != 2 or 0 in tensors[stack].shape or tensors[stack].shape[1] % 2:
-            raise CheckpointError(
-                f"{path}: '{stack}' has shape {list(tensors[stack].shape)}, but a table of "
-                f"positions is [max_length, d_model] with an even d_model: copy it again."
-            )
-        if tensors[stack].dtype != torch.float32:
-            raise CheckpointError(f"{path}: '{stack}' is no table of float32: copy it again.")
-        if not tensors[stack].isfinite().all():
-            raise CheckpointError(
-                f"{path}: '{stack}' has values that are not finite: copy it again."
-            )
-    if tensors["encoder"].shape != tensors["decoder"].shape:
-        raise CheckpointError(f"{path}: the two tables differ in shape: copy it again.")
-    return LearnedPositions(*(tensors[stack].numpy() for stack in LearnedPositions._fields))
+            f"{path} has tables of shape {shapes[0]} and {shapes[1]}, but those of positions are "
+            f"[max_length, d_model] with an even d_model: {advice}"
+        )
+    return LearnedPositions(encoder.numpy(), decoder.numpy())

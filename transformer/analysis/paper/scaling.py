@@ -42,8 +42,7 @@ def rescale(by: float, head: int | None = None) -> Hook:
 def softmax(scores: Floats) -> Floats:
     """Apply the softmax over the last axis; -∞ becomes 0."""
     shifted = np.exp(scores - scores.max(-1, keepdims=True))
-    result: Floats = shifted / shifted.sum(-1, keepdims=True)
-    return result
+    return shifted / shifted.sum(-1, keepdims=True)
 
 
 def softmax_gradient(weights: Floats) -> Floats:
@@ -97,8 +96,7 @@ def dot_variance(q: Floats, k: Floats) -> DotVariance:
 def _covariance(x: Floats) -> Floats:
     """Compute the covariance of the components of the rows, `[row, d_k]` to `[d_k, d_k]`."""
     centred = x.astype(np.float64) - x.mean(0)
-    covariance: Floats = centred.T @ centred / len(x)
-    return covariance
+    return centred.T @ centred / len(x)
 
 
 def gaussian_dot_variance(widths: npt.NDArray[np.int64]) -> Floats:

@@ -34,7 +34,7 @@ _MODULES = {
     "transformer.analysis.corpus": "faithfulness faithfulness_report head_report result_file",
     "transformer.analysis.corpus.comparison": "compared_heads compared_sentences quality_changes",
     "transformer.analysis.corpus.head_tokens": "head_tokens",
-    "transformer.analysis.corpus.means": "head_means heads_table sentences_table",
+    "transformer.analysis.corpus.measured": "head_means heads_table sentences_table",
     "transformer.analysis.corpus.measuring": "measure_lines trace_of",
     "transformer.analysis.corpus.removal": "changes_table lines_without summarise_removal",
     "transformer.analysis.corpus.search": "LinePatterns deciles matching_rows",

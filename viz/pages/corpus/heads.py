@@ -6,8 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
-from transformer.analysis.corpus.means import head_means, heads_table
-from transformer.analysis.corpus.measured import COST, HEAD_MEASURES
+from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, head_means, heads_table
 from transformer.analysis.corpus.resampling import holm, permutation_p
 from transformer.kinds import KIND_NAMES
 from viz.app.chrome.charts import draw_clickable, table_downloads

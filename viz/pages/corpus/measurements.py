@@ -10,8 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
-from transformer.analysis.corpus.means import HeadMeans, head_means
-from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
+from transformer.analysis.corpus.measured import (
+    COST,
+    HEAD_MEASURES,
+    HeadMeans,
+    MeasuredLines,
+    head_means,
+)
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from viz.app import jobs

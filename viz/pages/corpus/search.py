@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from transformer import InputError, Translator
-from transformer.analysis.corpus.means import sentences_table
 from transformer.analysis.corpus.measured import (
     COST,
     DIAGONAL,
@@ -20,6 +19,7 @@ from transformer.analysis.corpus.measured import (
     UNUSED,
     Floats,
     MeasuredLines,
+    sentences_table,
 )
 from transformer.analysis.corpus.measuring import sentence_measures
 from transformer.analysis.corpus.search import LinePatterns, matching_rows

@@ -15,13 +15,11 @@ from transformer.analysis.corpus.faithfulness import (
     lens_faithfulness,
     mean_agreement,
     permuted_changes,
-    random_erasing,
     source_words,
     spearman,
     uniform_changes,
     word_scores,
 )
-from transformer.analysis.corpus.resampling import mean_interval, resampled_weights
 from transformer.config import BOS
 from transformer.kinds import KINDS, attention_name
 
@@ -89,20 +87,6 @@ def test_a_pass_reads_the_target_up_to_the_last_piece_that_is_asked_for(
     assert lengths == [1, 3, last + 1]
 
 
-def test_a_lens_that_knew_what_erasing_says_agrees_with_it_and_beats_chance(
-    translator, trace
-) -> None:
-    drops = drops_without_each_word(translator.model, trace)
-    np.testing.assert_allclose(kendall(drops, drops), 1)
-    np.testing.assert_allclose(spearman(drops, -drops), -1)
-    knowing = erase(translator.model, trace, np.argsort(-drops))
-    chance = random_erasing(translator.model, trace, seed=2)
-    assert knowing.comprehensiveness[:, 0].mean() > chance.comprehensiveness[:, 0].mean()
-    np.testing.assert_array_equal(  # the same seed, the same orders
-        chance.sufficiency, random_erasing(translator.model, trace, seed=2).sufficiency
-    )
-
-
 def test_a_lens_is_measured_by_its_own_ranking(translator, trace) -> None:
     result = lens_faithfulness(translator, trace, "weights")
     order = np.argsort(-word_scores(trace.cross, trace), kind="stable")
@@ -161,26 +145,3 @@ def test_what_cannot_be_erased_is_refused(translator, trace) -> None:
     everything = np.ones((1, len(trace.source_pieces)), dtype=bool)
     with pytest.raises(InputError, match="Nothing of the sentence would be left"):
         erased_log_probs(translator.model, trace, everything)
-
-
-def test_the_same_seed_gives_the_same_interval_and_another_another() -> None:
-    values = np.random.default_rng(5).normal(3, 2, size=(200, 2))
-    first, again, other = (
-        mean_interval(values, resampled_weights(200, seed), np.ones(200)) for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first.low, other.low)
-    np.testing.assert_array_equal(first.value, other.value)
-    # of 200 normal values the mean's 95 % interval is ± 1.96 · 2 / √200
-    assert first.high - first.low == pytest.approx([2 * 1.96 * 2 / 200**0.5] * 2, rel=0.15)
-    assert (first.low < first.value).all()
-    assert (first.value < first.high).all()
-
-
-def test_sentences_count_by_their_pieces_and_resamples_by_their_draws() -> None:
-    weights = np.array([[2.0, 0], [0, 2], [1, 1]])
-    interval = mean_interval(np.array([1.0, 4.0]), weights, np.array([10.0, 5]))
-    assert interval.value == pytest.approx((10 + 20) / 15)
-    assert interval.low == pytest.approx(np.quantile([1, 4, 2], 0.025))
-    assert interval.high == pytest.approx(np.quantile([1, 4, 2], 0.975))
-    assert resampled_weights(7, 0).sum(-1).tolist() == [7] * 1000

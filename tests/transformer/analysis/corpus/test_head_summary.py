@@ -12,8 +12,8 @@ from transformer.analysis.corpus.head_summary import (
     UNLIKE,
     CorpusSummary,
     measure_heads,
-    offset_profile,
 )
+from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import measure
 from transformer.trace import Labels
 
@@ -50,59 +50,39 @@ def counted_rows(axes, kind, layer, head):
     return rows[1:] if kind == "decoder_self" and len(rows) > 1 else rows
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_profile_is_the_mean_over_all_rows_of_what_lies_at_each_distance(kind):
-    every = sentences(kind)
-    for head in summary(kind, every):
-        expected, count = np.zeros(2 * REACH + 3), 0
-        for axes in every:
-            for query, row in counted_rows(axes, kind, *head.place[1:]):
-                count += 1
-                for key, weight in enumerate(row):
-                    column = min(max(key - query, -REACH - 1), REACH + 1)
-                    expected[column + REACH + 1] += weight
-        assert head.profile == pytest.approx(expected / count, abs=1e-12)
-        assert head.profile.sum() == pytest.approx(1, abs=1e-6)
-        assert head.profile[0] > 0  # 30 tokens: some lie beyond
+def plain_values(axes, kind, layer, head):
+    """Each measure and the profile of a head by loops over its rows, and how many there are."""
+    others = [axes.weights[at] for at in np.ndindex(LAYERS, HEADS) if at != (layer, head)]
+    mean, rows = np.mean(others, axis=0, dtype=float), counted_rows(axes, kind, layer, head)
+    profile, unlike = np.zeros(2 * REACH + 3), 0.0
+    for query, row in rows:
+        unlike += np.abs(row - mean[query]).sum() / 2 / len(rows)
+        for key, weight in enumerate(row):
+            profile[min(max(key - query, -REACH - 1), REACH + 1) + REACH + 1] += weight / len(rows)
+    values = {name: measure(axes, kind, name)[layer, head] for name in SENTENCE_MEASURES}
+    return values | {UNLIKE: unlike}, profile, len(rows)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_measure_and_the_profile_have_their_mean_and_deviation_over_the_sentences(kind):
     every = sentences(kind)
-    rows = np.array([len(counted_rows(axes, kind, 0, 0)) for axes in every])
-    share = rows / rows.sum()
     for head in summary(kind, every):
-        at = head.place[1:]
-        profiles = np.stack([offset_profile(axes, kind)[at] for axes in every])
+        values, profiles, rows = zip(
+            *(plain_values(axes, kind, *head.place[1:]) for axes in every), strict=True
+        )
+        share = np.array(rows) / sum(rows)
+        assert head.profile == pytest.approx(share @ np.array(profiles), abs=1e-7)
         apart = ((profiles - head.profile) ** 2).sum(-1)
-        assert head.varies == pytest.approx((apart @ share) ** 0.5, abs=1e-9)
+        assert head.varies == pytest.approx((apart @ share) ** 0.5, abs=1e-7)
         assert 0 < head.varies < 1
-        for name in set(MEASURES) - {UNLIKE}:
-            values = np.array([measure(axes, kind, name)[at] for axes in every])
-            mean = values @ share
-            assert head.values[name][0] == pytest.approx(mean, abs=1e-9)
-            variance = (values - mean) ** 2 @ share
-            assert head.values[name][1] ** 2 == pytest.approx(variance, abs=1e-9)
+        assert head.profile[0] > 0  # 30 tokens: some lie beyond
+        for name in MEASURES:
+            numbers = np.array([by_name[name] for by_name in values])
+            mean = numbers @ share
+            assert head.values[name][0] == pytest.approx(mean, abs=1e-7)
+            variance = (numbers - mean) ** 2 @ share
+            assert head.values[name][1] ** 2 == pytest.approx(variance, abs=1e-7)
     assert all(head.varies < 1e-6 for head in summary(kind, [every[0], every[0]]))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_head_is_compared_with_the_mean_of_all_others(kind):
-    every = sentences(kind)
-    for head in summary(kind, every):
-        apart = []
-        for axes in every:
-            others = [
-                axes.weights[at].astype(float)
-                for at in np.ndindex(LAYERS, HEADS)
-                if at != head.place[1:]
-            ]
-            mean = np.mean(others, axis=0)
-            apart += [
-                np.abs(row - mean[query]).sum() / 2
-                for query, row in counted_rows(axes, kind, *head.place[1:])
-            ]
-        assert head.values[UNLIKE][0] == pytest.approx(np.mean(apart), abs=1e-7)
 
 
 def test_heads_that_a_layer_does_not_have_are_not_counted():
@@ -145,22 +125,10 @@ def test_a_head_whose_maxima_lie_at_one_offset_is_named_by_it():
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_any_sum_are_measured_as_shares(kind):
     rng = np.random.default_rng(8)
-    every = [
-        axes_of(
-            kind, looking_at(*ROWS), UNIFORM, 0.7 * looking_at(*ROWS, amount=0.5) + 0.3 * UNIFORM
-        )
-    ]
-    every += sentences(kind)
-    for axes in every:
+    for axes in sentences(kind):
         factors = rng.uniform(1, 9, (*axes.weights.shape[:3], 1)).astype(np.float32)
-        expected, scaled = (
-            measure_heads(axes._replace(weights=weights), kind)
-            for weights in (axes.weights, axes.weights * factors)
-        )
-        for values, given in (
-            (expected.values, scaled.values),
-            (expected.measures.values, scaled.measures.values),
-        ):
-            for name in values:
-                np.testing.assert_allclose(given[name], values[name], atol=2e-6, err_msg=name)
+        expected = measure_heads(axes, kind)
+        scaled = measure_heads(axes._replace(weights=axes.weights * factors), kind)
+        for name, values in expected.values.items():
+            np.testing.assert_allclose(scaled.values[name], values, atol=2e-6, err_msg=name)
         np.testing.assert_allclose(scaled.profile, expected.profile, atol=1e-6)

@@ -1,7 +1,6 @@
 """Many lines: planted heads come out exactly, every statistic as plain float64 loops have it."""
 
 import itertools
-import json
 import math
 import re
 from collections import Counter
@@ -21,15 +20,16 @@ from transformer.analysis.corpus.comparison import (
     quality_changes,
 )
 from transformer.analysis.corpus.head_tokens import head_tokens
-from transformer.analysis.corpus.means import head_means, heads_table
 from transformer.analysis.corpus.measured import (
     ALIGNMENT_ERROR,
     COST,
     GRADIENT,
     LOG_P,
+    head_means,
+    heads_table,
 )
 from transformer.analysis.corpus.measuring import measure_lines, trace_of
-from transformer.analysis.corpus.passes import batches_of, steps
+from transformer.analysis.corpus.passes import batches_of
 from transformer.analysis.corpus.removal import (
     lines_without,
     random_sets,
@@ -286,26 +286,6 @@ def test_a_file_gives_back_what_was_measured(planted, translator, lines, own_lin
     assert set(compared_sentences(lines, again)["alike"]) == {100.0}
     with pytest.raises(InputError, match="another model"):
         result_file.from_bytes(result_file.to_bytes(own_lines), planted)
-    head_size = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + head_size])
-    texts = json.loads(header["__metadata__"]["headlight"])
-
-    def forged(**changes) -> bytes:
-        values = {"headlight": json.dumps(texts | changes)}
-        text = json.dumps(header | {"__metadata__": values}).encode()
-        text += b" " * (-len(text) % 8)
-        return len(text).to_bytes(8, "little") + text + content[8 + head_size :]
-
-    assert len(result_file.from_bytes(forged(), planted)) == len(lines)
-    swapped = [[n, "The baker sings.", *rest] for n, _, *rest in texts["pairs"]]
-    result_file.from_bytes(forged(pairs=swapped), planted)  # texts are shown, ids are measured
-    for broken in (
-        b"", b"{}", content[:40], content[:-1], content[: len(content) // 2],
-        forged(format=2), forged(pairs=texts["pairs"][:-1]), forged(pairs=7), forged(left_out=[1]),
-        b"\xff" * 100,
-    ):  # fmt: skip
-        with pytest.raises(InputError):
-            result_file.from_bytes(broken, planted)
     worse = result_file.to_bytes(lines).replace(
         lines.sentence_values[LOG_P].tobytes(), (lines.sentence_values[LOG_P] - 1).tobytes()
     )
@@ -350,42 +330,3 @@ def test_an_error_of_the_progress_ends_the_work(translator, texts) -> None:
     shares = [share for share, _ in seen]
     assert shares == sorted(shares)
     assert shares[-1] < 1
-
-
-@pytest.mark.parametrize(
-    ("lengths", "costs"),
-    [
-        ([14] * 60, (2_440, 92_900, 330)),  # microseconds of a piece, a line, a piece and head, as
-        ([11] * 200, (1_770, 83_200, 360)),  # they were measured by a clock of the processor
-        ([6] * 90, (1_670, 72_000, 345)),
-        ([52] * 24, (3_000, 196_800, 323)),
-        ([*range(5, 60)], (2_000, 110_000, 335)),
-    ],
-)
-@pytest.mark.parametrize("heads", [0, 144])
-def test_the_rest_of_the_time_is_known_from_ten_seconds_on(lengths, costs, heads: int) -> None:
-    clock, share = 0.0, 0.0
-    shown: list[tuple[float, float]] = []  # the clock, and how long it will have taken in all
-
-    def progress(done: int, total: int, _part: str) -> None:
-        nonlocal share
-        share = done / total
-        if clock >= 10:
-            shown.append((clock, clock / share))
-
-    step = steps(progress, lengths, {"translate": 1, "measure": 1, "costs": heads})
-    longest_first = sorted(lengths, reverse=True)
-    for first in range(0, len(lengths), 8):
-        batch = longest_first[first : first + 8]
-        clock += costs[0] * sum(batch) / 1e6
-        step("translate", batch)
-    for length in lengths:
-        clock += costs[1] / 1e6
-        step("measure", [length])
-    for _ in range(heads):
-        for first in range(0, len(lengths), 30):
-            clock += costs[2] * sum(batch := longest_first[first : first + 30]) / 1e6
-            step("costs", batch)
-    assert share == 1
-    for now, whole in shown:
-        assert 1 / 1.5 < (whole - now + 1) / (clock - now + 1) < 1.5, (now, whole, clock)

@@ -73,14 +73,6 @@ def test_heads_that_look_alike_on_a_sentence_are_of_one_kind_and_found() -> None
         assert place.kind == "cross"
 
 
-def test_the_first_row_of_a_causal_decoder_is_not_compared() -> None:
-    heads = np.stack([np.eye(3), np.eye(3)[[0, 0, 0]]])[None].astype(np.float32)
-    for shown, expected in ((heads, 1.0), (heads[..., ::-1], 2 / 3)):  # to the right: not causal
-        trace = AttentionTrace.from_arrays(decoder_self=shown, decoder_tokens=["a", "b", "c"])
-        ((_, apart),) = nearest_by_attention(trace, Head("decoder_self", 0, 0), 9)
-        assert apart == pytest.approx(expected)
-
-
 def test_a_head_that_a_layer_does_not_have_is_like_none() -> None:
     layers = [np.full((heads, 2, 2), 0.5) for heads in (1, 3)]
     trace = AttentionTrace.from_arrays(

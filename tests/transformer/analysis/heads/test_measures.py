@@ -12,7 +12,6 @@ from transformer.analysis.heads.measures import (
     MEASURES,
     head_distances,
     measure,
-    row_distances,
     summarise,
     total_variation,
 )
@@ -142,12 +141,6 @@ def axes(weights):
 
 def distances(first, second, kind):
     return head_distances(axes(first), axes(second), kind)
-
-
-def test_a_row_is_as_far_as_the_share_that_lies_elsewhere() -> None:
-    first = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]], dtype=np.float32)
-    second = np.array([[0, 0, 1], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]], dtype=np.float32)
-    np.testing.assert_allclose(row_distances(first, second), [1, 0.25, 0], atol=1e-7)
 
 
 def test_a_head_is_as_far_as_its_rows_are_on_average_and_a_row_of_one_key_counts_not() -> None:

@@ -200,9 +200,6 @@ def test_the_mean_of_a_head_stands_at_every_position(translator, trace) -> None:
             pass
 
 
-# a copying head
-
-
 def test_heads_that_the_model_has_not_and_patterns_of_other_sentences(translator, trace) -> None:
     for removals, message in (
         ([Removal("cross", 2, 0)], "has 2 layers, counted from 0: there is no layer 2"),

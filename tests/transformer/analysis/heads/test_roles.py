@@ -90,15 +90,6 @@ def test_no_name_where_nothing_dominates():
         assert role_of(kind, 0.4 * planted.looking_at(*planted.BACK, amount=0.5) + 0.6 * half) == ""
 
 
-def test_every_head_gets_its_own_name():
-    heads = [planted.looking_at(*planted.BACK), planted.looking_at(*planted.ROWS), planted.UNIFORM]
-    weights = np.stack([heads, heads[::-1]]).astype(np.float32)
-    roles = head_roles(
-        LabelledWeights(weights, planted.LABELS["encoder_self"], None), "encoder_self"
-    )
-    assert roles == [["previous", "itself", "spread"], ["spread", "itself", "previous"]]
-
-
 def test_a_head_that_gives_its_weight_to_dropped_tokens_is_not_named_by_the_rest():
     head = np.zeros((planted.COUNT, planted.COUNT))
     head[:, -1], head[planted.ROWS, planted.BACK] = 0.8, 0.2

@@ -74,18 +74,6 @@ def test_keys_bring_nothing_through_a_head_that_a_hook_has_silenced(uneven: Case
         torch.testing.assert_close(whole, block.output)
 
 
-def test_what_takes_the_place_of_a_head_is_constant(uneven: Case) -> None:
-    def ones(z, _name):
-        z = z.clone()
-        z[:, 1] = 1
-        return z
-
-    with uneven.model.hooks({"encoder.layers.0.self_attention.hook_z": ones}):
-        block = attention_blocks(uneven.model, uneven.trace, "encoder_self")[0]
-    W_O = uneven.plain.attention["encoder_self", 0].W_O[1]
-    np.testing.assert_allclose(block.constant.numpy(), np.tile(W_O.sum(0), (5, 1)), atol=1e-10)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_norms_are_lengths_of_the_vectors_that_keys_bring(case: Case, kind) -> None:
     blocks = attention_blocks(case.model, case.trace, kind)

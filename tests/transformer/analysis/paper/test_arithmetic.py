@@ -15,7 +15,6 @@ from transformer.analysis.paper.arithmetic import (
     sublayer_values,
 )
 from transformer.analysis.paper.scaling import rescale
-from transformer.config import BOS
 from transformer.kinds import KINDS, Kind
 from transformer.trace import AttentionTrace
 
@@ -89,31 +88,6 @@ def test_each_number_follows_from_those_before(model, whole, numbers, place) -> 
     expected = (added - added.mean()) / np.sqrt(added.var() + norm.eps)
     expected = expected * matrix(norm.weight) + matrix(norm.bias)
     close(numbers.normalised, expected)
-
-
-def noting(method, seen: list[torch.Tensor]):
-    """The method itself, which also notes its first argument."""
-
-    def noted(first: torch.Tensor, *rest, **options):
-        seen.append(first)
-        return method(first, *rest, **options)
-
-    return noted
-
-
-def test_x_and_memory_are_what_stands_before_and_beside(model, trace, whole, place) -> None:
-    kind, layer = place
-    source = torch.tensor([[piece.id for piece in trace.source_pieces]])
-    read = torch.tensor([[BOS, *(piece.id for piece in trace.target_pieces[:-1])]])
-    attention, _ = module(model, kind, layer)
-    seen: list[torch.Tensor] = []
-    with torch.no_grad(), pytest.MonkeyPatch.context() as patch:
-        for name in ("attend", "keys_and_values"):
-            patch.setattr(attention, name, noting(getattr(attention, name), seen))
-        model(source, read)
-    memory, x = seen
-    close(whole.x, x[0])
-    close(whole.memory, memory[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)

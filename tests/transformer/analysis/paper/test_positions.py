@@ -95,12 +95,6 @@ def test_moved_positions_are_those_of_the_formula(model: Transformer, trace, k: 
     )
 
 
-def test_removed_positions_are_nothing(model: Transformer, trace) -> None:
-    added = positions_of(model, trace, Edit("removed", ("decoder",)))
-    assert not added["decoder"].any()
-    assert added["encoder"].any()
-
-
 def test_shuffled_positions_are_the_same_ones_in_an_order_of_their_own(model, trace) -> None:
     added = positions_of(model, trace, Edit("shuffled", ("encoder",), 4))
     length = len(trace.source_pieces)
@@ -182,34 +176,24 @@ NO_NUMBER = torch.tensor([[1.0, math.nan]])
     ("tables", "says"),
     [
         ({"encoder": torch.ones(7, 4)}, "lacks the table 'decoder'"),
-        ({"encoder": torch.ones(7), "decoder": torch.ones(7, 4)}, r"'encoder' has shape \[7\]"),
-        ({"encoder": torch.ones(7, 4), "decoder": torch.ones(0, 4)}, r"shape \[0, 4\]"),
-        ({"encoder": torch.ones(7, 4), "decoder": torch.ones(7, 3)}, r"shape \[7, 3\]"),
-        ({"encoder": torch.ones(7, 4), "decoder": torch.ones(8, 4)}, "differ in shape"),
-        *(
-            ({"encoder": torch.ones(7, 4).to(dtype), "decoder": torch.ones(7, 4)}, "of float32")
-            for dtype in (torch.float64, torch.complex64)
-        ),
-        ({"encoder": NO_NUMBER, "decoder": torch.ones(1, 2)}, "has values that are not finite"),
+        ({"encoder": torch.ones(7), "decoder": torch.ones(7)}, r"shape \[7\]"),
+        ({"encoder": torch.ones(0, 4), "decoder": torch.ones(0, 4)}, r"shape \[0, 4\]"),
+        ({"encoder": torch.ones(7, 3), "decoder": torch.ones(7, 3)}, r"shape \[7, 3\]"),
+        ({"encoder": torch.ones(7, 4), "decoder": torch.ones(8, 4)}, r"and \[8, 4\]"),
+        ({"encoder": torch.ones(7, 4).double(), "decoder": torch.ones(7, 4)}, "of finite float32"),
+        ({"encoder": NO_NUMBER, "decoder": torch.ones(1, 2)}, "of finite float32"),
     ],
 )
 def test_a_table_that_is_none_gets_one_sentence(tmp_path: Path, tables: dict, says: str) -> None:
-    with pytest.raises(CheckpointError, match=says) as error:
+    with pytest.raises(CheckpointError, match=rf"{TABLE}.*{says}.*\.$"):
         learned_positions(save(tmp_path, **tables))
-    assert str(error.value).endswith(".")
-    assert TABLE in str(error.value)
 
 
 def test_a_missing_and_a_damaged_file_get_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"There are no learned positions: .* is missing"):
+    with pytest.raises(CheckpointError, match="There are no learned positions"):
         learned_positions(tmp_path / "nowhere")
-    (tmp_path / TABLE).write_bytes(b"nonsense")
-    with pytest.raises(CheckpointError, match="is not a safetensors file"):
-        learned_positions(tmp_path)
     header = b'{"encoder": {"dtype": "F4", "shape": [2, 2], "data_offsets": [0, 2]}}'
-    (tmp_path / TABLE).write_bytes(len(header).to_bytes(8, "little") + header + b"\0\0")
-    with pytest.raises(CheckpointError, match="is not a safetensors file"):
-        learned_positions(tmp_path)
-    (tmp_path / "folder" / TABLE).mkdir(parents=True)
-    with pytest.raises(CheckpointError, match="cannot be read"):
-        learned_positions(tmp_path / "folder")
+    for content in (b"nonsense", len(header).to_bytes(8, "little") + header + b"\0\0"):
+        (tmp_path / TABLE).write_bytes(content)
+        with pytest.raises(CheckpointError, match="is not a safetensors file"):
+            learned_positions(tmp_path)

@@ -14,8 +14,7 @@ from tests.viz.pages.corpus.measured_folder import frame, measured, measured_fol
 from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
 from transformer.analysis.corpus.comparison import quality_changes
-from transformer.analysis.corpus.means import head_means
-from transformer.analysis.corpus.measured import COST, MeasuredLines
+from transformer.analysis.corpus.measured import COST, MeasuredLines, head_means
 from transformer.analysis.corpus.removal import CHANGE, lines_without, summarise_removal
 from transformer.analysis.corpus.resampling import holm
 from transformer.analysis.heads.head import Head

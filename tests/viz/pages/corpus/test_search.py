@@ -12,8 +12,13 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import texts
 from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, view
 from transformer import Translator
-from transformer.analysis.corpus.means import sentences_table
-from transformer.analysis.corpus.measured import DIAGONAL, LEAST_CERTAIN, UNUSED, MeasuredLines
+from transformer.analysis.corpus.measured import (
+    DIAGONAL,
+    LEAST_CERTAIN,
+    UNUSED,
+    MeasuredLines,
+    sentences_table,
+)
 from transformer.analysis.heads.head import Head
 from viz.app.links import address
 from viz.pages.corpus.measurements import ticked_row

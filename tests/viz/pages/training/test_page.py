@@ -148,8 +148,8 @@ def test_a_damaged_log_is_named_and_the_others_are_drawn(run: Path) -> None:
     (other / "run.jsonl").write_text(json.dumps({"step": 1, "loss": 2.5}) + "\nnonsense\n[\n")
     app = opened_curves("runs/mine", "runs/other")
     text = (
-        "runs/other: line 2 of run.jsonl is not a run record (not a JSON object), and neither "
-        "is 1 more; you see the other lines."
+        "runs/other: line 2 of run.jsonl is not a run record (it is not JSON), and neither is 1 "
+        "more; you see the other lines."
     )
     assert text in texts(app)
     assert losses(app)["runs/other"] == [2.5]

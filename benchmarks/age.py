@@ -16,11 +16,10 @@ from typing import Any
 
 import altair as alt
 
-from benchmarks.machine import describe
-from benchmarks.readers import PAGES, NoAnswer, ask, sentences, session
+from benchmarks import machine, readers
 from benchmarks.server import Server, served
 from transformer.cli.arguments import whole_number
-from viz.app.monitoring import METRICS_PATH, METRICS_VARIABLE
+from viz.app import monitoring
 from viz.figures.axes import GREY, VIOLET
 
 READERS = 2
@@ -65,9 +64,9 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Let sessions come and go, each on all pages; the status is 1 if memory or seconds grew."""
-    print(f"{describe()}, {READERS} readers at a time")
+    print(f"{machine.describe()}, {READERS} readers at a time")
     began, blocks = time.monotonic(), []
-    os.environ[METRICS_VARIABLE] = "1"  # of the server
+    os.environ[monitoring.METRICS_VARIABLE] = "1"  # of the server
     with served() as server:
         for block in _blocks(server, options.pages, options.sessions):
             blocks.append(block)
@@ -102,7 +101,7 @@ def growth(blocks: Sequence[Block]) -> dict[str, float]:
 
 
 def _blocks(server: Server, pages: int, sessions: int) -> Iterator[Block]:
-    texts = itertools.cycle(list(sentences()))  # by then no cache has the first of them
+    texts = itertools.cycle(list(readers.sentences()))  # by then no cache has the first of them
     draw = random.Random(2)
     for block in range(1, BLOCKS + 1):
         visits = [
@@ -122,8 +121,8 @@ def _route(draw: random.Random, pages: int, sessions: int) -> list[str]:
     count = max(1, pages // sessions)
     return [
         page
-        for start in range(0, count, len(PAGES))
-        for page in draw.sample(PAGES, min(len(PAGES), count - start))
+        for start in range(0, count, len(readers.PAGES))
+        for page in draw.sample(readers.PAGES, min(len(readers.PAGES), count - start))
     ]
 
 
@@ -134,10 +133,10 @@ async def _let_come_and_go(
     free, seconds = asyncio.Semaphore(READERS), []
 
     async def visit(pages: list[tuple[str, str]], vanishes: bool) -> None:
-        async with free, session(host) as reader:
+        async with free, readers.session(host) as reader:
             hashes: dict[str, None] = {}
             for page, text in pages:
-                seconds.append((await ask(reader, page, text, "", hashes)).page)
+                seconds.append((await readers.ask(reader, page, text, "", hashes)).page)
             if vanishes:  # as a browser that loses its network
                 reader.transport.abort()
 
@@ -147,11 +146,11 @@ async def _let_come_and_go(
 
 def _bounded_bytes(server: Server) -> float:
     """Return the bytes of the server's caches and models, as its metrics tell."""
-    with urllib.request.urlopen(f"{server.address}/{METRICS_PATH}") as answer:
+    with urllib.request.urlopen(f"{server.address}/{monitoring.METRICS_PATH}") as answer:
         lines = answer.read().decode().splitlines()
     held = [float(line.split()[-1]) for line in lines if line.startswith("headlight_bytes{")]
     if not held:
-        raise NoAnswer("The metrics of the server do not say what its caches hold.")
+        raise readers.NoAnswer("The metrics of the server do not say what its caches hold.")
     return sum(held)
 
 

@@ -14,9 +14,8 @@ from urllib.parse import urlencode
 
 from websockets.sync.client import ClientConnection, connect
 
+from benchmarks import browser, machine
 from benchmarks.accessibility import SENTENCE, views
-from benchmarks.browser import BLANK, PICTURES, NoBrowser
-from benchmarks.machine import describe, table
 from benchmarks.server import MAX_MESSAGE, served
 from transformer import HeadlightError
 from viz.app.links.navigation import COMPARE, CORPUS_VIEW, REMOVE_HEADS
@@ -83,11 +82,11 @@ class Tab:
             if time.monotonic() > end:
                 raise Failed(f"{address} is not drawn after {PATIENCE:g} s.")
             time.sleep(0.1)
-        before, drawn = 0, self.evaluate(f"({PICTURES})()")
+        before, drawn = 0, self.evaluate(f"({browser.PICTURES})()")
         end = time.monotonic() + MOMENT
         while drawn != before or (not drawn and time.monotonic() < end):  # they come one by one
             time.sleep(1)
-            before, drawn = drawn, self.evaluate(f"({PICTURES})()")
+            before, drawn = drawn, self.evaluate(f"({browser.PICTURES})()")
         return int(drawn)
 
     def evaluate(self, expression: str) -> Any:
@@ -108,7 +107,7 @@ def firefox() -> Iterator[Tab]:
     """Run a headless Firefox with a new profile; a context manager."""
     path = shutil.which("firefox-esr") or shutil.which("firefox")
     if path is None:
-        raise NoBrowser("There is no Firefox on the PATH: install it, then look again.")
+        raise browser.NoBrowser("There is no Firefox on the PATH: install it, then look again.")
     with tempfile.TemporaryDirectory() as profile:
         command = [path, "--headless", "--remote-debugging-port=0", "--profile", profile]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -117,7 +116,7 @@ def firefox() -> Iterator[Tab]:
             end = time.monotonic() + PATIENCE
             while not place.is_file() or not place.stat().st_size:
                 if process.poll() is not None or time.monotonic() > end:
-                    raise NoBrowser("Firefox does not listen to WebDriver BiDi.")
+                    raise browser.NoBrowser("Firefox does not listen to WebDriver BiDi.")
                 time.sleep(0.1)
             listening = json.loads(place.read_text("utf-8"))
             address = f"ws://{listening['ws_host']}:{listening['ws_port']}/session"
@@ -149,7 +148,7 @@ def run(options: argparse.Namespace) -> int:
                 is_blank = not tab.open(address) and query not in BEGIN_WITH_A_CHOICE
                 faults = [
                     *["nothing is drawn"] * is_blank,
-                    *(f"blank: {place}" for place in tab.evaluate(f"({BLANK})()")),
+                    *(f"blank: {place}" for place in tab.evaluate(f"({browser.BLANK})()")),
                     *(f"refused: {text}" for text in tab.evaluate("window.refusals")),
                     *(f"error box: {text}" for text in tab.evaluate(BOXES)),
                     *(f"console: {text}" for text in tab.errors),
@@ -158,6 +157,6 @@ def run(options: argparse.Namespace) -> int:
                 counts[size] += len(faults)
                 for fault in faults:
                     print(f"{size}, {name}: {fault}", flush=True)
-    print(describe())
-    print(table(("Firefox, size", "faults"), counts.items()))
+    print(machine.describe())
+    print(machine.table(("Firefox, size", "faults"), counts.items()))
     return int(any(counts.values()))

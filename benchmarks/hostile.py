@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import describe, table
-from benchmarks.server import ROOT
+from benchmarks import machine, server
 
 ENTRANCES = {
     "test_addresses": "every parameter of every page",
@@ -70,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
     counts = Counts()
     hypothesis.event = counts.counting(hypothesis.event)  # before a test imports it
-    os.chdir(ROOT)
+    os.chdir(server.ROOT)
     arguments = ["tests/fuzz", "-q", "-p", "no:cacheprovider", "--timeout=0"]
     if not options.quick:
         arguments.append("--hypothesis-profile=long")
@@ -84,6 +83,6 @@ def run(options: argparse.Namespace) -> int:
         )
         failures, seconds = counts.failures[module], counts.seconds[module]
         rows.append((entrance, *tried, tests, failures, f"{seconds:.0f} s"))
-    print(describe())
-    print(table(("entrance", "accepted", "refused", "tests", "failed", "time"), rows))
+    print(machine.describe())
+    print(machine.table(("entrance", "accepted", "refused", "tests", "failed", "time"), rows))
     return int(status != pytest.ExitCode.OK)

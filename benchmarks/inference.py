@@ -18,19 +18,17 @@ from typing import Any, Protocol
 import torch
 
 from benchmarks.machine import describe, ratio, table
-from transformer import Translator
+from transformer import Translator, decoding, masks
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import ctranslate2 as export
 from transformer.checkpoints.export.ctranslate2 import vocabulary
-from transformer.cli.arguments import whole_number
+from transformer.cli import arguments
 from transformer.cli.cores import usable_cores
 from transformer.config import BOS, EOS, PAD, TransformerConfig
-from transformer.decoding import ALPHA, MAX_EXTRA
 from transformer.decoding.settings import SearchSettings
 from transformer.engine import CTranslate2Translator
-from transformer.files.installed import ASSETS, BUNDLED
-from transformer.masks import pad_sequences
-from transformer.translation.batch import LineSearch, batches
+from transformer.files import installed
+from transformer.translation import batch
 
 PIECES = (5, 14, 25, 60)
 BEAMS = (1, 4)
@@ -67,7 +65,7 @@ class Ours:
 
     def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:  # noqa: ARG002
         """As `python -m transformer` does."""
-        search = LineSearch(
+        search = batch.LineSearch(
             self._translator,
             SearchSettings(beam_size=K, n_best=1),
             lambda _, best: self._translator.target_tokenizer.decode(best[0].tokens),
@@ -107,8 +105,8 @@ class CTranslate2:
         return self._engine.translate_batch(
             [[self._pieces[id_] for id_ in row] for row in rows],
             beam_size=K,
-            length_penalty=ALPHA,
-            max_decoding_length=max(map(len, rows)) + MAX_EXTRA,
+            length_penalty=decoding.ALPHA,
+            max_decoding_length=max(map(len, rows)) + decoding.MAX_EXTRA,
             max_input_length=0,
             **options,
         )
@@ -136,7 +134,7 @@ class Marian:
         rows = _rows(self._translator, lines)
         torch.set_num_threads(self._cores)
         try:
-            for part in batches([len(row) for row in rows], 1024):
+            for part in batch.batches([len(row) for row in rows], 1024):
                 longest = max(steps[index] for index in part)
                 self._generate([rows[index] for index in part], K, longest)
         finally:
@@ -145,7 +143,7 @@ class Marian:
 
     @torch.inference_mode()
     def _generate(self, rows: Rows, K: int, steps: int) -> None:
-        source = pad_sequences(rows)
+        source = masks.pad_sequences(rows)
         self._model.generate(
             input_ids=source,
             attention_mask=(source != PAD).long(),
@@ -153,7 +151,7 @@ class Marian:
             do_sample=False,
             min_new_tokens=steps,
             max_new_tokens=steps,
-            **({"length_penalty": ALPHA} if K > 1 else {}),
+            **({"length_penalty": decoding.ALPHA} if K > 1 else {}),
         )
 
 
@@ -181,7 +179,7 @@ def _marian(kind: Any, config: TransformerConfig) -> Any:
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks inference`."""
     parser = commands.add_parser("inference", help="speed against CTranslate2 and MarianMT")
-    parser.add_argument("--turns", type=whole_number(1, 100), default=5)
+    parser.add_argument("--turns", type=arguments.whole_number(1, 100), default=5)
     parser.set_defaults(run=run)
 
 
@@ -189,7 +187,7 @@ def run(options: argparse.Namespace) -> None:
     """Measure and print two tables."""
     torch.set_num_threads(1)
     cores = usable_cores()
-    loaded = checkpoint.load(BUNDLED)
+    loaded = checkpoint.load(installed.BUNDLED)
     translator = Translator(loaded)
     lines = sentence_lines(1_000)
     print(describe())
@@ -315,5 +313,5 @@ def sentence_of(translator: Translator, lines: list[str], pieces: int) -> list[i
 
 def sentence_lines(count: int) -> list[str]:
     """So many of our own sentences, again and again where there are fewer."""
-    lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
+    lines = (installed.ASSETS / "examples.txt").read_text("utf-8").splitlines()
     return list(islice(cycle(filter(str.strip, lines)), count))

@@ -11,16 +11,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.machine import describe
-from transformer import Transformer, TransformerConfig, Translator
+from benchmarks import machine
+from transformer import Transformer, TransformerConfig, Translator, kinds, trace
 from transformer.analysis import lenses
 from transformer.analysis.paper.costs import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
 from transformer.attention import MultiHeadAttention
 from transformer.cli.arguments import whole_number
 from transformer.config import EOS
-from transformer.kinds import KINDS
 from transformer.text.tokenizer import Piece
-from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
 
 OUT = Path(__file__).parents[1] / "assets" / "layers.json"
@@ -82,7 +80,7 @@ def measure(d: int, h: int, k: int, lengths: tuple[int, ...], repeats: int) -> d
             row = {"n": n, "seconds": statistics.median(seconds[name]), "bytes": _held(layer, x)}
             rows[name].append(row)
     return {
-        "machine": describe(),
+        "machine": machine.describe(),
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
         "d": d,
@@ -127,17 +125,17 @@ TURNS = 3
 
 def run_lenses(options: argparse.Namespace) -> None:
     """Measure and print, the best of three turns."""
-    print(describe())
+    print(machine.describe())
     torch.manual_seed(0)
     config = TransformerConfig(vocab_size=8000, N=6, d_model=256, d_ff=1024, h=8)
     translator = Translator.__new__(Translator)  # a lens needs its model alone
     translator.model = Transformer(config).eval()
     ids = torch.randint(EOS + 1, config.vocab_size, (2, options.pieces)).tolist()
     sides = [[Piece(number, str(number), word) for word, number in enumerate(row)] for row in ids]
-    pair = AttentionTrace.from_fields(capture(translator.model, "", "", *sides))
+    pair = trace.AttentionTrace.from_fields(capture(translator.model, "", "", *sides))
     for name in lenses.NAMES:
         best = []
-        for kind in KINDS:
+        for kind in kinds.KINDS:
             seconds = []
             for _ in range(TURNS):
                 started = time.perf_counter()

@@ -12,12 +12,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchmarks import machine
 from benchmarks.browser import chromium
-from benchmarks.machine import describe, table
 from benchmarks.server import served
 from transformer import HeadlightError, Translator
-from viz.app.lessons import library
-from viz.app.lessons.panel import TEXTS
+from viz.app.lessons import library, panel
 from viz.lessons import Card, Lesson
 from viz.lessons.grading import Answer, KeyEntry, answer_key, in_language, is_right, read_number
 
@@ -98,7 +97,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play, and print what was reached; the status is 1 if anything failed."""
-    print(describe())
+    print(machine.describe())
     translator = Translator.load()
     lessons = library.offered().lessons
     failures: list[str] = []
@@ -117,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
                 print(*row, flush=True)
                 failures += [f"{name}, {width} px, {problem}" for problem in failed]
     header = ("lesson", "width", "cards", *vars(Score()), "seconds")
-    print(table(header, rows), *failures, sep="\n")
+    print(machine.table(header, rows), *failures, sep="\n")
     return 1 if failures else 0
 
 
@@ -128,7 +127,7 @@ class Player:
         self, browser: "Browser", screen: dict[str, Any], address: str, lesson: Lesson, score: Score
     ) -> None:
         self.browser, self.screen, self.address = browser, screen, address
-        self.lesson, self.score, self.texts = lesson, score, TEXTS[lesson.language]
+        self.lesson, self.score, self.texts = lesson, score, panel.TEXTS[lesson.language]
 
     def play(self, key: list[KeyEntry]) -> list[str]:
         """Play all cards; return what failed, by card."""

@@ -11,21 +11,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks import machine, models
 from benchmarks.confidence import groups
-from benchmarks.machine import describe
-from benchmarks.models import require_transformers
 from tests.transformer.checkpoints.marian import marian_folder
-from transformer import KINDS, Transformer, Translator
-from transformer.checkpoints import marian
-from transformer.checkpoints.checkpoint import Checkpoint
+from transformer import KINDS, Transformer, Translator, decoding, kinds
+from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.export import marian as export
+from transformer.checkpoints.marian import weights
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
-from transformer.checkpoints.marian.weights import halves_to_pairs
-from transformer.cli.arguments import whole_number
+from transformer.cli import arguments
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.decoding import MAX_EXTRA, beam_search
-from transformer.files.installed import ASSETS, BUNDLED
-from transformer.kinds import attention_name
+from transformer.files import installed
 
 SHAPES: dict[str, dict[str, Any]] = {
     "d_model 64, swish": {"d_model": 64, "layers": 2, "d_ff": 96, "h": 4},
@@ -70,16 +66,16 @@ def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks marian`."""
     parser = commands.add_parser("marian", help="MarianMT folders here and in transformers")
     parser.add_argument(
-        "--inputs", type=whole_number(1), default=100, help="random inputs of each shape"
+        "--inputs", type=arguments.whole_number(1), default=100, help="random inputs of each shape"
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Write a folder of each shape, read it by both libraries, and compare."""
-    version = require_transformers()
-    print(f"{describe()}, transformers {version}")
-    lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
+    version = models.require_transformers()
+    print(f"{machine.describe()}, transformers {version}")
+    lines = (installed.ASSETS / "examples.txt").read_text("utf-8").splitlines()
     with tempfile.TemporaryDirectory() as place:
         _compare_export(Path(place) / "export", [*UNUSUAL, *groups()["everyday sentences"], *lines])
         for name, shape in SHAPES.items():
@@ -103,7 +99,7 @@ def _compare_export(folder: Path, lines: list[str]) -> None:
     from transformers import MarianMTModel, MarianTokenizer
 
     ours = Translator.load()
-    export.write(export.load_to_export(BUNDLED), folder)
+    export.write(export.load_to_export(installed.BUNDLED), folder)
     loaded: Any = MarianMTModel.from_pretrained(
         folder, attn_implementation="eager", output_loading_info=True
     )
@@ -120,7 +116,7 @@ def _compare_export(folder: Path, lines: list[str]) -> None:
         equal["pieces"] += inputs["input_ids"][0].tolist() == source
         best = ours.translate(line, beam_size=1)
         passes.append((source, best.best.hypothesis.tokens))
-        longest = 1 + len(source) + MAX_EXTRA  # the start is counted
+        longest = 1 + len(source) + decoding.MAX_EXTRA  # the start is counted
         greedy = model.generate(**inputs, num_beams=1, do_sample=False, max_length=longest)
         equal["greedy"] += tokenizer.decode(greedy[0], skip_special_tokens=True) == best.text
         searched = tokenizer.decode(model.generate(**inputs)[0], skip_special_tokens=True)
@@ -226,14 +222,14 @@ def _differences(
     values = {
         "encoder states": (
             ours.encode(ids)[0],
-            halves_to_pairs(theirs.encoder_last_hidden_state[0], 1),
+            weights.halves_to_pairs(theirs.encoder_last_hidden_state[0], 1),
         ),
         "logits": (own_logits, their_logits),
         "log P": (own_logits.log_softmax(-1), their_logits.log_softmax(-1)),
     }
     attentions = theirs.encoder_attentions, theirs.decoder_attentions, theirs.cross_attentions
     for kind, layers in zip(KINDS, attentions, strict=True):
-        own = [cache[f"{attention_name(kind, n)}.hook_pattern"] for n in range(len(layers))]
+        own = [cache[f"{kinds.attention_name(kind, n)}.hook_pattern"] for n in range(len(layers))]
         values[f"{kind} weights"] = torch.cat(own), torch.cat(layers)
     return {name: _largest(*both) for name, both in values.items()}
 
@@ -242,7 +238,7 @@ def _largest(first: torch.Tensor, second: torch.Tensor) -> float:
     return float(np.abs(first.double().numpy() - second.double().numpy()).max())
 
 
-def _random_input(ours: Checkpoint, draw: random.Random) -> tuple[list[int], list[int]]:
+def _random_input(ours: checkpoint.Checkpoint, draw: random.Random) -> tuple[list[int], list[int]]:
     """Our ids of a source with its end, and of a translation."""
     config = ours.model.config
     sizes = config.source_vocab_size or config.vocab_size, config.vocab_size
@@ -259,10 +255,10 @@ def _numbers(tokenizer: Any) -> list[int]:
     return [vocabulary.numbers.get(text, -1) for text in vocabulary.texts]
 
 
-def _equal(ours: Checkpoint, theirs: Any, source: list[int], beam_size: int) -> bool:
+def _equal(ours: checkpoint.Checkpoint, theirs: Any, source: list[int], beam_size: int) -> bool:
     """Return whether both searches find the same translation."""
     numbers = _numbers(ours.target_tokenizer)
-    best = beam_search(
+    best = decoding.beam_search(
         ours.model, torch.tensor([source]), beam_size=beam_size, alpha=0, max_length=LONGEST
     )[0][0]
     written = theirs.generate(

@@ -14,17 +14,16 @@ from urllib.parse import urlencode
 import sentencepiece
 import torch
 
-from benchmarks.app import ALL_MAPS, MOST, sentences
+from benchmarks import app, machine
 from benchmarks.browser import chromium
-from benchmarks.machine import describe, spread
 from benchmarks.server import served
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import InputError, Translator
 from transformer.cli.arguments import whole_number
-from transformer.files.installed import ASSETS
-from viz.app.models.menu import MEMORY_VARIABLE, MODELS_VARIABLE
+from transformer.files import installed
+from viz.app.models import menu
 from viz.app.models.model_cache import size_of_model
-from viz.draw.labels import display_tokens
+from viz.draw import labels
 
 NAME = "opus-mt-74M"
 MORE_PIECES = 57_400
@@ -38,7 +37,7 @@ def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks models`."""
     parser = commands.add_parser("models", help="a model of 74 M, from its folder to all its maps")
     parser.add_argument(
-        "--turns", type=whole_number(1, MOST - 1), default=7, help="how often each is measured"
+        "--turns", type=whole_number(1, app.MOST - 1), default=7, help="how often each is measured"
     )
     parser.set_defaults(run=run)
 
@@ -46,12 +45,12 @@ def add_arguments(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the folder, then open it by the library and by the menu of the app."""
     require_transformers()
-    print(describe())
+    print(machine.describe())
     with tempfile.TemporaryDirectory() as place:
-        texts = sentences(options.turns + 1)
-        lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
+        texts = app.sentences(options.turns + 1)
+        lines = (installed.ASSETS / "examples.txt").read_text("utf-8").splitlines()
         folder = Path(place) / NAME
-        _write_folder(folder, [*lines, *sentences(MOST) * 5])
+        _write_folder(folder, [*lines, *app.sentences(app.MOST) * 5])
         _print_library(folder, texts)
         _print_app(folder, texts)
 
@@ -114,14 +113,14 @@ def _print_library(folder: Path, texts: list[str]) -> None:
         zip(*spent[1:], strict=True),
         strict=True,
     ):
-        print(f"  {step}: {spread(seconds)}")
-    print(f"  together: {spread([sum(turn) for turn in spent[1:]])}")
+        print(f"  {step}: {machine.spread(seconds)}")
+    print(f"  together: {machine.spread([sum(turn) for turn in spent[1:]])}")
 
 
 def _print_app(folder: Path, texts: list[str]) -> None:
     """From the click in the menu until the maps of all heads are drawn."""
-    os.environ[MODELS_VARIABLE] = str(folder.parent)
-    os.environ[MEMORY_VARIABLE] = "1"  # so that each turn loads it anew
+    os.environ[menu.MODELS_VARIABLE] = str(folder.parent)
+    os.environ[menu.MEMORY_VARIABLE] = "1"  # so that each turn loads it anew
     translator = Translator.load(folder)
     seconds = []
     with chromium() as browser, served() as server:
@@ -133,9 +132,9 @@ def _print_app(folder: Path, texts: list[str]) -> None:
             page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
             page.get_by_role("combobox", name="Model").click()
             option = page.get_by_role("option", name=NAME)
-            queries = "|".join(display_tokens(translator.trace(text).target_tokens))
+            queries = "|".join(labels.display_tokens(translator.trace(text).target_tokens))
             started = time.perf_counter()
             option.click()
-            page.wait_for_function(ALL_MAPS, arg=queries, polling="raf")
+            page.wait_for_function(app.ALL_MAPS, arg=queries, polling="raf")
             seconds.append(time.perf_counter() - started)
-    print(f"a click in the menu to the maps of all heads on screen: {spread(seconds[1:])}")
+    print(f"a click in the menu to the maps of all heads on screen: {machine.spread(seconds[1:])}")

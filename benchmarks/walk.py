@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from benchmarks.accessibility import views
+from benchmarks import accessibility, machine
 from benchmarks.browser import chromium
-from benchmarks.machine import describe, table
 from benchmarks.server import headlight_app
 from transformer.cli.arguments import number, whole_number
 
@@ -170,7 +169,7 @@ def walk(page: Page, address: str, log: Path, name: str, until: float) -> Walk:
     from playwright.sync_api import Error
 
     dice, result, watch = random.Random(name), Walk(name), Watch(page, log)
-    path, query = dice.choice(list(views()))
+    path, query = dice.choice(list(accessibility.views()))
     start = f"/{path}?{urlencode(query)}"
     page.goto(f"{address}{start}")
     result.steps.append(f"open {start}")
@@ -280,6 +279,6 @@ def run(options: argparse.Namespace) -> int:
                 print(*wrong, sep="\n\n", end="\n" if wrong else "", flush=True)
                 rows.append((seed, len(taken), sum(len(w.steps) for w in taken), len(wrong)))
                 failed += len(wrong)
-    print(f"{describe()}, {options.width} CSS pixels")
-    print(table(("seed", "walks", "steps", "faults"), rows))
+    print(f"{machine.describe()}, {options.width} CSS pixels")
+    print(machine.table(("seed", "walks", "steps", "faults"), rows))
     return int(failed > 0)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import torch
 
-from training.run.journal import LOG
-from training.run.state import checkpoints
+from training.run import journal, state
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.checkpoint import MAX_OTHER_BYTES, Checkpoint
 from transformer.cli import command
@@ -65,7 +64,7 @@ def write_average(
     The weights are stored as float16, within 2^-11 of the average, unless another `dtype` is given.
     """
     averaged = average(folders, shares)
-    texts = {LOG: log, "MODEL_CARD.md": card}
+    texts = {journal.LOG: log, "MODEL_CARD.md": card}
     extra = {name: _text(path) for name, path in texts.items() if path is not None}
     with writing(out, advice="Make room, or choose another folder."):
         checkpoint.save(
@@ -120,9 +119,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    folders, log = options.folders, options.folders[0] / LOG
+    folders, log = options.folders, options.folders[0] / journal.LOG
     if len(folders) == 1:
-        folders = checkpoints(folders[0])[-(options.last or LAST) :]
+        folders = state.checkpoints(folders[0])[-(options.last or LAST) :]
     elif not log.exists():
         log = None
     dtype = torch.bfloat16 if options.bfloat16 else torch.float16

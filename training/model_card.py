@@ -11,23 +11,19 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from training.bleu_tokens import DEFAULT
+from training import bleu_tokens, trainer
 from training.config import RunConfig
 from training.data.corpus import read_lines
-from training.evaluation.measurement import require_place
+from training.evaluation import measurement
 from training.run import journal
 from training.run.journal import LOG, Record
 from training.run.state import STATE, SavedRun, checkpoints
-from training.trainer import AVERAGED
-from transformer import Translator
-from transformer.analysis.corpus.stored import checksum_of_weights
-from transformer.cli import command
-from transformer.cli.arguments import Parser
+from transformer import Translator, shapes
+from transformer.analysis.corpus import stored
+from transformer.cli import arguments, command
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, InputError, writing
-from transformer.files.atomic import write_file
-from transformer.files.documents import DocumentError, parse_json
-from transformer.shapes import number_of_parameters
+from transformer.files import atomic, documents
 
 MAX_EXAMPLES = 100
 THIS_MODEL = "this model"
@@ -39,10 +35,10 @@ Evaluation = Mapping[str, Any]
 
 
 def _write(options: argparse.Namespace) -> None:
-    require_place(options.run, options.out)
+    measurement.require_place(options.run, options.out)
     text = card(options)
     with writing(options.out, advice="Make room, or choose another --out."):
-        write_file(options.out, text.encode())
+        atomic.write_file(options.out, text.encode())
 
 
 def card(options: argparse.Namespace) -> str:
@@ -64,7 +60,7 @@ def card(options: argparse.Namespace) -> str:
     template = environment.from_string(TEMPLATE.read_text("utf-8"))
     text = template.render(
         run.values()
-        | figures(evaluations, checksum_of_weights(translator.folder))
+        | figures(evaluations, stored.checksum_of_weights(translator.folder))
         | {"languages": translator.languages, "notes": notes.strip()}
         | {"models": list(models), "examples": examples}
     )
@@ -109,13 +105,13 @@ class RunFiles:
     @property
     def averages(self) -> bool:
         """True if the run is complete, and the mean of its last checkpoints has its whole log."""
-        copy = self.folder / AVERAGED / LOG
+        copy = self.folder / trainer.AVERAGED / LOG
         return copy.exists() and filecmp.cmp(copy, self.folder / LOG, shallow=False)
 
     def weights(self) -> Path:
         """Return the folder of the weights that the card describes."""
         if self.averages:
-            return self.folder / AVERAGED
+            return self.folder / trainer.AVERAGED
         if saved := checkpoints(self.folder):
             return saved[-1]
         raise CheckpointError(f"{self.folder} has no checkpoint yet: let the run save one first.")
@@ -132,7 +128,7 @@ class RunFiles:
         return {
             "run": self,
             "model": self.model,
-            "parameters": number_of_parameters(self.model),
+            "parameters": shapes.number_of_parameters(self.model),
             "steps": [int(path.name.removeprefix("step-")) for path in checkpoints(self.folder)],
             "plan": plan,
             "last": logged[-1],
@@ -212,7 +208,7 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> dict[str, Any
     for values in evaluations:
         text = (*(values[name] for name in ("src", "ref", "sentences", "beam", "alpha")),)
         match = re.search(r"\btok:([^|]+)", str(values["signature"]))
-        tokens = f", tokens {match[1]}" if match and match[1] != DEFAULT else ""
+        tokens = f", tokens {match[1]}" if match and match[1] != bleu_tokens.DEFAULT else ""
         texts.setdefault((text, tokens), {})[str(values["weights"])] = values
     rows = []
     for ((src, ref, sentences, beam, alpha), tokens), measured in texts.items():
@@ -256,8 +252,8 @@ def cell(text: str) -> str:
 
 def _evaluation(path: Path, number: int, line: str) -> Evaluation:
     try:
-        values: Evaluation = parse_json(line)
-    except DocumentError as error:
+        values: Evaluation = documents.parse_json(line)
+    except documents.DocumentError as error:
         raise CheckpointError(
             f"{path} line {number} is not JSON: give what {_COMMAND} wrote."
         ) from error
@@ -290,8 +286,8 @@ def _short_names(paths: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def _parser() -> Parser:
-    parser = Parser(
+def _parser() -> arguments.Parser:
+    parser = arguments.Parser(
         prog="python -m training.model_card",
         description=__doc__,
         epilog="training.average --card FILE puts the card beside the weights.",

@@ -19,16 +19,15 @@ from tqdm import tqdm
 from training.config import RunConfig, config_file
 from training.data import encoded_text, prepared, text_folders
 from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
-from transformer.cli import command
-from transformer.cli.arguments import Parser, number, whole_number
+from transformer.cli import arguments, command
 from transformer.errors import ConfigError, reading, writing
-from transformer.files.atomic import FolderKind, replace_folder
+from transformer.files import atomic
 from transformer.files.reading import sha256_of
-from transformer.text.languages import LANGUAGES
+from transformer.text import languages
 from transformer.text.tokenizer import Tokenizer
 
 SAMPLE_LINES = 1_000_000
-_EMPTY = FolderKind("empty folder", lambda _: {})
+_EMPTY = atomic.FolderKind("empty folder", lambda _: {})
 """The only folder that a prepared text takes the place of."""
 
 
@@ -48,8 +47,8 @@ def _prepare(options: argparse.Namespace) -> None:
         prepare(folders, config, options, tokenizer)  # what cannot be read raises a HeadlightError
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="python -m training.prepare", description=__doc__)
+def _parser() -> arguments.Parser:
+    parser = arguments.Parser(prog="python -m training.prepare", description=__doc__)
     parser.add_argument(
         "--config",
         type=config_file,
@@ -79,19 +78,19 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "--sample-lines",
-        type=whole_number(2),
+        type=arguments.whole_number(2),
         default=SAMPLE_LINES,
         help="maximum number of lines for learning the vocabulary, drawn from the whole text; "
         f"default: {SAMPLE_LINES:,}",
     )
     parser.add_argument(
         "--longest-words",
-        type=whole_number(1),
+        type=arguments.whole_number(1),
         help="drop pairs with more words on a side; default: drop none",
     )
     parser.add_argument(
         "--ratio",
-        type=number(1, 1_000),
+        type=arguments.number(1, 1_000),
         help="drop pairs in which one side has more than this many times the words of the other; "
         "default: drop none",
     )
@@ -240,7 +239,7 @@ def prepare(
     asked["options"] |= {
         "max_pieces": max_pieces,
         "weights": [folder.weight for folder in folders],
-        LANGUAGES: [*codes],
+        languages.LANGUAGES: [*codes],
     }
     record = prepared.read_manifest(out / prepared.MANIFEST) if taken else None
     if record:
@@ -252,7 +251,7 @@ def prepare(
         prepared.verify_files(out, record["files"])
         print(f"{out} is prepared already, with these options and from this text.")
         return
-    with replace_folder(out, _EMPTY) as new:
+    with atomic.replace_folder(out, _EMPTY) as new:
         texts = {}
         for code, side in zip(codes, (validation.source, validation.target), strict=True):
             texts[f"{prepared.VALIDATION}.{code}"] = "".join(f"{line}\n" for line in side)
@@ -290,7 +289,7 @@ def _refuse_another(
 ) -> None:
     """Raise CorpusError if options or texts are not those that a folder was prepared with."""
     for key in sorted(begun.keys() | asked.keys()):
-        another = "other" if key == LANGUAGES else "another"
+        another = "other" if key == languages.LANGUAGES else "another"
         if begun.get(key) != asked.get(key):
             raise CorpusError(
                 f"{folder} was prepared {preposition} {another} {key}: choose another --out."

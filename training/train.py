@@ -12,34 +12,23 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from torch import Tensor
 
-from training import devices
-from training.bleu_tokens import tokens_of
+from training import bleu_tokens, devices
 from training.config import RunConfig, config_file
-from training.data import text_folders
-from training.data.batches import division
+from training.data import batches, run_data, text_folders
 from training.data.prepared import prepared_among
-from training.data.run_data import read_run_data
-from training.run.journal import LOG, TensorBoard
+from training.run import journal
 from training.run.state import KIND, STATE, SavedRun, has_state, read_state
 from training.trainer import AVERAGED, Trainer
-from transformer.analysis.corpus.stored import checksum_of_weights
+from transformer import shapes
+from transformer.analysis.corpus import stored
 from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.cli import command
 from transformer.cli.arguments import Parser, whole_number
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, HeadlightError, quoted, writing
-from transformer.files.atomic import (
-    is_leftover,
-    new_folder,
-    refusal,
-    remove_folder,
-    temporary_folder,
-    write_file,
-)
-from transformer.files.installed import checkpoint_folder
-from transformer.shapes import refuse_too_large
-from transformer.text.tokenizer import Tokenizer
+from transformer.files import atomic, installed
+from transformer.text import tokenizer
 
 LOCK = "run.lock"  # in the folder of a run, while it trains
 
@@ -94,13 +83,13 @@ def train(options: argparse.Namespace) -> None:
             if options.start_from and not resume:
                 start = _first_weights(options.start_from, config.model, options.config)
             if options.tensorboard:
-                with temporary_folder() as folder:  # refused where it is not installed
-                    TensorBoard(folder, 0).close()
+                with atomic.temporary_folder() as folder:  # refused where it is not installed
+                    journal.TensorBoard(folder, 0).close()
             tables = config.to_dict()
             outcome = {
                 "--resume": resume,
                 **{f"[{table}] {name}": v for table in tables for name, v in tables[table].items()},
-                "the SHA-256 of --start-from": start and checksum_of_weights(start.folder),
+                "the SHA-256 of --start-from": start and stored.checksum_of_weights(start.folder),
                 "the weights of --data": [folder.weight for folder in options.data],
                 "prepared --data": prepared is not None,
                 "--source and --target": codes,
@@ -108,13 +97,13 @@ def train(options: argparse.Namespace) -> None:
         except (HeadlightError, OSError) as error:
             outcome = error
         devices.require_agreement(process.world_size, outcome)
-        vocabulary: tuple[Tokenizer, Path] | None = None
+        vocabulary: tuple[tokenizer.Tokenizer, Path] | None = None
         if resume:
-            vocabulary = Tokenizer.load(out / checkpoint.TOKENIZER), out
+            vocabulary = tokenizer.Tokenizer.load(out / checkpoint.TOKENIZER), out
         elif start:
             vocabulary = start.tokenizer, start.folder
         folders = [dataclasses.replace(folder, codes=codes) for folder in options.data]
-        data = read_run_data(prepared or folders, config, codes, vocabulary, process)
+        data = run_data.read_run_data(prepared or folders, config, codes, vocabulary, process)
         trainer = Trainer(config, data, out, process, tensorboard=options.tensorboard)
         if start:
             trainer.start_from(start)
@@ -145,7 +134,7 @@ def train(options: argparse.Namespace) -> None:
 def _configuration(options: argparse.Namespace) -> RunConfig:
     """Read the configuration; with fewer steps the cooldown is shorter by as much."""
     config = RunConfig.load(options.config)
-    refuse_too_large(config.model)
+    shapes.refuse_too_large(config.model)
     if (steps := options.steps) is None:
         return config
     cooldown = round(config.recipe.cooldown * min(1.0, steps / config.recipe.steps))
@@ -155,7 +144,7 @@ def _configuration(options: argparse.Namespace) -> RunConfig:
 
 def _first_weights(folder: Path, wanted: TransformerConfig, path: Path) -> Checkpoint:
     """Load weights of this shape, but for dropout and smoothing, by a folder or a bundled name."""
-    folder = checkpoint_folder(folder)
+    folder = installed.checkpoint_folder(folder)
     if marian.is_marian(folder):
         raise ConfigError(
             f"{folder} is a MarianMT folder, which can be read and not trained: start from a "
@@ -199,7 +188,7 @@ def _held_folder(out: Path, resume: bool) -> Iterator[None]:
         f"{out} is being trained in by another process: wait until it has finished, or choose "
         f"another --out."
     )
-    with new_folder(out), locked(lock, busy):
+    with atomic.new_folder(out), locked(lock, busy):
         _check_folder(out, resume)
         yield
 
@@ -214,15 +203,15 @@ def _check_folder(out: Path, resume: bool) -> None:
     there = list(out.iterdir()) if os.path.lexists(out) else []
     # a start that was killed while it wrote its first state leaves no more than this
     if not resume and (
-        foreign := sorted(p.name for p in there if not is_leftover(p) and p.name != LOCK)
+        foreign := sorted(p.name for p in there if not atomic.is_leftover(p) and p.name != LOCK)
     ):
         raise ConfigError(
             f"{out} holds {quoted(foreign[0])}, and no run: choose a new or an empty folder as "
             f"--out."
         )
     if resume:  # rather than at the end
-        for folder, kind in ((STATE, KIND), (AVERAGED, checkpoint.folder_kind([LOG]))):
-            if sentence := refusal(out / folder, kind):
+        for folder, kind in ((STATE, KIND), (AVERAGED, checkpoint.folder_kind([journal.LOG]))):
+            if sentence := atomic.refusal(out / folder, kind):
                 raise ConfigError(sentence)
 
 
@@ -233,10 +222,10 @@ def _begin(trainer: Trainer) -> None:
             trainer.saver.remove_leftovers()
         trainer.saver.save_state(trainer.progress)
         if trainer.process.is_main_process:
-            write_file(trainer.out / checkpoint.TOKENIZER, trainer.tokenizer.model)
+            atomic.write_file(trainer.out / checkpoint.TOKENIZER, trainer.tokenizer.model)
     except BaseException:
         with suppress(OSError):
-            remove_folder(trainer.out / STATE, KIND)
+            atomic.remove_folder(trainer.out / STATE, KIND)
         raise
 
 
@@ -245,14 +234,14 @@ def _description(trainer: Trainer) -> str:
     lines = [
         f"{len(text):,} sentence pairs ({text.left_out:,} left out as empty or too long), "
         f"{trainer.model.number_of_parameters():,} parameters, {process.device.type}, "
-        f"{division(recipe, process.world_size)}, "
+        f"{batches.division(recipe, process.world_size)}, "
         f"step {trainer.progress.step:,} of {recipe.steps:,}"
     ]
     if left_out := trainer.validation.encoded.left_out:
         lines.append(
             f"{left_out:,} validation pairs are left out as empty or longer than the model accepts."
         )
-    _, reason = tokens_of(trainer.languages.target)
+    _, reason = bleu_tokens.tokens_of(trainer.languages.target)
     lines += [reason] if reason else []
     if recipe.bf16 and not trainer.updater.bf16:
         lines.append(

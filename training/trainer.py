@@ -9,19 +9,18 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from training import bleu_tokens, devices
 from training.average import write_average
-from training.bleu_tokens import tokens_of
 from training.config import RunConfig
+from training.data import run_data
 from training.data.batches import Batch, BatchStream, UpdateBatches
-from training.data.run_data import RunData
-from training.devices import ProcessInfo, StopRequest
 from training.run import journal
 from training.run.journal import LOG, Record, RunLog
 from training.run.state import Progress, RunIdentity, SavedRun, Saver, checkpoints
 from training.update import Updater
 from training.validation import Validation, is_probe_step, perplexity, probes_of, save_probes
-from transformer.analysis.corpus.stored import checksum_of_weights
-from transformer.checkpoints.checkpoint import Checkpoint
+from transformer.analysis.corpus import stored
+from transformer.checkpoints import checkpoint
 from transformer.errors import ConfigError, HeadlightError, writing
 from transformer.model import Transformer
 
@@ -38,9 +37,9 @@ class Trainer:
     def __init__(
         self,
         config: RunConfig,
-        data: RunData,
+        data: run_data.RunData,
         out: Path,
-        process: ProcessInfo,
+        process: devices.ProcessInfo,
         *,
         tensorboard: bool = False,
     ) -> None:
@@ -59,7 +58,7 @@ class Trainer:
             self.model,
             self.recipe.validate_sentences,
             process,
-            tokens_of(data.codes.names.target)[0],
+            bleu_tokens.tokens_of(data.codes.names.target)[0],
         )
         self.languages = data.codes.names
         self.probes = probes_of(self.languages, data.validation)
@@ -70,12 +69,12 @@ class Trainer:
         )  # fmt: skip
         self.progress = Progress(length_multiple=self.stream.length_multiple)
         self.saved_step: int | None = None  # the last one since it began or was resumed
-        self.stop_request = StopRequest(process)
+        self.stop_request = devices.StopRequest(process)
 
-    def start_from(self, given: Checkpoint) -> None:
+    def start_from(self, given: checkpoint.Checkpoint) -> None:
         """Start from the weights of a checkpoint of the same shape."""
         self.model.load_state_dict(given.model.state_dict())
-        self.progress.started_from = checksum_of_weights(given.folder)
+        self.progress.started_from = stored.checksum_of_weights(given.folder)
 
     def resume(self, saved: SavedRun, tensors: Mapping[str, Tensor]) -> None:
         """Go on from a state."""

@@ -7,12 +7,11 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from training import devices, schedule
 from training.config import RunConfig
 from training.data.batches import Batch
-from training.devices import ProcessInfo
 from training.loss import label_smoothed_loss, r_drop_loss, with_bias
-from training.schedule import cooldown_left, learning_rate
-from transformer.masks import padding_mask
+from transformer import masks
 from transformer.model import Transformer
 
 
@@ -35,7 +34,7 @@ class SummedLoss(nn.Module):
         return r_drop_loss(decoded_twice, projection, labels, epsilon_ls, self.r_drop)
 
     def _decode(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        model, mask = self.model, padding_mask(source)
+        model, mask = self.model, masks.padding_mask(source)
         decoded = model.decode(target, model.encode(source, mask), mask)
         return with_bias(decoded, model.projection, model.output_bias)
 
@@ -47,7 +46,7 @@ class Updater:
     process; 0 if none. A tensor on the device: reading it waits for the device.
     """
 
-    def __init__(self, model: Transformer, config: RunConfig, process: ProcessInfo) -> None:
+    def __init__(self, model: Transformer, config: RunConfig, process: devices.ProcessInfo) -> None:
         self.config, self.recipe, self.process = config, config.recipe, process
         self.bf16 = self.recipe.bf16 and process.has_native_bf16
         self.optimizer = torch.optim.Adam(
@@ -73,8 +72,8 @@ class Updater:
     def rate(self, step: int) -> float:
         """Return the learning rate of a step, counted from 1."""
         recipe = self.recipe
-        until_end = cooldown_left(step, recipe.steps, recipe.cooldown)
-        return learning_rate(
+        until_end = schedule.cooldown_left(step, recipe.steps, recipe.cooldown)
+        return schedule.learning_rate(
             step, self.config.model.d_model, recipe.warmup, recipe.lr_factor, until_end
         )
 

@@ -12,24 +12,21 @@ import sacrebleu
 import torch
 from torch import distributed
 
+from training import devices
 from training.bleu_tokens import DEFAULT
+from training.data import corpus
 from training.data.batches import TokenBatches, make_batch
-from training.data.corpus import ParallelText
 from training.data.encoded_text import EncodedText, Sentences, encode
-from training.devices import ProcessInfo
 from training.loss import label_smoothed_loss, with_bias
-from transformer.config import EOS
-from transformer.decoding import Hypothesis, greedy
-from transformer.errors import NotFiniteError
+from transformer import config, decoding, errors, trace
 from transformer.masks import pad_sequences, padding_mask
 from transformer.model import Transformer
 from transformer.text.languages import OURS, Languages
 from transformer.text.tokenizer import Tokenizer, with_end
-from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
 from transformer.translation.batch import batches
 
-Search = Callable[[torch.Tensor], list[Hypothesis]]
+Search = Callable[[torch.Tensor], list[decoding.Hypothesis]]
 
 
 @dataclass(frozen=True)
@@ -55,11 +52,11 @@ class Validation:
 
     def __init__(
         self,
-        text: ParallelText,
+        text: corpus.ParallelText,
         tokenizer: Tokenizer,
         model: Transformer,
         sentences: int,
-        process: ProcessInfo,
+        process: devices.ProcessInfo,
         tokenize: str = DEFAULT,
     ) -> None:
         self.encoded = encode(text, tokenizer, model.config.max_length)
@@ -91,7 +88,7 @@ class Validation:
         with evaluation_mode(self.model):
             translations = translate_all(
                 self.encoded.source[: self.sentences],
-                lambda source: greedy(self.model, source),
+                lambda source: decoding.greedy(self.model, source),
                 self.tokenizer,
                 self.model.device,
             )
@@ -133,7 +130,7 @@ def translate_all(
     """Translate encoded sentences, longest first; the results are in the order of `sources`."""
     translations = [""] * len(sources)
     for rows in progress(batches([len(source) + 1 for source in sources], batch_tokens)):
-        hypotheses = search(pad_sequences([[*sources[i], EOS] for i in rows]).to(device))
+        hypotheses = search(pad_sequences([[*sources[i], config.EOS] for i in rows]).to(device))
         for row, hypothesis in zip(rows, hypotheses, strict=True):
             translations[row] = tokenizer.decode(hypothesis.tokens)
     return translations
@@ -180,7 +177,7 @@ def is_probe_step(step: int) -> bool:
     return step == round(2 ** (round(2 * math.log2(step)) / 2))
 
 
-def probes_of(languages: Languages, validation: ParallelText) -> Probes:
+def probes_of(languages: Languages, validation: corpus.ParallelText) -> Probes:
     """Return the probes of a run: of other languages than ours, its first validation pairs."""
     pairs = zip(validation.source, validation.target, strict=True)
     return PROBES if languages == OURS else tuple(islice(pairs, len(PROBES)))
@@ -211,8 +208,8 @@ def save_probes(
                 continue
             ids = torch.tensor([[piece.id for piece in pieces[0]]], device=model.device)
             try:
-                (hypothesis,) = greedy(model, ids, max_extra=len(pieces[1]))
-            except NotFiniteError:
+                (hypothesis,) = decoding.greedy(model, ids, max_extra=len(pieces[1]))
+            except errors.NotFiniteError:
                 return  # the loss of the next update is not finite either, and stops the run
             written = hypothesis.tokens
             for name, text, target_pieces in (
@@ -220,6 +217,6 @@ def save_probes(
                 ("sentence", target, pieces[1]),  # last: the Training page looks for it
             ):
                 fields = capture(model, source, text, pieces[0], target_pieces, languages=languages)
-                AttentionTrace.from_fields(fields).save(
+                trace.AttentionTrace.from_fields(fields).save(
                     folder / f"step-{step:08d}-{name}-{number}.npz"
                 )

@@ -9,15 +9,11 @@ from typing import TypeAlias
 import torch
 
 from transformer import AttentionTrace, InputError, Translator
-from transformer.analysis import alignment
+from transformer.analysis import alignment, axes
 from transformer.analysis.alignment import WordPair, Words
-from transformer.analysis.axes import APART, apart_note
 from transformer.analysis.both_directions import align_both, read_both, require_reverse
-from transformer.checkpoints.export.ctranslate2 import is_export
-from transformer.cli import command
-from transformer.cli.arguments import Parser, number, whole_number
-from transformer.cli.cores import usable_cores
-from transformer.cli.standard_input import Progress, lines
+from transformer.checkpoints.export import ctranslate2
+from transformer.cli import arguments, command, cores, standard_input
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE, SearchSettings
 from transformer.text.words import has_unspaced
@@ -91,9 +87,9 @@ def _load(options: argparse.Namespace) -> Translator:
         from transformer.engine import CTranslate2Translator
 
         return CTranslate2Translator.load(
-            options.checkpoint, threads=options.threads or usable_cores()
+            options.checkpoint, threads=options.threads or cores.usable_cores()
         )
-    if options.checkpoint and is_export(options.checkpoint):
+    if options.checkpoint and ctranslate2.is_export(options.checkpoint):
         raise InputError(f"{options.checkpoint} is for CTranslate2: add --engine ctranslate2.")
     return Translator.load(options.checkpoint)
 
@@ -121,7 +117,7 @@ def _print_translation(
     _tell(translation.notices)
     if options.align:
         trace = translator.trace_of(translation)
-        _tell(filter(None, [apart_note(trace)]))
+        _tell(filter(None, [axes.apart_note(trace)]))
         print(_aligned(align, trace))
     elif options.n_best:
         print(_n_best(translator, 0, [best.hypothesis for best in translation.candidates]))
@@ -147,7 +143,7 @@ def _tell(notices: Iterable[str], about: str = "") -> None:
 
 def _aligned(align: _Aligner, trace: AttentionTrace) -> str:
     """Format a translation with the numbers of its word pairs, as Marian writes them."""
-    pairs = align(trace, "pieces" if apart_note(trace) else "typed")
+    pairs = align(trace, "pieces" if axes.apart_note(trace) else "typed")
     return f"{trace.target} ||| {alignment.pharaoh(pairs)}".rstrip()
 
 
@@ -175,7 +171,7 @@ def _translate_lines(
         notices = translator.warnings(line.text, line.pieces, hypotheses[0], settings)
         text = written(line, hypotheses)
         if options.align and has_unspaced(line.text + text):
-            notices = (*notices, APART)
+            notices = (*notices, axes.APART)
         return line.number, text, notices
 
     def written(line: Line, hypotheses: list[Hypothesis]) -> str:
@@ -193,11 +189,11 @@ def _translate_lines(
     translator.search([], settings)
     if options.align:
         translator.require_weights()
-    progress = Progress()
-    threads = options.threads or usable_cores()
+    progress = standard_input.Progress()
+    threads = options.threads or cores.usable_cores()
     search = LineSearch(translator, settings, finish, threads, progress.add)
     status = 0
-    for results in search.results(lines(translator.max_characters)):
+    for results in search.results(standard_input.lines(translator.max_characters)):
         progress.clear()
         for result in results:
             if isinstance(result, tuple):
@@ -217,8 +213,8 @@ def _translate_lines(
     return status
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="python -m transformer", description=__doc__, epilog=EPILOG)
+def _parser() -> arguments.Parser:
+    parser = arguments.Parser(prog="python -m transformer", description=__doc__, epilog=EPILOG)
     parser.add_argument(
         "text",
         nargs="?",
@@ -246,17 +242,17 @@ def _parser() -> Parser:
     group = parser.add_argument_group("search")
     group.add_argument(
         "--beam",
-        type=whole_number(1, MAX_BEAM_SIZE),
+        type=arguments.whole_number(1, MAX_BEAM_SIZE),
         help=f"beam size; 1 is greedy; default: {BEAM_SIZE}",
     )
     group.add_argument(
         "--alpha",
-        type=number(0, MAX_ALPHA),
+        type=arguments.number(0, MAX_ALPHA),
         help=f"α of the length penalty: above 0 favours longer translations; default: {ALPHA}",
     )
     group.add_argument(
         "--n-best",
-        type=whole_number(1, MAX_BEAM_SIZE),
+        type=arguments.whole_number(1, MAX_BEAM_SIZE),
         metavar="N",
         help="print the N best, at most the beam size: line number ||| text ||| score",
     )
@@ -275,7 +271,7 @@ def _parser() -> Parser:
     )
     group.add_argument(
         "--max-length",
-        type=whole_number(1),
+        type=arguments.whole_number(1),
         metavar="N",
         help="maximum subwords of a translation, with </s>; default: those of the source plus 50",
     )
@@ -294,7 +290,7 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "--threads",
-        type=whole_number(1, MAX_THREADS),
+        type=arguments.whole_number(1, MAX_THREADS),
         help="number of cores that search the lines of a file; default: all available cores",
     )
     return parser

@@ -5,10 +5,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from transformer import dropout, errors, hooks
 from transformer.config import TransformerConfig
-from transformer.dropout import Dropout
-from transformer.errors import InputError
-from transformer.hooks import HookPoint
 
 
 def sinusoidal_positions(length: int, d_model: int) -> Tensor:
@@ -44,10 +42,10 @@ class Embedding(nn.Module):
             # the RMS of the sinusoids, 1/√2: much smaller, the token embeddings would dominate
             std = math.sqrt(0.5)
             self.positions = nn.Parameter(torch.randn(config.max_length, config.d_model) * std)
-        self.dropout = Dropout(config.P_drop)
-        self.hook_tokens = HookPoint()  # [batch, position, d_model]
-        self.hook_positions = HookPoint()  # [1, position, d_model]
-        self.hook_sum = HookPoint()  # [batch, position, d_model], what the first layer reads
+        self.dropout = dropout.Dropout(config.P_drop)
+        self.hook_tokens = hooks.HookPoint()  # [batch, position, d_model]
+        self.hook_positions = hooks.HookPoint()  # [1, position, d_model]
+        self.hook_sum = hooks.HookPoint()  # [batch, position, d_model], what the first layer reads
 
     def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
         """Embed ids `[batch, position]`, the first at `start`, as `[batch, position, d_model]`."""
@@ -67,7 +65,7 @@ class Embedding(nn.Module):
     def require_positions(self, end: int) -> None:
         """Raise InputError if a sequence of so many pieces is longer than the model accepts."""
         if end > self.positions.size(0):
-            raise InputError(
+            raise errors.InputError(
                 f"The sequence has {end} pieces, but this model takes at most "
                 f"{self.positions.size(0)}: shorten the text."
             )

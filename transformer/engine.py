@@ -19,33 +19,29 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformer.checkpoints.checkpoint import Checkpoint
+from transformer import config, errors, translator
+from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import ctranslate2 as exported_folder
 from transformer.checkpoints.export.ctranslate2 import engine, vocabulary
-from transformer.config import EOS
-from transformer.decoding import MAX_EXTRA, NEVER_WRITTEN, Hypothesis, length_penalty
+from transformer.decoding import MAX_EXTRA, NEVER_WRITTEN, Hypothesis, length_penalty, sentence
 from transformer.decoding.hypothesis import forbid, rank
-from transformer.decoding.sentence import SentenceSearch
 from transformer.decoding.settings import SearchArguments, SearchSettings
-from transformer.errors import CheckpointError, InputError, NotFiniteError
-from transformer.files.atomic import temporary_folder
-from transformer.files.installed import checkpoint_folder
+from transformer.files import atomic, installed
 from transformer.translation.result import Candidate, Partial, Translation
-from transformer.translator import Translator
 
 Row = Sequence[int]
 Log_P = Callable[[list[list[int]]], Tensor]
 """Prefixes of one length to log P of each next piece, `[prefix, vocab]`, which may be changed."""
 
 
-class CTranslate2Translator(Translator):
+class CTranslate2Translator(translator.Translator):
     """A Translator whose search is CTranslate2's, on the CPU, with one core for each thread.
 
     The folder that CTranslate2 reads may be gone afterwards; of an exported folder, the checkpoint
     is a model without weights.
     """
 
-    def __init__(self, loaded: Checkpoint, folder: Path, threads: int = 1) -> None:
+    def __init__(self, loaded: checkpoint.Checkpoint, folder: Path, threads: int = 1) -> None:
         super().__init__(loaded)
         module = engine()
         module.set_log_level(logging.ERROR)  # a type that this processor lacks is converted
@@ -54,7 +50,7 @@ class CTranslate2Translator(Translator):
                 str(folder), device="cpu", inter_threads=threads, intra_threads=1
             )
         except (RuntimeError, ValueError) as error:
-            raise CheckpointError(f"CTranslate2 cannot read {folder}: {error}.") from error
+            raise errors.CheckpointError(f"CTranslate2 cannot read {folder}: {error}.") from error
         self._pieces = vocabulary(self.tokenizer)
         self._ids = {piece: id_ for id_, piece in enumerate(self._pieces)}
 
@@ -62,11 +58,11 @@ class CTranslate2Translator(Translator):
     def load(cls, folder: str | Path | None = None, *, threads: int = 1) -> "CTranslate2Translator":
         """Load what `python -m transformer.export` wrote, or a checkpoint, exported on the way."""
         engine()  # before anything is read
-        folder = checkpoint_folder(folder)
+        folder = installed.checkpoint_folder(folder)
         if exported_folder.is_export(folder):
             return cls(exported_folder.read(folder), folder, threads)
         loaded = exported_folder.load_to_export(folder)
-        with temporary_folder() as temporary:
+        with atomic.temporary_folder() as temporary:
             new = temporary / "model"
             exported_folder.write(loaded, new)
             return cls(loaded, new, threads)
@@ -110,7 +106,7 @@ class CTranslate2Translator(Translator):
     def require_weights(self) -> None:
         """Require weights as `Translator.require_weights`; an exported folder holds none."""
         if self.model.device.type == "meta":
-            raise InputError(
+            raise errors.InputError(
                 f"{self.folder} holds a model for CTranslate2, which shows neither attention nor "
                 f"alternatives: take the checkpoint that it was exported from."
             )
@@ -123,7 +119,7 @@ class CTranslate2Translator(Translator):
     ) -> list[list[Hypothesis]]:
         """Search as `Translator.search`, without a stop; a hypothesis may have log P alone."""
         if settings.prefix or settings.forbidden or settings.tree:
-            raise InputError(
+            raise errors.InputError(
                 "CTranslate2 has no search with a forced prefix, forbidden words or a tree: "
                 "leave --engine ctranslate2 out."
             )
@@ -140,7 +136,7 @@ class CTranslate2Translator(Translator):
             if any(set(NEVER_WRITTEN) & set(hypothesis.tokens) for hypothesis in results[index]):
                 try:
                     results[index] = plain_search(self._log_p_after(row), limit, K, alpha)
-                except NotFiniteError as error:
+                except errors.NotFiniteError as error:
                     raise self.not_finite() from error
         for hypotheses in results:
             self.require_finite([hypothesis.score for hypothesis in hypotheses] or [math.nan])
@@ -150,7 +146,7 @@ class CTranslate2Translator(Translator):
         """Add log P of each token, by one forced pass."""
         result = self._engine.score_batch(
             [[self._pieces[id_] for id_ in row]],
-            [[self._pieces[id_] for id_ in hypothesis.tokens if id_ != EOS]],
+            [[self._pieces[id_] for id_ in hypothesis.tokens if id_ != config.EOS]],
             max_input_length=0,
         )[0]
         log_probs = tuple(result.log_probs[: len(hypothesis.tokens)])
@@ -219,7 +215,7 @@ def _ranked(results: Sequence[tuple[list[int], float]], alpha: float) -> list[Hy
 @torch.inference_mode()
 def plain_search(log_p_after: Log_P, limit: int, K: int, alpha: float) -> list[Hypothesis]:
     """Search with the beam of `decoding` for one sentence, each prefix read anew at each step."""
-    search = SentenceSearch((), K=K, n_best=K, limit=limit, alpha=alpha)
+    search = sentence.SentenceSearch((), K=K, n_best=K, limit=limit, alpha=alpha)
     while search.live:
         for row, prefix in enumerate(search.live):
             prefix.row = row  # its row in log_p

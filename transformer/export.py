@@ -4,11 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from transformer.checkpoints.checkpoint import WEIGHTS
+from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import ctranslate2, marian
-from transformer.cli import command
-from transformer.cli.arguments import Parser
-from transformer.files.installed import BUNDLED
+from transformer.cli import arguments, command
+from transformer.files import installed
 
 CTRANSLATE2_EPILOG = (
     "Use the folder with python -m transformer --engine ctranslate2 --checkpoint DIR, or with any "
@@ -30,15 +29,15 @@ def _export_ctranslate2(options: argparse.Namespace) -> None:
 
 def _export_marian(options: argparse.Namespace) -> None:
     marian.write(marian.load_to_export(options.checkpoint), options.out)
-    _print_size(options.out / WEIGHTS, "float32")
+    _print_size(options.out / checkpoint.WEIGHTS, "float32")
 
 
 def _print_size(path: Path, kind: str) -> None:
     print(f"{path.parent}: {path.stat().st_size / 2**20:.1f} MiB, {kind}.")
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="python -m transformer.export", description=__doc__)
+def _parser() -> arguments.Parser:
+    parser = arguments.Parser(prog="python -m transformer.export", description=__doc__)
     engines = parser.add_subparsers(required=True, dest="engine", metavar="engine")
     for name, summary, epilog, run in (
         (ctranslate2.ENGINE, "a model of CTranslate2", CTRANSLATE2_EPILOG, _export_ctranslate2),
@@ -51,7 +50,7 @@ def _parser() -> Parser:
         engine.add_argument(
             "--checkpoint",
             type=Path,
-            default=BUNDLED,
+            default=installed.BUNDLED,
             help="checkpoint folder; default: the bundled checkpoint",
         )
         engine.add_argument("--out", type=Path, required=True, help="folder to write")

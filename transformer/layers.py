@@ -6,11 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer.attention import MultiHeadAttention
+from transformer import attention, dropout, hooks
 from transformer.cache import LayerCache
 from transformer.config import Activation, TransformerConfig
-from transformer.dropout import Dropout
-from transformer.hooks import HookPoint
 
 ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
@@ -27,7 +25,7 @@ class FeedForward(nn.Module):
         self.W_1 = nn.Linear(config.d_model, config.d_ff)
         self.W_2 = nn.Linear(config.d_ff, config.d_model)
         self.activation = config.activation
-        self.hook_hidden = HookPoint()  # [batch, position, d_ff]
+        self.hook_hidden = hooks.HookPoint()  # [batch, position, d_ff]
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply the network to each position separately, `[batch, position, d_model]`."""
@@ -39,11 +37,11 @@ class AddAndNorm(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.dropout = Dropout(config.P_drop)
+        self.dropout = dropout.Dropout(config.P_drop)
         self.norm = nn.LayerNorm(config.d_model)
-        self.hook_sublayer = HookPoint()  # each [batch, position, d_model]
-        self.hook_sum = HookPoint()
-        self.hook_normalised = HookPoint()
+        self.hook_sublayer = hooks.HookPoint()  # each [batch, position, d_model]
+        self.hook_sum = hooks.HookPoint()
+        self.hook_normalised = hooks.HookPoint()
 
     def forward(self, x: Tensor, sublayer_of_x: Tensor) -> Tensor:
         """Add the sub-layer's output to x, and normalise: `[batch, position, d_model]`."""
@@ -57,7 +55,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(config)
+        self.self_attention = attention.MultiHeadAttention(config)
         self.self_attention_norm = AddAndNorm(config)
         self.feed_forward = FeedForward(config)
         self.feed_forward_norm = AddAndNorm(config)
@@ -73,9 +71,9 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(config)
+        self.self_attention = attention.MultiHeadAttention(config)
         self.self_attention_norm = AddAndNorm(config)
-        self.cross_attention = MultiHeadAttention(config)
+        self.cross_attention = attention.MultiHeadAttention(config)
         self.cross_attention_norm = AddAndNorm(config)
         self.feed_forward = FeedForward(config)
         self.feed_forward_norm = AddAndNorm(config)

@@ -9,13 +9,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
+from transformer import embedding, errors, hooks, masks
 from transformer.cache import Cache
 from transformer.config import TransformerConfig
-from transformer.embedding import Embedding
-from transformer.errors import InputError
-from transformer.hooks import Hooked
 from transformer.layers import DecoderLayer, EncoderLayer
-from transformer.masks import padding_mask
 
 
 class Encoder(nn.Module):
@@ -23,7 +20,7 @@ class Encoder(nn.Module):
 
     def __init__(self, config: TransformerConfig, table: nn.Parameter) -> None:
         super().__init__()
-        self.embedding = Embedding(config, table)
+        self.embedding = embedding.Embedding(config, table)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.N))
 
     def forward(self, source: Tensor, mask: Tensor) -> Tensor:
@@ -39,7 +36,7 @@ class Decoder(nn.Module):
 
     def __init__(self, config: TransformerConfig, table: nn.Parameter) -> None:
         super().__init__()
-        self.embedding = Embedding(config, table)
+        self.embedding = embedding.Embedding(config, table)
         self.layers = nn.ModuleList(DecoderLayer(config.decoder) for _ in range(config.decoder.N))
 
     def forward(
@@ -65,7 +62,7 @@ class _NoRandomNumbers(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-class Transformer(Hooked):
+class Transformer(hooks.Hooked):
     """The paper's encoder-decoder model (Figure 1).
 
     One matrix serves both embeddings and the projection before the softmax (§3.4); only where the
@@ -139,7 +136,7 @@ class Transformer(Hooked):
     def require_no_dropout(self) -> None:
         """Raise InputError in training mode, where each pass over an input gives other numbers."""
         if self.training and self.config.P_drop > 0:
-            raise InputError(
+            raise errors.InputError(
                 "The model is in training mode, where dropout changes what it computes: call "
                 "model.eval() first."
             )
@@ -150,12 +147,12 @@ class Transformer(Hooked):
         `source` and `target`, `[batch, position]`, are token ids, padded on the right; a target
         begins with `<s>`.
         """
-        mask = padding_mask(source)
+        mask = masks.padding_mask(source)
         return self.logits(self.decode(target, self.encode(source, mask), mask))
 
     def encode(self, source: Tensor, source_mask: Tensor | None = None) -> Tensor:
         """Run the encoder on token ids, `[batch, source]`; return `[batch, source, d_model]`."""
-        mask = padding_mask(source) if source_mask is None else source_mask
+        mask = masks.padding_mask(source) if source_mask is None else source_mask
         return self.encoder(source, mask)  # type: ignore[no-any-return]
 
     def decode(

@@ -10,19 +10,17 @@ from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.decoding import ALPHA, BEAM_SIZE
 from transformer.decoding.settings import SearchArguments, SearchSettings, require_whole
 from transformer.errors import InputError, quoted
-from transformer.files.installed import checkpoint_folder
+from transformer.files import installed
 from transformer.text.tokenizer import Piece
 from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
-from transformer.translation import score
-from transformer.translation.batch import LineSearch
-from transformer.translation.loaded_model import LoadedModel
+from transformer.translation import batch, loaded_model, score
 from transformer.translation.result import Partial, Translation
 from transformer.translation.score import Scored
 from transformer.translation.search import Source, TextSearch
 
 
-class Translator(LoadedModel):
+class Translator(loaded_model.LoadedModel):
     """A model with its tokenizer: `translate`, `stream`, `score` and `trace`.
 
     A translator stores nothing of a call, so many threads can share it. The model must be in
@@ -49,7 +47,7 @@ class Translator(LoadedModel):
         Raises:
             CheckpointError: if the folder is damaged or no model; names the file and the problem.
         """
-        path = checkpoint_folder(folder)
+        path = installed.checkpoint_folder(folder)
         return cls(marian.load(path) if marian.is_marian(path) else checkpoint.load(path))
 
     def translate(
@@ -140,7 +138,7 @@ class Translator(LoadedModel):
             raise InputError(f"The lines cannot be {quoted(lines)}: give a list of lines.")
         self.model.require_no_dropout()  # no line's fault
         decode, settings = self.target_tokenizer.decode, SearchSettings(beam_size, n_best=1)
-        search = LineSearch(self, settings, lambda _line, best: decode(best[0].tokens))
+        search = batch.LineSearch(self, settings, lambda _line, best: decode(best[0].tokens))
         texts: list[str] = []
         for result in chain.from_iterable(search.results(lines)):
             if isinstance(result, InputError):

@@ -8,37 +8,26 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
-from transformer.analysis.corpus.head_summary import (
-    MEASURES,
-    REACH,
-    CorpusSummary,
-    HeadSummary,
-    SentenceHeads,
-    measure_heads,
-)
+from transformer.analysis import lenses
+from transformer.analysis.corpus import head_summary
 from transformer.analysis.heads.head import Head
-from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError
-from transformer.files.reading import MIB
+from transformer.files import reading
 from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import AttentionTrace
-from viz.draw.caption import Origin, amount, tells_heads
-from viz.draw.explorer import encode_page
+from viz.draw import caption, explorer, heads_view, palette, wire
 from viz.draw.formatting import counted, format_number
-from viz.draw.heads_view import ExplorerOptions, first_open, shown_parts
 from viz.draw.open_head import heads_of_kind, outlined, short_name
-from viz.draw.palette import COLOR
-from viz.draw.wire import encode
 from viz.report import PageTheme, about_text, heading, require_theme, saved_page, text_sides
 
-MAX_BYTES = 256 * MIB
+MAX_BYTES = 256 * reading.MIB
 """Packed size of all sentences of a page: Chromium opens as much in some four seconds."""
 
 MAX_LISTED = 8  # largest number of listed sentences above the summary
 
 VARIES = "changes"
 SHOWN_MEASURES = {
-    **MEASURES,
+    **head_summary.MEASURES,
     VARIES: "how far its rows by relative position lie from their mean in a single sentence, "
     "0 to 1",
 }
@@ -65,7 +54,7 @@ class SentenceRecord:
     # what the page carries for the explorer, by the ends of their names: "" for the message, and
     # `.cross.2.5` for a head that is unpacked by itself
     blocks: Mapping[str, str]
-    heads: Mapping[Kind, SentenceHeads]
+    heads: Mapping[Kind, head_summary.SentenceHeads]
     opens: Kind  # kind of the head that is open first
     notes: tuple[str, ...]
 
@@ -73,24 +62,24 @@ class SentenceRecord:
 def pack_sentence(
     number: int,
     trace: AttentionTrace,
-    options: ExplorerOptions | None = None,
-    origin: Origin | None = None,
+    options: heads_view.ExplorerOptions | None = None,
+    origin: caption.Origin | None = None,
 ) -> SentenceRecord:
     """Pack a trace for the page; the number is that of its line, from 1."""
-    options = options or ExplorerOptions()
-    shown = shown_parts(options, trace)
+    options = options or heads_view.ExplorerOptions()
+    shown = heads_view.shown_parts(options, trace)
     # all heads of a kind, shown or not, by the tokens that the grid names
     choice: dict[str, Any] = {
         "words": options.words, "special": True, "lens": options.lens, "sinks": options.sinks
     }  # fmt: skip
     by_kind = {
-        kind: measure_heads(heads_of_kind(trace, kind, **choice).whole, kind)
+        kind: head_summary.measure_heads(heads_of_kind(trace, kind, **choice).whole, kind)
         for kind in shown.kinds
     }
     log_p = float(trace.log_probs.sum()) if len(trace.log_probs) else None
     pieces = len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces)
     unlike = round(sum(heads.unlike for heads in by_kind.values()) / len(by_kind), 4)
-    encoded = encode_page(trace, options, origin)
+    encoded = explorer.encode_page(trace, options, origin)
     return SentenceRecord(
         number,
         [number, trace.source, trace.target, log_p, pieces, unlike, text_sides(trace)],
@@ -104,15 +93,15 @@ def pack_sentence(
 class LinesPage:
     """A page that grows by sentences, which it keeps packed; the summary is sums."""
 
-    def __init__(self, options: ExplorerOptions | None = None) -> None:
-        self.options = options or ExplorerOptions()
+    def __init__(self, options: heads_view.ExplorerOptions | None = None) -> None:
+        self.options = options or heads_view.ExplorerOptions()
         if self.options.layers is not None and not self.options.layers:
             raise InputError("There is no layer to show: name at least one.")
         self._bytes = 0
         self._listed: list[list[Any]] = []
         self._blocks: dict[str, str] = {}
         self._opens: Kind = "cross"
-        self._summaries: dict[Kind, CorpusSummary] = {}
+        self._summaries: dict[Kind, head_summary.CorpusSummary] = {}
         self._notes: dict[str, list[int]] = {}  # numbers of the sentences by what is said of them
 
     def __len__(self) -> int:
@@ -124,7 +113,7 @@ class LinesPage:
         counts = {kind: summary.counts for kind, summary in self._summaries.items()}
         if not self._listed:
             self._opens = sentence.opens
-            self._summaries = {kind: CorpusSummary(kind) for kind in sentence.heads}
+            self._summaries = {kind: head_summary.CorpusSummary(kind) for kind in sentence.heads}
         elif counts != {kind: heads.counts for kind, heads in sentence.heads.items()}:
             raise InputError(
                 f"Sentence {number:,} has other heads than sentence {self._listed[0][0]:,}: "
@@ -133,7 +122,7 @@ class LinesPage:
         self._bytes += sum(map(len, sentence.blocks.values()))
         if self._bytes > MAX_BYTES:
             raise InputError(
-                f"With sentence {number:,} the report has more than {MAX_BYTES // MIB:,} "
+                f"With sentence {number:,} the report has more than {MAX_BYTES // reading.MIB:,} "
                 "MiB, the most that one file may have: give fewer sentences, or several reports."
             )
         self._listed.append(sentence.listed)
@@ -162,14 +151,14 @@ class LinesPage:
             self.options.lens,
         )
         notes = [f"{_numbers(numbers)}: {note}" for note, numbers in self._notes.items()]
-        layer = first_open(self.options.layer, self._summaries[self._opens].counts)
+        layer = heads_view.first_open(self.options.layer, self._summaries[self._opens].counts)
         meta = {
             "component": "lines",
             "selected": Head(self._opens, *outlined(self.options.lens, layer, self.options.head)),
             "sentences": self._listed,
         }
         # in base64, no character of it can close a tag
-        message = gzip.compress(encode(meta), mtime=0)
+        message = gzip.compress(wire.encode(meta), mtime=0)
         return saved_page(
             "lines_report",
             heading(self.options, "over many sentences") if title is None else title,
@@ -186,7 +175,7 @@ class LinesPage:
     def _summary(self) -> str:
         """Format the table of all heads, each with a button that opens it."""
         lens, layers = self.options.lens, self.options.layers
-        unit, held = "head" if tells_heads(lens) else "layer", amount(lens)
+        unit, held = "head" if caption.tells_heads(lens) else "layer", caption.amount(lens)
         rows = [
             _row(head, lens)
             for summary in self._summaries.values()
@@ -215,11 +204,11 @@ class LinesPage:
 
 def lines_report(
     traces: Iterable[AttentionTrace],
-    options: ExplorerOptions | None = None,
+    options: heads_view.ExplorerOptions | None = None,
     *,
     title: str | None = None,
     theme: PageTheme = "auto",
-    origin: Origin | None = None,
+    origin: caption.Origin | None = None,
 ) -> str:
     """Make a self-contained page: a summary over all traces, their list, and one of them open.
 
@@ -257,7 +246,7 @@ def _numbers(numbers: Sequence[int]) -> str:
     return listed + (f" and {len(numbers) - MAX_LISTED:,} more" * (len(numbers) > MAX_LISTED))
 
 
-def _row(summary: HeadSummary, lens: AnyLens) -> str:
+def _row(summary: head_summary.HeadSummary, lens: lenses.AnyLens) -> str:
     """Format the row of one head; its cells have the values by which they are sorted."""
     kind, layer, head = summary.place
     best = int(summary.profile.argmax())
@@ -270,7 +259,7 @@ def _row(summary: HeadSummary, lens: AnyLens) -> str:
         ),
         (summary.varies, format_number(summary.varies, 3)),
     ]
-    dot = f'<span aria-hidden="true" style="color: {COLOR[kind]}">●</span>'
+    dot = f'<span aria-hidden="true" style="color: {palette.COLOR[kind]}">●</span>'
     place = escape(json.dumps(summary.place, separators=(",", ":")))
     return (
         f'<tr data-head="{place}"><th scope="row"><button>'
@@ -283,8 +272,12 @@ def _row(summary: HeadSummary, lens: AnyLens) -> str:
 
 def position_name(column: int) -> str:
     """Name the relative position in a column of a profile."""
-    distance = column - REACH - 1
+    distance = column - head_summary.REACH - 1
     if not distance:
         return "at the same position"
     side = "before" if distance < 0 else "after"
-    return f"more than {REACH} {side}" if abs(distance) > REACH else f"{abs(distance)} {side}"
+    return (
+        f"more than {head_summary.REACH} {side}"
+        if abs(distance) > head_summary.REACH
+        else f"{abs(distance)} {side}"
+    )

@@ -4,9 +4,8 @@ import statistics
 
 import pytest
 
-from benchmarks.__main__ import main
+from benchmarks import __main__, readers
 from benchmarks.app import MOST, sentences
-from benchmarks.readers import _shown
 
 
 @pytest.mark.parametrize(
@@ -33,7 +32,7 @@ def test_numbers_that_measure_nothing_are_refused(
     asked: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(asked.split())
+        __main__.main(asked.split())
     assert stopped.value.code == 2
     assert f"argument {asked.split()[1]}: '{asked.split()[-1]}' must be" in capsys.readouterr().err
 
@@ -44,7 +43,7 @@ def test_no_sentence_of_the_app_is_shown_twice() -> None:
 
 
 def test_no_wait_is_told_beyond_the_longest_that_was_measured() -> None:
-    assert _shown([0.1, 0.2, 0.3, 0.9]) == "0.25 s (largest 0.90)"
+    assert readers._shown([0.1, 0.2, 0.3, 0.9]) == "0.25 s (largest 0.90)"
     waits = [0.01 * n for n in range(100)]
-    assert _shown(waits) == f"{statistics.median(waits):.2f} s (95 % within 0.94)"
-    assert "within 1.00" in _shown([0.0] * 18 + [1.0] * 2)
+    assert readers._shown(waits) == f"{statistics.median(waits):.2f} s (95 % within 0.94)"
+    assert "within 1.00" in readers._shown([0.0] * 18 + [1.0] * 2)

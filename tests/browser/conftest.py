@@ -14,13 +14,11 @@ from urllib.parse import urlencode
 import pytest
 
 from benchmarks.browser import QUIET
-from tests.browser.app_page import PATIENCE, enter
-from tests.browser.offline import Still
+from tests.browser import app_page, offline, spy
 from tests.browser.servers import APP, served
-from tests.browser.spy import SPY
 from tests.viz.trained_model import trained_folder
 from transformer import Translator
-from viz.app.lessons.library import LESSONS_VARIABLE
+from viz.app.lessons import library
 from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE
 
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ def browser(chromium_path: str, refusals: list[str]) -> Iterator[Browser]:
             if name not in contexts:
                 contexts[name] = chromium.new_context(**{"reduced_motion": "reduce", **options})
                 contexts[name].expose_function("refused", lambda text: refusals.append(text))
-                contexts[name].add_init_script(SPY)
+                contexts[name].add_init_script(spy.SPY)
                 contexts[name].new_page()
             page = contexts[name].new_page()
             page.set_viewport_size(viewport or {"width": 1280, "height": 720})
@@ -117,7 +115,7 @@ def serve_app(
             env = {
                 CHECKPOINT_VARIABLE: checkpoint,
                 MODELS_VARIABLE: str(models_folder),
-                LESSONS_VARIABLE: str(lessons_folder),
+                library.LESSONS_VARIABLE: str(lessons_folder),
             }
             return servers.enter_context(served(APP, log, env)), log
 
@@ -176,7 +174,7 @@ def translator(trained_folder: Path) -> Translator:
 def shared(browser: Browser) -> Page:
     """One tab for all tests that do not need a fresh one: a page load is the dear part."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(app_page.PATIENCE)
     return page
 
 
@@ -199,7 +197,7 @@ def visit(shared: Page, address: str) -> Callable[..., Page]:
     """
 
     def open_(path: str = "", **url: str) -> Page:
-        enter(shared, f"{address}/{path}?{urlencode(url)}")
+        app_page.enter(shared, f"{address}/{path}?{urlencode(url)}")
         return shared
 
     return open_
@@ -211,12 +209,12 @@ def _bare_tab(browser: Browser) -> Page:
 
 
 @pytest.fixture
-def still(_bare_tab: Page) -> Iterator[Callable[..., Still]]:
+def still(_bare_tab: Page) -> Iterator[Callable[..., offline.Still]]:
     """Show a component, given as its bytes, on a page without a server."""
-    opened: list[Still] = []
+    opened: list[offline.Still] = []
 
-    def show(content: bytes, **options: Any) -> Still:
-        opened.append(Still(_bare_tab, content, **options))
+    def show(content: bytes, **options: Any) -> offline.Still:
+        opened.append(offline.Still(_bare_tab, content, **options))
         return opened[-1]
 
     yield show

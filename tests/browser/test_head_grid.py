@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.browser.app_page import expect
-from tests.browser.spy import plain
+from tests.browser import app_page, spy
 from transformer.analysis.heads.head import Head
 from transformer.trace import Labels
-from viz.draw.head_grid import GridPart, encode_grid
+from viz.draw import head_grid
 from viz.draw.labels import SCREEN_NAMES
 
 pytestmark = pytest.mark.browser
@@ -31,8 +30,8 @@ def grid(heads=HEADS, **options):
         weights = np.zeros((LAYERS, heads, *map(len, labels)), np.float32)
         weights[..., 0] = 0.913
         values = np.arange(LAYERS * heads).reshape(LAYERS, heads) - 3.0
-        parts.append(GridPart(kind, weights, labels, roles, values))
-    return encode_grid(parts, **{"selected": SELECTED, **options})
+        parts.append(head_grid.GridPart(kind, weights, labels, roles, values))
+    return head_grid.encode_grid(parts, **{"selected": SELECTED, **options})
 
 
 def label(kind, layer, head):
@@ -53,7 +52,7 @@ def test_a_head_is_read_and_moves_under_its_focus(still):
     assert chosen.get_attribute("aria-label") == label(*SELECTED)
     cell(page, "decoder_self", 1, 1).hover()
     assert page.tip.inner_text() == "L2 H2 · decoder · <b>first</b>2.00\n“A dog barks.”"
-    assert plain(cell(page, "cross", 0, 1).get_attribute("aria-description")) == (
+    assert spy.plain(cell(page, "cross", 0, 1).get_attribute("aria-description")) == (
         "<b>first</b>; −2.00; looks most from “t0” to “s0”, 0.91"
     )
     page.page.mouse.move(1, 899)
@@ -103,7 +102,7 @@ def test_keys_move_through_the_grid_and_switches_wait_for_no_answer(still):
     page.page.keyboard.press("Tab")  # one stop for all maps
     assert focused(page) == "Save the picture"
     forms = page.page.locator(".hl-save button")
-    expect(forms.first).to_be_hidden()
+    app_page.expect(forms.first).to_be_hidden()
     for press in ("Enter", "Tab"):
         page.page.keyboard.press(press)
     assert focused(page) == "Save as PNG"
@@ -115,9 +114,9 @@ def test_keys_move_through_the_grid_and_switches_wait_for_no_answer(still):
         lambda: page.page.keyboard.press("Shift+Tab"),
     ):
         page.page.keyboard.press("Enter")
-        expect(forms.first).to_be_visible()
+        app_page.expect(forms.first).to_be_visible()
         leave()
-        expect(forms.first).to_be_hidden()
+        app_page.expect(forms.first).to_be_hidden()
         page.page.locator(".hl-save summary").focus()
     page.page.keyboard.press("Shift+Tab")
     assert focused(page) == label("cross", 0, 2)

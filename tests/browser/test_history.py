@@ -8,8 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, enter, expect, expect_url, open_page, until
-from tests.browser.servers import APP
+from tests.browser import app_page, servers
 from viz.app.sentence.source_box import EXAMPLES
 
 # the walk stands beside whatever else holds both cores
@@ -41,7 +40,7 @@ def search_slowly(translator, text, *settings):
 
 ScriptRunner._run_script, cached_results.search = run_late, search_slowly
 app = st.App(
-    {str(APP)!r}, routes=served.routes(), lifespan=served.lifespan,
+    {str(servers.APP)!r}, routes=served.routes(), lifespan=served.lifespan,
     middleware=served.middleware(),
 )
 """
@@ -97,7 +96,7 @@ class Wire:
 def opened(browser, serve_script):
     """The app at a link to one head, and the addresses that were asked for and not there."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(app_page.PATIENCE)
     wire = Wire(page)
     missing: list[str] = []
     page.on("response", lambda answer: missing.append(answer.url) if answer.status > 399 else None)
@@ -110,7 +109,7 @@ def opened(browser, serve_script):
 
 def at_rest(page):
     """The page shows what its address says."""
-    until(page, lambda: page.evaluate(ANSWERED), True)
+    app_page.until(page, lambda: page.evaluate(ANSWERED), True)
 
 
 def state(page):
@@ -145,7 +144,7 @@ def expect_state(page, wanted, stays=0):
     A run that was asked for once more may begin when the page is at rest already.
     """
     since = began = time.monotonic()
-    while (now := time.monotonic()) - began < PATIENCE / 1000:
+    while (now := time.monotonic()) - began < app_page.PATIENCE / 1000:
         shown = state(page)
         if shown != wanted or (stays and not page.evaluate(ANSWERED)):
             since = now
@@ -166,7 +165,7 @@ def type_with_pauses(page):
 def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
     page, _, missing = opened
     assert missing == []
-    link = partial(open_page, page)
+    link = partial(app_page.open_page, page)
     walk = [
         (lambda: page.get_by_role("gridcell", name="encoder, layer 2, head 3").click(), {}),
         (lambda: page.get_by_role("radio", name="cross").click(), {}),
@@ -180,8 +179,8 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
     length = page.evaluate("history.length")
     for number, (act, wanted) in enumerate(walk, start=1):
         act()
-        until(page, lambda: state(page)[:2] != states[-1][:2], True)
-        expect_url(page, **wanted)
+        app_page.until(page, lambda: state(page)[:2] != states[-1][:2], True)
+        app_page.expect_url(page, **wanted)
         states.append(whole_state(page))
         assert page.evaluate("history.length") == length + number
     assert states[-1][2] == f"Architecture · {EXAMPLES['English'][1]} · Headlight"
@@ -209,7 +208,7 @@ def choose_example(page):
 def go_to_entries(page, *queries):
     """Open the page of all heads; each query is an entry of the history, the last one is shown."""
     address = page.evaluate("location.origin")
-    enter(page, f"{address}/heads?{urlencode(queries[0])}")
+    app_page.enter(page, f"{address}/heads?{urlencode(queries[0])}")
     at_rest(page)
     for query in queries[1:]:
         page.evaluate(f"History.prototype.pushState.call(history, {{}}, '', '?{urlencode(query)}')")
@@ -219,12 +218,12 @@ def go_to_entries(page, *queries):
 
 def expect_agreement(page, sentence, kind):
     """Address, title, heading, box and menu come to say the same, and stay so."""
-    expect_url(page, text=sentence, kind="" if kind == "cross" else kind)
+    app_page.expect_url(page, text=sentence, kind="" if kind == "cross" else kind)
     at_rest(page)
-    expect(page).to_have_title(f"All heads · {sentence} · Headlight")
-    expect(page.get_by_role("textbox", name="English")).to_have_value(sentence)
-    expect(page.get_by_role("radio", name=kind)).to_be_checked()
-    expect(page.locator("h1")).to_have_text(f"All heads · {sentence}")
+    app_page.expect(page).to_have_title(f"All heads · {sentence} · Headlight")
+    app_page.expect(page.get_by_role("textbox", name="English")).to_have_value(sentence)
+    app_page.expect(page.get_by_role("radio", name=kind)).to_be_checked()
+    app_page.expect(page.locator("h1")).to_have_text(f"All heads · {sentence}")
 
 
 def test_no_late_lost_or_overtaken_answer_changes_what_is_shown(opened):

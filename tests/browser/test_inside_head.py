@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tests.browser.offline import PAPER, Still, rgb
-from transformer.analysis.paper.arithmetic import Arithmetic
-from viz.draw.inside_head import WalkStep, encode_inside
-from viz.draw.palette import difference_table
+from transformer.analysis.paper import arithmetic
+from viz.draw import inside_head, palette
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +24,7 @@ def numbers():
 
     k, weighted, added = small(4, D_K), small(4, D_V), small(D_MODEL)
     k[2, 5], weighted[1:3, 3], added[30] = 2, -3, 4
-    return Arithmetic(
+    return arithmetic.Arithmetic(
         x=small(D_MODEL), q=small(D_K), k=k, v=small(4, D_V), products=small(4, D_K),
         dots=np.array([1.5, -2.25, 160.0, 0], np.float32),
         scaled=np.array([0.25, -0.125, 9.0, 0], np.float32),
@@ -39,12 +38,12 @@ def numbers():
 
 def content(step=0, query="Hunde"):
     steps = [
-        WalkStep(
+        inside_head.WalkStep(
             name, ("msub", (("mi", "e"), ("mn", str(n)))), f"shape {n}", f"says {n}", f"code {n}"
         )
         for n, name in enumerate(NAMES)
     ]
-    return encode_inside(
+    return inside_head.encode_inside(
         numbers(), KEYS, query, "cross",
         title="L1 H2 · cross", steps=steps, step=step, head=1, factor="÷ √dₖ",
     )  # fmt: skip
@@ -79,7 +78,7 @@ def step_of(page):
 
 def test_a_value_has_its_colour_and_its_name_at_its_place(still):
     page = still(content(), width=1200)
-    colors = difference_table("light")
+    colors = palette.difference_table("light")
     for name, row, column, level in (
         ("k", 2, 5, 255), ("weighted", 1, 3, 1), ("added", 0, 30, 255),
     ):  # fmt: skip

@@ -7,20 +7,10 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 import pytest
 
 from benchmarks.lessons import Player, Score
-from tests.browser.app_page import (
-    PATIENCE,
-    SENTENCE,
-    at_rest,
-    enter,
-    expect,
-    no_traceback,
-    until,
-    url,
-)  # fmt: skip
-from transformer.files.installed import FILES
+from tests.browser import app_page
+from transformer.files import installed
 from viz.app.links.address import CARRIED
-from viz.lessons import read_lesson
-from viz.lessons.grading import answer_key
+from viz.lessons import grading, read_lesson
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -30,7 +20,7 @@ title: Three cards
 goal: Read a map.
 minutes: 2
 language: en
-sentence: {SENTENCE}
+sentence: {app_page.SENTENCE}
 ---
 
 ## Which subword
@@ -94,7 +84,7 @@ def page(browser):
     permissions = ["clipboard-read", "clipboard-write"]
     context = browser.new_context(reduced_motion="reduce", permissions=permissions)
     page = context.new_page()
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(app_page.PATIENCE)
     yield page
     context.close()
 
@@ -124,20 +114,28 @@ def test_a_lesson_is_played_by_keyboard_and_resumed(browser, address, lessons, t
     lesson = read_lesson(lessons / "three.md")
     score = Score()
     player = Player(browser, PHONE, address, lesson, score)
-    assert player.play(list(answer_key(lesson, translator))) == []
+    assert player.play(list(grading.answer_key(lesson, translator))) == []
     assert score == Score(read=1, wrong=3, right=3, opened=3, lit=3, resumed=1)
 
 
 def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, address):
     page = browser.new_page(viewport=PHONE["viewport"])
-    query = {"text": SENTENCE, "lesson": "three", "card": "1", "kind": "decoder", "head": "2"}
+    query = {
+        "text": app_page.SENTENCE,
+        "lesson": "three",
+        "card": "1",
+        "kind": "decoder",
+        "head": "2",
+    }
     backgrounds = []
     for answer, *selectors in (
         ("", "input", "[class*=st-key-lesson-check-]"),
         ("x", "[class*=st-key-lesson-verdict-]", "[class*=st-key-lesson-again-]"),
     ):
-        enter(page, f"{address}/heads?{urlencode({**query, 'layer': '1', 'answers': answer})}")
-        at_rest(page)
+        app_page.enter(
+            page, f"{address}/heads?{urlencode({**query, 'layer': '1', 'answers': answer})}"
+        )
+        app_page.at_rest(page)
         for selector in selectors:
             assert page.locator(f".st-key-lesson {selector}").first.evaluate(IN_SIGHT), selector
         way_on = page.locator("[class*=st-key-lesson-next] :is(a, button)")
@@ -148,7 +146,7 @@ def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, a
 
 def test_a_presented_picture_is_larger_and_is_pointed_at_where_it_is(visit):
     for query, zoom in (({}, 1), ({"present": "1"}, 1.25)):
-        page = visit("heads", text=SENTENCE, **query)
+        page = visit("heads", text=app_page.SENTENCE, **query)
         canvas = page.locator(".st-key-heads-map canvas").first
         canvas.wait_for()
         assert canvas.evaluate("canvas => canvas.currentCSSZoom") == zoom
@@ -160,29 +158,29 @@ def test_a_presented_picture_is_larger_and_is_pointed_at_where_it_is(visit):
 
 
 def test_a_light_goes_out_where_another_head_or_sentence_is_on_the_screen(page, address):
-    query = {"text": SENTENCE, "lesson": "three", "card": "1", "answers": "x"}
+    query = {"text": app_page.SENTENCE, "lesson": "three", "card": "1", "answers": "x"}
     page.goto(f"{address}/heads?{urlencode({**query, 'kind': 'decoder', 'layer': 1, 'head': 2})}")
     lit = page.locator(".hl-lit")
-    expect(lit).to_have_count(1)
+    app_page.expect(lit).to_have_count(1)
     for changed in ({"head": 1}, {"text": "A cat."}):
         shown = {**query, "kind": "decoder", "layer": 1, "head": 2, **changed}
-        enter(page, f"{address}/heads?{urlencode(shown)}")
-        at_rest(page)
-        expect(lit).to_have_count(0)
+        app_page.enter(page, f"{address}/heads?{urlencode(shown)}")
+        app_page.at_rest(page)
+        app_page.expect(lit).to_have_count(0)
 
 
 def test_saved_views_are_a_lesson_whose_links_open_them_exactly(page, address, lessons):
     saved: list[Any] = []
     for path, (chosen, key) in VIEWS.items():
-        query = urlencode({"text": SENTENCE, **chosen})
-        enter(page, f"{address}/{path.strip().replace('translate', '')}?{query}")
-        at_rest(page)
+        query = urlencode({"text": app_page.SENTENCE, **chosen})
+        app_page.enter(page, f"{address}/{path.strip().replace('translate', '')}?{query}")
+        app_page.at_rest(page)
         page.locator(f".st-key-{key}").wait_for()
         page.locator(".st-key-views button").first.click()
         page.locator(".st-key-save-view button").click()
         page.locator(f".st-key-view-{len(saved)}").wait_for()
         page.keyboard.press("Escape")
-        at_rest(page)
+        app_page.at_rest(page)
         saved.append((choices(page), picture(page, key)))
         assert len(saved[-1][0][1]) > 1, path
         assert saved[-1][1], path
@@ -196,37 +194,37 @@ def test_saved_views_are_a_lesson_whose_links_open_them_exactly(page, address, l
         assert card.view is not None
         page.goto(f"{address}{card.view.url}")  # each time a new session
         page.locator(f".st-key-{key}").wait_for()
-        until(page, partial(choices, page), view[0])
-        until(page, partial(picture, page, key), view[1])
+        app_page.until(page, partial(choices, page), view[0])
+        app_page.until(page, partial(picture, page, key), view[1])
 
 
 def test_arrow_keys_go_through_cards_while_presenting(page, address):
-    query = {"text": SENTENCE, "lesson": "three", "card": "1", "present": "1"}
+    query = {"text": app_page.SENTENCE, "lesson": "three", "card": "1", "present": "1"}
     page.goto(f"{address}/heads?{urlencode(query)}")
     page.locator("[class*=st-key-lesson-next] :is(a, button)").first.wait_for()  # drawn late
 
     def place():
-        return urlsplit(page.evaluate("location.href")).path, url(page).get("card")
+        return urlsplit(page.evaluate("location.href")).path, app_page.url(page).get("card")
 
     for key, wanted in (
         ("ArrowRight", ("/", "2")), ("ArrowRight", ("/roles", "3")),
         ("ArrowLeft", ("/", "2")),
     ):  # fmt: skip
-        at_rest(page)
+        app_page.at_rest(page)
         page.keyboard.press(key)
-        until(page, place, wanted)
-    at_rest(page)
+        app_page.until(page, place, wanted)
+    app_page.at_rest(page)
     page.keyboard.press("Escape")
-    until(page, lambda: "present" in url(page), False)
-    at_rest(page)
+    app_page.until(page, lambda: "present" in app_page.url(page), False)
+    app_page.at_rest(page)
     here = page.url
-    enter(page, f"{here}&answers=6~2")
-    at_rest(page)
+    app_page.enter(page, f"{here}&answers=6~2")
+    app_page.at_rest(page)
     page.locator("[data-copy-link]").click()
-    until(page, lambda: sorted(copied(page)), sorted(parse_qsl(urlsplit(here).query)))
-    assert url(page)["lesson"] == "three"
+    app_page.until(page, lambda: sorted(copied(page)), sorted(parse_qsl(urlsplit(here).query)))
+    assert app_page.url(page)["lesson"] == "three"
 
-    no_traceback(page)
+    app_page.no_traceback(page)
 
 
 CARD = """<div class=st-key-lesson>
@@ -240,7 +238,7 @@ FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimati
 
 def test_the_focus_waits_for_a_field_that_is_drawn_late(browser) -> None:
     page = browser.new_page()
-    page.add_script_tag(path=FILES / "viz" / "app" / "chrome" / "js" / "card_focus.js")
+    page.add_script_tag(path=installed.FILES / "viz" / "app" / "chrome" / "js" / "card_focus.js")
     page.evaluate(f"document.body.innerHTML = `{CARD}`")
     page.evaluate(FRAMES)
     page.get_by_role("button").focus()

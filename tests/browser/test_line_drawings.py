@@ -6,20 +6,17 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from tests.browser.offline import PAPER, rgb, words_of
-from tests.browser.test_attention_map import GERMAN, LABELS
+from tests.browser import offline, test_attention_map
 from transformer.analysis.alignment import WordPair
 from transformer.text.languages import OURS
-from viz.draw.attention_map import encode_ribbons
-from viz.draw.beam_tree import DrawnNode, encode_tree
-from viz.draw.word_links import encode_links
+from viz.draw import attention_map, beam_tree, word_links
 
 pytestmark = pytest.mark.browser
 
 HOT = 0.913
 
 
-def alone(*spots, labels=LABELS):
+def alone(*spots, labels=test_attention_map.LABELS):
     """A few weights, each by its query, key and value, and nothing else."""
     weights = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
     for query, key, weight in spots:
@@ -27,9 +24,9 @@ def alone(*spots, labels=LABELS):
     return weights
 
 
-def ribbons_of(*heads, labels=LABELS, **options):
+def ribbons_of(*heads, labels=test_attention_map.LABELS, **options):
     """Heads by their names."""
-    return encode_ribbons(list(heads), labels, "cross", languages=OURS, **options)
+    return attention_map.encode_ribbons(list(heads), labels, "cross", languages=OURS, **options)
 
 
 def inked(page, text):
@@ -37,7 +34,7 @@ def inked(page, text):
     word = next(word for word in page.words() if word["text"] == text)
     left = word["x"] < page.canvas.bounding_box()["width"] / 2
     x = word["end"][0] + 16 if left else word["start"][0] - 16
-    return page.color(x, word["y"]) != rgb(PAPER["light"])
+    return page.color(x, word["y"]) != offline.rgb(offline.PAPER["light"])
 
 
 def rows(page):
@@ -52,7 +49,7 @@ def rows(page):
 
 def test_a_word_shows_its_ribbons_and_exact_weights_by_pointer_and_keys(still):
     head = alone((2, 5, HOT), (2, 0, 1 - HOT), (1, 1, 0.2), (3, 3, 0.009))
-    page = still(ribbons_of(("L1 H1", head), reads=("<s>", *GERMAN[:-1])))
+    page = still(ribbons_of(("L1 H1", head), reads=("<s>", *test_attention_map.GERMAN[:-1])))
     note = page.page.locator(".hl-foot > span").first
     assert note.inner_text() == "Weights under 0.01 are not drawn."
     assert [inked(page, word) for word in ("Zwei", "schwarze", "Hun", "·de")] == [
@@ -97,7 +94,7 @@ PAIRS = [WordPair(*ends) for ends in ENDS]
 def links_of(pairs, source=SOURCE, target=TARGET):
     made_by, caption = "layer 2, lens: norms", ["By a model."]
     mutual = [pair for pair in pairs if pair.strength >= 0.5]
-    return encode_links(
+    return word_links.encode_links(
         source, target, pairs, mutual=mutual, languages=OURS, made_by=made_by, caption=caption
     )
 
@@ -117,7 +114,7 @@ def numbers(page):
 def link_at(page, source, target, nth=0):
     """Return whether there is ink half way between two words that stand one over the other."""
     (x0, y0), (x1, y1) = page.spot(source), page.spot(target, nth)
-    return page.color((x0 + x1) / 2, (y0 + y1) / 2) != rgb(PAPER["light"])
+    return page.color((x0 + x1) / 2, (y0 + y1) / 2) != offline.rgb(offline.PAPER["light"])
 
 
 def test_a_word_shows_its_partners_and_keeps_them_when_pinned(still):
@@ -154,14 +151,14 @@ def test_a_word_shows_its_partners_and_keeps_them_when_pinned(still):
 
 def tree(*rows):
     """Nodes of parent, piece, log P of the piece and state; what is finished has a score."""
-    nodes: list[DrawnNode] = []
+    nodes: list[beam_tree.DrawnNode] = []
     for parent, text, log_prob, state in rows:
         before = None if parent is None else nodes[parent]
         total = log_prob + (before.total if before else 0)
         step = before.step + 1 if before else 1
         reason = "Two other candidates are more probable." if state == "dropped" else ""
         score = total / 2 if state == "finished" else None
-        nodes.append(DrawnNode(parent, text, log_prob, total, step, state, reason, score))
+        nodes.append(beam_tree.DrawnNode(parent, text, log_prob, total, step, state, reason, score))
     return nodes
 
 
@@ -182,14 +179,14 @@ FORCED = tree(
 
 
 def tree_of(nodes=SMALL, best=5):
-    return encode_tree(nodes, best=best, caption=["By a model."], languages=OURS)
+    return beam_tree.encode_tree(nodes, best=best, caption=["By a model."], languages=OURS)
 
 
 def test_pieces_are_read_walked_and_picked(still, tmp_path):
     page = still(tree_of())
     assert {"Hunde", "שלום", "rennen", "laufen", "−0.50", "−0.75"} <= set(page.texts())
     x, y = page.spot("laufen")
-    assert page.color(x, y - 5) == rgb(PAPER["light"])
+    assert page.color(x, y - 5) == offline.rgb(offline.PAPER["light"])
     page.move(x, y)
     assert page.readout().split("\n") == [
         "“laufen”0.368",
@@ -197,7 +194,7 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
         "log probability up to here −1.25",
         "Kept at step 2, rank 2 of 2.",
     ]
-    assert page.color(x, y - 5) != rgb(PAPER["light"])  # its ground
+    assert page.color(x, y - 5) != offline.rgb(offline.PAPER["light"])  # its ground
     page.click(x, y)
     page.click(*page.spot("שלום"))
     page.click(400, 100)  # beside the tree
@@ -235,5 +232,5 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
     assert rows.locator("td").all_text_contents() == ["Hunde laufen", "−0.75", "−1.5", "3"]
     path = page.save("SVG", tmp_path)
     assert path.name == "headlight-beam-tree.svg"
-    texts = {word["text"] for word in words_of(ET.parse(path).getroot())}
+    texts = {word["text"] for word in offline.words_of(ET.parse(path).getroot())}
     assert {"Hunde", "laufen", "−0.75", "By a model."} <= texts

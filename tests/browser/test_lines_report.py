@@ -5,19 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.browser.offline import Saved
-from tests.browser.spy import level_of
+from tests.browser import offline, spy
 from tests.viz.planted_trace import UNLIKE, many
 from transformer import Kind
-from transformer.text.languages import Languages
-from viz.draw.heads_view import ExplorerOptions
+from transformer.text import languages
+from viz import lines
+from viz.draw import heads_view
 from viz.draw.labels import display_tokens
-from viz.lines import lines_report
 
 pytestmark = pytest.mark.browser
 
 
-class Lines(Saved):
+class Lines(offline.Saved):
     """The page of many sentences."""
 
     def __init__(self, browser, path, text, address=""):
@@ -41,7 +40,7 @@ class Lines(Saved):
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    text = lines_report(many(), ExplorerOptions("cross"), theme="light")
+    text = lines.lines_report(many(), heads_view.ExplorerOptions("cross"), theme="light")
     page = Lines(browser, tmp_path / "report.html", text)
     yield page
     page.close()
@@ -59,7 +58,7 @@ def test_sentences_are_opened_searched_sorted_and_linked(opened):
         weights = trace.weights(kind)[layer, head]
         painted = opened.painted()
         assert [painted["queries"], painted["keys"]] == labels
-        assert (painted["levels"] == level_of(weights)).all()
+        assert (painted["levels"] == spy.level_of(weights)).all()
         query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
         note = f"“{labels[0][query]}” → “{labels[1][key]}”{weights[query, key]:.3f}"
         assert opened.readout(query, key).startswith(note)
@@ -136,8 +135,8 @@ def test_the_summary_is_sorted_and_opens_heads(opened):
 
 def test_a_damaged_sentence_is_not_shown_as_another(browser, tmp_path):
     traces = many(3)
-    traces[2] = replace(traces[2], languages=Languages("English", "French"))
-    text = lines_report(traces, ExplorerOptions("cross", lens="norm"))
+    traces[2] = replace(traces[2], languages=languages.Languages("English", "French"))
+    text = lines.lines_report(traces, heads_view.ExplorerOptions("cross", lens="norm"))
     page = Lines(browser, tmp_path / "cut.html", text.replace('id="line-2">', 'id="line-2">cut'))
     problem = page.page.get_by_role("alert")
     shown = page.page.locator("#sentence dd, #heads canvas")

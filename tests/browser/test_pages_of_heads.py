@@ -5,60 +5,46 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.app_page import (
-    SENTENCE,
-    at_rest,
-    choose,
-    expect_german,
-    expect_grid,
-    expect_map,
-    expect_url,
-    open_page,
-    outlined,
-    painted,
-    until,
-    url,
-)
-from tests.browser.spy import middle_of, plain
+from tests.browser import app_page, spy
 from transformer import AttentionTrace
+from transformer.analysis import sinks
 from transformer.analysis.axes import by_words
-from transformer.analysis.sinks import without_sinks
-from transformer.files.installed import FORMING
-from viz.pages.training.runs import find
+from transformer.files import installed
+from viz.pages.training import runs
 
 pytestmark = pytest.mark.browser
 
 
 def test_the_grid_opens_heads_and_the_menus_follow_it(visit, translator):
-    page = visit("heads", text=SENTENCE, kind="decoder", layer="2", head="2")
-    trace = translator.trace(SENTENCE)
+    page = visit("heads", text=app_page.SENTENCE, kind="decoder", layer="2", head="2")
+    trace = translator.trace(app_page.SENTENCE)
     labels = trace.labels("decoder_self")
-    expect_map(page, "heads-map", trace.decoder_self[1, 1], labels)
-    assert outlined(page) == ["decoder, layer 2, head 2"]
-    expect_grid(page, trace)
+    app_page.expect_map(page, "heads-map", trace.decoder_self[1, 1], labels)
+    assert app_page.outlined(page) == ["decoder, layer 2, head 2"]
+    app_page.expect_grid(page, trace)
     page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
-    expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
+    app_page.expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
     # a row that is pinned stands in the link until another kind is open
     squares = page.locator(".st-key-heads-map .hl-scroll")
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
         squares.press(key)
-    until(page, lambda: url(page).get("heads-map-row"), "3")
+    app_page.until(page, lambda: app_page.url(page).get("heads-map-row"), "3")
     # a map of another kind takes the menu of kinds with it
     page.get_by_role("gridcell", name="encoder, layer 2, head 1").click()
-    expect_map(page, "heads-map", trace.encoder_self[1, 0], trace.labels("encoder_self"))
-    until(page, lambda: url(page).get("heads-map-row"), None)
+    app_page.expect_map(page, "heads-map", trace.encoder_self[1, 0], trace.labels("encoder_self"))
+    app_page.until(page, lambda: app_page.url(page).get("heads-map-row"), None)
     assert map_table(page) == ("encoder_self", "light")
     assert page.get_by_role("radio", name="encoder").is_checked()
     # and the other way round: a menu moves the outline
     page.get_by_role("radio", name="decoder").click()
     page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
-    expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
-    choose(page, "Head", "2")
-    expect_map(page, "heads-map", trace.decoder_self[0, 1], labels)
-    until(page, lambda: outlined(page), ["decoder, layer 1, head 2"])
+    app_page.expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
+    app_page.choose(page, "Head", "2")
+    app_page.expect_map(page, "heads-map", trace.decoder_self[0, 1], labels)
+    app_page.until(page, lambda: app_page.outlined(page), ["decoder, layer 1, head 2"])
     for theme in ("dark", "light"):
         page.emulate_media(color_scheme=theme)
-        until(page, lambda: map_table(page), ("decoder_self", theme))
+        app_page.until(page, lambda: map_table(page), ("decoder_self", theme))
     for name, color in (
         ("encoder", "rgb(0, 158, 115)"),
         ("decoder", "rgb(0, 114, 178)"),
@@ -70,25 +56,25 @@ def test_the_grid_opens_heads_and_the_menus_follow_it(visit, translator):
 
 def map_table(page):
     """The kind and the theme whose colours the large map has."""
-    drawn = painted(page, "heads-map")
+    drawn = app_page.painted(page, "heads-map")
     return drawn["table"] if drawn else None
 
 
 def test_a_link_opens_every_choice_and_a_report_is_saved(visit, translator):
-    page = visit("heads", text=SENTENCE, kind="cross-attention", layer="1", head="2")
+    page = visit("heads", text=app_page.SENTENCE, kind="cross-attention", layer="1", head="2")
     page.get_by_role("button", name="Options").click()
     page.get_by_text("Without sinks", exact=True).click()
     page.get_by_text("Merge subwords", exact=True).click()
     page.keyboard.press("Escape")
-    choose(page, "Head", "mean")
-    trace = translator.trace(SENTENCE)
-    axes = by_words(without_sinks(trace), "cross")
+    app_page.choose(page, "Head", "mean")
+    trace = translator.trace(app_page.SENTENCE)
+    axes = by_words(sinks.without_sinks(trace), "cross")
     choices = {"layer": "1", "head": "mean", "words": "true", "without_sinks": "true"}
     for linked in (False, True):
         if linked:  # as the person who is sent the link
             page.goto(page.evaluate("location.href"))
-        expect_map(page, "heads-map", axes.weights[0].mean(0), axes.labels)
-        expect_url(page, text=SENTENCE, **choices)
+        app_page.expect_map(page, "heads-map", axes.weights[0].mean(0), axes.labels)
+        app_page.expect_url(page, text=app_page.SENTENCE, **choices)
     page.get_by_role("button", name="Save data").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="HTML report").click()
@@ -104,76 +90,81 @@ def step_of(page):
 
 def test_the_step_is_in_the_link_and_survives_back_and_a_reload(visit, translator):
     # a mean that was chosen on the heads page is a head here
-    page = visit("heads", text=SENTENCE, kind="decoder", layer="mean", head="mean")
+    page = visit("heads", text=app_page.SENTENCE, kind="decoder", layer="mean", head="mean")
     page.locator(".st-key-heads-map .hl").wait_for()
-    open_page(page, "Inside a head")
+    app_page.open_page(page, "Inside a head")
     page.get_by_role("button", name="softmax", exact=True).click()
-    until(page, lambda: url(page).get("at"), "6")
-    assert (url(page)["text"], url(page)["kind"]) == (SENTENCE, "decoder")
+    app_page.until(page, lambda: app_page.url(page).get("at"), "6")
+    assert (app_page.url(page)["text"], app_page.url(page)["kind"]) == (
+        app_page.SENTENCE,
+        "decoder",
+    )
     page.get_by_role("button", name="One step on", exact=True).click()
-    until(page, lambda: url(page).get("at"), "7")
+    app_page.until(page, lambda: app_page.url(page).get("at"), "7")
     for go, step in ((page.go_back, 6), (page.go_forward, 7), (page.reload, 7)):
         go(wait_until="commit")
-        until(page, lambda: (url(page).get("at"), step_of(page)), (str(step), step))
+        app_page.until(
+            page, lambda: (app_page.url(page).get("at"), step_of(page)), (str(step), step)
+        )
     # the address does not hear of a walk that plays, and another head is no other step
     page.get_by_role("button", name="▶ Play", exact=True).click()
     page.get_by_role("button", name="❚❚ Pause", exact=True).click()
-    choose(page, "Head", "2")
-    expect_url(page, head="2")
-    at_rest(page)
-    assert (url(page)["at"], step_of(page)) == ("7", 8)
+    app_page.choose(page, "Head", "2")
+    app_page.expect_url(page, head="2")
+    app_page.at_rest(page)
+    assert (app_page.url(page)["at"], step_of(page)) == ("7", 8)
     # what is typed here is there on the next page
     other = "My brother sings."
     page.get_by_role("textbox", name="English").fill(other)
-    expect_german(page, translator.translate(other).text)
-    open_page(page, "All heads")
-    expect_german(page, translator.translate(other).text)
+    app_page.expect_german(page, translator.translate(other).text)
+    app_page.open_page(page, "All heads")
+    app_page.expect_german(page, translator.translate(other).text)
     assert page.get_by_role("textbox", name="English").input_value() == other
 
 
 def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
-    page = visit("roles", text=SENTENCE, roles_view="Remove heads")
-    removed = lambda: url(page).get("removed", "")  # noqa: E731
+    page = visit("roles", text=app_page.SENTENCE, roles_view="Remove heads")
+    removed = lambda: app_page.url(page).get("removed", "")  # noqa: E731
     page.get_by_role("gridcell", name="encoder, layer 1, head 2").click()
     off = page.get_by_role("gridcell", name="encoder, layer 1, head 2, switched off")
     off.wait_for()
-    until(page, removed, "L1 H2 encoder")
+    app_page.until(page, removed, "L1 H2 encoder")
     off.press("ArrowRight")
     page.get_by_role("gridcell", name="encoder, layer 1, head 3").press("Enter")
-    until(page, removed, "L1 H2 encoder, L1 H3 encoder")
+    app_page.until(page, removed, "L1 H2 encoder, L1 H3 encoder")
     page.get_by_text("2 of ").wait_for()
     off.press(" ")
-    until(page, removed, "L1 H3 encoder")
+    app_page.until(page, removed, "L1 H3 encoder")
     page.get_by_role("button", name="Undo").click()
-    until(page, removed, "L1 H2 encoder, L1 H3 encoder")
+    app_page.until(page, removed, "L1 H2 encoder, L1 H3 encoder")
     off.wait_for()  # though the state is that of a click before the last
 
     # squares of a row are painted by keys, and by dragging in one step
     chosen = {"removed_how": "painted", "kind": "encoder", "layer": "1", "head": "1"}
-    page = visit("roles", text=SENTENCE, roles_view="Remove heads", **chosen)
+    page = visit("roles", text=app_page.SENTENCE, roles_view="Remove heads", **chosen)
     squares = page.locator(".st-key-roles-map .hl-scroll")
     squares.wait_for()
     for _ in range(2):  # from the row's word to its first square, and on
         squares.press("ArrowRight")
     squares.press("Enter")
-    until(page, lambda: removed()[:5] + removed()[-4:], "L1 H1 1-2")
-    at_rest(page)
+    app_page.until(page, lambda: removed()[:5] + removed()[-4:], "L1 H1 1-2")
+    app_page.at_rest(page)
     squares.scroll_into_view_if_needed()
     canvas = squares.locator("canvas")
     box = canvas.bounding_box()
-    first, third = (middle_of(canvas, *square) for square in ((2, 0), (-1, 2)))
+    first, third = (spy.middle_of(canvas, *square) for square in ((2, 0), (-1, 2)))
     page.mouse.move(box["x"] + first["x"], box["y"] + first["y"])
     page.mouse.down()
     page.mouse.move(box["x"] + third["x"], box["y"] + third["y"])  # a hand that leaves the map
     assert removed().endswith(" 1-2")  # nothing is told before it is let go
     page.mouse.up()
-    until(page, lambda: removed()[-12:], " 1-2 3-1.2.3")
+    app_page.until(page, lambda: removed()[-12:], " 1-2 3-1.2.3")
     page.get_by_role("button", name="Undo").click()
-    until(page, lambda: removed()[-4:], " 1-2")
+    app_page.until(page, lambda: removed()[-4:], " 1-2")
 
 
 def test_a_run_plays_by_itself_and_is_scrubbed_by_keyboard(visit):
-    probes = find(FORMING)[0]
+    probes = runs.find(installed.FORMING)[0]
     steps, last = list(probes), AttentionTrace.load(probes[5000])
     visit().emulate_media(reduced_motion="no-preference")
     page = visit("training")
@@ -182,9 +173,9 @@ def test_a_run_plays_by_itself_and_is_scrubbed_by_keyboard(visit):
     at = lambda: player.locator(".hl-player-count").inner_text()  # noqa: E731
     player.get_by_role("button", name="Pause").wait_for()  # by itself
     shown = at()
-    until(page, lambda: at() != shown, True)
+    app_page.until(page, lambda: at() != shown, True)
     slider.press("End")
-    until(page, at, f"step {steps[-1]:,}")
+    app_page.until(page, at, f"step {steps[-1]:,}")
     player.get_by_role("button", name="Play").wait_for()
     assert written(says) == last.target
     page.emulate_media(reduced_motion="reduce")
@@ -194,24 +185,24 @@ def test_a_run_plays_by_itself_and_is_scrubbed_by_keyboard(visit):
         assert at() == f"step {step:,}"
     slider.press("Home")
     first = written(says)
-    expect_url(page, trained="1", kind="cross-attention")  # once the reader rests
+    app_page.expect_url(page, trained="1", kind="cross-attention")  # once the reader rests
     player.get_by_label("decoder", exact=True).check()
     tiles = player.get_by_role("application")
     for key in ("Home", "ArrowDown", "ArrowRight", "Enter"):
         tiles.press(key)
-    expect_url(page, trained="1", kind="decoder", forming_layer="2")
-    open_ = {name: url(page)[name] for name in ("forming_layer", "forming_head")}
+    app_page.expect_url(page, trained="1", kind="decoder", forming_layer="2")
+    open_ = {name: app_page.url(page)[name] for name in ("forming_layer", "forming_head")}
     page.reload()  # as whoever gets the link
     player.get_by_label("decoder", exact=True).wait_for()
     assert player.get_by_label("decoder", exact=True).is_checked()
     assert (at(), written(says)) == ("step 1", first)
     player.get_by_role("button", name="Play").wait_for()
-    expect_url(page, **open_)
+    app_page.expect_url(page, **open_)
 
 
 def written(says):
     """Return what the model writes, by the sentence of the player."""
-    return re.sub(r"After [\d,]+ steps? the model writes |[“”]", "", plain(says.inner_text()))
+    return re.sub(r"After [\d,]+ steps? the model writes |[“”]", "", spy.plain(says.inner_text()))
 
 
 def test_tab_goes_through_the_navigation_as_it_is_seen_and_an_old_link_is_in_the_names_of_now(
@@ -220,7 +211,7 @@ def test_tab_goes_through_the_navigation_as_it_is_seen_and_an_old_link_is_in_the
     page = visit("roles")
     page.goto(page.url.split("?")[0] + "?roles_view=Remove+heads&removed=c2.0,e1.4")  # cold
     field = page.locator(".st-key-removed input")
-    until(page, field.input_value, "L3 H1 cross, L2 H5 encoder")
+    app_page.until(page, field.input_value, "L3 H1 cross, L2 H5 encoder")
     page.get_by_test_id("stTopNavLink").first.focus()
     names = []
     for _ in range(4):

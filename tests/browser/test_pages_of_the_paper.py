@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from tests.browser import offline, spy
 from tests.browser.app_page import (
     SENTENCE,
     expect_map,
@@ -15,13 +16,11 @@ from tests.browser.app_page import (
     until,
     url,
 )
-from tests.browser.offline import SVG, save
-from tests.browser.spy import plain
+from transformer.analysis import teacher_forcing
 from transformer.analysis.paper import masking
 from transformer.analysis.paper.flow import flow
-from transformer.analysis.teacher_forcing import batch_traces
+from viz.draw import palette
 from viz.draw.labels import display_tokens
-from viz.draw.palette import COLOR, difference_levels
 from viz.pages.architecture.boxes import BOXES
 
 pytestmark = pytest.mark.browser
@@ -35,7 +34,7 @@ SEEN = """all => all.map((grid) =>
 
 @pytest.fixture
 def made(translator):
-    return batch_traces([translator.trace(text) for text in (SENTENCE, *MORE)])
+    return teacher_forcing.batch_traces([translator.trace(text) for text in (SENTENCE, *MORE)])
 
 
 def expect_masks(page, made, kind, mask):
@@ -71,9 +70,9 @@ def test_a_row_is_chosen_by_pointer_and_keys_and_saved(visit, made, translator, 
         frame.press(key)
     expect_url(page, **{"mask-sentence": "3", "mask-row": "4"})
     picture = page.locator(".st-key-mask-grids")
-    root = ET.parse(save(picture, "SVG", tmp_path)).getroot()
-    fills = [node.get("fill") for node in root.iter(f"{SVG}rect")]
-    assert fills.count(COLOR["decoder_self"]) >= (why == "seen").sum()
+    root = ET.parse(offline.save(picture, "SVG", tmp_path)).getroot()
+    fills = [node.get("fill") for node in root.iter(f"{offline.SVG}rect")]
+    assert fills.count(palette.COLOR["decoder_self"]) >= (why == "seen").sum()
     # on a phone the sentences stand below each other, and the batch follows what is typed
     panels = page.locator(".st-key-mask-grids .hl-mask")
     page.set_viewport_size({"width": 390, "height": 900})
@@ -85,7 +84,7 @@ def test_a_row_is_chosen_by_pointer_and_keys_and_saved(visit, made, translator, 
     box = page.get_by_role("textbox", name="Further sentences of the batch, one per line")
     box.fill(MORE[0])
     box.press("Control+Enter")
-    both = batch_traces([translator.trace(text) for text in (SENTENCE, MORE[0])])
+    both = teacher_forcing.batch_traces([translator.trace(text) for text in (SENTENCE, MORE[0])])
     expect_masks(page, both, "decoder_self", "causal")
     assert url(page)["more"] == MORE[0]
 
@@ -146,7 +145,7 @@ def test_boxes_open_by_pointer_and_keys_and_lead_on(visit, translator):
     there = strip(page)
     assert there["queries"] == display_tokens(trace.target_tokens)
     assert there["table"] == ("difference", "light")
-    assert np.abs(there["levels"] - difference_levels(values).astype(int)).max() <= 1
+    assert np.abs(there["levels"] - palette.difference_levels(values).astype(int)).max() <= 1
     assert opened(page) == ["decoder.linear"]
     expect_url(page, arch_box="Linear")
     # keys move from box to box and over the values
@@ -160,7 +159,7 @@ def test_boxes_open_by_pointer_and_keys_and_lead_on(visit, translator):
     page.locator(".st-key-arch-tensor .hl-scroll").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)  # the first one only begins
-    name, number = plain(page.locator(".st-key-arch-tensor .hl-tip").inner_text()).split(
+    name, number = spy.plain(page.locator(".st-key-arch-tensor .hl-tip").inner_text()).split(
         "feature 2"
     )
     assert name == f"“{display_tokens(trace.decoder_tokens)[1]}” · "
@@ -176,7 +175,7 @@ def test_boxes_open_by_pointer_and_keys_and_lead_on(visit, translator):
 def lit(page):
     """The names of the lit boxes, and what the player says."""
     names: list[str] = page.locator(".hl-lit").evaluate_all("all => all.map((box) => box.name)")
-    return names, plain(page.locator(".hl-arch-says").inner_text())
+    return names, spy.plain(page.locator(".hl-arch-says").inner_text())
 
 
 def test_figure_1_plays_by_itself_until_a_reader_acts_and_steps_by_keys(visit, translator):

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.browser.app_page import expect
-from tests.browser.offline import Saved
-from tests.browser.spy import level_of
+from tests.browser import app_page, offline, spy
 from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted_at
 from tests.viz.planted_trace import planted as planted_trace
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces, without_special
-from viz.draw import explorer
-from viz.draw.heads_view import ExplorerOptions
+from viz.draw import explorer, heads_view
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.figures.heads import head_bars
 from viz.notebook import explore, show_chart
@@ -36,7 +33,7 @@ def saved(browser, tmp_path):
 
     def open_page(text, **options):
         path = tmp_path / f"page_{len(opened)}.html"
-        opened.append(Saved(browser, path, text, **options))
+        opened.append(offline.Saved(browser, path, text, **options))
         return opened[-1]
 
     yield open_page
@@ -64,7 +61,7 @@ def check_head(page, trace, kind, layer, head):
     painted = page.painted()
     assert [painted["queries"], painted["keys"]] == labels
     assert painted["table"] == (kind, "light")
-    assert (painted["levels"] == level_of(weights)).all()
+    assert (painted["levels"] == spy.level_of(weights)).all()
     note = f"“{labels[0][query]}” → “{labels[1][key]}”{weights[query, key]:.3f}"
     assert page.readout(query, key).startswith(note)
 
@@ -83,15 +80,15 @@ def test_every_head_of_a_report_lights_up_under_its_words(saved):
         page.page.set_viewport_size({"width": width, "height": 800})
         # the explorer follows the new width in a later frame; the page forbids eval, by which
         # wait_for_function would look again
-        expect(page.page.locator("html")).to_have_js_property("scrollWidth", width)
+        app_page.expect(page.page.locator("html")).to_have_js_property("scrollWidth", width)
 
 
 def check_open(page, kind, layer, head):
     """This head is open, in sight, and outlined in the grid."""
     name = f"L{layer + 1} H{head + 1}"
     page.root.get_by_role("heading", name=f"{name} · {SCREEN_NAMES[kind]}").wait_for()
-    expect(page.cell(kind, layer, head)).to_have_attribute("aria-selected", "true")
-    expect(page.title).to_be_in_viewport()
+    app_page.expect(page.cell(kind, layer, head)).to_have_attribute("aria-selected", "true")
+    app_page.expect(page.title).to_be_in_viewport()
     assert page.heads() == [name]
 
 
@@ -153,7 +150,7 @@ def test_frames_of_a_notebook_know_nothing_of_each_other(browser, saved, tmp_pat
 
 def test_a_page_opens_at_its_options_and_a_word_that_would_close_a_script_is_a_word(saved):
     trace = planted_trace(evil=True)
-    options = ExplorerOptions("decoder_self", 1, 2, special=False)
+    options = heads_view.ExplorerOptions("decoder_self", 1, 2, special=False)
     page = saved(report(trace, options, title=EVIL, theme="dark"), color_scheme="light")
     assert page.page.title() == EVIL
     assert page.page.locator("img").count() == 0
@@ -162,7 +159,7 @@ def test_a_page_opens_at_its_options_and_a_word_that_would_close_a_script_is_a_w
     painted = page.painted()
     assert painted["queries"] == display_tokens(axes.labels.queries)
     assert painted["table"] == ("decoder_self", "dark")
-    assert (painted["levels"] == level_of(axes.weights[1, 2])).all()
+    assert (painted["levels"] == spy.level_of(axes.weights[1, 2])).all()
     assert EVIL in painted["keys"]
     paper = "getComputedStyle(document.body).backgroundColor"
     assert page.page.evaluate(paper) == "rgb(19, 20, 21)"
@@ -337,10 +334,10 @@ def test_a_frame_whose_script_may_not_run_says_so(browser, refusals):
     page.route("http://notebook.test/*", answer)
     frame = page.frame_locator("iframe")
     page.goto("http://notebook.test/0")
-    expect(frame.locator("#unscripted")).to_be_visible()
+    app_page.expect(frame.locator("#unscripted")).to_be_visible()
     assert frame.locator(".hl").count() == 0
     refusals.clear()  # what this is about
     page.goto("http://notebook.test/1")
-    expect(frame.locator(".hl").first).to_be_visible()
-    expect(frame.locator("#unscripted")).to_have_count(0)
+    app_page.expect(frame.locator(".hl").first).to_be_visible()
+    app_page.expect(frame.locator("#unscripted")).to_have_count(0)
     page.close()

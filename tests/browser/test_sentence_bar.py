@@ -5,21 +5,7 @@ import shutil
 
 import pytest
 
-from tests.browser.app_page import (
-    SENTENCE,
-    THEME,
-    at_rest,
-    choose,
-    expect,
-    expect_alignment,
-    expect_german,
-    expect_map,
-    german,
-    no_traceback,
-    open_page,
-    until,
-    url,
-)
+from tests.browser import app_page
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import Translator
 from viz.app.sentence.source_box import EXAMPLES
@@ -31,38 +17,40 @@ HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
 
 
 def test_sentence_and_choice_outlive_page_and_reload(tab, translator):
-    page = tab("", text=SENTENCE)
-    trace = translator.trace(SENTENCE)
-    expect_german(page, trace.target)
-    open_page(page, "All heads")
-    expect(page.get_by_label("English")).to_have_value(SENTENCE)
+    page = tab("", text=app_page.SENTENCE)
+    trace = translator.trace(app_page.SENTENCE)
+    app_page.expect_german(page, trace.target)
+    app_page.open_page(page, "All heads")
+    app_page.expect(page.get_by_label("English")).to_have_value(app_page.SENTENCE)
     page.get_by_role("radio", name="encoder").click()
     page.get_by_role("gridcell", name="encoder, layer 1, head 3").click()
     for reloaded in (False, True):
         if reloaded:
             page.reload()
-        expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
-        expect_german(page, trace.target)
-        wanted = {"text": SENTENCE, "kind": "encoder", "layer": "1", "head": "3"}
-        until(page, lambda: url(page), wanted)
+        app_page.expect_map(
+            page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self")
+        )
+        app_page.expect_german(page, trace.target)
+        wanted = {"text": app_page.SENTENCE, "kind": "encoder", "layer": "1", "head": "3"}
+        app_page.until(page, lambda: app_page.url(page), wanted)
     # a page that does not use the sentence carries it unseen
-    open_page(page, "Schedule")
+    app_page.open_page(page, "Schedule")
     page.locator(".st-key-schedule-picture svg").first.wait_for()
-    expect(page.get_by_label("English")).to_be_hidden()
-    expect(page.get_by_role("button", name="Search")).to_be_hidden()
-    assert url(page)["text"] == SENTENCE
-    open_page(page, "Translate")
-    expect(page.get_by_label("English")).to_have_value(SENTENCE)
-    expect_alignment(page, translator, trace)
-    until(page, lambda: url(page), {"text": SENTENCE})
+    app_page.expect(page.get_by_label("English")).to_be_hidden()
+    app_page.expect(page.get_by_role("button", name="Search")).to_be_hidden()
+    assert app_page.url(page)["text"] == app_page.SENTENCE
+    app_page.open_page(page, "Translate")
+    app_page.expect(page.get_by_label("English")).to_have_value(app_page.SENTENCE)
+    app_page.expect_alignment(page, translator, trace)
+    app_page.until(page, lambda: app_page.url(page), {"text": app_page.SENTENCE})
 
 
 def test_any_text_is_text(visit, translator):
     page = visit()
     for text in (HOSTILE, "a\x07b\x1b[31m \u202eabc"):
         page.get_by_label("English").fill(text)
-        expect_alignment(page, translator, translator.trace(text))
-        no_traceback(page)
+        app_page.expect_alignment(page, translator, translator.trace(text))
+        app_page.no_traceback(page)
         markup = ".katex, strong, em, a, h1, img, b, code"
         assert page.locator(".st-key-sentence-bar").locator(markup).count() == 0
         for name in ("x", "a", "bold"):
@@ -97,16 +85,16 @@ def focused(page):
 
 
 def test_the_focus_outlives_a_control_and_enters_and_leaves_a_popover(visit, translator):
-    page = visit("heads", text=SENTENCE, kind="cross-attention", layer="2", head="1")
+    page = visit("heads", text=app_page.SENTENCE, kind="cross-attention", layer="2", head="1")
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
 
     def stays(name):
-        at_rest(page)
+        app_page.at_rest(page)
         assert focused(page) == name
 
     page.get_by_role("radio", name="decoder").focus()
     page.keyboard.press("Space")
-    at_rest(page)
+    app_page.at_rest(page)
     assert page.get_by_role("radio", name="decoder").evaluate("e => e === document.activeElement")
     page.get_by_role("combobox", name="Layer", exact=True).press("ArrowUp")
     page.keyboard.press("Enter")
@@ -147,19 +135,19 @@ def test_the_focus_outlives_a_control_and_enters_and_leaves_a_popover(visit, tra
         else:
             examples.click()
             page.get_by_role("menuitem", name=EXAMPLES["English"][number]).click()
-        expect_german(page, translator.translate(EXAMPLES["English"][number]).text)
-        until(page, page.get_by_label("English").input_value, EXAMPLES["English"][number])
-        until(page, lambda: url(page).get("text"), EXAMPLES["English"][number])
-        at_rest(page)
+        app_page.expect_german(page, translator.translate(EXAMPLES["English"][number]).text)
+        app_page.until(page, page.get_by_label("English").input_value, EXAMPLES["English"][number])
+        app_page.until(page, lambda: app_page.url(page).get("text"), EXAMPLES["English"][number])
+        app_page.at_rest(page)
         assert page.get_by_label("English").evaluate("box => box === document.activeElement")
 
 
 def test_the_focus_is_seen_and_stays_at_the_ends_of_the_walk(visit):
-    page = visit("masks", text=SENTENCE)
+    page = visit("masks", text=app_page.SENTENCE)
     controls = (("link", "Translate"), ("button", "Examples"), ("radio", "in use"))
     for theme in ("dark", "light"):
         page.emulate_media(color_scheme=theme)
-        until(page, lambda: page.evaluate(THEME), theme)
+        app_page.until(page, lambda: page.evaluate(app_page.THEME), theme)
         for role, name in controls:
             page.get_by_role(role, name=name, exact=True).first.focus()
             page.keyboard.press("Shift+Tab")
@@ -167,9 +155,9 @@ def test_the_focus_is_seen_and_stays_at_the_ends_of_the_walk(visit):
             style, width, contrast = page.evaluate(RING)
             assert (style, width) == ("solid", "2px"), (theme, role, name)
             assert contrast >= 3, (theme, role, name)
-    page = visit("inside", text=SENTENCE, at="8")
+    page = visit("inside", text=app_page.SENTENCE, at="8")
     page.get_by_role("button", name="One step on", exact=True).press("Enter")
-    at_rest(page)
+    app_page.at_rest(page)
     assert focused(page) == "One step on"
 
 
@@ -190,11 +178,11 @@ def many(models_folder):
 def expect_translated(page, model, text):
     """Translation, address, box and map are those of this model and text."""
     translation = model.translate(text)
-    expect_german(page, translation.text)
+    app_page.expect_german(page, translation.text)
     trace = model.trace_of(translation)
-    expect_map(page, "heads-map", trace.cross[0, 1], trace.labels("cross"))
-    until(page, lambda: url(page).get("text"), text)
-    expect(page.get_by_label("English")).to_have_value(text)
+    app_page.expect_map(page, "heads-map", trace.cross[0, 1], trace.labels("cross"))
+    app_page.until(page, lambda: app_page.url(page).get("text"), text)
+    app_page.expect(page.get_by_label("English")).to_have_value(text)
 
 
 HEAD = {"kind": "cross-attention", "layer": "1", "head": "2"}
@@ -204,25 +192,25 @@ def test_a_model_is_chosen_asked_for_a_language_and_left_by_back(many, visit, tr
     page = visit("heads", text=SHORT, **HEAD)
     label = page.locator(".st-key-translation-label")
     expect_translated(page, translator, SHORT)
-    choose(page, "Model", NAME)
+    app_page.choose(page, "Model", NAME)
     expect_translated(page, many, SHORT)
-    assert url(page)["model"] == NAME
-    expect(label).to_have_text("Target")
-    expect(page.locator(NOTICES)).to_contain_text("was not told which one")
+    assert app_page.url(page)["model"] == NAME
+    app_page.expect(label).to_have_text("Target")
+    app_page.expect(page.locator(NOTICES)).to_contain_text("was not told which one")
     # the menu of languages writes into the text, and what is typed there moves the menu
-    choose(page, "Into", "French (fra)")
+    app_page.choose(page, "Into", "French (fra)")
     expect_translated(page, many, f">>fra<< {SHORT}")
-    expect(label).to_have_text("French")
-    for line, language in ((page.get_by_label("English"), "en"), (german(page), "fr")):
+    app_page.expect(label).to_have_text("French")
+    for line, language in ((page.get_by_label("English"), "en"), (app_page.german(page), "fr")):
         assert [line.get_attribute(name) for name in ("lang", "dir")] == [language, "auto"]
     page.get_by_label("English").fill(f">>spa<< {SHORT}")
     expect_translated(page, many, f">>spa<< {SHORT}")
-    expect(label).to_have_text("Spanish")
-    expect(page.get_by_role("combobox", name="Into")).to_have_value("Spanish (spa)")
+    app_page.expect(label).to_have_text("Spanish")
+    app_page.expect(page.get_by_role("combobox", name="Into")).to_have_value("Spanish (spa)")
     for text in (f">>fra<< {SHORT}", SHORT):
         page.go_back()
         expect_translated(page, many, text)
     page.go_back()
     expect_translated(page, translator, SHORT)
-    assert "model" not in url(page)
-    no_traceback(page)
+    assert "model" not in app_page.url(page)
+    app_page.no_traceback(page)

@@ -4,18 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.app_page import (
-    PATIENCE,
-    SENTENCE,
-    at_rest,
-    expect,
-    expect_alignment,
-    expect_german,
-    no_traceback,
-    until,
-    url,
-)
-from tests.browser.servers import APP
+from tests.browser import app_page, servers
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -39,7 +28,7 @@ def slowed(function, seconds):
 BeamSearch.step = slowed(BeamSearch.step, 0.1)
 cached_results.score = slowed(cached_results.score, 0.25)
 app = st.App(
-    {str(APP)!r}, routes=served.routes(), lifespan=served.lifespan,
+    {str(servers.APP)!r}, routes=served.routes(), lifespan=served.lifespan,
     middleware=served.middleware(),
 )
 """
@@ -66,10 +55,10 @@ REST = 800  # ms; an outdated search would have ended by then
 def opened(browser, serve_script):
     """The app at the sentence, its pictures drawn."""
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{serve_script(SLOWED)}/?{urlencode({'text': SENTENCE})}")
+    page.set_default_timeout(app_page.PATIENCE)
+    page.goto(f"{serve_script(SLOWED)}/?{urlencode({'text': app_page.SENTENCE})}")
     page.locator(".st-key-translate-map canvas").first.wait_for()
-    at_rest(page)
+    app_page.at_rest(page)
     yield page
     page.close()
 
@@ -80,38 +69,38 @@ def editor(page):
 
 def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, translator, browser):
     page = opened
-    own = translator.translate(SENTENCE)
-    expect_german(page, own.text)
+    own = translator.translate(app_page.SENTENCE)
+    app_page.expect_german(page, own.text)
     page.locator(".st-key-translate-tree .hl-scroll").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
-    until(page, lambda: len(url(page).get("prefix", "").split()), 2)
-    steered = translator.translate(SENTENCE, prefix=url(page)["prefix"].split())
+    app_page.until(page, lambda: len(app_page.url(page).get("prefix", "").split()), 2)
+    steered = translator.translate(app_page.SENTENCE, prefix=app_page.url(page)["prefix"].split())
     assert steered.text != own.text
-    expect_german(page, steered.text)
-    expect_alignment(page, translator, translator.trace_of(steered))
-    expect(page.get_by_role("button", name="Undo")).to_be_enabled()
+    app_page.expect_german(page, steered.text)
+    app_page.expect_alignment(page, translator, translator.trace_of(steered))
+    app_page.expect(page.get_by_role("button", name="Undo")).to_be_enabled()
     page.keyboard.press("Control+z")  # the focus is in the picture, which has no text
-    expect_german(page, own.text)
-    assert "prefix" not in url(page)
-    expect(page.get_by_role("button", name="Redo")).to_be_enabled()
+    app_page.expect_german(page, own.text)
+    assert "prefix" not in app_page.url(page)
+    app_page.expect(page.get_by_role("button", name="Redo")).to_be_enabled()
     page.keyboard.press("Control+Shift+z")
-    expect_german(page, steered.text)
+    app_page.expect_german(page, steered.text)
     # two readers at once: the link opens it for a second one, and the first goes back
     second = browser.new_page(viewport={"width": 1280, "height": 1000})
     second.goto(page.url)
-    expect_german(second, steered.text)
+    app_page.expect_german(second, steered.text)
     page.go_back()
-    expect_german(page, own.text)
-    expect(second.get_by_role("button", name="Back to the model")).to_be_visible()
-    expect_german(second, steered.text)
+    app_page.expect_german(page, own.text)
+    app_page.expect(second.get_by_role("button", name="Back to the model")).to_be_visible()
+    app_page.expect_german(second, steered.text)
     second.close()
     page.go_forward()
-    expect_german(page, steered.text)
+    app_page.expect_german(page, steered.text)
 
     field = editor(page)
-    expect(field).to_have_value(steered.text)
-    at_rest(page)
+    app_page.expect(field).to_have_value(steered.text)
+    app_page.at_rest(page)
     # typing while answers come late: test_translation_editor.py
     field.click()
     page.keyboard.press("Control+A")
@@ -119,26 +108,26 @@ def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, tran
     page.keyboard.type(typed[:-1])
     page.wait_for_timeout(450)
     page.keyboard.type(typed[-1])
-    expect_german(page, typed)
-    expect_alignment(page, translator, translator.trace(SENTENCE, typed))
+    app_page.expect_german(page, typed)
+    app_page.expect_alignment(page, translator, translator.trace(app_page.SENTENCE, typed))
     assert field.input_value() == typed
     caret = "e => e.getRootNode().activeElement === e && e.selectionStart"
     assert field.evaluate(caret) == len(typed)
     # in the field Ctrl+Z is the field's own
     page.keyboard.press("Control+z")
-    until(page, lambda: typed.startswith(field.input_value()), True)
+    app_page.until(page, lambda: typed.startswith(field.input_value()), True)
     assert field.input_value() != typed
-    expect_german(page, field.input_value())
+    app_page.expect_german(page, field.input_value())
     page.get_by_role("button", name="Back to the model").click()
-    expect(field).to_have_value(own.text)
-    no_traceback(page)
+    app_page.expect(field).to_have_value(own.text)
+    app_page.no_traceback(page)
     page.reload()
-    expect(editor(page)).to_have_value(own.text)
+    app_page.expect(editor(page)).to_have_value(own.text)
 
 
 def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(opened, translator):
     page, box = opened, opened.get_by_label("English")
-    at_rest(page)  # another test may have loaded the page anew
+    app_page.at_rest(page)  # another test may have loaded the page anew
     page.evaluate(WATCH)
     box.click()
     page.keyboard.press("Control+A")
@@ -148,10 +137,10 @@ def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(
         # pauses in which a search begins, and is outdated by the next letter
         page.wait_for_timeout(500 if number % 9 == 8 else 30)
     wanted = translator.translate(typed).text
-    expect_german(page, wanted)
-    expect(editor(page)).to_have_value(wanted)
-    expect(box).to_have_value(typed)
-    expect(box).to_be_focused()
+    app_page.expect_german(page, wanted)
+    app_page.expect(editor(page)).to_have_value(wanted)
+    app_page.expect(box).to_have_value(typed)
+    app_page.expect(box).to_be_focused()
     page.wait_for_timeout(REST)
     seen = page.evaluate("() => window.seen")
     done = [n for n, (_, _, text, _, _) in enumerate(seen) if text == wanted]
@@ -161,12 +150,12 @@ def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(
     # the last search grew into its result, and nothing moved the editor meanwhile
     assert wanted.startswith(seen[-2][0])
     assert len({(top, height) for *_, top, height in seen}) == 1, seen
-    no_traceback(page)
+    app_page.no_traceback(page)
     # in the middle of the text, the cursor stays where it is
     page.keyboard.press("Home")
     for letter in "Now ":
         page.keyboard.type(letter)
         page.wait_for_timeout(350)
-    expect_german(page, translator.translate(f"Now {typed}").text)
+    app_page.expect_german(page, translator.translate(f"Now {typed}").text)
     assert box.evaluate("box => box.selectionStart") == 4
-    expect(box).to_have_value(f"Now {typed}")
+    app_page.expect(box).to_have_value(f"Now {typed}")

@@ -7,11 +7,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fuzz.bounds import accepted_or_refused, examples
+from tests.fuzz import bounds
 from training.config import Recipe, RunConfig
 from training.schedule import cooldown_left, learning_rate
-from transformer import TransformerConfig
-from transformer.shapes import number_of_parameters, refuse_too_large
+from transformer import TransformerConfig, shapes
 
 FIELDS = [
     *(("model", field.name) for field in dataclasses.fields(TransformerConfig)),
@@ -44,15 +43,15 @@ LINE = st.tuples(st.sampled_from(FIELDS), st.sampled_from(VALUES))
 MIXED = st.lists(LINE, min_size=1, max_size=8, unique_by=lambda line: line[0]).map(_toml)
 
 
-@examples(40, 1_500)
+@bounds.examples(40, 1_500)
 @given(st.sampled_from(WHOLE) | st.binary() | MIXED)
 def test_a_configuration_is_sound_or_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "run.toml"
     path.write_bytes(content)
-    with accepted_or_refused():
+    with bounds.accepted_or_refused():
         config = RunConfig.load(path)
-        refuse_too_large(config.model)
-        assert number_of_parameters(config.model) > 0
+        shapes.refuse_too_large(config.model)
+        assert shapes.number_of_parameters(config.model) > 0
         recipe = config.recipe
         for step in (1, recipe.steps):
             left = cooldown_left(step, recipe.steps, recipe.cooldown)

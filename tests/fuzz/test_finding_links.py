@@ -7,8 +7,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from tests.fuzz.bounds import examples, no_errors_logged
-from tests.fuzz.test_addresses import opened
+from tests.fuzz import bounds, test_addresses
 from tests.fuzz.views import VIEWS
 from viz.app.sentence import worth_seeing
 
@@ -32,7 +31,7 @@ def links(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Mapping[str, str]]
     return drawn
 
 
-@examples(2, 300)
+@bounds.examples(2, 300)
 @given(
     place=st.sampled_from([(page, view) for page, views in VIEWS.items() for view in views]),
     text=TEXTS,
@@ -40,12 +39,12 @@ def links(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Mapping[str, str]]
 def test_every_link_of_a_finding_opens_its_page(links, place, text):
     page, view = place
     links.clear()
-    with no_errors_logged():
-        app = opened(page, {"text": text, **view})
+    with bounds.no_errors_logged():
+        app = test_addresses.opened(page, {"text": text, **view})
         assert [box.message for box in app.exception] == []
         for target, choices in [*links]:
             query = {"text": text, **choices}
-            assert [box.message for box in opened(target, query).exception] == []
+            assert [box.message for box in test_addresses.opened(target, query).exception] == []
             if target == page:
                 app.query_params = query
                 assert [box.message for box in app.run().exception] == []

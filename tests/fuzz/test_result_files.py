@@ -13,18 +13,8 @@ from hypothesis import strategies as st
 
 from tests.fuzz.bounds import BYTES, PLACE, accepted_or_refused, examples
 from transformer import InputError, Translator
-from transformer.analysis.corpus import result_file
-from transformer.analysis.corpus.comparison import compared_heads, compared_sentences
-from transformer.analysis.corpus.measured import (
-    MeasuredLines,
-    head_means,
-    heads_table,
-    sentences_table,
-)
-from transformer.analysis.corpus.measuring import measure_lines
-from transformer.analysis.corpus.search import LinePatterns, matching_rows
-from transformer.files.installed import BUNDLED
-from transformer.files.reading import MIB
+from transformer.analysis.corpus import comparison, measured, measuring, result_file, search
+from transformer.files import installed, reading
 
 TEXTS = ["Two dogs run.", "A man rides a horse.", "Snow."]
 SECONDS = 3
@@ -58,18 +48,18 @@ ARRAYS = st.builds(
 
 @pytest.fixture(scope="module")
 def translator() -> Translator:
-    return Translator.load(BUNDLED)
+    return Translator.load(installed.BUNDLED)
 
 
 @pytest.fixture(scope="module")
-def lines(translator: Translator) -> MeasuredLines:
-    return measure_lines(translator, TEXTS, references=["", "Ein Mann.", ""])
+def lines(translator: Translator) -> measured.MeasuredLines:
+    return measuring.measure_lines(translator, TEXTS, references=["", "Ein Mann.", ""])
 
 
 Parts = tuple[dict[str, np.ndarray], dict[str, Any]]
 
 
-def parts(lines: MeasuredLines) -> Parts:
+def parts(lines: measured.MeasuredLines) -> Parts:
     content = result_file.to_bytes(lines)
     size = int.from_bytes(content[:8], "little")
     texts = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["headlight"])
@@ -81,7 +71,7 @@ def written(arrays: dict[str, np.ndarray], texts: object) -> bytes:
     return safetensors.numpy.save({n: a.copy() for n, a in arrays.items()}, metadata)
 
 
-def forged(draw: Callable[[st.SearchStrategy[Any]], Any], lines: MeasuredLines) -> bytes:
+def forged(draw: Callable[[st.SearchStrategy[Any]], Any], lines: measured.MeasuredLines) -> bytes:
     """Draw a file with one or two fields that are not as they were."""
     arrays, texts = parts(lines)
     for _ in range(draw(st.integers(1, 2))):
@@ -122,21 +112,21 @@ def forged(draw: Callable[[st.SearchStrategy[Any]], Any], lines: MeasuredLines) 
     return bytes(content)
 
 
-def use(read: MeasuredLines, own: MeasuredLines) -> None:
+def use(read: measured.MeasuredLines, own: measured.MeasuredLines) -> None:
     """Do what the views do with a file that was opened."""
-    heads_table(read, head_means(read))
-    sentences_table(read)
+    measured.heads_table(read, measured.head_means(read))
+    measured.sentences_table(read)
     str([[*pair] for pair in read.pairs]).encode()
     for name in read.head_values.keys() & own.head_values.keys() if read.heads == own.heads else ():
-        compared_heads(own, read, name)
-    compared_sentences(own, read)
+        comparison.compared_heads(own, read, name)
+    comparison.compared_sentences(own, read)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @examples(25, 6_000)
 @given(data=st.data())
 def test_a_forged_file_is_refused_or_works(
-    translator: Translator, lines: MeasuredLines, data: st.DataObject
+    translator: Translator, lines: measured.MeasuredLines, data: st.DataObject
 ) -> None:
     content = forged(data.draw, lines)
     began = time.process_time()
@@ -145,7 +135,7 @@ def test_a_forged_file_is_refused_or_works(
     with accepted_or_refused():
         own = result_file.from_bytes(content, translator)
         use(own, lines)
-        matching_rows(translator, own, LinePatterns("a", "e", "s"))
+        search.matching_rows(translator, own, search.LinePatterns("a", "e", "s"))
     assert time.process_time() - began < SECONDS
 
 
@@ -157,10 +147,10 @@ def headed(header: str) -> bytes:
     "content",
     [
         (2**63).to_bytes(8, "little") + b"{}",
-        headed('{"a":[' + "0," * (40 * MIB) + "0]}"),
-        headed('{"a":[' + "[[[[]]]]," * MIB + "0]}"),
-        headed('{"a":"' + "a" * (60 * MIB) + '"}'),
-        headed('{"a":' + "[" * (8 * MIB)),
+        headed('{"a":[' + "0," * (40 * reading.MIB) + "0]}"),
+        headed('{"a":[' + "[[[[]]]]," * reading.MIB + "0]}"),
+        headed('{"a":"' + "a" * (60 * reading.MIB) + '"}'),
+        headed('{"a":' + "[" * (8 * reading.MIB)),
         headed(json.dumps({"__metadata__": {"headlight": "[" + "{}," * 400_000 + "0]"}})),
     ],
     ids=["length", "numbers", "lists", "text", "depth", "texts"],
@@ -194,7 +184,7 @@ def test_a_large_header_is_refused_before_it_is_parsed(content: bytes) -> None:
     ],
 )
 def test_a_field_that_no_measurement_has_is_refused(
-    lines: MeasuredLines, name: str, change: Any
+    lines: measured.MeasuredLines, name: str, change: Any
 ) -> None:
     arrays, texts = parts(lines)
     fields: dict[str, Any] = arrays if name in arrays else texts

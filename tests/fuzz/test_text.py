@@ -7,8 +7,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from tests.fuzz.bounds import accepted_or_refused, examples, run_main
-from transformer import KINDS, Translator
-from transformer.__main__ import main
+from transformer import KINDS, Translator, __main__
 
 SENTENCE = "The old cat waits in the garden."
 PIECES = [
@@ -61,7 +60,7 @@ def test_a_refused_line_is_empty_and_moves_no_other(
     # plain text first: a zero byte there means UTF-16, and no line of such a text is read
     mixed = [b for line in [SENTENCE.encode(), *lines] for b in (line, SENTENCE.encode())]
     arguments = ["--checkpoint", str(checkpoint_folder), "--beam", "1"]
-    status, out, err = run_main(main, arguments, b"\n".join(mixed) + b"\n")
+    status, out, err = run_main(__main__.main, arguments, b"\n".join(mixed) + b"\n")
     refusals = [line for line in err.splitlines() if line.startswith("transformer: ")]
     numbers = {int(line.split()[2].rstrip(":").replace(",", "")) - 1 for line in refusals}
     assert status == (2 if numbers else 0)

@@ -9,9 +9,8 @@ import torch
 
 from training.average import average, main, write_average
 from training.run.state import checkpoints
-from transformer import Tokenizer, Transformer
+from transformer import Tokenizer, Transformer, errors
 from transformer.checkpoints import checkpoint
-from transformer.errors import CheckpointError
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def test_models_of_different_shapes_have_no_mean(run, tokenizer, model):
     changed = type(model.config)(**model.config.to_dict() | {"d_ff": 8})
     other = run / "checkpoints" / "step-00000032"
     checkpoint.save(other, Transformer(changed), tokenizer)
-    with pytest.raises(CheckpointError, match="step-00000032 holds another model than"):
+    with pytest.raises(errors.CheckpointError, match="step-00000032 holds another model than"):
         average(checkpoints(run))
 
 

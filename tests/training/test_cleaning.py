@@ -7,48 +7,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.training.conftest import write_pairs
-from training.data import corpus
+from tests.training import conftest
+from training import prepare
+from training.data import corpus, text_folders
 from training.data.corpus import ParallelText
-from training.data.text_folders import DataFolder
-from training.prepare import (
-    KEPT,
-    REPEATED,
-    TOO_LONG,
-    UNLIKE,
-    Cleaner,
-    Cleaning,
-    drawn_lines,
-    drawn_pairs,
-    scan,
-)
 
 sides = st.text(st.sampled_from("ab  "), max_size=9)
 
 
-def judged(pairs: list[tuple[str, str]], asked: Cleaning, size: int = 10**9) -> list[int]:
+def judged(pairs: list[tuple[str, str]], asked: prepare.Cleaning, size: int = 10**9) -> list[int]:
     """Return what becomes of each pair, looked at so many at a time."""
-    cleaner = Cleaner(asked)
+    cleaner = prepare.Cleaner(asked)
     for start in range(0, len(pairs), size):
         some = pairs[start : start + size]
         cleaner.judge(ParallelText([s for s, _ in some], [t for _, t in some]))
     return [int(reason) for reason in cleaner.reasons()]
 
 
-def judged_one_by_one(pairs: list[tuple[str, str]], asked: Cleaning) -> list[int]:
+def judged_one_by_one(pairs: list[tuple[str, str]], asked: prepare.Cleaning) -> list[int]:
     """The same, as a person would."""
     result = []
     seen = set()
     for source, target in pairs:
         few, many = sorted((len(source.split()), len(target.split())))
         if asked.longest_words is not None and many > asked.longest_words:
-            result.append(TOO_LONG)
+            result.append(prepare.TOO_LONG)
         elif asked.ratio is not None and few and many / few > asked.ratio:
-            result.append(UNLIKE)
+            result.append(prepare.UNLIKE)
         elif asked.drop_duplicates and (source, target) in seen:
-            result.append(REPEATED)
+            result.append(prepare.REPEATED)
         else:
-            result.append(KEPT)
+            result.append(prepare.KEPT)
             seen.add((source, target))
     return result
 
@@ -56,7 +45,7 @@ def judged_one_by_one(pairs: list[tuple[str, str]], asked: Cleaning) -> list[int
 @given(
     st.lists(st.tuples(sides, sides), max_size=30),
     st.builds(
-        Cleaning,
+        prepare.Cleaning,
         longest_words=st.none() | st.integers(1, 4),
         ratio=st.none() | st.sampled_from([1.0, 1.5, 2.0]),
         drop_duplicates=st.booleans(),
@@ -64,7 +53,7 @@ def judged_one_by_one(pairs: list[tuple[str, str]], asked: Cleaning) -> list[int
     st.integers(1, 7),
 )
 def test_pairs_are_judged_as_one_by_one(
-    pairs: list[tuple[str, str]], asked: Cleaning, size: int
+    pairs: list[tuple[str, str]], asked: prepare.Cleaning, size: int
 ) -> None:
     reasons = judged(pairs, asked, size)
     assert reasons == judged_one_by_one(pairs, asked)
@@ -72,15 +61,15 @@ def test_pairs_are_judged_as_one_by_one(
     assert dropped == {name: reasons.count(reason) for reason, name in asked.names().items()}
 
 
-def _folders(folder: Path, *sizes: int) -> list[DataFolder]:
+def _folders(folder: Path, *sizes: int) -> list[text_folders.DataFolder]:
     """Folders whose lines are numbers, counted on from one to the next."""
     result, first = [], 0
     for size in sizes:
         path = folder / str(first)
         path.mkdir()
         numbers = range(first, first + size)
-        write_pairs(path / "train", [(f"s{i}", f"t{i} {'x ' * (i % 3)}") for i in numbers])
-        result.append(DataFolder(path))
+        conftest.write_pairs(path / "train", [(f"s{i}", f"t{i} {'x ' * (i % 3)}") for i in numbers])
+        result.append(text_folders.DataFolder(path))
         first += size
     return result
 
@@ -90,20 +79,22 @@ def test_a_small_text_is_taken_whole_and_of_a_large_one_pairs_are_drawn(
 ) -> None:
     monkeypatch.setattr(corpus, "CHUNK", 7)
     folders = _folders(tmp_path, 40, 20)
-    result = scan(folders, Cleaning(longest_words=2))
-    assert [int(r) for r in result] == [TOO_LONG if i % 3 == 2 else KEPT for i in range(60)]
+    result = prepare.scan(folders, prepare.Cleaning(longest_words=2))
+    assert [int(r) for r in result] == [
+        prepare.TOO_LONG if i % 3 == 2 else prepare.KEPT for i in range(60)
+    ]
     retained = [i for i in range(60) if i % 3 != 2]
-    lines = list(drawn_lines(folders, drawn_pairs(result, 80)))
+    lines = list(prepare.drawn_lines(folders, prepare.drawn_pairs(result, 80)))
     assert lines[:40] == [f"s{i}" for i in retained]
     assert [line.split()[0] for line in lines[40:]] == [f"t{i}" for i in retained]
-    drawn = drawn_pairs(result, 79)
+    drawn = prepare.drawn_pairs(result, 79)
     assert drawn.sum() == 39
     assert set(np.flatnonzero(drawn).tolist()) < set(retained)
-    assert drawn.tolist() == drawn_pairs(result, 79).tolist()
+    assert drawn.tolist() == prepare.drawn_pairs(result, 79).tolist()
 
 
 def test_what_is_drawn_is_spread_over_the_whole_text() -> None:
     large = np.zeros(100_000, np.uint8)
-    tenths = drawn_pairs(large, 20_000).reshape(10, -1).sum(1)
+    tenths = prepare.drawn_pairs(large, 20_000).reshape(10, -1).sum(1)
     assert tenths.sum() == 10_000
     assert np.abs(tenths - 1000).max() < 4.5 * np.sqrt(1000 * 0.9)

@@ -11,13 +11,12 @@ import torch
 from torch import Tensor, fx
 from torch.nn.functional import scaled_dot_product_attention
 
-from training.data.batches import Batch
+from training import update
+from training.data import batches
 from training.devices import _cpu_has_bf16, inference_device, set_up_distributed
-from training.update import SummedLoss
+from transformer import config, masks
 from transformer.attention import MultiHeadAttention
-from transformer.config import PAD, TransformerConfig
 from transformer.errors import ConfigError
-from transformer.masks import padding_mask
 from transformer.model import Transformer
 
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
@@ -64,15 +63,15 @@ def test_on_a_gpu_attention_is_not_planned_shape_by_shape(chosen, monkeypatch):
         backends.enable_cudnn_sdp(True)
 
 
-CONFIG = TransformerConfig(vocab_size=50, N=2, d_model=16, d_ff=32, h=2)
+CONFIG = config.TransformerConfig(vocab_size=50, N=2, d_model=16, d_ff=32, h=2)
 SIZES = (9, 12, 12), (9, 8, 12), (7, 16, 12), (30, 4, 4)
 """Rows, source and target of batches; lengths that are equal at first are one to the compiler."""
 
 
-def batch(rows: int, source: int, target: int) -> Batch:
+def batch(rows: int, source: int, target: int) -> batches.Batch:
     ids = torch.randint(4, 50, (rows, source)), torch.randint(4, 50, (rows, target))
-    ids[0][0, -1] = PAD
-    return Batch(ids[0], ids[1], ids[1])
+    ids[0][0, -1] = config.PAD
+    return batches.Batch(ids[0], ids[1], ids[1])
 
 
 @pytest.mark.slow
@@ -90,7 +89,7 @@ def test_compiled_layers_are_a_few_graphs_whatever_the_lengths(monkeypatch):
     model = Transformer(dataclasses.replace(CONFIG, P_drop=0)).train()
     for layer in (*model.encoder.layers, *model.decoder.layers):
         layer.compile(dynamic=True, backend=backend)
-    loss = SummedLoss(model)
+    loss = update.SummedLoss(model)
     for sizes in SIZES:
         made = batch(*sizes)
         loss(made.source, made.target, made.labels).backward()
@@ -117,7 +116,7 @@ def test_the_residual_stream_stays_in_bfloat16_where_a_norm_gives_float32(monkey
     made = batch(3, 8, 12)
     with torch.autocast("cpu", torch.bfloat16):
         memory = model.encode(made.source)
-        decoded = model.decode(made.target, memory, padding_mask(made.source))
+        decoded = model.decode(made.target, memory, masks.padding_mask(made.source))
     assert (memory.dtype, decoded.dtype) == (torch.bfloat16, torch.bfloat16)
 
 

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.training import runs
-from tests.training.conftest import TinyRun
-from training.run.state import has_state
+from tests.training import conftest, runs
+from training.run import state
 
 pytestmark = pytest.mark.slow
 
 
-def test_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRun) -> None:
+def test_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: conftest.TinyRun) -> None:
     tiny.change(steps=24, log_every=3, validate_every=12, save_every=24)
     tiny.change(r_drop=5.0, micro_batch_tokens=90)
     tiny.data = Path(f"{tiny.data}:0.7")  # drawn anew in each epoch
@@ -25,7 +24,7 @@ def test_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRu
     context = runs.forkserver()
     moments, start = random.Random(7), 0.0
     for kill in range(3):
-        resume = ["--resume"] if has_state(out / "state") else []
+        resume = ["--resume"] if state.has_state(out / "state") else []
         process = context.Process(target=runs.main_stopped_at, args=(0, tiny.command(*resume)))
         process.start()
         began = time.monotonic()
@@ -41,7 +40,7 @@ def test_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRu
         process.kill()
         process.join()
         assert was_running, "the run ended before its kills"
-    assert has_state(out / "state")
+    assert state.has_state(out / "state")
     tiny.train("--resume")
     assert runs.same_weights(runs.weights(out), runs.weights(whole))
     assert runs.log_without_times(out) == runs.log_without_times(whole)

@@ -14,13 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.training import runs
 from tests.training.conftest import TinyRun
-from tests.training.runs import forkserver
-from training import devices
-from training.data.corpus import CorpusError
-from training.train import LOCK, locked, main
+from training import devices, train, validation
+from training.data import corpus
 from training.update import Updater
-from training.validation import Score, Validation
 
 pytestmark = pytest.mark.slow
 
@@ -43,11 +41,11 @@ def _main(
     os.environ |= {"MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
     if prepare:
         prepare()
-    sys.exit(main(arguments))
+    sys.exit(train.main(arguments))
 
 
 def _start(*given: Any) -> ForkServerProcess:
-    process = forkserver().Process(target=_main, args=given)
+    process = runs.forkserver().Process(target=_main, args=given)
     process.start()
     return process
 
@@ -69,13 +67,13 @@ def _impatient() -> None:
 
 def _slow_to_translate() -> None:
     _impatient()
-    score = Validation.score
+    score = validation.Validation.score
 
-    def slow(self: Validation) -> Score:
+    def slow(self: validation.Validation) -> validation.Score:
         time.sleep(1.5 * JOIN_SECONDS)
         return score(self)
 
-    Validation.score = slow  # type: ignore[method-assign]
+    validation.Validation.score = slow  # type: ignore[method-assign]
 
 
 def _results(started: list[ForkServerProcess], printed: list[Path]) -> tuple[list[int], list[str]]:
@@ -131,7 +129,7 @@ def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(ti
         target.write("Der Hund sieht seinen Vogel.\n")
     ours = tiny.command()
     slower = [ours[0], str(other), *ours[2:]]
-    busy = locked(out / LOCK, CorpusError("unused"))
+    busy = train.locked(out / train.LOCK, corpus.CorpusError("unused"))
     cases: list[tuple[list[str], AbstractContextManager[object], str]] = [
         (slower, nullcontext(), "[training] lr_factor is 1.0 in process 0"),
         (tiny.command(data=text), nullcontext(), "the SHA-256 of the training text is"),

@@ -7,12 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.training.conftest import sentence_pairs, write_pairs
-from tests.training.preparing import command, contents, write_folders
+from tests.training import conftest, preparing
 from training import prepare, train
-from training.data import encoded_text
-from training.data.prepared import Prepared
-from training.data.run_data import open_prepared
+from training.data import encoded_text, prepared, run_data
 from training.data.text_folders import LanguageCodes
 from training.prepare import Reasons, main, scan
 from transformer import Translator
@@ -21,9 +18,9 @@ from transformer.text.languages import Languages
 
 def two_folders(folder: Path, *options: str) -> tuple[list[str], Path]:
     """The command that prepares two folders of text, and its --out."""
-    recipe, first, second = write_folders(folder)
+    recipe, first, second = preparing.write_folders(folder)
     out = folder / "new" / "out"
-    return command(recipe, out, "--data", first, f"{second}:0.5", *options), out
+    return preparing.command(recipe, out, "--data", first, f"{second}:0.5", *options), out
 
 
 def test_another_request_than_before_is_refused(
@@ -31,7 +28,7 @@ def test_another_request_than_before_is_refused(
 ) -> None:
     arguments, out = two_folders(tmp_path)
     assert main(arguments) == 0
-    before = contents(out)
+    before = preparing.contents(out)
     other = tmp_path / "other.toml"
     recipe = Path(arguments[1]).read_text("utf-8")
     text = Path(arguments[-1].partition(":")[0]) / "train.de"
@@ -42,7 +39,7 @@ def test_another_request_than_before_is_refused(
         assert main(arguments) == 2
         (error,) = capsys.readouterr().err.splitlines()
         assert f"{out} was prepared {words}: choose another --out" in error
-        assert contents(out) == before
+        assert preparing.contents(out) == before
 
     refused([*arguments, "--ratio", "9"], "with another ratio")
     refused([*arguments, "--sample-lines", "100"], "with another sample_lines")
@@ -77,34 +74,34 @@ def test_what_was_prepared_is_not_prepared_again(
 def test_a_folder_that_holds_something_else_stays_as_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recipe, first, _ = write_folders(tmp_path)
+    recipe, first, _ = preparing.write_folders(tmp_path)
     for place in ("a", "c"):
         folder = tmp_path / place
         folder.mkdir()
         (folder / "model.safetensors").write_bytes(b"precious")
     (tmp_path / "file").write_text("precious")
     for out in ("a", "file"):
-        assert main(command(recipe, tmp_path / out, "--data", first)) == 2
+        assert main(preparing.command(recipe, tmp_path / out, "--data", first)) == 2
         assert "is there and holds no prepared text: choose another" in capsys.readouterr().err
     assert (tmp_path / "a" / "model.safetensors").read_bytes() == b"precious"
-    assert main(command(recipe, Path("/"), "--data", first)) == 2
+    assert main(preparing.command(recipe, Path("/"), "--data", first)) == 2
     assert "/ cannot be what is written: give the new folder a name." in capsys.readouterr().err
     (tmp_path / "empty").mkdir()
-    assert main(command(recipe, tmp_path / "empty", "--data", first)) == 0
+    assert main(preparing.command(recipe, tmp_path / "empty", "--data", first)) == 0
 
 
 @pytest.mark.slow
 def test_any_two_languages_are_prepared_from_any_kind_of_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recipe, first, second = write_folders(tmp_path)
+    recipe, first, second = preparing.write_folders(tmp_path)
     for folder, name in ((first, "train"), (first, "val"), (second, "train")):
         for old, new in (("en", "fr"), ("de", "nl")):
             (folder / f"{name}.{old}").rename(folder / f"{name}.{new}")
     plain, packed = tmp_path / "plain", tmp_path / "packed"
     languages = ["--source", "fr", "--target", "nl"]
-    assert main(command(recipe, plain, "--data", first, second, *languages)) == 0
-    assert open_prepared(Prepared.read(plain)).codes == LanguageCodes("fr", "nl")
+    assert main(preparing.command(recipe, plain, "--data", first, second, *languages)) == 0
+    assert run_data.open_prepared(prepared.Prepared.read(plain)).codes == LanguageCodes("fr", "nl")
     # the same text, one side packed, and both in a TMX file
     (first / "train.nl.gz").write_bytes(gzip.compress((first / "train.nl").read_bytes()))
     (first / "train.nl").unlink()
@@ -116,14 +113,14 @@ def test_any_two_languages_are_prepared_from_any_kind_of_file(
     )
     tmx = second / "memory.tmx"
     tmx.write_text(f"<tmx><body>{units}</body></tmx>", "utf-8")
-    assert main(command(recipe, packed, "--data", first, tmx, *languages)) == 0
+    assert main(preparing.command(recipe, packed, "--data", first, tmx, *languages)) == 0
     assert (
-        open_prepared(Prepared.read(packed)).text.fingerprint
-        == open_prepared(Prepared.read(plain)).text.fingerprint
+        run_data.open_prepared(prepared.Prepared.read(packed)).text.fingerprint
+        == run_data.open_prepared(prepared.Prepared.read(plain)).text.fingerprint
     )
-    assert contents(packed)["valid.nl"] == contents(plain)["valid.nl"]
+    assert preparing.contents(packed)["valid.nl"] == preparing.contents(plain)["valid.nl"]
     capsys.readouterr()
-    assert main(command(recipe, plain, "--data", first, second, "--source", "fr")) == 2
+    assert main(preparing.command(recipe, plain, "--data", first, second, "--source", "fr")) == 2
     assert "was prepared with other languages" in capsys.readouterr().err
     trained = ["--config", str(recipe), "--data", str(plain), "--out", str(tmp_path / "run")]
     assert train.main([*trained, "--source", "en"]) == 2
@@ -136,7 +133,7 @@ def test_any_two_languages_are_prepared_from_any_kind_of_file(
 def test_a_request_that_can_lead_to_nothing_leaves_nothing_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recipe, _, _ = write_folders(tmp_path)
+    recipe, _, _ = preparing.write_folders(tmp_path)
     out = tmp_path / "new" / "deeper" / "out"
     large, short = tmp_path / "large.toml", tmp_path / "short.toml"
     large.write_text(recipe.read_text().replace("vocab_size = 120", "vocab_size = 9000"))
@@ -144,13 +141,13 @@ def test_a_request_that_can_lead_to_nothing_leaves_nothing_behind(
     some = tmp_path / "some"
     some.mkdir()
     for name in ("train", "valid"):
-        write_pairs(some / name, sentence_pairs(7))
+        conftest.write_pairs(some / name, conftest.sentence_pairs(7))
     for config, options, sentence in (
         (large, [], "No vocabulary of 9000 pieces can be learnt"),
         (short, [], "No sentence pair has between 1 and 0 pieces"),
         (recipe, ["--longest-words", "1"], "All 7 pairs are dropped"),
     ):
-        assert main(command(config, out, "--data", some, *options)) == 2
+        assert main(preparing.command(config, out, "--data", some, *options)) == 2
         assert sentence in capsys.readouterr().err
         assert not (tmp_path / "new").exists()
 

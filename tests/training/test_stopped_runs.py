@@ -7,14 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.training.runs import (
-    forkserver,
-    log_without_times,
-    main_stopped_at,
-    same_weights,
-    weights,
-)
-from training.devices import ProcessInfo
+from tests.training import runs
+from training import devices
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +17,7 @@ NEVER, STOPPED_AT = 10**9, 19  # between two lines of the log, and between two s
 
 def in_process(step: int, arguments: list[str]) -> None:
     """Run training.train in a process of its own, which gets SIGTERM at a step."""
-    process = forkserver().Process(target=main_stopped_at, args=(step, arguments))
+    process = runs.forkserver().Process(target=runs.main_stopped_at, args=(step, arguments))
     process.start()
     process.join()
     assert process.exitcode == 0
@@ -31,7 +25,7 @@ def in_process(step: int, arguments: list[str]) -> None:
 
 def written(out: Path) -> dict[str, object]:
     """All that a run leaves behind, apart from times."""
-    result: dict[str, object] = {"log": log_without_times(out)}
+    result: dict[str, object] = {"log": runs.log_without_times(out)}
     for path in sorted(out.rglob("*.safetensors")):
         if "state.before" not in path.parts:  # of the last save, or of the stop
             result[str(path.relative_to(out))] = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -59,10 +53,10 @@ def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(tiny)
 
 def test_a_run_keeps_the_order_of_its_text_on_a_device_that_pads_otherwise(tiny, monkeypatch):
     with monkeypatch.context() as on_gpu:
-        on_gpu.setattr(ProcessInfo, "length_multiple", 8)
+        on_gpu.setattr(devices.ProcessInfo, "length_multiple", 8)
         whole = tiny.train("--steps", "8", out="whole")
         moved = tiny.train("--steps", "4", out="moved")
-    assert ProcessInfo(torch.device("cpu")).length_multiple == 1
+    assert devices.ProcessInfo(torch.device("cpu")).length_multiple == 1
     for steps in ("6", "8"):  # and is moved once more
         tiny.train("--resume", "--steps", steps, out="moved")
-    assert same_weights(weights(moved), weights(whole))
+    assert runs.same_weights(runs.weights(moved), runs.weights(whole))

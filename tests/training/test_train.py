@@ -11,15 +11,14 @@ import torch
 from tests.training.conftest import TinyRun, sentence_pairs, write_pairs
 from tests.training.runs import losses, same_weights, status_stopped_at, weights
 from tests.transformer.checkpoints.marian import marian_folder
-from training import model_card, prepare, train
+from training import model_card, prepare, train, trainer
 from training.run import journal
 from training.run.journal import Record
 from training.train import LOCK, main
-from training.trainer import Trainer
+from transformer import errors
 from transformer.checkpoints import checkpoint
-from transformer.errors import ConfigError
-from transformer.files.installed import BUNDLED
-from transformer.text.tokenizer import Tokenizer
+from transformer.files import installed
+from transformer.text import tokenizer
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +62,7 @@ def _files(folder: Path) -> dict[str, tuple[bytes, int]]:
 @pytest.mark.parametrize("resume", [[], ["--resume"]], ids=["new", "resume"])
 def test_a_folder_that_is_no_run_is_left_to_the_last_byte(holds, resume, tiny):
     if holds == "model":
-        shutil.copytree(BUNDLED, tiny.out)
+        shutil.copytree(installed.BUNDLED, tiny.out)
     else:
         tiny.out.mkdir()
         (tiny.out / holds).write_text("mine", "utf-8")
@@ -86,7 +85,7 @@ def test_one_process_trains_in_a_folder_and_a_second_changes_nothing(
     tiny.change(steps=8)
     if first:
         tiny.train("--steps", "4")
-    target = Trainer if moment == "Trainer.run" else train
+    target = trainer.Trainer if moment == "Trainer.run" else train
     name = moment.rpartition(".")[2]
     original, others = getattr(target, name), iter([[], ["--resume"]])
 
@@ -108,14 +107,14 @@ def test_one_process_trains_in_a_folder_and_a_second_changes_nothing(
 
 
 def test_a_run_can_be_resumed_from_its_beginning(tiny, finished, monkeypatch):
-    def killed(_: Trainer) -> bool:
+    def killed(_: trainer.Trainer) -> bool:
         raise KeyboardInterrupt
 
     leftover = tiny.out / "state.headlight-abcd_123" / "new"  # of a start that was killed
     leftover.mkdir(parents=True)
     (leftover / "state.safetensors").write_bytes(b"half")
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "run", killed)
+        patch.setattr(trainer.Trainer, "run", killed)
         assert main(tiny.command()) == 130
     assert {path.name for path in tiny.out.iterdir()} == {"state", "tokenizer.model"}
     tiny.train("--resume")
@@ -156,7 +155,7 @@ def test_a_run_may_go_on_from_its_text_as_it_was_prepared_and_from_no_other(tiny
     lines = [line for pair in sentence_pairs(300, seed=4) for line in pair]
     start = tiny.folder / "start"
     model = checkpoint.load(out / "averaged").model
-    checkpoint.save(start, model, Tokenizer.train(map(str.upper, lines), 120))
+    checkpoint.save(start, model, tokenizer.Tokenizer.train(map(str.upper, lines), 120))
     refusal = tiny.refusal("--start-from", str(start), out="third", data=prepared)
     assert f"another vocabulary than that of {start}" in refusal
     assert not (tiny.folder / "third").exists()
@@ -176,7 +175,7 @@ def test_tensorboard_gets_the_log_and_is_missed_before_anything_is_written(tiny,
             """Nothing is open."""
 
     def missing(*_: object) -> None:
-        raise ConfigError("TensorBoard is not installed.")
+        raise errors.ConfigError("TensorBoard is not installed.")
 
     monkeypatch.setattr(train, "TensorBoard", missing)
     assert "TensorBoard is not installed." in tiny.refusal("--tensorboard", out="deep/out")
@@ -246,5 +245,5 @@ def test_a_checkpoint_of_another_shape_or_kind_is_no_start(tiny: TinyRun, finish
     marian_folder.write(tiny.folder / "marian")
     refusal = tiny.refusal("--start-from", str(tiny.folder / "marian"))
     assert "is a MarianMT folder, which can be read and not trained" in refusal
-    assert f"{BUNDLED} holds a model of" in tiny.refusal("--start-from", "bundled")
+    assert f"{installed.BUNDLED} holds a model of" in tiny.refusal("--start-from", "bundled")
     assert not tiny.out.exists()

@@ -9,18 +9,16 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 from torch.nn import functional as F
 
+from training import devices, schedule, update
 from training.config import Recipe, RunConfig
 from training.data.batches import Batch, make_batch
 from training.data.encoded_text import EncodedText, Sentences
-from training.devices import ProcessInfo
-from training.schedule import learning_rate
-from training.update import SummedLoss, Updater
 from transformer.config import PAD, TransformerConfig
 from transformer.model import Transformer
 
 CONFIG = TransformerConfig(vocab_size=50, N=1, d_model=16, d_ff=32, h=2, P_drop=0.0)
 RECIPE = Recipe(bf16=False, warmup=3)
-HERE = ProcessInfo(torch.device("cpu"))
+HERE = devices.ProcessInfo(torch.device("cpu"))
 
 
 def _batches(count: int, seed: int = 0) -> list[Batch]:
@@ -42,7 +40,7 @@ def _plain_loop(model: Transformer, batches: list[Batch]) -> None:
     """Train as a tutorial would: whole logits, PyTorch's cross-entropy, PyTorch's Adam."""
     adam = torch.optim.Adam(model.parameters(), lr=0, betas=(0.9, 0.98), eps=1e-9, foreach=False)
     for step, batch in enumerate(batches, start=1):
-        adam.param_groups[0]["lr"] = learning_rate(step, CONFIG.d_model, RECIPE.warmup)
+        adam.param_groups[0]["lr"] = schedule.learning_rate(step, CONFIG.d_model, RECIPE.warmup)
         logits = model(batch.source, batch.target)
         loss = F.cross_entropy(
             logits.flatten(0, 1), batch.labels.flatten(), ignore_index=PAD, label_smoothing=0.1
@@ -52,8 +50,8 @@ def _plain_loop(model: Transformer, batches: list[Batch]) -> None:
         adam.step()
 
 
-def _ours(model: Transformer, batches: list[Batch], recipe: Recipe = RECIPE) -> Updater:
-    updater = Updater(model, RunConfig(model=CONFIG, recipe=recipe), HERE)
+def _ours(model: Transformer, batches: list[Batch], recipe: Recipe = RECIPE) -> update.Updater:
+    updater = update.Updater(model, RunConfig(model=CONFIG, recipe=recipe), HERE)
     for step, batch in enumerate(batches, start=1):
         updater.update(step, [batch], batch.tokens())
     return updater
@@ -77,7 +75,7 @@ def test_micro_batches_equal_one_batch_whatever_their_sizes() -> None:
     apart, together = _model(), _model()
     tokens = first.tokens() + second.tokens()
     config = RunConfig(model=CONFIG, recipe=RECIPE)
-    Updater(apart, config, HERE).update(1, [first, second], tokens)
+    update.Updater(apart, config, HERE).update(1, [first, second], tokens)
 
     def both(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         width = max(a.size(1), b.size(1))
@@ -88,7 +86,7 @@ def test_micro_batches_equal_one_batch_whatever_their_sizes() -> None:
         both(first.target, second.target),
         both(first.labels, second.labels),
     )
-    Updater(together, config, HERE).update(1, [joined], tokens)
+    update.Updater(together, config, HERE).update(1, [joined], tokens)
     _assert_same_weights(apart, together)
 
 
@@ -113,7 +111,7 @@ def test_dropout_draws_from_the_seed_the_step_and_the_process_alone() -> None:
         torch.manual_seed(3)
         model = Transformer(config).double().train()
         run = RunConfig(model=config, recipe=dataclasses.replace(RECIPE, seed=seed, lr_factor=1e-9))
-        updater = Updater(model, run, ProcessInfo(torch.device("cpu"), rank))
+        updater = update.Updater(model, run, devices.ProcessInfo(torch.device("cpu"), rank))
         result = []
         for step in steps:
             torch.rand(step)  # what else is drawn does not matter
@@ -128,9 +126,9 @@ def test_dropout_draws_from_the_seed_the_step_and_the_process_alone() -> None:
 
 
 def test_bf16_stays_near_full_precision(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ProcessInfo, "has_native_bf16", True)
+    monkeypatch.setattr(devices.ProcessInfo, "has_native_bf16", True)
     model, batch = _model().float(), _batches(1)[0]
-    exact = float(SummedLoss(model)(*dataclasses.astuple(batch)).detach())
+    exact = float(update.SummedLoss(model)(*dataclasses.astuple(batch)).detach())
     updater = _ours(model, [batch], dataclasses.replace(RECIPE, bf16=True))
     rounded = updater.take_summed_loss()
     assert rounded != exact
@@ -143,7 +141,7 @@ def test_no_update_waits_for_the_device() -> None:
     # fake tensors have shapes and no values: what would have to look at a value fails
     with FakeTensorMode():
         model = Transformer(dataclasses.replace(CONFIG, P_drop=0.1)).train()
-        updater = Updater(model, RunConfig(model=model.config, recipe=recipe), HERE)
+        updater = update.Updater(model, RunConfig(model=model.config, recipe=recipe), HERE)
         ids = torch.empty(3, 4, dtype=torch.long)
         shorter = ids[:2, :3]
         batches = [Batch(ids, ids, ids), Batch(ids[:2], shorter, shorter)]

@@ -7,24 +7,21 @@ import numpy as np
 import pytest
 import torch
 
-from tests.conftest import Pair
-from training.data.batches import make_batch
-from training.data.corpus import ParallelText
-from training.data.encoded_text import EncodedText, encode
-from training.devices import ProcessInfo
+from tests import conftest
+from training import devices
+from training.data import batches, corpus, encoded_text
 from training.validation import (
     Validation,
     mean_loss,
     save_probes,
     translate_all,
 )
-from transformer import KINDS, AttentionTrace, Tokenizer, Transformer
-from transformer.config import EOS, PAD
+from transformer import KINDS, AttentionTrace, Tokenizer, Transformer, config
 from transformer.decoding import Hypothesis, greedy
 from transformer.text.tokenizer import with_end
 from transformer.traces.capture import capture
 
-HERE = ProcessInfo(torch.device("cpu"))
+HERE = devices.ProcessInfo(torch.device("cpu"))
 PROBES = (
     ("The dog sleeps in the garden.", "Der Hund schläft im Garten."),
     ("A green frog sits.", "Ein grüner Frosch sitzt."),
@@ -32,14 +29,14 @@ PROBES = (
 
 
 @pytest.fixture
-def text(pairs: list[Pair]) -> ParallelText:
+def text(pairs: list[conftest.Pair]) -> corpus.ParallelText:
     chosen = pairs[::9]
-    return ParallelText([p.english for p in chosen], [p.german for p in chosen])
+    return corpus.ParallelText([p.english for p in chosen], [p.german for p in chosen])
 
 
 @pytest.fixture
-def encoded(text: ParallelText, tokenizer: Tokenizer) -> EncodedText:
-    return encode(text, tokenizer, 256)
+def encoded(text: corpus.ParallelText, tokenizer: Tokenizer) -> encoded_text.EncodedText:
+    return encoded_text.encode(text, tokenizer, 256)
 
 
 # BLEU
@@ -52,7 +49,7 @@ def test_loss_is_the_mean_over_tokens_whatever_the_batches(model, encoded):
     total, tokens = 0.0, 0
     with torch.no_grad():
         for row in range(len(encoded)):  # one sentence at a time: no padding at all
-            batch = make_batch(encoded, [row])
+            batch = batches.make_batch(encoded, [row])
             log_p = model(batch.source, batch.target).log_softmax(-1)
             total -= float(log_p.gather(-1, batch.labels[..., None]).sum())
             tokens += batch.labels.numel()
@@ -67,9 +64,9 @@ def test_translations_come_back_in_the_order_of_their_sources(tokenizer: Tokeniz
     sources = [tokenizer.encode(f"{'The dog ' * n}sings.") for n in (3, 1, 5, 2, 4)]
 
     def copy(batch: torch.Tensor) -> list[Hypothesis]:
-        assert ((batch == EOS).sum(1) == 1).all()
+        assert ((batch == config.EOS).sum(1) == 1).all()
         assert batch.numel() <= 40 or len(batch) == 1
-        return [Hypothesis(tuple(int(i) for i in row if i != PAD), (), 0.0) for row in batch]
+        return [Hypothesis(tuple(int(i) for i in row if i != config.PAD), (), 0.0) for row in batch]
 
     device = torch.device("cpu")
     translations = translate_all(sources, copy, tokenizer, device, batch_tokens=40)
@@ -95,7 +92,7 @@ def test_validation_leaves_the_model_as_it_was(text, tokenizer, model):
 def test_bleu_compares_with_the_lines_of_the_references(text, tokenizer, model, monkeypatch):
     # © is no piece of the vocabulary, and of two spaces the pieces hold one: decoded, both are lost
     lines = [f"©  {line}" for line in text.target]
-    odd = ParallelText(["The dog " * 200, *text.source], ["Der Hund " * 200, *lines])
+    odd = corpus.ParallelText(["The dog " * 200, *text.source], ["Der Hund " * 200, *lines])
     given: list[list[str]] = []
     monkeypatch.setattr(
         "training.validation.score", lambda _, references, _tokens: given.append(list(references))

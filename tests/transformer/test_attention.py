@@ -7,9 +7,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.transformer import reference
-from transformer import TransformerConfig
+from transformer import TransformerConfig, masks
 from transformer.attention import MultiHeadAttention, attention_scores
-from transformer.masks import causal_mask
 
 BATCH, QUERIES, KEYS, D_MODEL, H = 3, 6, 6, 32, 4
 LENGTHS = torch.tensor([6, 4, 1])
@@ -67,7 +66,7 @@ def test_scores_are_the_papers_formula():
 @pytest.mark.parametrize("padded", [False, True])
 def test_multi_head_attention_is_pytorchs(attention, theirs, path, causal, padded):
     x = torch.randn(BATCH, QUERIES, D_MODEL)
-    hidden = ~causal_mask(QUERIES)[0, 0] if causal else None
+    hidden = ~masks.causal_mask(QUERIES)[0, 0] if causal else None
     expected = theirs(
         x, x, x, key_padding_mask=~REAL if padded else None, attn_mask=hidden, need_weights=False
     )[0]

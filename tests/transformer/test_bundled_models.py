@@ -7,15 +7,14 @@ import pytest
 from training.config import RunConfig, config_file
 from training.run import journal
 from transformer import Translator
+from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
-from transformer.analysis.alignment_settings import read_alignment
-from transformer.analysis.corpus import faithfulness_report, head_report, result_file
+from transformer.analysis.corpus import faithfulness_report, head_report, result_file, stored
 from transformer.analysis.corpus.measured import UNLINKED
 from transformer.analysis.corpus.measuring import measure_lines, trace_of
-from transformer.analysis.corpus.stored import checksum_of_weights
-from transformer.analysis.heads.means import read_means
+from transformer.analysis.heads import means
 from transformer.files.installed import ASSETS, BUNDLED_BY_NAME
-from viz.app.sentence.source_box import EXAMPLES
+from viz.app.sentence import source_box
 
 GERMAN = "Der alte Hund schläft unter dem Tisch."
 SENTENCES = {
@@ -38,7 +37,7 @@ def translator(name: str) -> Translator:
 def test_it_translates_and_is_sure_of_its_examples(name: str, translator: Translator) -> None:
     text, translation = SENTENCES[name]
     assert translator.translate(text).text == translation
-    for example in EXAMPLES[translator.languages.source]:
+    for example in source_box.EXAMPLES[translator.languages.source]:
         assert not translator.translate(example).notices, example
 
 
@@ -57,14 +56,14 @@ def test_a_sentence_of_the_other_language_is_noticed_where_its_words_stay() -> N
 
 def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: Translator) -> None:
     folder, config = translator.folder, translator.model.config
-    weights = checksum_of_weights(folder)
+    weights = stored.checksum_of_weights(folder)
     heads, faithful = head_report.read(folder, config), faithfulness_report.read(folder)
     assert heads is not None
     assert faithful is not None
     assert heads.weights == faithful.weights == weights
     assert len(heads.heads) == 144
-    assert read_means(folder, config) is not None
-    assert read_alignment(translator).gold is not None
+    assert means.read_means(folder, config) is not None
+    assert alignment_settings.read_alignment(translator).gold is not None
     lines = result_file.from_bytes((folder / result_file.FILE).read_bytes(), translator)
     examples = (ASSETS / LINES[name]).read_text("utf-8").splitlines()
     assert [pair.source for pair in lines.pairs] == examples

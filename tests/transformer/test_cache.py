@@ -1,9 +1,8 @@
 import pytest
 import torch
 
-from transformer import Transformer, TransformerConfig
+from transformer import Transformer, TransformerConfig, masks
 from transformer.cache import Cache
-from transformer.masks import padding_mask
 
 SOURCE = torch.tensor([[5, 6, 7, 4, 3], [6, 3, 0, 0, 0], [4, 4, 7, 3, 0], [7, 5, 6, 3, 0]])
 TARGET = torch.tensor(
@@ -24,7 +23,7 @@ def model():
 @PATHS
 @pytest.mark.parametrize("steps", [[1] * 6, [3, 1, 1, 1], [2, 4], [1, 5], [6]], ids=str)
 def test_logits_with_a_cache_are_the_logits_without_one(model, path, steps):
-    mask = padding_mask(SOURCE)
+    mask = masks.padding_mask(SOURCE)
     with path():
         memory, cache = model.encode(SOURCE, mask), Cache(model.config.N)
         parts = [

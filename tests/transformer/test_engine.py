@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from transformer import InputError, Transformer, TransformerConfig, Translator
+from transformer import InputError, Transformer, TransformerConfig, Translator, decoding, errors
 from transformer.checkpoints import checkpoint
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.decoding import beam_search
 from transformer.decoding.settings import SearchSettings
 from transformer.engine import CTranslate2Translator, plain_search
-from transformer.errors import ConfigError
 from transformer.files.installed import ASSETS
 
 pytestmark = pytest.mark.slow
@@ -153,7 +151,7 @@ def test_the_plain_search_is_the_search_of_decoding(model, tokenizer, pairs, K, 
         target = torch.tensor([[BOS, *prefix] for prefix in prefixes])
         return model(source, target)[:, -1].log_softmax(-1)
 
-    expected = beam_search(model, torch.tensor([row]), beam_size=K, alpha=alpha)[0]
+    expected = decoding.beam_search(model, torch.tensor([row]), beam_size=K, alpha=alpha)[0]
     hypotheses = plain_search(log_p_after, len(row) + 50, K, alpha)
     assert [hypothesis.tokens for hypothesis in hypotheses] == [
         hypothesis.tokens for hypothesis in expected
@@ -184,5 +182,5 @@ def test_without_the_package_one_sentence_says_what_to_install(monkeypatch):
         return builtins.__import__(name, *arguments, **options)
 
     monkeypatch.setattr(importlib, "import_module", no_ctranslate2)
-    with pytest.raises(ConfigError, match=r"run pip install 'ctranslate2>=4\.6,<5'\.$"):
+    with pytest.raises(errors.ConfigError, match=r"run pip install 'ctranslate2>=4\.6,<5'\.$"):
         CTranslate2Translator.load()

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from transformer import HookError, Transformer, TransformerConfig, silence
-from transformer.hooks import Silence
+from transformer import HookError, Transformer, TransformerConfig, hooks, silence
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 3], [9, 10, 3, 0, 0]])
 TARGET = torch.tensor([[2, 12, 13], [2, 15, 16]])
@@ -123,16 +122,16 @@ def test_a_head_is_a_number(head):
 def test_one_head_and_a_list_of_hooks_are_refused(model):
     single: Any = 3
     with pytest.raises(HookError, match="silenced heads are 3: give a list"):
-        Silence(single)
+        hooks.Silence(single)
     scalar: Any = torch.tensor(3)  # which isinstance takes for an Iterable
     with pytest.raises(HookError, match="give a list"):
-        Silence(scalar)
+        hooks.Silence(scalar)
     with pytest.raises(HookError, match=r"hooks are \[1\]: give a dictionary"), model.hooks([1]):
         pass
     with pytest.raises(HookError, match="names are 'hook_z': give a function"):
         model.run_with_cache(SOURCE, TARGET, names="hook_z")
     several: Any = (head for head in (0, 2))
-    assert Silence(several) == Silence((0, 2))  # an iterator is read once
+    assert hooks.Silence(several) == hooks.Silence((0, 2))  # an iterator is read once
 
 
 def test_an_edit_in_place_reaches_one_pass_and_one_layer(model):

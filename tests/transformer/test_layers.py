@@ -3,9 +3,7 @@ import pytest
 import torch
 
 from tests.transformer import reference
-from transformer import Transformer, TransformerConfig
-from transformer.dropout import Dropout
-from transformer.layers import AddAndNorm, EncoderLayer
+from transformer import Transformer, TransformerConfig, dropout, layers
 
 
 def config(**changes):
@@ -32,7 +30,7 @@ def arrays(*tensors):
 
 def test_the_sum_is_normalised_after_the_sub_layer():
     """§3.1: LayerNorm(x + Sublayer(x)), with the biased variance."""
-    norm = shaken(AddAndNorm(config())).eval()
+    norm = shaken(layers.AddAndNorm(config())).eval()
     x, y = 0.01 * torch.randn(2, 2, 5, 16).double()  # so small that eps counts
     expected = reference.layer_norm(x.numpy() + y.numpy(), *arrays(*norm.norm.parameters()))
     np.testing.assert_allclose(norm(x, y).detach(), expected, atol=1e-10)
@@ -40,7 +38,7 @@ def test_the_sum_is_normalised_after_the_sub_layer():
 
 def test_dropout_falls_on_the_sub_layer_and_spares_the_residual():
     """§5.4: before it is added and normalised."""
-    norm = AddAndNorm(config(P_drop=0.5)).train()
+    norm = layers.AddAndNorm(config(P_drop=0.5)).train()
     x, y = torch.randn(1, 4, 16), torch.randn(1, 4, 16)
     torch.testing.assert_close(norm(x, torch.zeros_like(x)), norm.norm(x))
     assert not torch.equal(norm(x, y), norm(x, y))
@@ -49,7 +47,7 @@ def test_dropout_falls_on_the_sub_layer_and_spares_the_residual():
 def test_there_is_no_dropout_inside_attention_or_the_feed_forward_network():
     """§5.4 names each sub-layer's output and the sum at the foot, nothing else."""
     model = Transformer(config())
-    places = {name for name, m in model.named_modules() if isinstance(m, Dropout)}
+    places = {name for name, m in model.named_modules() if isinstance(m, dropout.Dropout)}
     feet = {f"{stack}.embedding.dropout" for stack in ("encoder", "decoder")}
     sublayers = {
         "encoder": ["self_attention", "feed_forward"],
@@ -61,7 +59,7 @@ def test_there_is_no_dropout_inside_attention_or_the_feed_forward_network():
         for sublayer in names
         for n in range(3)
     }
-    layer = EncoderLayer(config(P_drop=0.5)).train()
+    layer = layers.EncoderLayer(config(P_drop=0.5)).train()
     x = torch.randn(2, 4, 16)
     assert torch.equal(layer.self_attention(x, x), layer.self_attention(x, x))
     assert torch.equal(layer.feed_forward(x), layer.feed_forward(x))

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.transformer.reference import is_one_sentence
-from transformer.__main__ import main
-from transformer.analysis import alignment, both_directions
-from transformer.analysis.alignment_settings import AlignmentSettings
+from transformer import __main__
+from transformer.analysis import alignment, alignment_settings, both_directions
 from transformer.analysis.both_directions import BothSettings, align_both
-from transformer.cli.standard_input import _cut
+from transformer.cli import standard_input
 
 ROOT = Path(__file__).parents[2]
 TEXT = "The dog waits beside the river."
@@ -53,7 +52,7 @@ def run(checkpoint_folder, monkeypatch, capsys):
         text = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
         monkeypatch.setattr(sys, "stdin", text)
         try:
-            status: object = main(["--checkpoint", str(checkpoint_folder), *arguments])
+            status: object = __main__.main(["--checkpoint", str(checkpoint_folder), *arguments])
         except SystemExit as left:  # as argparse does
             status = left.code
         return (status, *capsys.readouterr())
@@ -89,7 +88,7 @@ def test_without_standard_error_a_notice_is_nowhere(run, translator, monkeypatch
 
 def test_line_endings_of_windows_are_line_endings(run):
     assert run(stdin=b"The dog waits.\r\n\r\n") == run(stdin=b"The dog waits.\n\n")
-    assert [*_cut(io.BytesIO(b"A dog.\r\nA\rcat."), "", 99)] == ["A dog.", "A cat."]
+    assert [*standard_input._cut(io.BytesIO(b"A dog.\r\nA\rcat."), "", 99)] == ["A dog.", "A cat."]
 
 
 def test_a_byte_order_mark_is_no_character_of_a_line(run):
@@ -154,7 +153,7 @@ def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
 def test_word_pairs_of_both_directions(run, translator, reverse, checkpoint_folder, tmp_path):
     typed = "The  old cat, the dog waits."
     own = shutil.copytree(checkpoint_folder, tmp_path / "model")
-    map_ = AlignmentSettings(1, None, "writes", "norm", "each")
+    map_ = alignment_settings.AlignmentSettings(1, None, "writes", "norm", "each")
     settings = BothSettings(map_, map_, "union")
     (own / both_directions.FILE).write_text(settings.to_json(reverse))
     trace = translator.trace(typed)

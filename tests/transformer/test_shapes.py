@@ -2,8 +2,7 @@
 
 import pytest
 
-from transformer import ConfigError, Transformer, TransformerConfig
-from transformer.shapes import parameter_shapes, refuse_too_large
+from transformer import ConfigError, Transformer, TransformerConfig, shapes
 
 BIASED = {
     "attention_bias": True,
@@ -30,7 +29,7 @@ TINY = {"vocab_size": 20, "N": 1, "d_model": 8, "d_ff": 12, "h": 2, "max_length"
 def test_names_and_shapes_are_those_of_the_model(change):
     config = TransformerConfig(**TINY | change)
     expected = {n: tuple(p.shape) for n, p in Transformer(config).named_parameters()}
-    assert dict(parameter_shapes(config)) == expected
+    assert dict(shapes.parameter_shapes(config)) == expected
 
 
 @pytest.mark.parametrize(
@@ -44,9 +43,9 @@ def test_names_and_shapes_are_those_of_the_model(change):
 def test_a_model_for_which_there_is_no_memory_is_refused_before_it_is_built(change, named):
     config = TransformerConfig(**TINY | change)
     with pytest.raises(ConfigError, match=named):
-        refuse_too_large(config)
+        shapes.refuse_too_large(config)
 
 
 def test_the_paper_s_models_are_not_too_large():
     for config in (TransformerConfig.base(), TransformerConfig.big(positions="learned")):
-        refuse_too_large(config)
+        shapes.refuse_too_large(config)

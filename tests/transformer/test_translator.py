@@ -8,12 +8,9 @@ import pytest
 import torch
 from sentencepiece import SentencePieceProcessor
 
-from transformer import CheckpointError, InputError, Transformer, Translator
-from transformer.analysis import lenses
-from transformer.analysis.alignment import align
+from transformer import CheckpointError, InputError, Transformer, Translator, config, decoding
+from transformer.analysis import alignment, lenses
 from transformer.checkpoints import checkpoint
-from transformer.config import EOS
-from transformer.decoding import beam_search
 from viz.app.cache import cached_results
 
 TEXT = "The dog waits beside the river."
@@ -27,11 +24,11 @@ def refusal(call, *args, **kwargs):
 
 
 def ids(tokenizer, text):
-    return torch.tensor([[*tokenizer.encode(text), EOS]])
+    return torch.tensor([[*tokenizer.encode(text), config.EOS]])
 
 
 def test_a_translation_is_what_the_search_finds(translator, model, tokenizer):
-    (hypotheses,) = beam_search(model, ids(tokenizer, TEXT))
+    (hypotheses,) = decoding.beam_search(model, ids(tokenizer, TEXT))
     translation = translator.translate(TEXT)
     assert [c.hypothesis.tokens for c in translation.candidates] == [h.tokens for h in hypotheses]
     assert [c.text for c in translation.candidates] == [
@@ -58,7 +55,7 @@ def test_a_sentence_is_tokenised_once_on_its_way_to_the_maps(translator, monkeyp
         monkeypatch.setattr(SentencePieceProcessor, name, counted)
     translation = cached_results.translate(translator, "My dog waits beside the river.", 4)
     trace = cached_results.trace(translator, translation)
-    align(translator, trace)
+    alignment.align(translator, trace)
     assert texts == [translation.source]
     scored = cached_results.score(translator, "My cat waits.", "Meine Katze wartet.", 0.6)
     cached_results.trace(translator, scored.translation)

@@ -14,16 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.viz.pages.roles.made_reports import faithfulness_of, head_report_of
-from transformer import AttentionTrace, CheckpointError, Languages, Translator
-from transformer.analysis.corpus import faithfulness_report, head_report
+from tests.viz.pages.roles import made_reports
+from transformer import AttentionTrace, CheckpointError, Languages, Translator, kinds
+from transformer.analysis.corpus import faithfulness_report, head_report, similar_heads
 from transformer.analysis.corpus.faithfulness_report import CHANGES
-from transformer.analysis.corpus.similar_heads import nearest_by_measures
-from transformer.kinds import KINDS
-from viz.lines import pack_sentence
-from viz.notebook import explore
-from viz.pages.roles import corpus_map, faithful_results, removal_controls
-from viz.pages.roles.faithful import erasing_chart, kinds_chart, upper_end
+from viz import lines, notebook
+from viz.pages.roles import corpus_map, faithful, faithful_results, removal_controls
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +79,7 @@ def test_a_trace(tmp_path: Path) -> None:
 
     def read() -> Draw:
         trace = AttentionTrace.load(path)
-        return lambda: (explore(trace), pack_sentence(1, trace), trace.to_frame())
+        return lambda: (notebook.explore(trace), lines.pack_sentence(1, trace), trace.to_frame())
 
     refused = {place: require_refused_or_drawn(read) for place in files_of(pair, path)}
     assert refused["source_pieces emptied"]
@@ -113,7 +109,7 @@ def folder(checkpoint_folder: Path, tmp_path: Path) -> Path:
 
 def test_the_report_of_the_heads(folder: Path, translator: Translator) -> None:
     config = translator.model.config
-    whole = json.loads(head_report.to_json(head_report_of(translator)))
+    whole = json.loads(head_report.to_json(made_reports.head_report_of(translator)))
 
     def read() -> Draw:
         report = head_report.read(folder, config)
@@ -122,14 +118,14 @@ def test_the_report_of_the_heads(folder: Path, translator: Translator) -> None:
         def draw() -> None:
             for quantity in corpus_map.QUANTITIES:
                 cells = corpus_map.report_cells(report, quantity)
-                for kind in KINDS:
+                for kind in kinds.KINDS:
                     assert corpus_map.spoken_table(cells[kind], kind, quantity)
             for figures in (report.heads[0], report.heads[-1]):
                 assert corpus_map.role_text(figures)
                 assert corpus_map.interval_verdict(figures, report.sentences)
                 assert corpus_map.importance_text(report, figures)
                 assert all(starmap(corpus_map.with_interval, figures.measures.items()))
-                assert nearest_by_measures(report, figures.place, 5)
+                assert similar_heads.nearest_by_measures(report, figures.place, 5)
             for curve in report.curves.values():
                 assert all(
                     removal_controls._note(report, curve, at) for at in range(len(curve.order) + 1)
@@ -149,7 +145,7 @@ def test_the_report_of_the_heads(folder: Path, translator: Translator) -> None:
 
 
 def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
-    whole = json.loads(faithfulness_report.to_json(faithfulness_of(translator)))
+    whole = json.loads(faithfulness_report.to_json(made_reports.faithfulness_of(translator)))
 
     def read() -> Draw:
         report = faithfulness_report.read(folder)
@@ -160,12 +156,12 @@ def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
             assert faithful_results.corpus_text(report)
             curves = {name: lens.sufficiency for name, lens in report.lenses.items()}
             random = report.random.sufficiency
-            most = upper_end(random, *curves.values())
-            erasing_chart(curves, random, report.fractions, most).to_dict()
+            most = faithful.upper_end(random, *curves.values())
+            faithful.erasing_chart(curves, random, report.fractions, most).to_dict()
             for name in CHANGES:
-                changes = {kind: report.attention[kind][name] for kind in KINDS}
+                changes = {kind: report.attention[kind][name] for kind in kinds.KINDS}
                 assert faithful_results.attention_text(changes, name)
-                kinds_chart(changes).to_dict()
+                faithful.kinds_chart(changes).to_dict()
 
         return draw
 

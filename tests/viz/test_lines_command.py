@@ -9,13 +9,11 @@ import pytest
 
 from tests.viz.test_lines_report import message_of, rows_of
 from transformer import KINDS, AttentionTrace
-from transformer.analysis.lenses import lens_trace
-from transformer.translation.batch import LineSearch
+from transformer.analysis import lenses
+from transformer.translation import batch
+from viz import __main__
 from viz import __main__ as command_line
-from viz.__main__ import main
-from viz.draw.caption import Origin
-from viz.draw.explorer import encode_page
-from viz.draw.heads_view import ExplorerOptions
+from viz.draw import caption, explorer, heads_view
 from viz.lines import lines_report
 
 
@@ -29,7 +27,7 @@ def run(checkpoint_folder, tmp_path, monkeypatch):
             (tmp_path / name).write_bytes(content.encode("utf-8", "surrogateescape"))
         out = tmp_path / "report.html"
         out.unlink(missing_ok=True)
-        status = main(["-o", str(out), "--checkpoint", str(checkpoint_folder), *options])
+        status = __main__.main(["-o", str(out), "--checkpoint", str(checkpoint_folder), *options])
         return status, out.read_text(encoding="utf-8") if out.exists() else None
 
     return run
@@ -48,10 +46,10 @@ def test_the_page_is_that_of_the_traces_one_by_one(run, translator, pairs, monke
         "--threads", "2", **{"in": "\n".join(texts)},
     )  # fmt: skip
     assert status == 0
-    options = ExplorerOptions("encoder_self", 0, 1)
+    options = heads_view.ExplorerOptions("encoder_self", 0, 1)
     traces = [translator.trace(text, beam_size=2) for text in texts]
     expected = lines_report(
-        traces, options, theme="dark", origin=Origin.from_translator(translator, "", "")
+        traces, options, theme="dark", origin=caption.Origin.from_translator(translator, "", "")
     )
     assert blocks_of(page) == blocks_of(expected)
     assert message_of(page) == message_of(expected)
@@ -71,11 +69,11 @@ def test_translations_are_forced_line_by_line(run, translator, pairs, monkeypatc
     traces = ["--traces", "traces", "--trace-formats", "parquet", "npz"]
     status, page = run("--lines", "-", "--targets", "de", "--lens", "norm", *traces, **files)
     assert status == 0
-    options = ExplorerOptions(lens="norm")
+    options = heads_view.ExplorerOptions(lens="norm")
     for number, pair in enumerate(pairs[:3], start=1):
-        trace = lens_trace("norm", translator, translator.trace(pair.english, pair.german))
-        origin = Origin.from_translator(translator, pair.english, pair.german)
-        assert blocks_of(page)[number] == encode_page(trace, options, origin).message
+        trace = lenses.lens_trace("norm", translator, translator.trace(pair.english, pair.german))
+        origin = caption.Origin.from_translator(translator, pair.english, pair.german)
+        assert blocks_of(page)[number] == explorer.encode_page(trace, options, origin).message
         share = pd.read_parquet(f"traces/line-{number:04}.parquet")["share"]
         assert np.abs(share - trace.to_frame()["weight"]).max() < 1e-7
         (note,) = AttentionTrace.load(f"traces/line-{number:04}.npz").notes
@@ -135,7 +133,7 @@ def test_files_that_are_there_are_not_replaced(run, tmp_path, capsys, monkeypatc
     (folder / "line-12.csv").write_text("mine")
     options = ["--lines", "in", "--traces", "traces", "--trace-formats"]
     with monkeypatch.context() as patch:
-        patch.setattr(LineSearch, "results", lambda *_: pytest.fail("too late"))
+        patch.setattr(batch.LineSearch, "results", lambda *_: pytest.fail("too late"))
         assert run(*options, "npz", "csv", **{"in": "The dog waits.\n"}) == (2, None)
         assert run("--lines", "in", "-o", "no/such.html")[0] == 2
     message = capsys.readouterr().err

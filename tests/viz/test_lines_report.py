@@ -12,16 +12,12 @@ import pytest
 from tests.viz.draw.message import unpacked_message
 from tests.viz.planted_trace import HEADS, LAYERS, LOG_P, many, planted
 from transformer import KINDS, AttentionTrace, InputError
-from transformer.analysis.axes import by_pieces
+from transformer.analysis import axes
 from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
 from transformer.analysis.heads.head import Head
 from transformer.kinds import KIND_TITLES
 from transformer.text.languages import Languages
-from viz.draw.caption import Origin
-from viz.draw.explorer import encode_page
-from viz.draw.formatting import format_number
-from viz.draw.heads_view import ExplorerOptions
-from viz.draw.labels import head_name
+from viz.draw import caption, explorer, formatting, heads_view, labels
 from viz.lines import MAX_LISTED, LinesPage, lines_report, pack_sentence, position_name
 
 
@@ -43,14 +39,14 @@ def rows_of(page):
 
 
 def test_each_sentence_is_in_the_page_as_it_is_in_a_report_of_it_alone():
-    traces, options = many(), ExplorerOptions("decoder_self", 1, 2)
-    origin = Origin("", "", "demo", "")
+    traces, options = many(), heads_view.ExplorerOptions("decoder_self", 1, 2)
+    origin = caption.Origin("", "", "demo", "")
     page = lines_report(iter(traces), options, origin=origin)
     blocks = dict(re.findall(r'id="line-(\d+)">([^<]*)<', page))
     assert [*blocks] == ["1", "2", "3", "4", "5"]
     for number, trace in enumerate(traces, start=1):
         line_origin = replace(origin, source=trace.source, target=trace.target)
-        assert blocks[str(number)] == encode_page(trace, options, line_origin).message
+        assert blocks[str(number)] == explorer.encode_page(trace, options, line_origin).message
     assert "<p>5 sentences. Made by Headlight" in page
     assert "model demo" in page
 
@@ -61,7 +57,7 @@ def test_the_summary_is_that_of_the_traces():
     for kind in KINDS:
         corpus = CorpusSummary(kind)
         for trace in traces:
-            corpus.add(measure_heads(by_pieces(trace, kind), kind))
+            corpus.add(measure_heads(axes.by_pieces(trace, kind), kind))
         heads += corpus.heads()
     rows = rows_of(lines_report(traces))
     assert [place for place, _, _ in rows] == [
@@ -69,13 +65,13 @@ def test_the_summary_is_that_of_the_traces():
     ]
     for head, (place, texts, values) in zip(heads, rows, strict=True):
         assert head.place == place
-        assert texts[:3] == [head_name(*place[1:]), f" {KIND_TITLES[place.kind]}", head.role]
+        assert texts[:3] == [labels.head_name(*place[1:]), f" {KIND_TITLES[place.kind]}", head.role]
         best = int(head.profile.argmax())
         assert texts[3] == f"{head.profile[best]:.2f} {position_name(best)}"
         means = [mean for mean, _ in head.values.values()]
         assert values == pytest.approx([head.profile[best], *means, head.varies], rel=1e-5)
         assert texts[4:-1] == [
-            f"{format_number(mean, 3)} ± {deviation:.3f}"
+            f"{formatting.format_number(mean, 3)} ± {deviation:.3f}"
             for mean, deviation in head.values.values()
         ]
     assert [position_name(REACH + 1 + distance) for distance in (-9, -8, 0, 1, 9)] == [
@@ -119,7 +115,7 @@ def test_a_lens_that_tells_no_heads_apart_is_named_and_its_rows_are_layers():
     for number, trace in enumerate(traces):
         encoder, decoder, cross = (trace.weights(kind)[:, :1] for kind in KINDS)
         traces[number] = replace(trace, encoder_self=encoder, decoder_self=decoder, cross=cross)
-    page = lines_report(traces, ExplorerOptions(lens="alti"))
+    page = lines_report(traces, heads_view.ExplorerOptions(lens="alti"))
     assert "Each layer over all sentences" in page
     assert ">Most share<" in page
     assert [texts[0] for _, texts, _ in rows_of(page)] == [
@@ -130,12 +126,12 @@ def test_a_lens_that_tells_no_heads_apart_is_named_and_its_rows_are_layers():
 
 
 def test_only_the_kinds_and_layers_of_the_options_are_in_the_summary():
-    options = ExplorerOptions("cross", 1, kinds=("cross",), layers=(1,))
+    options = heads_view.ExplorerOptions("cross", 1, kinds=("cross",), layers=(1,))
     rows = rows_of(lines_report(many(2), options))
     assert {head[:2] for head, _, _ in rows} == {("cross", 1)}
     # one stack is lower than the layer
     traces = [replace(trace, decoder_self=trace.decoder_self[:1]) for trace in many(2)]
-    rows = rows_of(lines_report(traces, ExplorerOptions("cross", 1, layers=(1,))))
+    rows = rows_of(lines_report(traces, heads_view.ExplorerOptions("cross", 1, layers=(1,))))
     assert {head.kind for head, _, _ in rows} == {"encoder_self", "cross"}
 
 
@@ -177,7 +173,7 @@ def test_no_trace_is_kept():
 def test_what_cannot_be_shown_is_said_in_a_sentence(traces, options, message, translator):
     traces = [trace or translator.trace("The dog.") for trace in traces]
     with pytest.raises(InputError, match=message):
-        lines_report(traces, ExplorerOptions(**options))
+        lines_report(traces, heads_view.ExplorerOptions(**options))
     with pytest.raises(InputError, match="no theme 'blue'"):  # before any trace is read
         lines_report((), theme="blue")  # type: ignore[arg-type]
 

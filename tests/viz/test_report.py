@@ -13,15 +13,12 @@ import pytest
 from tests.viz.draw.message import unpacked_message
 from tests.viz.planted_trace import EVIL, many, planted
 from transformer import KINDS, AttentionTrace, Translator
-from transformer.analysis.lenses import lens_trace
-from transformer.analysis.sinks import share_on_sinks, without_sinks
-from transformer.text.languages import Languages
-from viz import notebook
-from viz.__main__ import main
+from transformer.analysis import lenses, sinks
+from transformer.text import languages
+from viz import __main__, findings, notebook
+from viz.draw import explorer
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
-from viz.draw.explorer import encode_page
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.findings import ranked
 from viz.lines import lines_report
 from viz.report import report
 
@@ -102,7 +99,7 @@ def test_findings_open_heads_that_the_page_shows_the_strongest_first():
     )
     every = ["decoder_self.1.2", "cross.0.0", "cross.0.1"]
     page = report(trace)
-    assert len(ranked("heads", trace)) == 4
+    assert len(findings.ranked("heads", trace)) == 4
     assert finding_heads(page) == every
     # the source, and the finding that quotes it
     assert page.count(escape("<script>alert(1)</script>")) == 2
@@ -121,7 +118,7 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
     options = ["--checkpoint", str(checkpoint_folder), "--kind", "encoder_self", "--layer", "2"]
     more = ["--head", "4", "--words", "--no-special", "--theme", "dark", "--target", "Der Hund."]
     more += ["--sort", "entropy", "--scale", "by row", "--threshold", "0.1", "--over", "1.2", "2.1"]
-    assert main([TEXT, "-o", str(out), *options, *more]) == 0
+    assert __main__.main([TEXT, "-o", str(out), *options, *more]) == 0
     trace = translator.trace(TEXT, "Der Hund.")
     shown = ExplorerOptions(
         "encoder_self", 1, 3, words=True, special=False,
@@ -134,7 +131,7 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
 @pytest.mark.parametrize("target", [[], ["--target", "Der Hund."]])
 def test_the_command_writes_what_a_reader_should_know(checkpoint_folder, tmp_path, target):
     out = tmp_path / "report.html"
-    main(["Ein 漢.", "-o", str(out), "--checkpoint", str(checkpoint_folder), *target])
+    __main__.main(["Ein 漢.", "-o", str(out), "--checkpoint", str(checkpoint_folder), *target])
     notice = "The vocabulary has no “\u2068漢\u2069”: the model reads &lt;unk&gt; there"
     assert f'<p class="note">{notice}' in out.read_text(encoding="utf-8")
 
@@ -142,7 +139,7 @@ def test_the_command_writes_what_a_reader_should_know(checkpoint_folder, tmp_pat
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     trace = planted()
     second = HeadsView(
-        replace(trace, languages=Languages("English", "French")),
+        replace(trace, languages=languages.Languages("English", "French")),
         ExplorerOptions("cross", 0, 0),
         Origin("Two dogs", "Deux chiens", "another model", ""),
     )
@@ -151,7 +148,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
         scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=second,
     )  # fmt: skip
     origin = Origin("Two dogs", "Zwei Hunde", "own", "")
-    meta = unpacked_message(encode_page(trace, options, origin).message)
+    meta = unpacked_message(explorer.encode_page(trace, options, origin).message)
     assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
     assert meta["title"] == "layer 2 · mean of 3 heads · cross-attention"
     grid = meta["grid"]
@@ -182,7 +179,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
 )
 def test_a_report_through_a_lens_says_so(translator, lens, head, title):
     whole = translator.trace(TEXT, "Der Hund.")
-    trace = lens_trace(lens, translator, whole)
+    trace = lenses.lens_trace(lens, translator, whole)
     origin = Origin.from_translator(translator, trace.source, trace.target)
     page = report(trace, ExplorerOptions("cross", 1, head, lens=lens), origin=origin)
     meta = unpacked_message(text_of(page))
@@ -203,17 +200,17 @@ def test_a_report_through_a_lens_says_so(translator, lens, head, title):
 def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path):
     out = tmp_path / "report.html"
     more = ["--checkpoint", str(checkpoint_folder), "--target", "Der Hund.", "--without-sinks"]
-    assert main([TEXT, "-o", str(out), *more]) == 0
+    assert __main__.main([TEXT, "-o", str(out), *more]) == 0
     trace = translator.trace(TEXT, "Der Hund.")
     for page in (out.read_text(encoding="utf-8"), notebook.explore(trace, sinks=False).page):
         meta = unpacked_message(text_of(page))
-        expected = without_sinks(trace)
+        expected = sinks.without_sinks(trace)
         for kind in KINDS:
             drawn = meta["kinds"][kind]
             np.testing.assert_array_equal(drawn["weights"], expected.weights(kind))
             assert drawn["map"]["title"].endswith("without sinks")
         assert meta["title"].endswith("without sinks")
-        share = share_on_sinks(trace, "cross")
+        share = sinks.share_on_sinks(trace, "cross")
         assert f"Left out: {100 * share.mean():.0f}\u00a0% of" in page
         assert f"{100 * share[0, 0]:.0f}\u00a0% in cross-attention L1 H1" in page
     picture = unpacked_message(text_of(out.read_text("utf-8")))["kinds"]["cross"]["map"]
@@ -222,7 +219,7 @@ def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path)
 
 def test_a_report_of_a_step_holds_nothing_of_the_later_ones():
     options = ExplorerOptions("decoder_self", 0, 0, step=1)
-    message = unpacked_message(encode_page(planted(), options).message)
+    message = unpacked_message(explorer.encode_page(planted(), options).message)
     kinds = message["kinds"]
     assert kinds["decoder_self"]["map"]["queries"] == ["<s>", "Zwei"]
     assert kinds["decoder_self"]["weights"].shape[2:] == (2, 2)
@@ -256,6 +253,6 @@ def test_what_is_wrong_is_said_in_one_sentence(
 ):
     monkeypatch.chdir(tmp_path)
     command = [TEXT, "-o", "report.html", "--checkpoint", str(checkpoint_folder), *options]
-    assert main(command) == 2
+    assert __main__.main(command) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "report.html").exists()

@@ -15,9 +15,8 @@ import torch
 from filelock import FileLock
 from torch.nn import functional as F
 
-from transformer import Tokenizer, Transformer
+from transformer import Tokenizer, Transformer, config
 from transformer.checkpoints import checkpoint
-from transformer.config import BOS, EOS, PAD
 
 STEPS, BATCH = 80, 16
 
@@ -52,10 +51,10 @@ def _trained(
     optimiser = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.98))
     for _ in range(STEPS):
         english, german = zip(*choose.sample(list(pairs), BATCH), strict=True)
-        source = _padded([[*tokenizer.encode(text), EOS] for text in english])
-        target = _padded([[BOS, *tokenizer.encode(text), EOS] for text in german])
+        source = _padded([[*tokenizer.encode(text), config.EOS] for text in english])
+        target = _padded([[config.BOS, *tokenizer.encode(text), config.EOS] for text in german])
         logits = model(source, target[:, :-1])  # [sentence, piece, vocab]
-        loss = F.cross_entropy(logits.transpose(1, 2), target[:, 1:], ignore_index=PAD)
+        loss = F.cross_entropy(logits.transpose(1, 2), target[:, 1:], ignore_index=config.PAD)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -64,4 +63,4 @@ def _trained(
 
 def _padded(rows: list[list[int]]) -> torch.Tensor:
     longest = max(map(len, rows))
-    return torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
+    return torch.tensor([row + [config.PAD] * (longest - len(row)) for row in rows])

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from training.data.corpus import MAX_LINE_CHARACTERS, CorpusError, line_chunks
-from training.data.tmx import Pair, side_of
+from training.data import corpus, tmx
 from transformer.text.languages import name_of
 
 _LABELS = {
@@ -18,7 +17,7 @@ _CELL = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^"\t]*+)'
 _QUOTED_ROW = re.compile(rf"{_CELL}(?:\t{_CELL})*+")
 
 
-def table_pairs(path: Path, codes: Pair, at_most: int, *, is_csv: bool) -> Iterator[Pair]:
+def table_pairs(path: Path, codes: tmx.Pair, at_most: int, *, is_csv: bool) -> Iterator[tmx.Pair]:
     """Yield the pairs of a table: of two columns, or of those that its first line names.
 
     A first line may name the languages by their `codes` or in words; `is_csv` says whether `,` or
@@ -26,9 +25,9 @@ def table_pairs(path: Path, codes: Pair, at_most: int, *, is_csv: bool) -> Itera
     """
 
     def lines() -> Iterator[str]:
-        return (line for chunk in line_chunks(path, at_most) for line in chunk)
+        return (line for chunk in corpus.line_chunks(path, at_most) for line in chunk)
 
-    csv.field_size_limit(MAX_LINE_CHARACTERS)
+    csv.field_size_limit(corpus.MAX_LINE_CHARACTERS)
     first = re.sub('"[^"]*"', "", next(lines(), "")) if is_csv else ""
     rows = csv.reader(
         (f"{line}\n" for line in lines()),
@@ -45,18 +44,18 @@ def table_pairs(path: Path, codes: Pair, at_most: int, *, is_csv: bool) -> Itera
             if not "".join(cells).strip():
                 cells = [""] * width
             if len(cells) != width:
-                raise CorpusError(
+                raise corpus.CorpusError(
                     f"{path} line {rows.line_num:,} has {len(cells):,} column(s) and not "
                     f"{width:,}: part the two sides by one {'comma' if is_csv else 'tab'}, or name "
                     f"all columns in the first line, those of the text {codes[0]} and {codes[1]}."
                 )
             yield cells[columns[0]].replace("\n", " "), cells[columns[1]].replace("\n", " ")
     except csv.Error as error:
-        raise CorpusError(
+        raise corpus.CorpusError(
             f"{path} line {rows.line_num:,} has a stray quote: close it, or double it in its cell."
         ) from error
     if not row:
-        raise CorpusError(f"{path} is empty: give at least one pair.")
+        raise corpus.CorpusError(f"{path} is empty: give at least one pair.")
 
 
 def _is_quoted(lines: Iterable[str]) -> bool:
@@ -72,7 +71,7 @@ def _is_quoted(lines: Iterable[str]) -> bool:
             continue
         row = f"{row}\n{line}" if row else line
         quotes = row.count('"')
-        if quotes % 2 and len(row) < MAX_LINE_CHARACTERS // 10:
+        if quotes % 2 and len(row) < corpus.MAX_LINE_CHARACTERS // 10:
             continue  # a line feed in a cell
         if not _QUOTED_ROW.fullmatch(row):
             return False
@@ -85,11 +84,11 @@ def _is_quoted(lines: Iterable[str]) -> bool:
     return not row and (is_needed or is_everywhere)
 
 
-def _named_columns(path: Path, cells: list[str], codes: Pair) -> tuple[int, int] | None:
+def _named_columns(path: Path, cells: list[str], codes: tmx.Pair) -> tuple[int, int] | None:
     """Return the columns of the two languages, None if these are a pair; refuse other names."""
     names = [cell.strip(' "') for cell in cells]
     languages = [_languages(name) for name in names]
-    sides = [[side_of(tag, codes) for tag in tags or ()] for tags in languages]
+    sides = [[tmx.side_of(tag, codes) for tag in tags or ()] for tags in languages]
     matches = []
     for side, code in enumerate(codes):
         likely = [column for column, tags in enumerate(sides) if tags == [side]]
@@ -98,7 +97,7 @@ def _named_columns(path: Path, cells: list[str], codes: Pair) -> tuple[int, int]
         return matches[0][0], matches[1][0]
     words = [name for name in names if len(name) > 3 and name.isalpha()]  # no code
     if any(names) and (None not in languages or any(map(name_of, words))):
-        raise CorpusError(
+        raise corpus.CorpusError(
             f"{path} line 1 looks like names of columns, but has not one each of {codes[0]} and "
             f"{codes[1]}: name the columns so, in it or in a line before it, or choose others with "
             f"--source and --target."

@@ -6,25 +6,10 @@ from pathlib import Path
 
 from torch import distributed
 
+from training import devices
 from training.config import RunConfig
-from training.data.corpus import CorpusError, ParallelText
-from training.data.encoded_text import (
-    NAMES,
-    Part,
-    TrainingText,
-    encode_chunks,
-    joined,
-    mapped_text,
-    refuse_empty,
-)
+from training.data import corpus, encoded_text, text_folders
 from training.data.prepared import TOKENIZER, VALIDATION, Prepared, verify_files
-from training.data.text_folders import (
-    DataFolder,
-    LanguageCodes,
-    read_parallel,
-    read_validation_text,
-)
-from training.devices import ProcessInfo
 from transformer.errors import ConfigError, reading
 from transformer.files.reading import read_bytes
 from transformer.text import tokenizer as tokenizers
@@ -36,17 +21,17 @@ class RunData:
     """Data of a run; each side of a pair has fewer pieces than the recipe's `max_pieces`."""
 
     tokenizer: Tokenizer
-    text: TrainingText
-    validation: ParallelText
-    codes: LanguageCodes
+    text: encoded_text.TrainingText
+    validation: corpus.ParallelText
+    codes: text_folders.LanguageCodes
 
 
 def read_run_data(
-    folders: Prepared | Sequence[DataFolder],
+    folders: Prepared | Sequence[text_folders.DataFolder],
     config: RunConfig,
-    codes: LanguageCodes,
+    codes: text_folders.LanguageCodes,
     vocabulary: tuple[Tokenizer, Path] | None,
-    process: ProcessInfo,
+    process: devices.ProcessInfo,
 ) -> RunData:
     """Read the data of a run in two languages; unless a vocabulary is given, it is learnt."""
     if isinstance(folders, Prepared):
@@ -54,7 +39,7 @@ def read_run_data(
         require(data, folders, config, codes, vocabulary)
         return data
     texts = [folder.read() for folder in folders]
-    validation = read_validation_text(folders[0].path, codes)
+    validation = text_folders.read_validation_text(folders[0].path, codes)
     if vocabulary:
         tokenizer, _ = vocabulary
     else:
@@ -68,26 +53,28 @@ def open_prepared(prepared: Prepared) -> RunData:
     """Map a prepared folder; its checksums are verified, and nothing is held in memory."""
     folder, manifest = prepared.folder, prepared.manifest
     verify_files(folder, manifest["files"])
-    with reading(folder, CorpusError):
-        encoded = mapped_text(folder, manifest["pieces"], manifest["left_out"])
+    with reading(folder, corpus.CorpusError):
+        encoded = encoded_text.mapped_text(folder, manifest["pieces"], manifest["left_out"])
         tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MAX_BYTES))
-    parts = tuple(Part(**part) for part in manifest["parts"])
-    checksums = {name: manifest["files"][name]["sha256"] for name in NAMES}
-    validation = read_parallel(folder / VALIDATION, prepared.codes)
-    return RunData(tokenizer, TrainingText(encoded, parts, checksums), validation, prepared.codes)
+    parts = tuple(encoded_text.Part(**part) for part in manifest["parts"])
+    checksums = {name: manifest["files"][name]["sha256"] for name in encoded_text.NAMES}
+    validation = text_folders.read_parallel(folder / VALIDATION, prepared.codes)
+    return RunData(
+        tokenizer, encoded_text.TrainingText(encoded, parts, checksums), validation, prepared.codes
+    )
 
 
 def require(
     data: RunData,
     prepared: Prepared,
     config: RunConfig,
-    codes: LanguageCodes,
+    codes: text_folders.LanguageCodes,
     vocabulary: tuple[Tokenizer, Path] | None = None,
 ) -> None:
     """Raise CorpusError unless a text was prepared for these languages and this recipe."""
     folder = prepared.folder
     if codes != data.codes:
-        raise CorpusError(
+        raise corpus.CorpusError(
             f"{folder} was prepared from {data.codes}, and not from {codes}: leave --source and "
             f"--target out, or prepare the text with them."
         )
@@ -96,19 +83,19 @@ def require(
         ("max_pieces", config.recipe.max_pieces, prepared.manifest["max_pieces"]),
     ):
         if ours != theirs:
-            raise CorpusError(
+            raise corpus.CorpusError(
                 f"{folder} was prepared with {name} = {theirs}, but the configuration says {ours}: "
                 f"prepare the text with this configuration."
             )
     if vocabulary and vocabulary[0].model != data.tokenizer.model:
-        raise CorpusError(
+        raise corpus.CorpusError(
             f"{folder} was prepared with another vocabulary than that of {vocabulary[1]}: prepare "
             f"the text with --tokenizer {vocabulary[1]}."
         )
 
 
 def _learn_vocabulary(
-    texts: Sequence[ParallelText], vocab_size: int, process: ProcessInfo
+    texts: Sequence[corpus.ParallelText], vocab_size: int, process: devices.ProcessInfo
 ) -> Tokenizer:
     """Learn it on the training text alone, in the main process, for all of them."""
     learnt: list[bytes | ConfigError] = [b""]
@@ -130,20 +117,23 @@ def _learn_vocabulary(
 
 
 def encode_texts(
-    folders: Sequence[DataFolder],
-    texts: Sequence[ParallelText],
+    folders: Sequence[text_folders.DataFolder],
+    texts: Sequence[corpus.ParallelText],
     tokenizer: Tokenizer,
     max_pieces: int,
     progress: bool = False,
-) -> TrainingText:
+) -> encoded_text.TrainingText:
     """Encode the text of each folder, line numbers counted on from one to the next."""
     encoded, first_line = [], 0
     for text in texts:
-        chunks = encode_chunks(
+        chunks = encoded_text.encode_chunks(
             text, (tokenizer, tokenizer), max_pieces, first_line=first_line, progress=progress
         )
-        encoded.append(joined(chunks))
+        encoded.append(encoded_text.joined(chunks))
         first_line += len(text)
-    parts = [Part(len(rows), folder.weight) for folder, rows in zip(folders, encoded, strict=True)]
-    refuse_empty(sum(part.rows for part in parts), max_pieces)
-    return TrainingText(joined(encoded), tuple(parts))
+    parts = [
+        encoded_text.Part(len(rows), folder.weight)
+        for folder, rows in zip(folders, encoded, strict=True)
+    ]
+    encoded_text.refuse_empty(sum(part.rows for part in parts), max_pieces)
+    return encoded_text.TrainingText(encoded_text.joined(encoded), tuple(parts))

@@ -9,10 +9,8 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from training.data import corpus
-from training.data.columns import table_pairs
-from training.data.tmx import Pair, tmx_pairs
-from transformer.errors import ConfigError
+from training.data import columns, corpus, tmx
+from transformer import errors
 from transformer.text.languages import Languages, name_of
 
 SOURCE, TARGET = "en", "de"
@@ -59,15 +57,15 @@ class PairFiles:
             return map(_without_tags, corpus.pair_chunks(self.paths[0], self.paths[1], at_most))
         path, kind = self.paths[0], _kind(self.paths[0])
         if kind == TMX:
-            return _chunks(tmx_pairs(path, self.codes, at_most))
-        return _chunks(table_pairs(path, self.codes, at_most, is_csv=kind == CSV))
+            return _chunks(tmx.tmx_pairs(path, self.codes, at_most))
+        return _chunks(columns.table_pairs(path, self.codes, at_most, is_csv=kind == CSV))
 
     def side(self, number: int) -> Iterator[list[str]]:
         """Yield the lines of one side, some at a time, as `chunks` does."""
         return ((chunk.source, chunk.target)[number] for chunk in self.chunks())
 
 
-def _chunks(pairs: Iterator[Pair]) -> Iterator[corpus.ParallelText]:
+def _chunks(pairs: Iterator[tmx.Pair]) -> Iterator[corpus.ParallelText]:
     while chunk := list(islice(pairs, corpus.CHUNK)):
         source, target = zip(*chunk, strict=True)
         yield corpus.ParallelText(list(source), list(target))
@@ -188,7 +186,7 @@ def chosen_codes(options: Namespace, known: LanguageCodes | None = None) -> Lang
     known = known or ENGLISH_GERMAN
     codes = LanguageCodes(options.source or known.source, options.target or known.target)
     if codes.source == codes.target:
-        raise ConfigError(
+        raise errors.ConfigError(
             f"Source and target are both {codes.source}: give two with --source and --target."
         )
     return codes

@@ -9,14 +9,13 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from training.data.corpus import MAX_LINE_CHARACTERS, CorpusError, blocks
-from transformer.text.languages import name_of
-from transformer.text.words import PLACEHOLDER, has_unspaced
+from transformer.text import languages, words
 
 Pair = tuple[str, str]
 
 _CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
 """Elements in a segment whose content is markup of another format, and no text."""
-_PLACE = re.compile(rf"(\S){PLACEHOLDER}+(?=(\S))")
+_PLACE = re.compile(rf"(\S){words.PLACEHOLDER}+(?=(\S))")
 _BLANKS = re.compile(r"[ \t\r\n]+")
 
 
@@ -74,14 +73,14 @@ class _Units:
             self._segment, self._letters = [], 0
         else:
             if name in ("ph", "x"):  # a line break, a picture or a value
-                self._text(PLACEHOLDER)
+                self._text(words.PLACEHOLDER)
             self._depth += name in _CODES
 
     def _end(self, name: str) -> None:
         if name in _CODES:
             self._depth -= 1
         elif name == "seg" and self._segment is not None and self._side is not None:
-            text = _PLACE.sub(_between, "".join(self._segment)).replace(PLACEHOLDER, "")
+            text = _PLACE.sub(_between, "".join(self._segment)).replace(words.PLACEHOLDER, "")
             text = _BLANKS.sub(" ", text).strip(" ")
             self._sides.setdefault(self._side, text)  # the first of several variants
             self._segment = None
@@ -112,7 +111,7 @@ class _Units:
 def _between(place: re.Match[str]) -> str:
     """Return what is left of a placeholder, and the letter before it: a blank between two words."""
     joins = all(unicodedata.category(letter)[0] in "LMN" for letter in place.groups())
-    return f"{place[1]} " if joins and not has_unspaced(place[1] + place[2]) else place[1]
+    return f"{place[1]} " if joins and not words.has_unspaced(place[1] + place[2]) else place[1]
 
 
 def side_of(language: str, codes: Iterable[str]) -> int | None:
@@ -122,7 +121,7 @@ def side_of(language: str, codes: Iterable[str]) -> int | None:
     if tag in others:
         return others.index(tag)
     for side, other in enumerate(others):
-        names = [name_of(code) or code.partition("-")[0] for code in (tag, other)]
+        names = [languages.name_of(code) or code.partition("-")[0] for code in (tag, other)]
         if names[0] == names[1] and ("-" not in tag or "-" not in other):
             return side
     return None

@@ -22,14 +22,11 @@ from xml.sax.saxutils import unescape
 import pooch
 import requests
 
-from training.data.corpus import MAX_STREAM_BYTES, CorpusError, line_chunks
-from training.data.text_folders import SOURCE, TARGET
+from training.data import corpus, text_folders
 from training.download.sources import SOURCES, Archive, Source, Text
-from transformer.cli import command, startup
-from transformer.cli.arguments import Parser
+from transformer.cli import arguments, command, startup
 from transformer.errors import HeadlightError, unreadable, writing
-from transformer.files.atomic import new_folder, temporary_folder
-from transformer.files.reading import MIB, read_bytes
+from transformer.files import atomic, reading
 
 _HELD_OUT_SEED = 1
 
@@ -69,7 +66,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _download(source: Source, out: Path, mirror: str | None) -> dict[str, int]:
     """Download, check and unpack what is missing; return how many pairs each split has."""
-    with new_folder(out / ARCHIVES) as archives:
+    with atomic.new_folder(out / ARCHIVES) as archives:
         recorded = _recorded_checksums(archives / CHECKSUMS)
         if (out / "train.en").exists() and not any(a.name in recorded for a in source.archives):
             raise DownloadError(
@@ -89,7 +86,7 @@ def _download(source: Source, out: Path, mirror: str | None) -> dict[str, int]:
 
 def _recorded_checksums(path: Path) -> dict[str, str]:
     try:
-        lines = read_bytes(path, MIB).decode("utf-8").splitlines()
+        lines = reading.read_bytes(path, reading.MIB).decode("utf-8").splitlines()
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -175,7 +172,7 @@ def _write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
         splits[text.split] = chain(splits.get(text.split, ()), _pairs(text, archives))
     if source.held_out:
         splits |= _hold_out(list(splits["train"]), source.held_out)
-    with temporary_folder(out) as work:
+    with atomic.temporary_folder(out) as work:
         counts = {split: _write_split(work, split, pairs) for split, pairs in splits.items()}
         for new in work.iterdir():
             final = out / new.name
@@ -190,7 +187,7 @@ def _write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
 
 def _write_split(out: Path, split: str, pairs: Iterable[Pair]) -> int:
     count = 0
-    texts = [out / f"{split}.{language}" for language in (SOURCE, TARGET)]
+    texts = [out / f"{split}.{language}" for language in (text_folders.SOURCE, text_folders.TARGET)]
     with (
         texts[0].open("w", encoding="utf-8", newline="\n") as english,
         texts[1].open("w", encoding="utf-8", newline="\n") as german,
@@ -249,8 +246,8 @@ def _lines(archives: Path, where: str) -> Iterator[str]:
     if not path.exists():
         raise _removed(archives, name, f"does not hold {member}")
     try:
-        yield from chain.from_iterable(line_chunks(path, MAX_STREAM_BYTES))
-    except CorpusError as error:
+        yield from chain.from_iterable(corpus.line_chunks(path, corpus.MAX_STREAM_BYTES))
+    except corpus.CorpusError as error:
         raise _removed(archives, name, "is not UTF-8 with one sentence a line") from error
 
 
@@ -267,8 +264,8 @@ def _hold_out(pairs: list[Pair], count: int) -> dict[str, Iterable[Pair]]:
     return {"train": train, "valid": held_out}
 
 
-def _parser() -> Parser:
-    parser = Parser(
+def _parser() -> arguments.Parser:
+    parser = arguments.Parser(
         prog="python -m training.download",
         description="Download public English-German text. Complete files stay: an interrupted "
         "download resumes with the first missing file.",

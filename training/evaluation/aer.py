@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from training.data.corpus import CorpusError
+from training.data import corpus
 from training.evaluation.gold_alignment import (
     Counts,
     Figures,
@@ -22,7 +22,7 @@ from training.evaluation.gold_alignment import (
 )
 from training.evaluation.measurement import add_paths, read_held_out, require_place, store
 from transformer import InputError, Translator
-from transformer.analysis import lenses
+from transformer.analysis import both_directions, gold_links, lenses
 from transformer.analysis.alignment_settings import (
     FILE,
     LINKS,
@@ -30,18 +30,8 @@ from transformer.analysis.alignment_settings import (
     GoldFigures,
     read_alignment,
 )
-from transformer.analysis.both_directions import FILE as BOTH_FILE
-from transformer.analysis.both_directions import (
-    RULES,
-    BothSettings,
-    both_shares,
-    combine,
-    links_of_models,
-    require_reverse,
-)
-from transformer.analysis.gold_links import Notation
 from transformer.cli import command
-from transformer.files.documents import MAX_NAME_LENGTH
+from transformer.files import documents
 
 
 @dataclass(frozen=True)
@@ -126,7 +116,7 @@ MODELS = ("forward", "reverse")
 class Measured:
     """Figures of a model alone or of a rule, by the maps with the least AER on the odd lines."""
 
-    settings: BothSettings
+    settings: both_directions.BothSettings
     odd: Figures  # of the lines that chose the maps
     even: Figures  # of the lines that chose nothing
 
@@ -140,9 +130,9 @@ class BothResult:
     sentences: tuple[int, int]  # odd and even lines
     dropped: int
 
-    def best(self, name: str) -> BothSettings:
+    def best(self, name: str) -> both_directions.BothSettings:
         """Return the maps and the rule with the least AER on the odd lines of a set so named."""
-        rule = min(RULES, key=lambda rule: self.measured[rule].odd["aer"])
+        rule = min(both_directions.RULES, key=lambda rule: self.measured[rule].odd["aer"])
         gold = GoldFigures(name, self.sentences[1], round(self.measured[rule].even["aer"], 4))
         return replace(self.measured[rule].settings, gold=gold)
 
@@ -178,7 +168,7 @@ class BothResult:
         )
 
 
-def _links(name: str, settings: BothSettings) -> str:
+def _links(name: str, settings: both_directions.BothSettings) -> str:
     """Name the map of a model alone, and the links of each that a rule combines."""
     side = settings.reverse if name == "reverse" else settings.forward
     return f"{side.map_in_words()}, {side.links}" if name in MODELS else side.links
@@ -205,7 +195,7 @@ def add_arguments(commands: Any) -> None:
         type=_name,
         metavar="NAME",
         help=f"store the best map as {FILE} in the checkpoint, with this name for the gold set; "
-        f"with --reverse, store the best maps and rule as {BOTH_FILE}",
+        f"with --reverse, store the best maps and rule as {both_directions.FILE}",
     )
     parser.add_argument(
         "--reverse",
@@ -222,18 +212,18 @@ def run(options: argparse.Namespace) -> None:
     # one sentence at a time: a second thread costs more than it gains
     torch.set_num_threads(1)
     text = read_held_out(options.src, options.tgt)
-    notation = Notation(options.turned, int(options.from_one), options.drop_outside)
+    notation = gold_links.Notation(options.turned, int(options.from_one), options.drop_outside)
     gold, dropped = read_gold(options.gold, text, notation)
     if dropped:
         problem = "link names a word that is" if dropped == 1 else "links name words that are"
         command.say(f"training.evaluate: {dropped:,} {problem} not there: dropped.")
     translator = Translator.load(options.checkpoint)
     reverse = Translator.load(options.reverse) if options.reverse else None
-    name = BOTH_FILE if reverse else FILE
+    name = both_directions.FILE if reverse else FILE
     if reverse:
-        require_reverse(translator.languages, reverse.languages)
+        both_directions.require_reverse(translator.languages, reverse.languages)
         if len(gold) < 2:
-            raise CorpusError(
+            raise corpus.CorpusError(
                 "One line cannot choose and report: give at least two sentence pairs."
             )
     default = None if reverse else read_alignment(translator)
@@ -254,9 +244,9 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _name(text: str) -> str:
-    if not text.strip() or not text.isprintable() or len(text) > MAX_NAME_LENGTH:
+    if not text.strip() or not text.isprintable() or len(text) > documents.MAX_NAME_LENGTH:
         raise argparse.ArgumentTypeError(
-            f"'{text}' must have 1 to {MAX_NAME_LENGTH} printable characters"
+            f"'{text}' must have 1 to {documents.MAX_NAME_LENGTH} printable characters"
         )
     return text
 
@@ -291,9 +281,9 @@ def _measure_both(
     measured: dict[str, Measured] = {}
     for links in LINKS:
         chosen = best(forward, [links])[0], best(back, [links])[0]
-        settings = BothSettings(*chosen, RULES[0])
+        settings = both_directions.BothSettings(*chosen, both_directions.RULES[0])
         halves = [_count(translator, reverse, lines, settings) for lines in (odd, even)]
-        by_rule = {rule: replace(settings, rule=rule) for rule in RULES}
+        by_rule = {rule: replace(settings, rule=rule) for rule in both_directions.RULES}
         for name, named in (dict.fromkeys(MODELS, settings) | by_rule).items():
             figures = Measured(named, *(half[name].figures() for half in halves))
             if name not in measured or figures.odd["aer"] < measured[name].odd["aer"]:
@@ -302,19 +292,26 @@ def _measure_both(
 
 
 def _count(
-    translator: Translator, reverse: Translator, lines: Sequence[GoldLine], settings: BothSettings
+    translator: Translator,
+    reverse: Translator,
+    lines: Sequence[GoldLine],
+    settings: both_directions.BothSettings,
 ) -> dict[str, Counts]:
     """Count the links of each model, and of each rule, with the maps of the settings."""
-    counts = {name: Counts() for name in (*MODELS, *RULES)}
+    counts = {name: Counts() for name in (*MODELS, *both_directions.RULES)}
     for line in lines:
         try:
             trace = translator.trace(line.source, target=line.target)
-            shares = both_shares(translator, reverse, trace, settings, words="typed")
+            shares = both_directions.both_shares(
+                translator, reverse, trace, settings, words="typed"
+            )
         except InputError as error:
-            raise CorpusError(f"Line {line.number:,}: {error}") from error
-        for model, links in zip(MODELS, links_of_models(shares, settings), strict=True):
+            raise corpus.CorpusError(f"Line {line.number:,}: {error}") from error
+        for model, links in zip(
+            MODELS, both_directions.links_of_models(shares, settings), strict=True
+        ):
             counts[model].add(links, line.links)
-        for rule in RULES:
-            pairs = combine(shares, settings, rule)
+        for rule in both_directions.RULES:
+            pairs = both_directions.combine(shares, settings, rule)
             counts[rule].add({pair[:2] for pair in pairs}, line.links)
     return counts

@@ -13,20 +13,14 @@ import sacrebleu
 import torch
 from tqdm import tqdm
 
-from training import bleu_tokens
-from training.data.corpus import CorpusError
-from training.data.encoded_text import encode
-from training.devices import inference_device
+from training import bleu_tokens, devices, validation
+from training.data import corpus, encoded_text
 from training.evaluation.measurement import add_paths, read_held_out, target_language
-from training.validation import mean_loss, perplexity, score, translate_all
-from transformer import Translator
-from transformer.analysis.corpus.stored import checksum_of_weights
-from transformer.cli import command
-from transformer.cli.arguments import number, whole_number
-from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
-from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE
-from transformer.errors import CheckpointError, ConfigError
-from transformer.text.languages import code_of_name
+from transformer import Translator, errors
+from transformer.analysis.corpus import stored
+from transformer.cli import arguments, command
+from transformer.decoding import ALPHA, BEAM_SIZE, beam_search, settings
+from transformer.text import languages
 
 CPU_TOKENS, GPU_TOKENS = 2_000, 16_000
 """Padded source pieces that are searched at one time."""
@@ -45,15 +39,15 @@ def add_arguments(commands: Any) -> None:
     )
     parser.add_argument(
         "--beam",
-        type=whole_number(1, MAX_BEAM_SIZE),
+        type=arguments.whole_number(1, settings.MAX_BEAM_SIZE),
         default=BEAM_SIZE,
         help="beam size; 1 is greedy",
     )
     parser.add_argument(
         "--alpha",
-        type=number(0, MAX_ALPHA),
+        type=arguments.number(0, settings.MAX_ALPHA),
         default=ALPHA,
-        help=f"length penalty, from 0 to {MAX_ALPHA}",
+        help=f"length penalty, from 0 to {settings.MAX_ALPHA}",
     )
     parser.add_argument(
         "--tokenize",
@@ -94,23 +88,23 @@ def bleu(options: argparse.Namespace) -> Result:
     tokens, reason = bleu_tokens.tokens_of(language)
     if reason and not options.tokenize:
         command.say(reason)
-    model = translator.model.to(inference_device())
+    model = translator.model.to(devices.inference_device())
     max_pieces = model.config.max_length - 1  # </s> takes one position
-    encoded = encode(
+    encoded = encoded_text.encode(
         text,
         translator.tokenizer,
         model.config.max_length,
         target_tokenizer=translator.target_tokenizer,
     )
     if encoded.left_out:
-        raise CorpusError(
+        raise corpus.CorpusError(
             f"{encoded.left_out} pairs of {src} and {ref} have no visible character or more than "
             f"{max_pieces:,} pieces: remove them."
         )
-    loss = mean_loss(model, encoded)
+    loss = validation.mean_loss(model, encoded)
     translator.require_finite([loss])
     started = time.perf_counter()
-    translations = translate_all(
+    translations = validation.translate_all(
         encoded.source,
         lambda batch: [
             hypotheses[0]
@@ -122,17 +116,17 @@ def bleu(options: argparse.Namespace) -> Result:
         progress=lambda batches: tqdm(batches, unit="batch", disable=None),
     )
     seconds = time.perf_counter() - started
-    measured = score(translations, text.target, options.tokenize or tokens)
+    measured = validation.score(translations, text.target, options.tokenize or tokens)
     result: Result = {
         "checkpoint": str(translator.folder),
-        "weights": checksum_of_weights(translator.folder),
+        "weights": stored.checksum_of_weights(translator.folder),
         "src": str(src),
         "ref": str(ref),
         "bleu": measured.bleu,
         "signature": measured.signature,
         "chrf": measured.chrf,
         "loss": loss,
-        "perplexity": perplexity(loss),
+        "perplexity": validation.perplexity(loss),
         "beam": beam_size,
         "alpha": alpha,
         "sentences": len(text),
@@ -140,7 +134,7 @@ def bleu(options: argparse.Namespace) -> Result:
     }
     if options.multi30k:
         result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
-            translations, text.target, code_of_name(language) or "en"
+            translations, text.target, languages.code_of_name(language) or "en"
         )
     if metric:
         result["comet"] = metric.score(text.source, translations, text.target)
@@ -177,11 +171,11 @@ class Comet:
         try:
             comet = importlib.import_module("comet")
         except ImportError as error:
-            raise ConfigError(
+            raise errors.ConfigError(
                 f"COMET is not installed: run pip install '{REQUIREMENT}'."
             ) from error
         if not path.is_file():
-            raise CheckpointError(
+            raise errors.CheckpointError(
                 f"{path} is no file: give the checkpoint of a COMET model, such as "
                 f"checkpoints/model.ckpt in its folder."
             )
@@ -189,7 +183,7 @@ class Comet:
         try:
             self._model: Any = comet.load_from_checkpoint(str(path), local_files_only=True)
         except Exception as error:  # whatever is wrong with the file, the package raises anything
-            raise CheckpointError(
+            raise errors.CheckpointError(
                 f"COMET cannot load {path}: {type(error).__name__}, {error}".rstrip(".") + "."
             ) from error
 

@@ -10,14 +10,10 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from training.data.corpus import CorpusError, read_files, read_lines
-from training.evaluation.measurement import (
-    corpus_options,
-    drawn_rows,
-    load_translator,
-    store_or_write,
-)
-from transformer import InputError, Translator
-from transformer.analysis.corpus import faithfulness_report
+from training.evaluation import measurement
+from transformer import InputError, Translator, kinds
+from transformer.analysis import lenses
+from transformer.analysis.corpus import faithfulness_report, resampling, stored
 from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
     Erasing,
@@ -35,11 +31,7 @@ from transformer.analysis.corpus.faithfulness_report import (
     FaithfulnessReport,
     LensFigures,
 )
-from transformer.analysis.corpus.resampling import mean_interval, resampled_weights
-from transformer.analysis.corpus.stored import Figure, checksum_of_weights
-from transformer.analysis.lenses import NAMES
 from transformer.cli import command
-from transformer.kinds import KINDS
 from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]
@@ -60,7 +52,7 @@ def add_arguments(commands: Any) -> None:
     parser = commands.add_parser(
         "faithfulness",
         help="test whether erasing words agrees with a lens",
-        parents=[corpus_options(SENTENCES)],
+        parents=[measurement.corpus_options(SENTENCES)],
     )
     parser.set_defaults(run=run)
     parser.add_argument(
@@ -72,7 +64,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
-    translator = load_translator(options, faithfulness_report.FILE)
+    translator = measurement.load_translator(options, faithfulness_report.FILE)
     pairs = _pairs(options)
     samples = []
     for source, target in tqdm(pairs, "faithfulness", unit="sentence", disable=None):
@@ -93,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
         raise CorpusError(f"{options.src} has no sentence of two words or more: give one.")
     report = _report(translator, samples, options.seed, left_out, options.ref is not None)
     content = faithfulness_report.to_json(report)
-    store_or_write(translator.folder, options.out, {report.FILE: content.encode()})
+    measurement.store_or_write(translator.folder, options.out, {report.FILE: content.encode()})
     print(content.strip() if options.json else as_text(report))
 
 
@@ -102,14 +94,14 @@ def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> S
     model = translator.model
     without_each = drops_without_each_word(model, trace)
     written = len(trace.target_pieces)
-    targets = drawn_rows(written, PIECES, seed)
+    targets = measurement.drawn_rows(written, PIECES, seed)
     values = _curve_means(RANDOM, random_erasing(model, trace, seed, targets=targets))
-    for name in NAMES:
+    for name in lenses.NAMES:
         faithfulness = lens_faithfulness(translator, trace, name, without_each, targets)
         values |= _curve_means(name, faithfulness.erasing)
         values[name, "kendall"] = np.nan_to_num(mean_agreement(faithfulness.kendall))
         values[name, "spearman"] = np.nan_to_num(mean_agreement(faithfulness.spearman))
-    for kind in KINDS:
+    for kind in kinds.KINDS:
         values[kind, "uniform"] = uniform_changes(model, trace, kind).mean()
         values[kind, "permuted"] = permuted_changes(model, trace, kind, seed=seed).mean()
     return values, written
@@ -124,7 +116,10 @@ def _pairs(options: argparse.Namespace) -> list[tuple[str, str | None]]:
         pairs = list(zip(text.source, text.target, strict=True))
     if not pairs:
         raise CorpusError(f"{options.src} is empty: give at least one sentence.")
-    return [pairs[int(row)] for row in drawn_rows(len(pairs), options.sentences, options.seed)]
+    return [
+        pairs[int(row)]
+        for row in measurement.drawn_rows(len(pairs), options.sentences, options.seed)
+    ]
 
 
 def _curve_means(name: str, erasing: Erasing) -> dict[tuple[str, str], Floats]:
@@ -134,21 +129,21 @@ def _curve_means(name: str, erasing: Erasing) -> dict[tuple[str, str], Floats]:
 def _report(
     translator: Translator, samples: Sequence[Sample], seed: int, left_out: int, forced: bool
 ) -> FaithfulnessReport:
-    drawn = resampled_weights(len(samples), seed)
+    drawn = resampling.resampled_weights(len(samples), seed)
     pieces = np.array([count for _, count in samples], dtype=float)
 
-    def figures(name: str, measure: str) -> tuple[Figure, ...]:
-        intervals = mean_interval(
+    def figures(name: str, measure: str) -> tuple[stored.Figure, ...]:
+        intervals = resampling.mean_interval(
             np.stack([values[name, measure] for values, _ in samples]), drawn, pieces
         )
         bounds = zip(*(np.atleast_1d(values).tolist() for values in intervals), strict=True)
-        return tuple(Figure(*bound) for bound in bounds)
+        return tuple(stored.Figure(*bound) for bound in bounds)
 
-    def curves(name: str) -> dict[str, tuple[Figure, ...]]:
+    def curves(name: str) -> dict[str, tuple[stored.Figure, ...]]:
         return {curve: figures(name, curve) for curve in CURVES}
 
     return FaithfulnessReport(
-        weights=checksum_of_weights(translator.folder),
+        weights=stored.checksum_of_weights(translator.folder),
         sentences=len(samples),
         left_out=left_out,
         forced=forced,
@@ -159,11 +154,11 @@ def _report(
                 kendall=figures(name, "kendall")[0],
                 spearman=figures(name, "spearman")[0],
             )
-            for name in NAMES
+            for name in lenses.NAMES
         },
         random=Curves(**curves(RANDOM)),
         attention={
-            kind: {change: figures(kind, change)[0] for change in CHANGES} for kind in KINDS
+            kind: {change: figures(kind, change)[0] for change in CHANGES} for kind in kinds.KINDS
         },
     )
 

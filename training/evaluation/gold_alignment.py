@@ -9,11 +9,10 @@ import numpy as np
 from tqdm import tqdm
 
 from training.data.corpus import CorpusError, ParallelText, read_lines
-from transformer import InputError, Translator
+from transformer import InputError, Translator, kinds
 from transformer.analysis import alignment, lenses
 from transformer.analysis.alignment_settings import LINKS, AlignmentSettings, Links
 from transformer.analysis.gold_links import GoldLinks, Link, Notation, OutsideLinkError, read_links
-from transformer.kinds import ROWS
 
 Figures: TypeAlias = dict[str, float]
 """`aer`, `precision` and `recall`, in percent."""
@@ -137,7 +136,7 @@ def _alignments(
         for heads in (False, True) if name in lenses.HAS_HEADS else (False,):
             values = alignment.cross_values(translator, trace, name, heads=heads)
             for layer, head in np.ndindex(values.shape[0], values.shape[1]):
-                for row in ROWS:
+                for row in kinds.ROWS:
                     shares = alignment.word_shares(values[layer, head], *words, row)
                     for rule in LINKS:
                         yield (

@@ -15,19 +15,13 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from training import validation
 from training.bleu_tokens import tokens_of
 from training.data.corpus import CorpusError, read_files, read_lines
-from training.evaluation.measurement import (
-    corpus_options,
-    drawn_rows,
-    load_translator,
-    store_or_write,
-    target_language,
-)
-from training.validation import translate_all
-from transformer import Translator
-from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus import head_report
+from training.evaluation import measurement
+from transformer import Translator, config, decoding, errors
+from transformer.analysis import axes
+from transformer.analysis.corpus import head_report, measuring, resampling, stored
 from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measure_sentence, measures_of
 from transformer.analysis.corpus.head_report import (
     Curve,
@@ -44,25 +38,12 @@ from transformer.analysis.corpus.measured import (
     MeasuredLines,
     head_means,
 )
-from transformer.analysis.corpus.measuring import key_counts, measure_pairs, read_pairs
 from transformer.analysis.corpus.passes import batches_of
-from transformer.analysis.corpus.resampling import (
-    Interval,
-    interval,
-    mean_interval,
-    resampled_weights,
-)
-from transformer.analysis.corpus.stored import Figure, checksum_of_weights
+from transformer.analysis.heads import importance, removal
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import normalised_by_layer
-from transformer.analysis.heads.removal import Removal, removed
-from transformer.cli import command
-from transformer.cli.arguments import whole_number
-from transformer.config import PAD
-from transformer.decoding import greedy
-from transformer.errors import InputError
-from transformer.files.documents import MAX_CHARACTERS
+from transformer.cli import arguments, command
+from transformer.files import documents
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -81,7 +62,7 @@ def add_arguments(commands: Any) -> None:
     parser = commands.add_parser(
         "heads",
         help="measure what every head does, and how important it is",
-        parents=[corpus_options(SENTENCES)],
+        parents=[measurement.corpus_options(SENTENCES)],
     )
     parser.set_defaults(run=run)
     parser.add_argument(
@@ -89,7 +70,7 @@ def add_arguments(commands: Any) -> None:
     )
     parser.add_argument(
         "--bleu-sentences",
-        type=whole_number(1),
+        type=arguments.whole_number(1),
         default=BLEU_SENTENCES,
         help=f"number of sentences to translate for BLEU; default: {BLEU_SENTENCES}",
     )
@@ -98,9 +79,9 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
-    translator = load_translator(options, head_report.FILE, means_file.FILE)
+    translator = measurement.load_translator(options, head_report.FILE, means_file.FILE)
     text = read_files(options.src, options.ref)
-    pairs, left_out = read_pairs(translator, text.source, text.target)
+    pairs, left_out = measuring.read_pairs(translator, text.source, text.target)
     if not pairs:
         raise CorpusError(f"{options.src} has no line that can be read: {left_out[0].reason}")
     if left_out:
@@ -109,11 +90,11 @@ def run(options: argparse.Namespace) -> None:
     traces = example_traces(translator, options.examples) if options.examples else []
     passes = 1 + len(all_heads(translator.model.config))
     with tqdm(total=len(pairs) * passes, desc="heads", disable=None) as bar:
-        lines = measure_pairs(
+        lines = measuring.measure_pairs(
             translator, pairs, sources=False, step=lambda _part, done: bar.update(len(done))
         )
     translated = sample(pairs, options.bleu_sentences, options.seed)
-    tokens, reason = tokens_of(target_language(translator.languages, text.source))
+    tokens, reason = tokens_of(measurement.target_language(translator.languages, text.source))
     if reason:
         command.say(reason)
 
@@ -128,13 +109,13 @@ def run(options: argparse.Namespace) -> None:
         head_report.FILE: content.encode(),
         means_file.FILE: safetensors.torch.save(means),
     }
-    store_or_write(translator.folder, options.out, files)
+    measurement.store_or_write(translator.folder, options.out, files)
     print(content.strip() if options.json else as_text(report))
 
 
 def sample(pairs: Sequence[LinePair], most: int, seed: int) -> list[LinePair]:
     """Draw at most so many pairs with a seed, in the order of the text."""
-    return [pairs[row] for row in drawn_rows(len(pairs), most, seed)]
+    return [pairs[row] for row in measurement.drawn_rows(len(pairs), most, seed)]
 
 
 @torch.inference_mode()
@@ -153,7 +134,7 @@ def mean_outputs(model: Transformer, pairs: Sequence[LinePair]) -> dict[Kind, Te
             batch.source, batch.target, names=lambda name: name.endswith("hook_z")
         )
         for kind, names in points.items():
-            real = (batch.source if kind == "encoder_self" else batch.written) != PAD
+            real = (batch.source if kind == "encoder_self" else batch.written) != config.PAD
             z = torch.stack([cache[name] for name in names]).double()  # [layer, batch, head, q, v]
             sums[kind] = sums[kind] + torch.einsum("lbhqv,bq->lhv", z, real.double()).cpu()
             positions[kind] += int(real.sum())
@@ -168,10 +149,10 @@ def bleu_statistics(
     `[sentence, 10]`: matches of one to four tokens, n-grams of each length, and both lengths.
     """
     model = translator.model
-    with removed(model, [Removal(*place) for place in heads]):
-        translations = translate_all(
+    with removal.removed(model, [removal.Removal(*place) for place in heads]):
+        translations = validation.translate_all(
             [pair.source_ids[:-1] for pair in pairs],
-            lambda batch: greedy(model, batch),
+            lambda batch: decoding.greedy(model, batch),
             translator.target_tokenizer,
             model.device,
         )
@@ -202,11 +183,11 @@ def _report(
     traces: Sequence[AttentionTrace],
     seed: int,
 ) -> HeadReport:
-    weights = resampled_weights(len(lines), seed)
+    weights = resampling.resampled_weights(len(lines), seed)
     heads = lines.heads
     means = head_means(lines, seed)
     intervals = {**means.values, GRADIENT: _normalised_gradients(lines, weights)}
-    figures: dict[Head, dict[str, Figure]] = {
+    figures: dict[Head, dict[str, stored.Figure]] = {
         place: {
             name: _figures(intervals[name], (column,))
             for name in (*measures_of(place.kind), GRADIENT, COST)
@@ -215,7 +196,7 @@ def _report(
     }
     offsets = dict(zip(heads, lines.offsets.tolist(), strict=True))
     whole = statistics([])
-    drawn = resampled_weights(len(whole), seed)
+    drawn = resampling.resampled_weights(len(whole), seed)
     full = _bleu(whole, drawn)
     for place in tqdm(heads, "BLEU without", unit="head", disable=None):
         figures[place]["BLEU without"] = _bleu(statistics([place]), drawn, than=whole)
@@ -226,11 +207,13 @@ def _report(
         ranked = sorted(heads, key=lambda place: figures[place][order].value)
         curves[order] = _curve(ranked, statistics, drawn)
     return HeadReport(
-        weights=checksum_of_weights(translator.folder),
+        weights=stored.checksum_of_weights(translator.folder),
         sentences=len(lines),
         left_out=left_out,
         bleu_sentences=len(whole),
-        loss=_figures(mean_interval(-lines.sentence_values[LOG_P], weights, lines.subwords)),
+        loss=_figures(
+            resampling.mean_interval(-lines.sentence_values[LOG_P], weights, lines.subwords)
+        ),
         bleu=full,
         heads=tuple(
             HeadFigures(place, roles[place], offsets[place], figures[place], examples[place])
@@ -240,26 +223,26 @@ def _report(
     )
 
 
-def _normalised_gradients(lines: MeasuredLines, weights: Floats) -> Interval:
+def _normalised_gradients(lines: MeasuredLines, weights: Floats) -> resampling.Interval:
     """Average the gradients over the sentences, each layer divided by its norm, `[head]`."""
     gradients = lines.head_values[GRADIENT].astype(np.float64)  # [sentence, head]
     means = np.concatenate([gradients.mean(0)[None], weights @ gradients / len(lines)])
     for _, group in groupby(range(len(lines.heads)), lambda column: lines.heads[column][:2]):
         columns = list(group)  # of one layer
-        means[:, columns] = normalised_by_layer(means[:, columns])
-    return interval(means[0], means[1:])
+        means[:, columns] = importance.normalised_by_layer(means[:, columns])
+    return resampling.interval(means[0], means[1:])
 
 
-def _figures(interval: Interval, at: tuple[int, ...] = ()) -> Figure:
-    return Figure(*(float(values[at]) for values in interval))
+def _figures(interval: resampling.Interval, at: tuple[int, ...] = ()) -> stored.Figure:
+    return stored.Figure(*(float(values[at]) for values in interval))
 
 
-def _bleu(statistics: Floats, drawn: Floats, than: Floats | None = None) -> Figure:
+def _bleu(statistics: Floats, drawn: Floats, than: Floats | None = None) -> stored.Figure:
     """Compute BLEU, or its difference from another BLEU on the same sentences, with an interval."""
     value, resampled = bleu(statistics.sum(0)), bleu(drawn @ statistics)
     if than is not None:
         value, resampled = value - bleu(than.sum(0)), resampled - bleu(drawn @ than)
-    return _figures(interval(value, resampled))
+    return _figures(resampling.interval(value, resampled))
 
 
 def _curve(
@@ -310,17 +293,17 @@ def example_traces(translator: Translator, path: Path) -> list[AttentionTrace]:
             _require_room(line, "sentence")
             trace = translator.trace(line)
             _require_room(trace.target, "translation")
-        except InputError as error:
-            raise InputError(f"{path} sentence {number:,}: {error}") from error
+        except errors.InputError as error:
+            raise errors.InputError(f"{path} sentence {number:,}: {error}") from error
         traces.append(trace)
     return traces
 
 
 def _require_room(text: str, name: str) -> None:
-    if len(text) > MAX_CHARACTERS:
-        raise InputError(
+    if len(text) > documents.MAX_CHARACTERS:
+        raise errors.InputError(
             f"The {name} has {len(text):,} characters, but a report holds at most "
-            f"{MAX_CHARACTERS:,} of a text: leave it out."
+            f"{documents.MAX_CHARACTERS:,} of a text: leave it out."
         )
 
 
@@ -337,7 +320,7 @@ def examples_of_heads(
     for trace in traces:
         for kind in KINDS:
             measured = measure_sentence(
-                by_pieces(trace, kind), kind, key_counts(trace, kind, counts)
+                axes.by_pieces(trace, kind), kind, measuring.key_counts(trace, kind, counts)
             )
             at_offset = measured.offset_counts / measured.rows
             for place, role in roles.items():

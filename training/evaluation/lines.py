@@ -6,11 +6,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from training.data.corpus import read_lines
+from training.data import corpus
 from training.evaluation.measurement import add_paths, load_translator, store_or_write
-from transformer.analysis.corpus import result_file
-from transformer.analysis.corpus.measured import head_means, heads_table
-from transformer.analysis.corpus.measuring import measure_lines
+from transformer.analysis.corpus import measured, measuring, result_file
 from transformer.cli import command
 
 SHOWN_HEADS = 10
@@ -35,7 +33,7 @@ def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
     translator = load_translator(options, result_file.FILE)
     targets, references, gold = (
-        None if path is None else read_lines(path)
+        None if path is None else corpus.read_lines(path)
         for path in (options.tgt, options.ref, options.gold)
     )
     with tqdm(total=100, unit="%", disable=None, bar_format="{l_bar}{bar}| {remaining}") as bar:
@@ -44,9 +42,9 @@ def run(options: argparse.Namespace) -> None:
             bar.set_description(now)
             bar.update(100 * done / total - bar.n)
 
-        lines = measure_lines(
+        lines = measuring.measure_lines(
             translator,
-            read_lines(options.src),
+            corpus.read_lines(options.src),
             costs=not options.no_costs,
             progress=progress,
             targets=targets,
@@ -58,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
     for number, reason in lines.undefined:
         command.say(f"line {number:,}: {reason}")
     store_or_write(translator.folder, options.out, {result_file.FILE: result_file.to_bytes(lines)})
-    table = heads_table(lines, head_means(lines))
+    table = measured.heads_table(lines, measured.head_means(lines))
     if options.json:
         print(table.to_json(orient="records"))
         return

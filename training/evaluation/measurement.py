@@ -11,14 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from training.data import encoded_text
 from training.data.corpus import CorpusError, ParallelText, read_files
-from training.data.encoded_text import Counts
-from transformer import Translator
-from transformer.checkpoints.checkpoint import FORMAT, MANIFEST, MAX_JSON_BYTES
-from transformer.checkpoints.marian import is_marian
-from transformer.cli import command
-from transformer.cli.arguments import whole_number
-from transformer.errors import CheckpointError, reading, writing
+from transformer import Translator, errors
+from transformer.checkpoints import checkpoint, marian
+from transformer.cli import arguments, command
 from transformer.files.atomic import has_content, is_stream, sweep, write_file, write_files
 from transformer.files.reading import read_bytes
 from transformer.text.languages import Languages
@@ -40,11 +37,11 @@ def corpus_options(sentences: int) -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, help="file to write; default: beside the checkpoint")
     parser.add_argument(
         "--sentences",
-        type=whole_number(1),
+        type=arguments.whole_number(1),
         default=sentences,
         help=f"maximum number of sentences, drawn at random; default: {sentences:,}",
     )
-    parser.add_argument("--seed", type=whole_number(0), default=0, help="random seed")
+    parser.add_argument("--seed", type=arguments.whole_number(0), default=0, help="random seed")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser
 
@@ -74,7 +71,7 @@ def target_language(languages: Languages, sources: Iterable[str]) -> str:
     return targets.pop() if len(targets) == 1 else ""
 
 
-def drawn_rows(count: int, most: int, seed: int) -> Counts:
+def drawn_rows(count: int, most: int, seed: int) -> encoded_text.Counts:
     """Draw at most so many row numbers, in ascending order."""
     return np.sort(np.random.default_rng(seed).choice(count, min(count, most), replace=False))
 
@@ -85,16 +82,16 @@ def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> 
         return
     place = folder if out is None else out.absolute().parent
     if not os.path.isdir(place) or not os.access(place, os.W_OK):  # noqa: PTH112
-        raise CheckpointError(
+        raise errors.CheckpointError(
             f"Nothing can be written in {place}: make that folder, or choose a place with --out."
         )
     if out is not None and out.is_dir():
-        raise CheckpointError(f"{out} is a folder: name the file to write.")
+        raise errors.CheckpointError(f"{out} is a folder: name the file to write.")
     listed = _read_list(folder)["sha256"] if names and out is None else {}
     for name in names if out is None else names[1:]:
         path = place / name
         if os.path.lexists(path) and not has_content(path, str(listed.get(name))):
-            raise CheckpointError(
+            raise errors.CheckpointError(
                 f"{path} is there and would be lost: move it away, or choose another place with "
                 f"--out."
             )
@@ -111,27 +108,27 @@ def store(folder: Path, files: Mapping[str, bytes]) -> None:
     # a process that is killed between two files leaves a checkpoint whose listed files are whole
     lists = [manifest | {"sha256": dict(sorted(s.items()))} for s in (others, others | checksums)]
     first, last = [(_list(folder), (json.dumps(m, indent=2) + "\n").encode()) for m in lists]
-    with writing(folder):
+    with errors.writing(folder):
         write_files([first, *contents, last])
 
 
 def _list(folder: Path) -> Path:
     """Return the path of the manifest that lists stored files; a MarianMT folder has its own."""
-    return folder / (MEASURED if is_marian(folder) else MANIFEST)
+    return folder / (MEASURED if marian.is_marian(folder) else checkpoint.MANIFEST)
 
 
 def _read_list(folder: Path) -> dict[str, Any]:
     path = _list(folder)
     if path.name == MEASURED and not path.exists():
-        return {"format": FORMAT, "sha256": {}}
+        return {"format": checkpoint.FORMAT, "sha256": {}}
     try:
-        with reading(path):
-            manifest: dict[str, Any] = json.loads(read_bytes(path, MAX_JSON_BYTES))
-        if manifest["format"] != FORMAT:
+        with errors.reading(path):
+            manifest: dict[str, Any] = json.loads(read_bytes(path, checkpoint.MAX_JSON_BYTES))
+        if manifest["format"] != checkpoint.FORMAT:
             raise ValueError("another format")
         return manifest | {"sha256": {**manifest["sha256"]}}
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise CheckpointError(f"{path} is not a manifest of ours: move it away.") from error
+        raise errors.CheckpointError(f"{path} is not a manifest of ours: move it away.") from error
 
 
 def store_or_write(folder: Path, out: Path | None, files: Mapping[str, bytes]) -> None:
@@ -145,9 +142,9 @@ def store_or_write(folder: Path, out: Path | None, files: Mapping[str, bytes]) -
             command.say(f"{name} is not written: {out} is no file that it could stand beside.")
             continue
         try:
-            with writing(path):
+            with errors.writing(path):
                 write_file(path, content)
         except ValueError as error:  # Python's, before it asks the system
-            raise CheckpointError(
+            raise errors.CheckpointError(
                 f"{path!r} cannot be the name of a file: choose another."
             ) from error

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from transformer.errors import ConfigError, HeadlightError
-from transformer.files.atomic import write_file
+from transformer import errors
+from transformer.files import atomic, reading
 from transformer.files.documents import DocumentError, from_json, parse_json
-from transformer.files.reading import opened
 
 Record: TypeAlias = dict[str, float | int | str]
 
@@ -31,7 +30,7 @@ _FORMS: dict[str, Any] = {
 }
 
 
-class RunLogError(HeadlightError):
+class RunLogError(errors.HeadlightError):
     """A run log that cannot be read, or a line of it."""
 
 
@@ -51,7 +50,7 @@ class RunLog:
         self.path, self._step = path, after_step
         records = [record for record in read(path) if int(record["step"]) <= after_step]
         # replaced atomically: a run that is killed at this moment must not lose its log
-        write_file(path, "".join(_line(record) for record in records).encode())
+        atomic.write_file(path, "".join(_line(record) for record in records).encode())
 
     def write_plan(self, planned: Record) -> None:
         """Say how the run is planned, unless the log says just this already."""
@@ -115,7 +114,7 @@ def plan(records: Sequence[Record]) -> Record:
 
 def _content(path: Path, max_bytes: int) -> bytes:
     try:
-        with opened(path, max_bytes) as (file, size):
+        with reading.opened(path, max_bytes) as (file, size):
             return file.read(size)  # what a run adds at this moment comes with the next look
     except OSError as error:
         raise RunLogError(f"{path.name} cannot be read: {error.strerror}.") from error
@@ -152,7 +151,7 @@ class TensorBoard:
         try:
             package: Any = importlib.import_module("torch.utils.tensorboard")
         except ImportError as error:
-            raise ConfigError(
+            raise errors.ConfigError(
                 f"TensorBoard is not installed: leave --tensorboard out, or run pip install "
                 f"'{REQUIREMENT}'."
             ) from error

@@ -12,20 +12,12 @@ import safetensors.torch
 import torch
 from torch import Tensor, distributed
 
+from training import devices, update
 from training.config import RunConfig
 from training.data.text_folders import ENGLISH_GERMAN, LanguageCodes
-from training.devices import ProcessInfo
-from training.update import Updater
 from transformer.checkpoints import checkpoint
 from transformer.errors import CheckpointError, reading
-from transformer.files.atomic import (
-    FolderKind,
-    backup_path,
-    remove_folder,
-    remove_leftovers,
-    replace_folder,
-)
-from transformer.files.documents import DocumentError, from_json, parse_json
+from transformer.files import atomic, documents
 from transformer.files.reading import GIB, MIB, read_bytes
 from transformer.model import Transformer
 from transformer.text.tokenizer import Tokenizer
@@ -37,7 +29,7 @@ TENSORS, STATE_JSON = "state.safetensors", "state.json"
 MAX_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile")
-KIND = FolderKind("state of a run", lambda _: dict.fromkeys((TENSORS, STATE_JSON)))
+KIND = atomic.FolderKind("state of a run", lambda _: dict.fromkeys((TENSORS, STATE_JSON)))
 
 
 @dataclass
@@ -83,14 +75,14 @@ class SavedRun:
         path = folder / STATE_JSON
         try:
             with reading(path):
-                return from_json(cls, parse_json(read_bytes(path, 64 * MIB)))
-        except DocumentError as error:
+                return documents.from_json(cls, documents.parse_json(read_bytes(path, 64 * MIB)))
+        except documents.DocumentError as error:
             raise CheckpointError(f"{path} is damaged: it {error}.") from error
 
 
 def has_state(folder: Path) -> bool:
     """Return whether a run has saved its state in a folder."""
-    return folder.exists() or backup_path(folder).exists()
+    return folder.exists() or atomic.backup_path(folder).exists()
 
 
 def read_state(folder: Path) -> tuple[SavedRun, Mapping[str, Tensor], str]:
@@ -99,7 +91,7 @@ def read_state(folder: Path) -> tuple[SavedRun, Mapping[str, Tensor], str]:
         return *_read(folder), ""
     except CheckpointError as error:
         try:
-            backup = _read(backup_path(folder))
+            backup = _read(atomic.backup_path(folder))
         except CheckpointError as older:
             raise CheckpointError(f"{error} {older} Start a new run.") from older
         return *backup, f"{error} Its backup is undamaged: resuming from there."
@@ -149,10 +141,10 @@ class Saver:
         out: Path,
         model: Transformer,
         tokenizer: Tokenizer,
-        updater: Updater,
+        updater: update.Updater,
         identity: RunIdentity,
         keep: int,
-        process: ProcessInfo,
+        process: devices.ProcessInfo,
     ) -> None:
         self.out, self.model, self.tokenizer, self.updater = out, model, tokenizer, updater
         self.identity, self.keep, self.process = identity, keep, process
@@ -213,7 +205,7 @@ class Saver:
             checkpoint.save(folder, copy, self.tokenizer, languages=languages)
             write_state()
             for old in checkpoints(self.out)[: -self.keep]:
-                remove_folder(old, checkpoint.folder_kind())
+                atomic.remove_folder(old, checkpoint.folder_kind())
 
         self._job = self._thread.submit(write)
 
@@ -240,12 +232,12 @@ class Saver:
             self.remove_leftovers()
             for folder in checkpoints(self.out):
                 if _step(folder) > step:
-                    remove_folder(folder, checkpoint.folder_kind())
+                    atomic.remove_folder(folder, checkpoint.folder_kind())
 
     def remove_leftovers(self) -> None:
         """Remove what a killed process of this run was writing."""
-        remove_leftovers(self.out, (TENSORS, STATE_JSON, *checkpoint.NAMES))
-        remove_leftovers(self.out / CHECKPOINTS, checkpoint.NAMES)
+        atomic.remove_leftovers(self.out, (TENSORS, STATE_JSON, *checkpoint.NAMES))
+        atomic.remove_leftovers(self.out / CHECKPOINTS, checkpoint.NAMES)
 
     def close(self) -> None:
         """Wait until all that was begun is written or has failed."""
@@ -276,7 +268,7 @@ class Saver:
         def write() -> None:
             checksum = hashlib.sha256(content).hexdigest()
             saved = SavedRun(place, config, identity.text, identity.languages, checksum)
-            with replace_folder(self.out / STATE, KIND, keep_backup=True) as new:
+            with atomic.replace_folder(self.out / STATE, KIND, keep_backup=True) as new:
                 (new / TENSORS).write_bytes(content)
                 (new / STATE_JSON).write_text(json.dumps(asdict(saved)), "utf-8")
 

@@ -10,14 +10,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from transformer.analysis import lenses
-from transformer.analysis.alignment_settings import AlignmentSettings, Links, read_alignment
-from transformer.analysis.lenses.decomposition import block_measure, norms_of_layer
-from transformer.analysis.teacher_forcing import measure_layers
-from transformer.choices import check_choices
+from transformer import choices, errors, kinds
+from transformer.analysis import alignment_settings, lenses, teacher_forcing
+from transformer.analysis.lenses import decomposition
 from transformer.config import EOS
-from transformer.errors import InputError
-from transformer.kinds import Row
 from transformer.text.tokenizer import WORD_START, Piece, Tokenizer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
@@ -37,11 +33,11 @@ class WordPair(NamedTuple):
     strength: float  # the share of the target word's row on the source word, 0 to 1
 
 
-@check_choices
+@choices.check_choices
 def align(
     translator: Translator,
     trace: AttentionTrace,
-    settings: AlignmentSettings | None = None,
+    settings: alignment_settings.AlignmentSettings | None = None,
     *,
     words: Words = "pieces",
 ) -> tuple[WordPair, ...]:
@@ -64,15 +60,15 @@ def align(
         CheckpointError: if the weights are so large that the result is not finite.
     """
     lenses.require_loaded(translator)
-    chosen = read_alignment(translator) if settings is None else settings
+    chosen = alignment_settings.read_alignment(translator) if settings is None else settings
     return strongest(aligned_shares(translator, trace, chosen, words=words), chosen.links)
 
 
-@check_choices
+@choices.check_choices
 def aligned_shares(
     translator: Translator,
     trace: AttentionTrace,
-    chosen: AlignmentSettings,
+    chosen: alignment_settings.AlignmentSettings,
     *,
     words: Words = "pieces",
 ) -> lenses.Floats:
@@ -84,7 +80,7 @@ def aligned_shares(
         ("head", chosen.head or 0, values.shape[1]),
     ):
         if not 0 <= number < count:
-            raise InputError(
+            raise errors.InputError(
                 f"There is no {name} {number} to align words by: choose one from 0 to {count - 1}."
             )
     source, target = word_numbers(translator, trace, words)
@@ -101,19 +97,19 @@ def cross_values(
     over the heads.
     """
     if name == "norm" and not heads:
-        measure = block_measure(norms_of_layer)
-        norms = measure_layers(measure, translator.model, trace, ["cross"])["cross"]
+        measure = decomposition.block_measure(decomposition.norms_of_layer)
+        norms = teacher_forcing.measure_layers(measure, translator.model, trace, ["cross"])["cross"]
         lenses.require_finite(norms, name, translator)
         return norms[:, None].astype(np.float32)
     values = lenses.lens(name, translator, trace, "cross")
     if name in lenses.HAS_HEADS:
         return values if heads else values.sum(1, keepdims=True)
     if heads:
-        raise InputError(f"The lens {name} does not tell heads apart: align by all heads.")
+        raise errors.InputError(f"The lens {name} does not tell heads apart: align by all heads.")
     return values[:, None]
 
 
-@check_choices
+@choices.check_choices
 def word_numbers(
     translator: Translator, trace: AttentionTrace, words: Words
 ) -> tuple[list[int], list[int]]:
@@ -171,9 +167,9 @@ def _is_visible(piece: Piece) -> bool:
     return piece.id != EOS and piece.text.strip(WORD_START) != ""
 
 
-@check_choices
+@choices.check_choices
 def word_shares(
-    values: lenses.Floats, source: Sequence[int], target: Sequence[int], row: Row
+    values: lenses.Floats, source: Sequence[int], target: Sequence[int], row: kinds.Row
 ) -> lenses.Floats:
     """Sum over a key word's pieces, average over a query word's: `[target word, source word]`.
 
@@ -192,8 +188,8 @@ def _one_hot(words: Sequence[int]) -> lenses.Floats:
     return (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
 
 
-@check_choices
-def strongest(shares: lenses.Floats, links: Links) -> tuple[WordPair, ...]:
+@choices.check_choices
+def strongest(shares: lenses.Floats, links: alignment_settings.Links) -> tuple[WordPair, ...]:
     """Pair each target word with the source word of the largest of its shares, if any is above 0.
 
     `mutual` keeps the pairs in which the target word is also the one that has the largest share of

@@ -5,13 +5,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from transformer.analysis.lenses.names import HAS_HEADS, LensName
-from transformer.choices import check_choices
+from transformer import choices, errors, kinds
+from transformer.analysis.lenses import names
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError
 from transformer.files.documents import Count, Name, read_document
-from transformer.kinds import Row
-from transformer.translation.loaded_model import LoadedModel
+from transformer.translation import loaded_model
 
 FILE = "alignment.json"
 MAX_BYTES = 4_096
@@ -31,15 +29,15 @@ class GoldFigures:
     aer: Annotated[float, 0, 100]  # alignment error rate, 0 to 100 (Och & Ney 2003)
 
 
-@check_choices
+@choices.check_choices
 @dataclass(frozen=True)
 class AlignmentSettings:
     """The map of cross-attention that aligns words."""
 
     layer: Count  # the layer of the decoder, from 0
     head: Count | None  # the head, from 0; None is the whole layer
-    row: Row  # the row that stands for a target word
-    lens: LensName  # the lens through which the attention is seen
+    row: kinds.Row  # the row that stands for a target word
+    lens: names.LensName  # the lens through which the attention is seen
     links: Links  # the rule by which the strongest pairs count
     gold: GoldFigures | None = None  # its error on gold links; None if it was never measured
 
@@ -75,10 +73,10 @@ class AlignmentSettings:
         ):
             if value >= count:
                 problem = f"{name} = {value}, but this model has {name}s 0 to {count - 1}"
-        if self.head is not None and self.lens not in HAS_HEADS:
+        if self.head is not None and self.lens not in names.HAS_HEADS:
             problem = f"head = {self.head}, but the lens '{self.lens}' does not tell heads apart"
         if problem:
-            raise CheckpointError(f"{path} says {problem}: copy the folder again.")
+            raise errors.CheckpointError(f"{path} says {problem}: copy the folder again.")
 
     def to_json(self) -> str:
         """Format the settings as the text that `read` reads."""
@@ -94,7 +92,7 @@ def fallback(config: TransformerConfig) -> AlignmentSettings:
     return AlignmentSettings(config.decoder.N - 1, None, "writes", "norm", "mutual")
 
 
-def read_alignment(loaded: LoadedModel) -> AlignmentSettings:
+def read_alignment(loaded: loaded_model.LoadedModel) -> AlignmentSettings:
     """Read the settings of a loaded model; see `read`."""
     return read(loaded.folder, loaded.model.config)
 

@@ -8,22 +8,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from transformer.choices import check_choices
-from transformer.errors import InputError
-from transformer.kinds import Kind
-from transformer.text import special_tokens
+from transformer import choices, errors, kinds
+from transformer.text import special_tokens, tokenizer
 from transformer.text.special_tokens import SpecialTokens
-from transformer.text.tokenizer import Piece
 from transformer.text.words import has_unspaced
 from transformer.trace import AttentionTrace, Labels
-from transformer.traces.external_tokens import joined
-from transformer.traces.fields import Weights
+from transformer.traces import external_tokens, fields
 
 
 class LabelledWeights(NamedTuple):
     """The weights of one kind with the tokens along their axes."""
 
-    weights: Weights  # `[layer, head, query, key]`, float32
+    weights: fields.Weights  # `[layer, head, query, key]`, float32
     labels: Labels
     reads: tuple[str, ...] | None = None  # `[query]` of cross-attention, where a row is written
     writes: tuple[str, ...] | None = None  # `[query]` of decoder_self, where a row is read
@@ -34,8 +30,8 @@ class LabelledWeights(NamedTuple):
     all_queries: int | None = None  # rows of the whole map, where only its first are here
     sinks: bool = True  # False for weights that `without_sinks` rescaled
 
-    @check_choices
-    def is_causal(self, kind: Kind) -> bool:
+    @choices.check_choices
+    def is_causal(self, kind: kinds.Kind) -> bool:
         """Return whether a row sees no later key."""
         return kind == "decoder_self" and self.causal
 
@@ -78,8 +74,8 @@ class _Word(NamedTuple):
         return self.first + self.pieces - 1
 
 
-@check_choices
-def by_pieces(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
+@choices.check_choices
+def by_pieces(trace: AttentionTrace, kind: kinds.Kind) -> LabelledWeights:
     """Label the weights as the model has them, one row and one column for each piece."""
     both = trace.writes_known and trace.reads_known
     return LabelledWeights(
@@ -94,8 +90,8 @@ def by_pieces(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     )
 
 
-@check_choices
-def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
+@choices.check_choices
+def by_words(trace: AttentionTrace, kind: kinds.Kind) -> LabelledWeights:
     """Merge pieces to words: the sum over a key word's pieces, the mean over a query word's.
 
     So a row still sums to 1. Words are as they were typed, without `▁`; special tokens are words of
@@ -149,7 +145,7 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
         for tokens in axes.labels
     )
     if not rows.any() or not columns.any():
-        raise InputError(
+        raise errors.InputError(
             "There is nothing but the start and the end of the sentence: show the special tokens."
         )
     shown_rows = axes.weights[:, :, rows]  # [layer, head, shown query, key]
@@ -169,17 +165,17 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
     return shown, absorbed
 
 
-def first_pieces(pieces: Sequence[Piece]) -> list[int]:
+def first_pieces(pieces: Sequence[tokenizer.Piece]) -> list[int]:
     """Find the position of each word's first piece."""
     return [word.first for word in _words(pieces)]
 
 
-def _words(pieces: Sequence[Piece]) -> list[_Word]:
+def _words(pieces: Sequence[tokenizer.Piece]) -> list[_Word]:
     words: list[_Word] = []
     first = 0
     for _, group in groupby(pieces, key=lambda piece: piece.word):
         texts = [piece.text for piece in group]
-        text = joined(texts).strip()
+        text = external_tokens.joined(texts).strip()
         words.append(_Word(text or " ", first, len(texts)))
         first += len(texts)
     return words
@@ -190,7 +186,7 @@ def _words_at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ..
     return tuple(words[bisect_right(firsts, position) - 1].text for position in positions)
 
 
-def mean_of_heads(axes: LabelledWeights) -> Weights:
+def mean_of_heads(axes: LabelledWeights) -> fields.Weights:
     """Average over the heads that each layer has, `[layer, query, key]`."""
     counts = axes.existing_heads.sum(-1)[:, None, None]
     return axes.weights.sum(1) / counts.astype(np.float32)

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple, get_args
 
-from transformer.analysis.alignment import WordPair, Words, aligned_shares, strongest
+from transformer import choices, errors
+from transformer.analysis import alignment, lenses
 from transformer.analysis.alignment_settings import (
     MAX_BYTES,
     AlignmentSettings,
@@ -15,11 +16,8 @@ from transformer.analysis.alignment_settings import (
 )
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.gold_links import Link
-from transformer.analysis.lenses import Floats
-from transformer.choices import check_choices
-from transformer.errors import InputError
-from transformer.files.documents import Name, read_document
-from transformer.text.languages import Languages
+from transformer.files import documents
+from transformer.text import languages
 from transformer.trace import AttentionTrace
 from transformer.translation.loaded_model import LoadedModel
 from transformer.translator import Translator
@@ -34,7 +32,7 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
-@check_choices
+@choices.check_choices
 @dataclass(frozen=True)
 class BothSettings:
     """The maps of two models that align words, and the rule that combines their links."""
@@ -65,13 +63,13 @@ class BothSettings:
 class _Stored(BothSettings):
     """The settings in a file, with the SHA-256 of the reverse model's weights."""
 
-    weights: Name = ""
+    weights: documents.Name = ""
 
 
 def read_both(loaded: LoadedModel, reverse: LoadedModel) -> BothSettings:
     """Read what was measured with this reverse model; else intersect the links of both models."""
     path = loaded.folder / FILE
-    stored = read_document(path, _Stored, MAX_BYTES) if path.is_file() else None
+    stored = documents.read_document(path, _Stored, MAX_BYTES) if path.is_file() else None
     if stored is None or stored.weights != checksum_of_weights(reverse.folder):
         return BothSettings(read_alignment(loaded), read_alignment(reverse), "intersection")
     stored.forward.require_map(loaded.model.config, path)
@@ -82,19 +80,19 @@ def read_both(loaded: LoadedModel, reverse: LoadedModel) -> BothSettings:
 class BothShares(NamedTuple):
     """The shares from which both models take their links, each `[target word, source word]`."""
 
-    forward: Floats
-    reverse: Floats  # of the model of the other direction, turned
+    forward: lenses.Floats
+    reverse: lenses.Floats  # of the model of the other direction, turned
 
 
-@check_choices
+@choices.check_choices
 def align_both(
     translator: Translator,
     reverse: Translator,
     trace: AttentionTrace,
     settings: BothSettings | None = None,
     *,
-    words: Words = "pieces",
-) -> tuple[WordPair, ...]:
+    words: alignment.Words = "pieces",
+) -> tuple[alignment.WordPair, ...]:
     """Pair the words of a translation with those of its source, by two models.
 
     Args:
@@ -117,52 +115,52 @@ def align_both(
     return combine(shares, chosen, chosen.rule)
 
 
-@check_choices
+@choices.check_choices
 def both_shares(
     translator: Translator,
     reverse: Translator,
     trace: AttentionTrace,
     chosen: BothSettings,
     *,
-    words: Words = "pieces",
+    words: alignment.Words = "pieces",
 ) -> BothShares:
     """Compute the shares from which `align_both` takes its links; see `align_both`."""
     require_reverse(translator.languages, reverse.languages)
-    forward = aligned_shares(translator, trace, chosen.forward, words=words)
+    forward = alignment.aligned_shares(translator, trace, chosen.forward, words=words)
     if not forward.size:  # nothing was written, and the second model has nothing to read
         return BothShares(forward, forward)
     back = reverse.trace(trace.target, target=trace.source)
-    turned = aligned_shares(reverse, back, chosen.reverse, words=words).T
+    turned = alignment.aligned_shares(reverse, back, chosen.reverse, words=words).T
     if forward.shape != turned.shape:
         (target, source), (read, written) = forward.shape, turned.shape
-        raise InputError(
+        raise errors.InputError(
             f"The two models count different words, {source} and {written} in the source, {target} "
             f"and {read} in the translation: their links cannot be combined."
         )
     return BothShares(forward, turned)
 
 
-def require_reverse(ours: Languages, theirs: Languages) -> None:
+def require_reverse(ours: languages.Languages, theirs: languages.Languages) -> None:
     """Raise InputError if two models are known not to translate in opposite directions."""
     sides = ((ours.source, theirs.target), (ours.target, theirs.source))
     if any(here and there and here != there for here, there in sides):
-        raise InputError(
+        raise errors.InputError(
             f"The second model translates {theirs.name('source')} to {theirs.name('target')}: "
             f"choose one that translates {ours.name('target')} to {ours.name('source')}."
         )
 
 
-@check_choices
-def combine(shares: BothShares, chosen: BothSettings, rule: Rule) -> tuple[WordPair, ...]:
+@choices.check_choices
+def combine(shares: BothShares, chosen: BothSettings, rule: Rule) -> tuple[alignment.WordPair, ...]:
     """Combine the links of both models by a rule; see `align_both`."""
     if rule == "product":
-        pairs = strongest(shares.forward * shares.reverse, "mutual")
+        pairs = alignment.strongest(shares.forward * shares.reverse, "mutual")
         links = frozenset(pair[:2] for pair in pairs)
     else:
         links = combined_links(*links_of_models(shares, chosen), rule)
     means = (shares.forward + shares.reverse) / 2
     return tuple(
-        WordPair(source, target, float(means[target, source]))
+        alignment.WordPair(source, target, float(means[target, source]))
         for source, target in sorted(links, key=lambda link: (link[1], link[0]))
     )
 
@@ -171,13 +169,13 @@ def links_of_models(
     shares: BothShares, chosen: BothSettings
 ) -> tuple[frozenset[Link], frozenset[Link]]:
     """Return the links of each model alone, source word first: forward, then reverse."""
-    forward = strongest(shares.forward, chosen.forward.links)
-    reverse = strongest(shares.reverse.T, chosen.reverse.links)
+    forward = alignment.strongest(shares.forward, chosen.forward.links)
+    reverse = alignment.strongest(shares.reverse.T, chosen.reverse.links)
     turned = frozenset((pair.target, pair.source) for pair in reverse)
     return frozenset(pair[:2] for pair in forward), turned
 
 
-@check_choices
+@choices.check_choices
 def combined_links(
     forward: Collection[Link],
     reverse: Collection[Link],

@@ -10,13 +10,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from transformer.choices import check_choices
+from transformer import choices, errors
 from transformer.config import BOS, PAD
-from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.masks import pad_sequences
 from transformer.model import Transformer
-from transformer.text.tokenizer import SPECIAL, Piece
+from transformer.text import tokenizer
 from transformer.trace import AttentionTrace
 
 Array: TypeAlias = npt.NDArray[np.floating]
@@ -80,7 +79,7 @@ class LayerMeasure(NamedTuple):
     layers: Callable[[Transformer, Cache, Kind], Iterable[Tensor]]  # the values of each layer
 
 
-@check_choices
+@choices.check_choices
 @torch.inference_mode()
 def measure_layers(
     measure: LayerMeasure,
@@ -117,12 +116,12 @@ def to_array(tensor: Tensor) -> Array:
     return (tensor if tensor.dtype == torch.float64 else tensor.float()).numpy()
 
 
-def _require_fitting(pieces: tuple[Piece, ...], side: str, vocab_size: int) -> None:
+def _require_fitting(pieces: tuple[tokenizer.Piece, ...], side: str, vocab_size: int) -> None:
     if not pieces:
-        raise InputError(f"The {side} of this trace has no pieces: trace a sentence.")
+        raise errors.InputError(f"The {side} of this trace has no pieces: trace a sentence.")
     for position, piece in enumerate(pieces, start=1):
         if not 0 <= piece.id < vocab_size or piece.id == PAD:
-            raise InputError(
+            raise errors.InputError(
                 f"Piece {position} of the {side} of this trace has the id {piece.id}, which is no "
                 f"piece of this model: trace the sentence with this model."
             )
@@ -143,7 +142,7 @@ class TraceBatch:
 def batch_traces(traces: Sequence[AttentionTrace]) -> TraceBatch:
     """Pad the sentences of several traces to one batch."""
     if not traces:
-        raise InputError("There is no sentence to put into a batch: type one.")
+        raise errors.InputError("There is no sentence to put into a batch: type one.")
     written = [[piece.id for piece in trace.target_pieces] for trace in traces]
     return TraceBatch(
         source=pad_sequences([[piece.id for piece in trace.source_pieces] for trace in traces]),
@@ -157,4 +156,4 @@ def batch_traces(traces: Sequence[AttentionTrace]) -> TraceBatch:
 
 def _padded_tokens(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     longest = max(map(len, rows))
-    return tuple((*row, *[SPECIAL[PAD]] * (longest - len(row))) for row in rows)
+    return tuple((*row, *[tokenizer.SPECIAL[PAD]] * (longest - len(row))) for row in rows)

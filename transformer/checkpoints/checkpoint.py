@@ -17,9 +17,8 @@ from torch import Tensor
 
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
-from transformer.files.atomic import FolderKind, replace_folder
+from transformer.files import atomic, reading
 from transformer.files.documents import DocumentError, parse_json
-from transformer.files.reading import MIB, read_bytes
 from transformer.model import Transformer
 from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
 from transformer.text import tokenizer as tokenizers
@@ -41,9 +40,9 @@ DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
 _deserialize: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = safetensors.deserialize
 
-MAX_JSON_BYTES = MIB
-MAX_HEADER_BYTES = 8 * MIB  # of the weights; 256 layers have about 1 MiB
-MAX_OTHER_BYTES = 256 * MIB  # model card, run log
+MAX_JSON_BYTES = reading.MIB
+MAX_HEADER_BYTES = 8 * reading.MIB  # of the weights; 256 layers have about 1 MiB
+MAX_OTHER_BYTES = 256 * reading.MIB  # model card, run log
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def save(
     get a checksum too.
     """
     extra = extra or {}
-    with replace_folder(folder, folder_kind(extra)) as new:
+    with atomic.replace_folder(folder, folder_kind(extra)) as new:
         weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
         for name, weight in weights.items():
             if not _is_finite(weight):
@@ -95,13 +94,13 @@ def save(
             (new / name).write_bytes(content)
 
 
-def folder_kind(extra: Collection[str] = ()) -> FolderKind:
+def folder_kind(extra: Collection[str] = ()) -> atomic.FolderKind:
     """Return the kind of checkpoint folder that holds nothing but what `save` writes, with `extra`.
 
     Files that were measured of the checkpoint and stored beside it are not among them: its
     successor has none, and they take hours.
     """
-    return FolderKind("checkpoint", partial(_replaced_checksums, names={*REQUIRED, *extra}))
+    return atomic.FolderKind("checkpoint", partial(_replaced_checksums, names={*REQUIRED, *extra}))
 
 
 def _replaced_checksums(folder: Path, names: Collection[str]) -> dict[str, str | None]:
@@ -191,7 +190,7 @@ class _Reader:
     def _bytes(self, name: str, at_most: int) -> bytes:
         """Read a file, with what the system says of it as our error."""
         try:
-            return read_bytes(self.folder / name, at_most)
+            return reading.read_bytes(self.folder / name, at_most)
         except FileNotFoundError as error:
             raise CheckpointError(
                 f"{self.folder} is no checkpoint folder: {name} is missing."

@@ -9,22 +9,10 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from transformer.cache import Cache
-from transformer.config import BOS, EOS, PAD
+from transformer import cache, config, errors, masks
+from transformer.decoding import fast_step, hypothesis
 from transformer.decoding.constraints import Bans, Constraints
-from transformer.decoding.fast_step import FastDecoder
-from transformer.decoding.hypothesis import (
-    ALPHA,
-    BEAM_SIZE,
-    MAX_EXTRA,
-    Continuation,
-    Hypothesis,
-    forbid,
-    rank,
-)
 from transformer.decoding.sentence import SentenceSearch
-from transformer.errors import InputError
-from transformer.masks import padding_mask
 from transformer.model import Transformer
 
 
@@ -49,11 +37,11 @@ class PlainDecoder:
 
     def __init__(self, model: Transformer, source: Tensor, K: int) -> None:
         self.model, self.K = model, K
-        mask = padding_mask(source)
+        mask = masks.padding_mask(source)
         rows = torch.arange(source.size(0), device=source.device).repeat_interleave(K)
         self.memory = model.encode(source, mask)[rows]
         self.mask = mask[rows]
-        self.cache = Cache(model.config.decoder.N)
+        self.cache = cache.Cache(model.config.decoder.N)
 
     def start(self, written: Tensor) -> Tensor:
         """See `StepDecoder.start`."""
@@ -77,12 +65,12 @@ class ForcedLookAhead:
     def __init__(self, model: Transformer, source: Sequence[int]) -> None:
         self._model = model
         self._source = torch.tensor([source], device=model.device)
-        self._mask = padding_mask(self._source)
+        self._mask = masks.padding_mask(self._source)
 
     @torch.inference_mode()
     def __call__(self, tokens: tuple[int, ...]) -> Tensor:
         """Compute log P of each piece after these, `[vocab]`, at least float32."""
-        read = torch.tensor([[BOS, *tokens]], device=self._model.device)
+        read = torch.tensor([[config.BOS, *tokens]], device=self._model.device)
         logits = self._model.logits(self._model.decode(read, self._memory, self._mask)[0, -1])
         exact = torch.promote_types(logits.dtype, torch.float32)
         log_p: Tensor = logits.log_softmax(-1, dtype=exact)
@@ -101,7 +89,7 @@ def beam_search(
     *,
     should_stop: Callable[[], bool] = lambda: False,
     **arguments: Any,
-) -> list[list[Hypothesis]]:
+) -> list[list[hypothesis.Hypothesis]]:
     """Extend the best prefixes until as many hypotheses are finished, best score first.
 
     The arguments are those of `BeamSearch`. The search ends earlier once `should_stop`, called
@@ -115,7 +103,9 @@ def beam_search(
     return [sentence.hypotheses() for sentence in search.sentences]
 
 
-def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) -> list[Hypothesis]:
+def greedy(
+    model: Transformer, source: Tensor, *, max_extra: int = hypothesis.MAX_EXTRA
+) -> list[hypothesis.Hypothesis]:
     """Write the most probable piece at each step, as `beam_search` with a beam of 1; one each."""
     sentences = beam_search(model, source, beam_size=1, max_extra=max_extra)
     return [hypotheses[0] for hypotheses in sentences]
@@ -139,9 +129,9 @@ class BeamSearch:
         model: Transformer,
         source: Tensor,
         *,
-        beam_size: int = BEAM_SIZE,
-        alpha: float = ALPHA,
-        max_extra: int = MAX_EXTRA,
+        beam_size: int = hypothesis.BEAM_SIZE,
+        alpha: float = hypothesis.ALPHA,
+        max_extra: int = hypothesis.MAX_EXTRA,
         max_length: int | None = None,
         n_best: int | None = None,
         constraints: Constraints | None = None,
@@ -151,14 +141,14 @@ class BeamSearch:
         constraints = constraints or Constraints()
         self.K, self.device = beam_size, source.device
         bans = _bans(model, constraints, source)
-        lengths = (source != PAD).sum(1) + max_extra  # or as given (§6.1)
+        lengths = (source != config.PAD).sum(1) + max_extra  # or as given (§6.1)
         if max_length is not None:
             lengths = torch.full_like(lengths, max_length)
         limits: list[int] = lengths.clamp(max=model.config.max_length).tolist()
         _require_room(len(constraints.prefix), min(limits))
-        decoder = FastDecoder if FastDecoder.serves(model) else PlainDecoder
+        decoder = fast_step.FastDecoder if fast_step.FastDecoder.serves(model) else PlainDecoder
         self._decoder: StepDecoder = decoder(model, source, beam_size)
-        written = torch.tensor([[BOS, *constraints.prefix]], device=source.device)
+        written = torch.tensor([[config.BOS, *constraints.prefix]], device=source.device)
         logits = self._decoder.start(written.expand(source.size(0), -1))
         pieces = list(constraints.prefix)
         exact = torch.promote_types(logits.dtype, torch.float32)
@@ -216,7 +206,7 @@ class BeamSearch:
         for sentence in self._unfinished:
             first = self._places[sentence] * self.K
             # a row without a prefix is computed with the others, and its log P set to -∞ later
-            beams = [(first + row, EOS) for row in range(self.K)]
+            beams = [(first + row, config.EOS) for row in range(self.K)]
             for prefix in sentence.live:
                 assert prefix.parent is not None
                 beams[prefix.row] = (first + prefix.parent.row, prefix.piece)
@@ -224,17 +214,17 @@ class BeamSearch:
             pieces += [piece for _, piece in beams]
         return self._decoder.step(rows, pieces).view(len(self._unfinished), self.K, -1)
 
-    def _rank(self, logits: Tensor) -> list[list[Continuation]]:
+    def _rank(self, logits: Tensor) -> list[list[hypothesis.Continuation]]:
         """Find the 2 K best continuations of each unfinished sentence that are not forbidden."""
         exact = torch.promote_types(logits.dtype, torch.float32)
-        log_p = forbid(logits.log_softmax(-1, dtype=exact))
+        log_p = hypothesis.forbid(logits.log_softmax(-1, dtype=exact))
         by_row = [[-math.inf] * log_p.size(1) for _ in self._unfinished]  # where no prefix is
         for row_totals, sentence in zip(by_row, self._unfinished, strict=True):
             for prefix in sentence.live:
                 row_totals[prefix.row] = prefix.total
         totals = torch.tensor(by_row, dtype=exact).to(self.device)
         while True:
-            candidates = rank(log_p, totals, 2 * self.K)
+            candidates = hypothesis.rank(log_p, totals, 2 * self.K)
             banned = [
                 (index, row, pieces)
                 for index, sentence in enumerate(self._unfinished)
@@ -253,7 +243,7 @@ def _bans(model: Transformer, constraints: Constraints, source: Tensor) -> list[
     bans = Bans(constraints.words, constraints.text)
     if not constraints.looks_ahead:
         return [bans] * source.size(0)
-    sources = [row[row != PAD].tolist() for row in source]
+    sources = [row[row != config.PAD].tolist() for row in source]
     return [bans.for_sentence(ForcedLookAhead(model, ids)) for ids in sources]
 
 
@@ -271,11 +261,11 @@ def _fill_gaps(
 
 def _require_room(prefix: int, length: int) -> None:
     if prefix and prefix >= length:
-        raise InputError(
+        raise errors.InputError(
             f"The forced prefix and one piece after it are {prefix + 1:,} pieces, but the "
             f"translation may have at most {length:,}: shorten the prefix."
         )
     if length < 1:
-        raise InputError(
+        raise errors.InputError(
             f"The translation may have at most {length:,} pieces, so it has none: allow more."
         )

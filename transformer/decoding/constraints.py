@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from transformer.config import EOS
-from transformer.decoding.hypothesis import NEVER_WRITTEN
-from transformer.errors import InputError
+from transformer import config, errors
+from transformer.decoding import hypothesis
 from transformer.text.prefix import TextPrefix
 from transformer.text.words import ForbiddenWords
 
@@ -32,19 +31,19 @@ class Constraints:
     looks_ahead: bool = False
 
     def __post_init__(self) -> None:
-        if EOS in self.prefix:
-            raise InputError(
+        if config.EOS in self.prefix:
+            raise errors.InputError(
                 "The forced prefix ends the sentence, so nothing can follow it: leave out </s>."
             )
-        if any(piece in NEVER_WRITTEN for piece in self.prefix):
-            raise InputError(
+        if any(piece in hypothesis.NEVER_WRITTEN for piece in self.prefix):
+            raise errors.InputError(
                 "The forced prefix has a character that the model cannot write: leave it out."
             )
         if self.words is None:
             return
         given = self.words.text_of(self.prefix) if self.text is None else self.text.text
         if word := self.words.completed_by(given):
-            raise InputError(
+            raise errors.InputError(
                 f"The forced prefix contains “{word}”, which is forbidden: allow one or the other."
             )
 
@@ -86,7 +85,7 @@ class Bans:
     def require_room(self, length: int) -> None:
         """Refuse a text prefix that is longer than the translation may be."""
         if self.prefix is not None and self.prefix.fewest > length:
-            raise InputError(
+            raise errors.InputError(
                 f"The forced prefix has at least {self.prefix.fewest:,.0f} pieces, but the "
                 f"translation may have at most {length:,}: shorten the prefix."
             )
@@ -132,11 +131,11 @@ class Bans:
             return False
         is_forced = before.place + len(self.words.texts[tokens[-1]]) <= self._end
         written = self.after(before, tokens[-1])
-        if is_forced or not self.words.completes(written.open_word, EOS):
+        if is_forced or not self.words.completes(written.open_word, config.EOS):
             return False
         if tokens not in self._likely_ends:
             probability = self._look_ahead(tokens).exp()  # [vocab]
-            probability[list(NEVER_WRITTEN)] = 0
+            probability[list(hypothesis.NEVER_WRITTEN)] = 0
             ended = float(probability[self.pieces(written, left - 1)].sum())
             self._likely_ends[tokens] = ended >= float(probability.sum()) - ended
         return self._likely_ends[tokens]

@@ -21,14 +21,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from transformer import kinds, masks
 from transformer.attention import MultiHeadAttention, attention_scores, split_heads
 from transformer.cache import BeamCache
 from transformer.config import Activation
-from transformer.decoding.hypothesis import BEAM_SIZE
+from transformer.decoding import hypothesis
 from transformer.embedding import Embedding
-from transformer.kinds import KINDS, Kind, attention_name
 from transformer.layers import ACTIVATIONS, AddAndNorm, DecoderLayer, EncoderLayer, FeedForward
-from transformer.masks import causal_mask, padding_mask
 from transformer.model import Transformer
 
 _ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
@@ -52,7 +51,7 @@ class Linear:
         self._packed: Tensor | None = None
         if _ONEDNN and weight.device.type == "cpu" and weight.dtype == torch.float32:
             # any number of rows can be multiplied; the paper's beam has the best layout
-            self._packed = _lay_out(weight.detach(), BEAM_SIZE)
+            self._packed = _lay_out(weight.detach(), hypothesis.BEAM_SIZE)
 
     def __call__(self, x: Tensor) -> Tensor:
         """Multiply `[..., in]` to `[..., out]`."""
@@ -192,7 +191,7 @@ def fused(*modules: nn.Linear) -> Linear:
     return Linear(weight, torch.cat(biases) if biases else None)
 
 
-Patterns: TypeAlias = Mapping[Kind, list[Tensor]]
+Patterns: TypeAlias = Mapping[kinds.Kind, list[Tensor]]
 """Lists that get the weights of each layer, by kind, `[sentence, head, query, key]`."""
 
 
@@ -211,7 +210,7 @@ class FastDecoder:
         self.table, self.scale = embedding.table, embedding.scale
         self.positions = embedding.positions  # [position, d_model]
         self.require_positions = embedding.require_positions
-        mask = padding_mask(source)
+        mask = masks.padding_mask(source)
         # a mask that hides nothing only costs time
         self.mask = None if bool(mask.all()) else mask  # [sentence, 1, 1, source]
         weights = search_weights(model)
@@ -269,13 +268,13 @@ class FastDecoder:
         return self.projection(x)
 
 
-def _silenced(model: Transformer) -> dict[Kind, list[tuple[int, ...]]]:
+def _silenced(model: Transformer) -> dict[kinds.Kind, list[tuple[int, ...]]]:
     """List the heads that the hooks of this context silence, of each layer."""
     hooks = model.silenced() or {}
-    by_kind: dict[Kind, list[tuple[int, ...]]] = {}
-    for kind in KINDS:
+    by_kind: dict[kinds.Kind, list[tuple[int, ...]]] = {}
+    for kind in kinds.KINDS:
         stack = model.config.stack(kind)
-        names = [f"{attention_name(kind, layer)}.hook_z" for layer in range(stack.N)]
+        names = [f"{kinds.attention_name(kind, layer)}.hook_z" for layer in range(stack.N)]
         for name in names:
             for hook in hooks.get(name, ()):
                 hook.require_heads(stack.h, name)
@@ -371,7 +370,7 @@ def attend(
     if patterns is None:
         z = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
     else:
-        seen = causal_mask(q.size(2), k.size(2), q.device) if is_causal else mask
+        seen = masks.causal_mask(q.size(2), k.size(2), q.device) if is_causal else mask
         scores = attention_scores(q, k, seen)
         pattern = scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32))
         patterns.append(pattern)

@@ -7,10 +7,9 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
-from transformer.config import BOS, EOS, PAD, UNK
-from transformer.errors import NotFiniteError
+from transformer import config, errors
 
-NEVER_WRITTEN = (PAD, UNK, BOS)
+NEVER_WRITTEN = (config.PAD, config.UNK, config.BOS)
 BEAM_SIZE, ALPHA, MAX_EXTRA = 4, 0.6, 50
 """The paper's beam size, length penalty, and output length beyond the source's (§6.1)."""
 
@@ -31,7 +30,7 @@ class Hypothesis:
     @property
     def complete(self) -> bool:
         """True if the hypothesis ends with `</s>`."""
-        return bool(self.tokens) and self.tokens[-1] == EOS
+        return bool(self.tokens) and self.tokens[-1] == config.EOS
 
 
 def length_penalty(length: int, alpha: float = ALPHA) -> float:
@@ -69,7 +68,7 @@ def rank(log_p: Tensor, totals: Tensor, count: int) -> list[list[Continuation]]:
     best = values.tolist()
     # NaN comes first; after such a prefix a refused piece, of log P = -∞, would be NaN once more
     if any(math.isnan(total) for sentence in best for total in sentence[:1]):
-        raise NotFiniteError.for_model()
+        raise errors.NotFiniteError.for_model()
     return [
         [
             (*divmod(index, log_p.size(-1)), log_prob, total)

@@ -7,7 +7,7 @@ from itertools import takewhile
 import torch
 from torch import Tensor
 
-from transformer.config import EOS
+from transformer import config, errors
 from transformer.decoding.constraints import EMPTY, Bans, PrefixState
 from transformer.decoding.hypothesis import (
     Continuation,
@@ -19,7 +19,6 @@ from transformer.decoding.hypothesis import (
     best_score,
     length_penalty,
 )  # fmt: skip
-from transformer.errors import InputError, NotFiniteError
 
 
 @dataclass(slots=True)
@@ -113,7 +112,7 @@ class SentenceSearch:
         parents = {prefix.row: prefix for prefix in self.live}
         self.live = []
         for rank, (row, piece, log_prob, total) in enumerate(candidates):
-            ends = piece == EOS
+            ends = piece == config.EOS
             if rank < self.K if ends else len(self.live) < self.K:
                 prefix = self._grow(parents[row], piece, log_prob, total)
                 if not ends:
@@ -125,8 +124,8 @@ class SentenceSearch:
                 self._record(parents[row], piece, log_prob, total, "beam")
         if not self.live and not self.finished:
             if self.bans is None:
-                raise NotFiniteError.for_model()
-            raise InputError("Every continuation is forbidden: forbid fewer words.")
+                raise errors.NotFiniteError.for_model()
+            raise errors.InputError("Every continuation is forbidden: forbid fewer words.")
         if self._is_full:
             ranked = self._ranked()
             for _, leaf in ranked[self.K :]:
@@ -214,7 +213,7 @@ class SentenceSearch:
 
     def _is_forbidden(self, prefix: Prefix) -> bool:
         """Return whether the text must not end here."""
-        return self.bans is not None and self.bans.refuses(prefix.written, EOS, 0)
+        return self.bans is not None and self.bans.refuses(prefix.written, config.EOS, 0)
 
     def _add(self, leaf: Prefix, state: State, reason: Reason) -> None:
         chain = leaf.chain()
@@ -226,7 +225,7 @@ class SentenceSearch:
 
     def _grow(self, parent: Prefix, piece: int, log_prob: float, total: float) -> Prefix:
         prefix = Prefix(parent, piece, log_prob, total)
-        if self.bans is not None and piece != EOS:
+        if self.bans is not None and piece != config.EOS:
             prefix.written = self.bans.after(parent.written, piece)
         prefix.node = self._record(parent, piece, log_prob, total, "beam")
         return prefix

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from transformer.config import EOS
-from transformer.errors import InputError
+from transformer import config, errors
 
 PLACEHOLDER = "\0"  # for a special piece, in the text that is split into words
 _JOINERS = "\u200c\u200d"  # shape the letters beside them
@@ -128,7 +127,7 @@ class ForbiddenWords:
             is_word = len(parts) == 1 or (has_unspaced(word) and all(map(has_letter, parts)))
             # a search for what no text has, such as NUL, takes a hundred times as long
             if not word or not is_word or not word.isprintable() or len(word.split()) > 1:
-                raise InputError(
+                raise errors.InputError(
                     f"“{typed}” cannot be forbidden: give one word at a time, without spaces and "
                     f"without punctuation beside it."
                 )
@@ -177,7 +176,7 @@ class ForbiddenWords:
         """Return whether this piece, maybe the last, completes the open word to a forbidden one."""
         if not self.words:
             return False
-        if piece == EOS:
+        if piece == config.EOS:
             text, last = open_word, True
         else:
             text = open_word + self.texts[piece]

@@ -5,16 +5,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.config import BOS
-from transformer.decoding.fast_step import FastDecoder
-from transformer.errors import InputError
+from transformer import config, errors
+from transformer.decoding import fast_step
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
-from transformer.text import special_tokens
+from transformer.text import special_tokens, tokenizer
 from transformer.text.languages import OURS, Languages
 from transformer.text.special_tokens import SpecialTokens, looks_special
-from transformer.text.tokenizer import Piece
-from transformer.traces.fields import TraceFields
+from transformer.traces import fields
 
 
 @torch.inference_mode()
@@ -22,11 +20,11 @@ def capture(
     model: Transformer,
     source: str,
     target: str,
-    source_pieces: list[Piece],
-    target_pieces: list[Piece],
+    source_pieces: list[tokenizer.Piece],
+    target_pieces: list[tokenizer.Piece],
     *,
     languages: Languages = OURS,
-) -> TraceFields:
+) -> fields.TraceFields:
     """Run the model once over a sentence pair and keep the weights of every head.
 
     What a decoder position looks at depends on earlier positions alone, so one pass over the
@@ -35,10 +33,10 @@ def capture(
     The source ends with `</s>`; the target is what the decoder is to write.
     """
     if not source_pieces or not target_pieces:
-        raise InputError("There is nothing to trace: give a sentence and its translation.")
+        raise errors.InputError("There is nothing to trace: give a sentence and its translation.")
     model.require_no_dropout()
     written = [piece.id for piece in target_pieces]
-    read = [BOS, *written[:-1]]
+    read = [config.BOS, *written[:-1]]
     logits, patterns = _pass(
         model,
         torch.tensor([[piece.id for piece in source_pieces]], device=model.device),
@@ -48,7 +46,7 @@ def capture(
     arrays: dict[Any, Any] = {
         kind: torch.cat(layers).float().cpu().numpy() for kind, layers in patterns.items()
     }
-    return TraceFields(
+    return fields.TraceFields(
         source=source,
         target=target,
         source_pieces=tuple(source_pieces),
@@ -72,9 +70,9 @@ def _pass(
     model: Transformer, source: Tensor, read: Tensor
 ) -> tuple[Tensor, dict[Kind, list[Tensor]]]:
     """Compute logits, `[1, target, vocab]`, and each layer's weights, `[1, head, query, key]`."""
-    if FastDecoder.serves(model):
+    if fast_step.FastDecoder.serves(model):
         patterns: dict[Kind, list[Tensor]] = {kind: [] for kind in KINDS}
-        return FastDecoder(model, source, 1, patterns).start(read), patterns
+        return fast_step.FastDecoder(model, source, 1, patterns).start(read), patterns
     logits, cache = model.run_with_cache(
         source, read, names=lambda name: name.endswith("hook_pattern")
     )

@@ -12,9 +12,8 @@ from transformer.kinds import KIND_TITLES, KINDS, Kind
 from transformer.text.languages import Languages
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import Piece
-from transformer.traces import external_tokens
+from transformer.traces import external_tokens, notes
 from transformer.traces.fields import MAX_BYTES, MAX_HEADS, MAX_LAYERS, TraceFields, Weights
-from transformer.traces.notes import TOLERANCE, notes_on
 from transformer.traces.vocabulary import Vocabulary
 
 Given: TypeAlias = Mapping[Kind, Any]
@@ -104,7 +103,7 @@ def fields_of_arrays(
         special=known,
         causal=causal,
         second_start=_checked_start(options.second_start, layers, len(sources)),
-        notes=notes_on(layers),
+        notes=notes.notes_on(layers),
     )
 
 
@@ -232,7 +231,7 @@ def _require_weights(layers: Mapping[Kind, Sequence[Weights]]) -> None:
             if layer.size and layer.min() < -_ROUNDING:
                 head, query, _ = np.unravel_index(layer.argmin(), layer.shape)
                 place = f"holds {layer.min():.3g}"
-            elif sums.size and sums.max() > 1 + TOLERANCE:
+            elif sums.size and sums.max() > 1 + notes.TOLERANCE:
                 head, query = np.unravel_index(sums.argmax(), sums.shape)
                 place = f"sums to {sums.max():.3g}"
             else:

@@ -13,12 +13,9 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from transformer.errors import CheckpointError, unreadable
-from transformer.files.atomic import write_file
-from transformer.files.reading import opened
-from transformer.kinds import KINDS, Kind
-from transformer.text.languages import Languages
-from transformer.text.special_tokens import SpecialTokens
+from transformer import errors, kinds
+from transformer.files import atomic, reading
+from transformer.text import languages, special_tokens
 from transformer.text.tokenizer import Piece
 from transformer.traces.fields import MAX_HEADS, MAX_LAYERS, TraceFields, Weights
 
@@ -52,22 +49,22 @@ def write(trace: TraceFields, path: str | Path) -> None:
         "second_start": trace.second_start,
         "notes": [*trace.notes],
     }
-    arrays: dict[str, Any] = {kind: trace.weights(kind) for kind in KINDS}
+    arrays: dict[str, Any] = {kind: trace.weights(kind) for kind in kinds.KINDS}
     packed = io.BytesIO()
     np.savez_compressed(
         packed, **arrays, log_probs=trace.log_probs, words=np.array(json.dumps(words))
     )
-    write_file(Path(path), packed.getvalue())
+    atomic.write_file(Path(path), packed.getvalue())
 
 
 def read(path: str | Path, *, max_bytes: int) -> TraceFields:
     """Read a trace from an NPZ file; see `AttentionTrace.load`."""
     path = Path(path)
     try:
-        arrays = read_arrays(path, (*KINDS, "log_probs", "words"), max_bytes=max_bytes)
+        arrays = read_arrays(path, (*kinds.KINDS, "log_probs", "words"), max_bytes=max_bytes)
         words = json.loads(str(arrays.pop("words")))
         (source, target, codes), read_pieces = words["languages"], words["read_pieces"]
-        counts = {kind: words["head_counts"].get(kind) for kind in KINDS}
+        counts = {kind: words["head_counts"].get(kind) for kind in kinds.KINDS}
         fields = TraceFields(
             source=words["source"],
             target=words["target"],
@@ -77,12 +74,12 @@ def read(path: str | Path, *, max_bytes: int) -> TraceFields:
             decoder_self=arrays["decoder_self"],
             cross=arrays["cross"],
             log_probs=arrays["log_probs"],
-            languages=Languages(source, target, tuple(codes)),
+            languages=languages.Languages(source, target, tuple(codes)),
             read_pieces=None if read_pieces is None else _pieces(read_pieces),
             head_counts={
                 kind: tuple(map(int, count)) for kind, count in counts.items() if count is not None
             },
-            special=SpecialTokens(*map(frozenset, words["special"])),
+            special=special_tokens.SpecialTokens(*map(frozenset, words["special"])),
             causal=words["causal"],
             second_start=words["second_start"],
             notes=tuple(words["notes"]),
@@ -90,11 +87,11 @@ def read(path: str | Path, *, max_bytes: int) -> TraceFields:
         _require_consistent(fields)
         return fields
     except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
+        raise errors.CheckpointError(errors.unreadable(error, path)) from error
     except TooLargeError as error:
-        raise CheckpointError(f"{path} cannot be read: {error}.") from error
+        raise errors.CheckpointError(f"{path} cannot be read: {error}.") from error
     except _FORMAT_ERRORS as error:
-        raise CheckpointError(f"{path} is not a trace that was saved here.") from error
+        raise errors.CheckpointError(f"{path} is not a trace that was saved here.") from error
 
 
 def _require_consistent(trace: TraceFields) -> None:
@@ -115,7 +112,7 @@ def _require_consistent(trace: TraceFields) -> None:
         "decoder_self": (target, target),
         "cross": (target, source),
     }
-    for kind in KINDS:
+    for kind in kinds.KINDS:
         weights = trace.weights(kind)
         if weights.ndim != 4 or weights.shape[2:] != shapes[kind]:
             raise ValueError(f"{kind} is of {weights.shape}, not of {shapes[kind]}")
@@ -132,7 +129,7 @@ def _require_consistent(trace: TraceFields) -> None:
     _require_numbers(trace.log_probs, "log_probs")
 
 
-def _require_heads(trace: TraceFields, kind: Kind) -> None:
+def _require_heads(trace: TraceFields, kind: kinds.Kind) -> None:
     weights = trace.weights(kind)
     if len(weights) > MAX_LAYERS or weights.shape[1] > MAX_HEADS:
         raise ValueError(f"{kind} has more layers or heads than a trace can")
@@ -179,7 +176,7 @@ def read_arrays(path: Path, names: Iterable[str], *, max_bytes: int) -> dict[str
         TooLargeError: if it unpacks to more than `max_bytes`.
         ValueError: if it is damaged or holds other arrays; or another error of NumPy or zipfile.
     """
-    with opened(path, max_bytes) as (file, _), zipfile.ZipFile(file) as archive:
+    with reading.opened(path, max_bytes) as (file, _), zipfile.ZipFile(file) as archive:
         members = {name: archive.getinfo(f"{name}.npy") for name in names}
         # zipfile unpacks no more of a member than its entry says
         size = sum(member.file_size for member in members.values())

@@ -5,16 +5,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from transformer import decoding, errors, masks, model
 from transformer.checkpoints import domain
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.checkpoints.domain import Domain
-from transformer.decoding import Hypothesis, beam_search
 from transformer.decoding.settings import SearchSettings
-from transformer.errors import NotFiniteError
-from transformer.masks import pad_sequences
-from transformer.model import Transformer
-from transformer.text.languages import Languages
-from transformer.text.reader import InputReader, unknown
+from transformer.text import languages, reader
 from transformer.text.tokenizer import Piece, Tokenizer
 
 LEAST_COPIED = 3
@@ -28,11 +24,11 @@ class LoadedModel:
     """
 
     def __init__(self, checkpoint: Checkpoint) -> None:
-        self.model: Transformer = checkpoint.model
+        self.model: model.Transformer = checkpoint.model
         self.tokenizer: Tokenizer = checkpoint.tokenizer  # of the source
         self.target_tokenizer: Tokenizer = checkpoint.target_tokenizer or checkpoint.tokenizer
-        self.languages: Languages = checkpoint.languages
-        self.reader = InputReader(
+        self.languages: languages.Languages = checkpoint.languages
+        self.reader = reader.InputReader(
             self.tokenizer,
             self.target_tokenizer,
             self.languages,
@@ -47,14 +43,14 @@ class LoadedModel:
         rows: Sequence[Sequence[int]],
         settings: SearchSettings,
         should_stop: Callable[[], bool] = lambda: False,
-    ) -> list[list[Hypothesis]]:
+    ) -> list[list[decoding.Hypothesis]]:
         """Search for translations of a batch of ids, best first, until `should_stop` says so."""
         if not rows:
             return []
         try:
-            return beam_search(
+            return decoding.beam_search(
                 self.model,
-                pad_sequences(rows).to(self.model.device),
+                masks.pad_sequences(rows).to(self.model.device),
                 beam_size=settings.beam_size,
                 alpha=settings.alpha,
                 max_length=settings.max_length,
@@ -62,7 +58,7 @@ class LoadedModel:
                 constraints=settings.constraints(self.reader),
                 should_stop=should_stop,
             )
-        except NotFiniteError as error:
+        except errors.NotFiniteError as error:
             raise self.not_finite() from error
 
     @property
@@ -92,7 +88,7 @@ class LoadedModel:
         self,
         text: str,
         pieces: Iterable[Piece],
-        best: Hypothesis | None = None,
+        best: decoding.Hypothesis | None = None,
         settings: SearchSettings | None = None,
         *,
         stopped_after: int | None = None,
@@ -105,7 +101,7 @@ class LoadedModel:
         """
         warnings = [self.languages.notice(text)]
         # whatever their direction, the quotes stay outside
-        if characters := unknown(pieces, "“\u2068{}\u2069”"):
+        if characters := reader.unknown(pieces, "“\u2068{}\u2069”"):
             warnings.append(
                 f"The vocabulary has no {characters}: the model reads <unk> there, as for every "
                 f"unknown character."
@@ -132,7 +128,7 @@ class LoadedModel:
             warnings.append(self.domain.notice(best, forced, steered.forbidden, edited))
         return tuple(warning for warning in warnings if warning)
 
-    def _notice_of_copied_words(self, text: str, best: Hypothesis) -> str | None:
+    def _notice_of_copied_words(self, text: str, best: decoding.Hypothesis) -> str | None:
         """Return a notice if a translation repeats half of the words, as of a wrong language.
 
         Words with a capital may be names, which stay as they are. Only for a model with a domain:
@@ -147,10 +143,10 @@ class LoadedModel:
             f"is the sentence {self.source_language}?"
         )
 
-    def not_finite(self) -> NotFiniteError:
+    def not_finite(self) -> errors.NotFiniteError:
         """Return the error for a model, or a hook in the current context, that computes NaN."""
         hooked = self.model.silenced() != {}
-        return NotFiniteError.for_model(f"The model of {self.folder}", hooked=hooked)
+        return errors.NotFiniteError.for_model(f"The model of {self.folder}", hooked=hooked)
 
 
 def _uncapitalised_words(text: str) -> set[str]:

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from transformer.config import BOS
-from transformer.decoding import NEVER_WRITTEN, Hypothesis, length_penalty
+from transformer import config, decoding, errors
 from transformer.decoding.settings import SearchSettings, require_whole
-from transformer.errors import InputError
 from transformer.model import Transformer
 from transformer.text.tokenizer import Piece, Tokenizer
 from transformer.translation.loaded_model import LoadedModel
@@ -71,14 +69,14 @@ def score(
     settings = SearchSettings(alpha=alpha)
     require_whole(alternatives, "number of alternatives")
     if alternatives < 0:
-        raise InputError(f"There cannot be {alternatives} alternatives: ask for 0 or more.")
+        raise errors.InputError(f"There cannot be {alternatives} alternatives: ask for 0 or more.")
     source, pieces = loaded.reader.text(text), loaded.reader.target(target)
     written = [piece.id for piece in pieces]
     log_p = forced_log_probs(loaded.model, [piece.id for piece in source], written)
     log_probs = log_p[range(len(written)), written].tolist()
     loaded.require_finite(log_probs)
-    value = sum(log_probs) / length_penalty(len(written), alpha)
-    given = Hypothesis(tuple(written), tuple(log_probs), value)
+    value = sum(log_probs) / decoding.length_penalty(len(written), alpha)
+    given = decoding.Hypothesis(tuple(written), tuple(log_probs), value)
     shown = target if isinstance(target, str) else loaded.target_tokenizer.decode(written)
     translation = Translation(
         source=text,
@@ -97,7 +95,7 @@ def score(
 def forced_log_probs(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
     """Compute log P of every piece at each place, `[target, vocab]`, in one teacher-forced pass."""
     model.require_no_dropout()
-    read = torch.tensor([[BOS, *target[:-1]]], device=model.device)
+    read = torch.tensor([[config.BOS, *target[:-1]]], device=model.device)
     logits = model(torch.tensor([source], device=model.device), read)[0]
     exact = torch.promote_types(logits.dtype, torch.float32)
     log_p: Tensor = logits.log_softmax(-1, dtype=exact)
@@ -114,9 +112,9 @@ def most_probable_others(
     fewer others. `log_p` is `[target, vocab]`, and `written`, `[target]`, token ids.
     """
     others = log_p.clone()
-    others[:, list(NEVER_WRITTEN)] = -torch.inf
+    others[:, list(decoding.NEVER_WRITTEN)] = -torch.inf
     others.scatter_(-1, torch.tensor(written, device=log_p.device)[:, None], -torch.inf)
-    best = others.topk(min(count, log_p.size(-1) - len(NEVER_WRITTEN) - 1))
+    best = others.topk(min(count, log_p.size(-1) - len(decoding.NEVER_WRITTEN) - 1))
     probabilities = best.values.exp().tolist()
     return [
         tuple(

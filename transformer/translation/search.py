@@ -5,13 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from typing import NamedTuple, TypeVar
 
-from transformer.decoding import BeamSearch
+from transformer import decoding, errors, masks
 from transformer.decoding.settings import SearchSettings
-from transformer.errors import NotFiniteError
-from transformer.masks import pad_sequences
 from transformer.text.tokenizer import Piece
-from transformer.translation.loaded_model import LoadedModel
-from transformer.translation.result import Candidate, Partial, Translation
+from transformer.translation import loaded_model, result
 
 T = TypeVar("T")
 
@@ -31,7 +28,7 @@ class TextSearch:
     """
 
     def __init__(
-        self, loaded: LoadedModel, sources: Sequence[Source], settings: SearchSettings
+        self, loaded: loaded_model.LoadedModel, sources: Sequence[Source], settings: SearchSettings
     ) -> None:
         self.loaded, self.sources, self.settings = loaded, sources, settings
         self._constraints = settings.constraints(loaded.reader)
@@ -41,9 +38,9 @@ class TextSearch:
         self._seconds: dict[int, float] = {}  # the same when the search of a text ended
         rows = [[piece.id for piece in source.pieces] for source in sources]
         self._beams = self._timed(
-            lambda: BeamSearch(
+            lambda: decoding.BeamSearch(
                 loaded.model,
-                pad_sequences(rows).to(loaded.model.device),
+                masks.pad_sequences(rows).to(loaded.model.device),
                 beam_size=settings.beam_size,
                 alpha=settings.alpha,
                 max_length=settings.max_length,
@@ -62,7 +59,7 @@ class TextSearch:
         """Extend each live prefix by one piece."""
         try:
             self._timed(self._beams.step)
-        except NotFiniteError as error:
+        except errors.NotFiniteError as error:
             raise self.loaded.not_finite() from error
         self._note_finished()
 
@@ -74,7 +71,7 @@ class TextSearch:
             self._stopped.add(place)
         self._note_finished()
 
-    def parts(self, should_stop: Callable[[], bool]) -> Iterator[Partial]:
+    def parts(self, should_stop: Callable[[], bool]) -> Iterator[result.Partial]:
         """Run the search for one text to its end; see `Translator.stream`."""
         while self.unfinished:
             self.step()
@@ -84,19 +81,19 @@ class TextSearch:
                 yield self.part(0)
         translation = self.translation(0)
         text = translation.text
-        yield Partial(text, translation.best.pieces, text, translation)
+        yield result.Partial(text, translation.best.pieces, text, translation)
 
-    def translation(self, place: int) -> Translation:
+    def translation(self, place: int) -> result.Translation:
         """Return the translation of a text whose search has ended."""
         text, pieces = self.sources[place]
         sentence = self._beams.sentences[place]
         hypotheses = sentence.hypotheses()
         tokenizer = self.loaded.target_tokenizer
-        return Translation(
+        return result.Translation(
             source=text,
             source_pieces=tuple(pieces),
             candidates=tuple(
-                Candidate.from_hypothesis(hypothesis, tokenizer) for hypothesis in hypotheses
+                result.Candidate.from_hypothesis(hypothesis, tokenizer) for hypothesis in hypotheses
             ),
             notices=self.loaded.warnings(
                 text,
@@ -112,14 +109,14 @@ class TextSearch:
             tree=sentence.tree() if self.settings.tree else None,
         )
 
-    def part(self, place: int) -> Partial:
+    def part(self, place: int) -> result.Partial:
         """Return what the unfinished search of a text has so far."""
         sentence, tokenizer = self._beams.sentences[place], self.loaded.target_tokenizer
         settled, likely = sentence.settled(), sentence.live[0].tokens()
         if likely[: len(settled)] != settled:  # a better translation is found already
             likely = settled
         text, tentative = tokenizer.decode(settled), tokenizer.decode(likely)
-        return Partial(text, tuple(tokenizer.pieces_of(settled)), tentative)
+        return result.Partial(text, tuple(tokenizer.pieces_of(settled)), tentative)
 
     def _note_finished(self) -> None:
         for place in self.unfinished:

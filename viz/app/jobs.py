@@ -14,13 +14,12 @@ from typing import Any, Generic, Literal, TypeVar
 import streamlit as st
 import torch
 
-from transformer.errors import HeadlightError
+from transformer import errors
 from viz.app.cache import cached_results, memory, search_queue
 from viz.app.cache.metrics import count_refusal, metrics
-from viz.app.chrome import explanations, problems
-from viz.app.chrome.fields import button
+from viz.app.chrome import explanations, fields, problems
 from viz.app.streamlit_internals import is_connected, session_name
-from viz.draw.formatting import counted
+from viz.draw import formatting
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "out of time"]
@@ -120,7 +119,7 @@ class Job(Generic[T]):
             self.end("done", result=work(self._report, self.should_stop))
         except JobEnded:
             pass
-        except HeadlightError as error:
+        except errors.HeadlightError as error:
             self.end("failed", error=problems.without_paths(error))
         except MemoryError:
             self.end("failed", error=OUT_OF_MEMORY)
@@ -246,14 +245,14 @@ def _bar(job: Job) -> None:
     done, total, now = job.progress
     share, spent = min(max(done / max(total, 1), 0.0), 1.0), job.seconds
     if ahead := job.queue.ahead(job):
-        times = f"waits for {counted(ahead, 'other')}"
+        times = f"waits for {formatting.counted(ahead, 'other')}"
     else:
         times = _clock(spent)
         if share and spent > SURE_AFTER:
             times += f", about {_clock(spent / share - spent)} left"
     text = " · ".join(filter(None, [job.title, now, times]))
     st.progress(share, explanations.as_markdown(text))
-    button("Cancel", f"cancel {job.name}", job.cancel)
+    fields.button("Cancel", f"cancel {job.name}", job.cancel)
 
 
 def _clock(seconds: float) -> str:

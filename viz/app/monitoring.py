@@ -14,12 +14,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from viz.app import jobs
-from viz.app.cache.memory import server_wide, shared_cache
+from viz.app import jobs, streamlit_internals
+from viz.app.cache import memory
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.cache.search_queue import network, search_queue
-from viz.app.models.menu import models_bytes
-from viz.app.streamlit_internals import uploaded_bytes
+from viz.app.models import menu
 
 if sys.platform != "win32":  # which has no such limit
     import resource
@@ -108,13 +107,13 @@ class CountedSessions:
                 _LOG.info("session %d ends after %.0f s", number, time.monotonic() - began)
 
 
-@server_wide
+@memory.server_wide
 def _registry() -> CollectorRegistry:
     """Return the registry of this server, with its gauges and the process."""
     counts = metrics()
     held = {
-        "results": lambda: shared_cache().size, "models": models_bytes,
-        "uploads": lambda: sum(uploaded_bytes().values()),
+        "results": lambda: memory.shared_cache().size, "models": menu.models_bytes,
+        "uploads": lambda: sum(streamlit_internals.uploaded_bytes().values()),
     }  # fmt: skip
     for name, size in held.items():
         counts.bytes.labels(name).set_function(size)

@@ -28,15 +28,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from transformer.errors import InputError
-from transformer.files.reading import MIB
-from viz.app import monitoring
+from transformer import errors
+from transformer.files import reading
+from viz.app import monitoring, streamlit_internals
+from viz.app.cache import search_queue
 from viz.app.cache.metrics import count_refusal, metrics
-from viz.app.cache.search_queue import network
 from viz.app.models import menu
 from viz.app.monitoring import TAB, most_descriptors, raise_limit
-from viz.app.streamlit_internals import index_html, serve_with, uploaded_bytes
-from viz.draw.labels import PAGE_TITLES
+from viz.draw import labels
 
 FRAMES_VARIABLE = "HEADLIGHT_FRAME_ANCESTORS"
 """Environment variable with the sites whose pages may show the app in a frame, beside its own."""
@@ -93,7 +92,7 @@ def frames_setting() -> str:
     sites = os.environ.get(FRAMES_VARIABLE, "").split()
     for site in sites:
         if not _SITE.fullmatch(site):
-            raise InputError(
+            raise errors.InputError(
                 f"{FRAMES_VARIABLE} has {site!r}: write sites as https://example.org or "
                 f"https://*.example.org, with spaces between them."
             )
@@ -113,7 +112,7 @@ def html() -> str:
     scripts = "".join(f"<script>\n{path.read_text('utf-8')}</script>\n" for path in SCRIPTS)
     # in the body, after the styles that Streamlit puts into the head: the later of two rules counts
     styles = f"<style>\n{style_sheet()}</style>\n"
-    return index_html(f"<title>Headlight</title>\n{scripts}", styles)
+    return streamlit_internals.index_html(f"<title>Headlight</title>\n{scripts}", styles)
 
 
 def style_sheet() -> str:
@@ -133,7 +132,7 @@ def routes() -> list[Route]:
         return RedirectResponse(f"{prefix}?{request.scope['query_string'].decode()}")
 
     prefix = _prefix()
-    first, *others = PAGE_TITLES
+    first, *others = labels.PAGE_TITLES
     return [
         Route(prefix + first, to_first),
         *(Route(prefix + path, page) for path in ("", *others)),
@@ -177,7 +176,7 @@ READING = ("GET", "HEAD", "OPTIONS")
 UPLOADING = ("PUT", "DELETE")
 """Methods that are answered where Streamlit takes the files of a session."""
 
-MAX_UPLOAD_BYTES = 128 * MIB
+MAX_UPLOAD_BYTES = 128 * reading.MIB
 """Bytes of a request with a file; by `server.maxUploadSize` the browser says it before it sends."""
 
 ALL_UPLOADS = 4 * MAX_UPLOAD_BYTES
@@ -186,7 +185,7 @@ ALL_UPLOADS = 4 * MAX_UPLOAD_BYTES
 UPLOADS_OF_CLIENT = ALL_UPLOADS // 2  # bytes of those of one client, in all of its tabs
 
 REFUSAL = "Headlight takes no files here: it only answers requests that read.\n"
-TOO_LARGE = f"The file is larger than {MAX_UPLOAD_BYTES // MIB} MiB: send a smaller one.\n"
+TOO_LARGE = f"The file is larger than {MAX_UPLOAD_BYTES // reading.MIB} MiB: send a smaller one.\n"
 FULL = "The server holds as many files as it can: try again in a few minutes.\n"
 FULL_OF_YOURS = "The server holds as many of your files as it can: wait until they are read.\n"
 
@@ -215,7 +214,7 @@ class BoundedUploads:
         if scope["method"] not in UPLOADING or upload is None:
             await _refuse(405, REFUSAL)(scope, receive, send)
             return
-        client = network((scope.get("client") or [None])[0])
+        client = search_queue.network((scope.get("client") or [None])[0])
         length = Headers(scope=scope).get("content-length", "0")
         is_possible = length.isdecimal() and len(length) <= len(str(MAX_UPLOAD_BYTES))
         refusal = self._refusal(client, int(length) if is_possible else MAX_UPLOAD_BYTES + 1)
@@ -253,7 +252,7 @@ class BoundedUploads:
         """Return the refusal of a body of this size; None if it is allowed."""
         if size > MAX_UPLOAD_BYTES:
             return _refuse(413, TOO_LARGE)
-        held = uploaded_bytes()
+        held = streamlit_internals.uploaded_bytes()
         self._client_of = {name: by for name, by in self._client_of.items() if name in held}
         own = sum(held[name] for name, by in self._client_of.items() if by == client)
         if own + max(size, self._arriving[client]) > UPLOADS_OF_CLIENT:
@@ -293,7 +292,7 @@ _LOG = logging.getLogger(__name__)
 def bound_connections() -> None:
     """Bound the connections of the server that starts next, which gets descriptors for them."""
     raise_limit()
-    serve_with(http=BoundedConnection)
+    streamlit_internals.serve_with(http=BoundedConnection)
 
 
 class BoundedConnection(H11Protocol):

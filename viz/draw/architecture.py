@@ -7,12 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.kinds import Kind
+from transformer import kinds
 from transformer.trace import AttentionTrace
-from viz.draw.labels import display_tokens
-from viz.draw.palette import COLOR, difference_levels, largest_colour, theme_tables
-from viz.draw.player import WINDOW, SearchStep, drawn_options
-from viz.draw.wire import block_means, block_size, encode_picture, to_bytes
+from viz.draw import labels, palette, player, wire
 
 MAX_ROWS, MAX_COLUMNS = 64, 512
 """Values along the sides of a strip; no box gives it more pixels."""
@@ -29,7 +26,7 @@ class DrawnBox:
     # `[row, column]` of any size, or `[head, query, key]` from 0 to 1 where there is a kind; None
     # where nothing is drawn
     values: NDArray[np.float32] | None = None
-    kind: Kind | None = None
+    kind: kinds.Kind | None = None
     # what it does: once in the encoder, for each written subword in the decoder; () for no player
     sentences: tuple[str, ...] = ()
     paper: str = ""  # sections
@@ -39,15 +36,15 @@ class Playing(NamedTuple):
     """Texts of the player of Figure 1 beside the sentences of its boxes."""
 
     trace: AttentionTrace
-    steps: Sequence[SearchStep]  # with the most probable next subwords
+    steps: Sequence[player.SearchStep]  # with the most probable next subwords
     last: str  # sentence when all is written
     starts: bool  # by itself, when the page opens
 
     def meta(self) -> dict[str, Any]:
         return {
-            "source": display_tokens(self.trace.source_tokens),
-            "read": display_tokens(self.trace.decoder_tokens),
-            "steps": drawn_options(self.steps[:WINDOW]),
+            "source": labels.display_tokens(self.trace.source_tokens),
+            "read": labels.display_tokens(self.trace.decoder_tokens),
+            "steps": player.drawn_options(self.steps[: player.WINDOW]),
             "last": self.last,
             "starts": self.starts,
         }
@@ -68,7 +65,7 @@ def encode_architecture(
     A keyboard reaches the boxes in their order; `opens` is the key of what shows a picked box,
     which is scrolled into view. `layer`, from 0, is drawn of so many `layers`, by stack.
     """
-    palettes: dict[str, Any] = {kind: theme_tables(kind) for kind in COLOR}
+    palettes: dict[str, Any] = {kind: palette.theme_tables(kind) for kind in palette.COLOR}
     names = ("name", "title", "shape", "label", "kind", "sentences", "paper")
     message = {
         "opens": opens,
@@ -76,17 +73,17 @@ def encode_architecture(
         "layers": dict(layers),
         "layer": dict(layer),
         "selected": selected,
-        "memoryColor": COLOR["cross"],
+        "memoryColor": palette.COLOR["cross"],
         "boxes": [
             {name: getattr(box, name) for name in names}
-            | {"color": COLOR[box.kind] if box.kind else None, "values": levels}
+            | {"color": palette.COLOR[box.kind] if box.kind else None, "values": levels}
             | dict(zip(("maps", "rows", "columns"), levels.shape, strict=True))
             for box in boxes
             for levels in [_levels(box)]
         ],
-        "palettes": palettes | {"difference": theme_tables(None)},
+        "palettes": palettes | {"difference": palette.theme_tables(None)},
     }
-    return encode_picture("architecture", caption, message)
+    return wire.encode_picture("architecture", caption, message)
 
 
 def _levels(box: DrawnBox) -> NDArray[np.uint8]:
@@ -97,10 +94,10 @@ def _levels(box: DrawnBox) -> NDArray[np.uint8]:
     if not np.isfinite(values).all():
         raise ValueError(f"some values of {box.name} are not numbers")
     rows, columns = values.shape[-2:]
-    sizes = block_size(rows, MAX_ROWS), block_size(columns, MAX_COLUMNS)
+    sizes = wire.block_size(rows, MAX_ROWS), wire.block_size(columns, MAX_COLUMNS)
     if box.kind:
-        return to_bytes(block_means(values, sizes))
-    return difference_levels(block_means(values[None], sizes))
+        return wire.to_bytes(wire.block_means(values, sizes))
+    return palette.difference_levels(wire.block_means(values[None], sizes))
 
 
 def encode_strip(
@@ -120,11 +117,11 @@ def encode_strip(
         raise ValueError("some values are not numbers")
     message = {
         "title": title,
-        "rows": display_tokens(rows),
+        "rows": labels.display_tokens(rows),
         "columns": values.shape[1],
-        "columnNames": None if columns is None else display_tokens(columns),
-        "end": largest_colour(values),
-        "palette": theme_tables(None),
+        "columnNames": None if columns is None else labels.display_tokens(columns),
+        "end": palette.largest_colour(values),
+        "palette": palette.theme_tables(None),
         "values": values.astype(np.float32),
     }
-    return encode_picture("tensor_strip", caption, message)
+    return wire.encode_picture("tensor_strip", caption, message)

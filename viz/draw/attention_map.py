@@ -6,12 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.kinds import ROWS, Kind, Row
+from transformer import kinds, trace
 from transformer.text.languages import Languages
-from transformer.trace import Labels
+from viz.draw import palette, wire
 from viz.draw.labels import axis_titles, decoder_rows, display_tokens
-from viz.draw.palette import ENDS, head_colors, theme_tables
-from viz.draw.wire import check, encode_picture, is_index
 
 Scale = Literal["linear", "square root", "by row"]
 """How colours follow weights; the numbers are the true ones on each."""
@@ -25,8 +23,8 @@ FAINTEST = 0.01  # a thinner ribbon could not be seen, and there are thousands o
 
 def encode_map(
     weights: NDArray[np.float32],
-    labels: Labels,
-    kind: Kind,
+    labels: trace.Labels,
+    kind: kinds.Kind,
     *,
     title: str,
     languages: Languages,
@@ -56,7 +54,7 @@ def encode_map(
     `beside_difference`, bars have the room of a difference, so that adjacent maps align. With
     `paints`, pressed squares are sent to the page. A saved picture is named after its title.
     """
-    check(weights, labels, dimensions=2)
+    wire.check(weights, labels, dimensions=2)
     message = {
         **_axes(labels, kind, languages, alone, by_read, reads, writes),
         **map_words(labels, kind, languages, reads, writes),
@@ -72,16 +70,16 @@ def encode_map(
         "paints": paints,
         "pinned": pinned,
         "unused": unused,
-        "palette": theme_tables(None if signed else kind),
+        "palette": palette.theme_tables(None if signed else kind),
         "weights": weights.astype(np.float32),
     }
-    return encode_picture("attention_map", caption, message)
+    return wire.encode_picture("attention_map", caption, message)
 
 
 def encode_ribbons(
     heads: Sequence[tuple[str, NDArray[np.float32]]],
-    labels: Labels,
-    kind: Kind,
+    labels: trace.Labels,
+    kind: kinds.Kind,
     *,
     languages: Languages,
     alone: bool = False,
@@ -99,23 +97,23 @@ def encode_ribbons(
     in the browser. Weights of less than 0.01, or than `threshold`, get no ribbon.
     """
     for _, weights in heads:
-        check(weights, labels, dimensions=2)
+        wire.check(weights, labels, dimensions=2)
     drawn_from = max(threshold, FAINTEST)
     message = {
         **_axes(labels, kind, languages, alone, by_read, reads, writes),
         "heads": [name for name, _ in heads],
-        "colors": {theme: head_colors(kind, theme) for theme in ENDS},
+        "colors": {theme: palette.head_colors(kind, theme) for theme in palette.ENDS},
         "note": RIBBONS_NOTE.format(from_weight=drawn_from),
         "from": drawn_from,
         "amount": amount,
         "weights": np.stack([weights for _, weights in heads]).astype(np.float32),
     }
-    return encode_picture("ribbons", caption, message)
+    return wire.encode_picture("ribbons", caption, message)
 
 
 def _axes(
-    labels: Labels,
-    kind: Kind,
+    labels: trace.Labels,
+    kind: kinds.Kind,
     languages: Languages,
     alone: bool,
     by_read: bool,
@@ -123,7 +121,7 @@ def _axes(
     writes: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Return titles and tokens of both axes, and the names of a decoder's rows, where known."""
-    row: Row | None = None
+    row: kinds.Row | None = None
     if by_read or writes is not None:
         row = "reads"
     elif reads is not None:
@@ -135,7 +133,7 @@ def _axes(
     return {"kind": kind, **titles._asdict(), "queries": queries, "keys": keys, "rowNames": names}
 
 
-def pin_of(value: object, labels: Labels) -> int | None:
+def pin_of(value: object, labels: trace.Labels) -> int | None:
     """Return the row that a message pins, -1 to unpin.
 
     A malformed message, or one of a map with other labels, gives None.
@@ -143,17 +141,17 @@ def pin_of(value: object, labels: Labels) -> int | None:
     if not isinstance(value, Mapping) or not _is_of(value, labels):
         return None
     row = value.get("pinned")
-    return row if row == -1 or is_index(row, len(labels.queries)) else None
+    return row if row == -1 or wire.is_index(row, len(labels.queries)) else None
 
 
-def _is_of(value: Mapping[str, object], labels: Labels) -> bool:
+def _is_of(value: Mapping[str, object], labels: trace.Labels) -> bool:
     """Return whether a message is of a map with these labels."""
     queries, keys = map(display_tokens, labels)
     return value.get("queries") == queries and value.get("keys") == keys
 
 
 def _read_and_written(
-    labels: Labels, reads: Sequence[str] | None, writes: Sequence[str] | None
+    labels: trace.Labels, reads: Sequence[str] | None, writes: Sequence[str] | None
 ) -> tuple[Sequence[str], Sequence[str]] | None:
     """Return what the decoder reads and writes at each row; None where one of them is not known."""
     if reads is None and writes is None:
@@ -162,8 +160,8 @@ def _read_and_written(
 
 
 def map_words(
-    labels: Labels,
-    kind: Kind,
+    labels: trace.Labels,
+    kind: kinds.Kind,
     languages: Languages,
     reads: Sequence[str] | None,
     writes: Sequence[str] | None,
@@ -172,13 +170,13 @@ def map_words(
     queries, keys = map(display_tokens, labels)
     words: dict[str, Any] = {"queries": queries, "keys": keys, "both": None}
     if (sides := _read_and_written(labels, reads, writes)) is not None:
-        titles = [axis_titles(kind, languages, row=row).rows for row in ROWS]
-        sides_by_row = dict(zip(ROWS, map(display_tokens, sides), strict=True))
+        titles = [axis_titles(kind, languages, row=row).rows for row in kinds.ROWS]
+        sides_by_row = dict(zip(kinds.ROWS, map(display_tokens, sides), strict=True))
         words["both"] = {"titles": titles, **sides_by_row}
     return words
 
 
-def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:
+def squares_of(value: object, title: str, labels: trace.Labels) -> list[tuple[int, int]]:
     """Return row and column of the squares of the one row that a message names.
 
     A malformed message names none, nor do squares of a map with another title or other labels: the
@@ -192,7 +190,7 @@ def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int
     for square in squares:
         if not isinstance(square, list | tuple) or len(square) != 2:
             return []
-        if not all(map(is_index, square, sizes)):
+        if not all(map(wire.is_index, square, sizes)):
             return []
     one_row = len({row for row, _ in squares}) == 1
     return [(row, key) for row, key in squares] if one_row else []

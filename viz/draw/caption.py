@@ -6,11 +6,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from transformer.analysis.lenses import HAS_HEADS, NAMES, AnyLens
-from transformer.files.installed import BUNDLED_BY_NAME
+from transformer.files import installed
 from transformer.kinds import KIND_TITLES, Kind
 from transformer.translator import Translator
-from viz.draw.attention_map import NOTE
-from viz.draw.labels import quoted
+from viz.draw import attention_map, labels
 
 ALL_HEADS = "all heads"
 """In the place of a head, under a lens that does not tell them apart."""
@@ -83,7 +82,7 @@ def row_note(lens: AnyLens, kind: Kind, *, special: bool = True, sinks: bool = T
     Without `sinks`, it is scaled.
     """
     if lens == "weights" and sinks:
-        return NOTE if special else f"In each row, {_DROPPED} the sum."
+        return attention_map.NOTE if special else f"In each row, {_DROPPED} the sum."
     shares = "weights" if lens == "weights" else _SHARES[lens]
     note = f"Each square is its share of its row's {shares}"
     if lens in ("alti", "norm_residual") and kind == "cross":
@@ -121,7 +120,7 @@ class Origin:
     @property
     def pair(self) -> str:
         """The sentence and its translation."""
-        return f"{quoted(self.source)} → {quoted(self.target)}"
+        return f"{labels.quoted(self.source)} → {labels.quoted(self.target)}"
 
     @property
     def made_by(self) -> str:
@@ -138,7 +137,7 @@ class Origin:
 def model_name(translator: Translator) -> str:
     """Return the name of a checkpoint on screen: of a bundled one, else the end of its folder."""
     folder = translator.folder.resolve()
-    names = (name for name, path in BUNDLED_BY_NAME.items() if path.resolve() == folder)
+    names = (name for name, path in installed.BUNDLED_BY_NAME.items() if path.resolve() == folder)
     return next(names, folder.name)
 
 

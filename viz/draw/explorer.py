@@ -17,16 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from transformer import errors
 from transformer.analysis.axes import apart_note
 from transformer.analysis.heads.head import Head
-from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.trace import AttentionTrace, Labels
-from viz.draw.attention_map import FAINTEST, MAX_HEADS
-from viz.draw.caption import ALL_HEADS, Origin, tells_heads
+from viz.draw import attention_map, caption, wire
 from viz.draw.head_grid import LARGEST, encode_grid
 from viz.draw.heads_view import ExplorerOptions, HeadsView
-from viz.draw.wire import encode
 
 INSIDE_BYTES = 2**21
 """Bytes of float32 weights up to which a page unpacks all of them at once, without delay."""
@@ -54,7 +52,7 @@ class EncodedPage:
 
 
 def encode_page(
-    trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None = None
+    trace: AttentionTrace, options: ExplorerOptions, origin: caption.Origin | None = None
 ) -> EncodedPage:
     """Encode the message of the explorer, gzip in base64: no character of it can close a tag.
 
@@ -114,17 +112,17 @@ def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Pac
             compared.append(difference)
     ribbon_note = None
     if not packing.exact:
-        least = max(options.threshold, FAINTEST)
+        least = max(options.threshold, attention_map.FAINTEST)
         ribbon_note = f"Weights under {least:g} are not drawn; numbers are steps of {packing.step}."
-    separate = tells_heads(options.lens)
+    separate = caption.tells_heads(options.lens)
     message = {
         "component": "explorer",
         "selected": [view.kind, options.layer, options.head if separate else None],
         "title": view.opened.title,
         "mean": view.opened.weights.astype(np.float32) if -1 in view.selected else None,
         "over": options.over,
-        "mostHeads": MAX_HEADS,
-        "together": None if separate else ALL_HEADS,
+        "mostHeads": attention_map.MAX_HEADS,
+        "together": None if separate else caption.ALL_HEADS,
         "grid": view.grid(),
         "kinds": kinds,
         "packing": {"dtype": packing.dtype, "unit": packing.unit},
@@ -132,7 +130,7 @@ def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Pac
         "compared": compared,
         "pairs": _pairs(view),
     }
-    packed = gzip.compress(encode(message), _LEVEL, mtime=0)
+    packed = gzip.compress(wire.encode(message), _LEVEL, mtime=0)
     return base64.b64encode(packed).decode()
 
 
@@ -214,7 +212,7 @@ def packing_of(weights: Iterable[npt.NDArray[np.float32]]) -> Packing:
     if 4 * count <= EXACT_BYTES:
         return Packing()
     if 2 * count > MAX_BYTES:
-        raise InputError(
+        raise errors.InputError(
             f"The page would hold {count:,} weights, and the most is {MAX_BYTES // 2:,}: show "
             f"fewer layers, such as layers=(0, 1) of explore() or ExplorerOptions(), or a shorter "
             f"text."

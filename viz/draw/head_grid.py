@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer import trace
+from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import MEASURES
 from transformer.kinds import Kind
-from transformer.trace import Labels
-from viz.draw.formatting import format_number
+from viz.draw import formatting, palette, wire
 from viz.draw.labels import SCREEN_NAMES, display_tokens
-from viz.draw.palette import COLOR, theme_tables
-from viz.draw.wire import check, encode, encode_picture, is_index, to_bytes
 
 LAYER_ORDER = "layer"
-SORTS = (LAYER_ORDER, *MEASURES)
+SORTS = (LAYER_ORDER, *measures.MEASURES)
 """Orders of the heads."""
 
 LARGEST = 128
@@ -31,7 +29,7 @@ class GridPart:
 
     kind: Kind
     weights: NDArray[np.float32]  # `[layer, head, query, key]`, 0 to 1
-    labels: Labels
+    labels: trace.Labels
     # `[layer][head]`, what a head does in a word, such as `one-to-one`; "" for nothing
     roles: Sequence[Sequence[str]] = ()
     # `[layer, head]`, the measure by which the maps are sorted; shown at each of them
@@ -88,7 +86,7 @@ def encode_grid(
         "step": step,
         "parts": [_pack(part, step, largest) for part in parts],
     }
-    return encode_picture("head_grid", caption, message)
+    return wire.encode_picture("head_grid", caption, message)
 
 
 def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> list[Head] | None:
@@ -119,12 +117,12 @@ def encode_selection(key: str, head: Head) -> bytes:
 
     It is separate from the grid: unchanged data is not sent again, and a grid has megabytes.
     """
-    return encode({"component": "selection", "key": key, "head": list(head)})
+    return wire.encode({"component": "selection", "key": key, "head": list(head)})
 
 
 def _pack(part: GridPart, step: int | None, largest: int) -> dict[str, Any]:
     """Return a part of the message, with its levels as `[layer, head, row, column]` of blocks."""
-    check(part.weights, part.labels, dimensions=4)
+    wire.check(part.weights, part.labels, dimensions=4)
     layers, heads, queries, keys = part.weights.shape
     roles = part.roles or [[""] * heads] * layers
     values = np.full((layers, heads), np.nan) if part.values is None else np.asarray(part.values)
@@ -134,14 +132,14 @@ def _pack(part: GridPart, step: int | None, largest: int) -> dict[str, Any]:
         weights = weights[:, :, : step + 1]  # before the blocks: one may reach past the step
     block = math.ceil(queries / largest), math.ceil(keys / largest)
     rows, columns = math.ceil(queries / block[0]), math.ceil(keys / block[1])
-    drawn = to_bytes(_largest(weights, block))
+    drawn = wire.to_bytes(_largest(weights, block))
     levels = np.zeros((layers, heads, rows, columns), dtype=np.uint8)
     levels[:, :, : drawn.shape[2]] = drawn
     return {
         "kind": part.kind,
         "name": SCREEN_NAMES[part.kind],
         "causal": part.kind == "decoder_self" and part.causal,
-        "color": COLOR[part.kind],
+        "color": palette.COLOR[part.kind],
         "layers": layers,
         "heads": heads,
         "counts": counts,
@@ -156,7 +154,7 @@ def _pack(part: GridPart, step: int | None, largest: int) -> dict[str, Any]:
         "roles": [list(row) for row in roles],
         "values": [[_figure(value) for value in row] for row in values.tolist()],
         "strongest": _strongest(weights),
-        "palette": theme_tables(part.kind),
+        "palette": palette.theme_tables(part.kind),
         "weights": levels,
     }
 
@@ -190,7 +188,7 @@ def _figure(value: float) -> str:
     """Format a measure with three figures; "" if it is missing."""
     if not math.isfinite(value):
         return ""
-    return format_number(value, 2 if abs(value) < 10 else 1)
+    return formatting.format_number(value, 2 if abs(value) < 10 else 1)
 
 
 def click_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> tuple[Head, int] | None:
@@ -202,7 +200,7 @@ def click_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> tuple[Hea
     if isinstance(value, list) and len(value) == 4:
         *value, number = value
     head = head_of(value, shapes)
-    return (head, number) if head and is_index(number, 2**53) else None
+    return (head, number) if head and wire.is_index(number, 2**53) else None
 
 
 def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:
@@ -210,4 +208,4 @@ def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | Non
     if not isinstance(value, (list, tuple)) or len(value) != 3 or value[0] not in [*shapes]:
         return None
     kind, *place = value
-    return Head(*value) if all(map(is_index, place, shapes[kind])) else None
+    return Head(*value) if all(map(wire.is_index, place, shapes[kind])) else None

@@ -8,21 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import in_shares, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, ROWS, Kind, Row
 from transformer.trace import AttentionTrace
-from transformer.traces.fields import Weights
-from transformer.traces.notes import TOLERANCE
-from viz.draw import caption, open_head
-from viz.draw.attention_map import MAX_HEADS, Scale, encode_map, encode_ribbons, map_words
+from transformer.traces import fields, notes
+from viz.draw import attention_map, caption, open_head, wire
 from viz.draw.formatting import counted
 from viz.draw.head_grid import LAYER_ORDER, SORTS, GridPart, encode_grid, head_order
 from viz.draw.labels import role_name
-from viz.draw.wire import is_index
 
 Remember = Callable[[Hashable, Callable[[], Any]], Any]
 """Function that returns the result of its second argument, kept under the name before it."""
@@ -46,7 +43,7 @@ class ExplorerOptions:
     kinds: tuple[Kind, ...] | None = None  # shown in the grid; None for all that are there
     layers: tuple[int, ...] | None = None  # shown in the grid; None for all
     sort: str = LAYER_ORDER  # one of `SORTS`, the order of the heads in the grid
-    scale: Scale = "linear"
+    scale: attention_map.Scale = "linear"
     threshold: float = 0.0  # weights below it are not drawn
     # layer and head of those whose ribbons lie over the open one's, of the same kind
     over: tuple[tuple[int, int], ...] = ()
@@ -93,7 +90,7 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
     numbers = [n for n in range(most) if any(n < len(counts) and counts[n] for counts in every)]
     layers = tuple(numbers) if options.layers is None else options.layers
     for layer in layers:
-        if not is_index(layer, most) or layer not in numbers:
+        if not wire.is_index(layer, most) or layer not in numbers:
             has = most if len(numbers) == most else ", ".join(str(n + 1) for n in numbers)
             raise InputError(f"There is no layer {_counted(layer)}: the trace has {has}.")
     if options.sort not in SORTS:
@@ -115,10 +112,10 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
             f"The lens {caption.LENS_NAMES[options.lens]} sees all heads of a layer together: "
             f"there is no head {_counted(options.head)} in it, so name a layer alone."
         )
-    if len(options.over) >= MAX_HEADS:
+    if len(options.over) >= attention_map.MAX_HEADS:
         raise InputError(
             f"{len(options.over)} heads cannot lie over the open one: there are colours for "
-            f"{MAX_HEADS}, so name {MAX_HEADS - 1} at most."
+            f"{attention_map.MAX_HEADS}, so name {attention_map.MAX_HEADS - 1} at most."
         )
     over: list[tuple[Any, Any]] = [*options.over]  # of a notebook, it may be anything
     if any(None in head for head in over):
@@ -127,9 +124,9 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
         heads = 0
         if layer is None:
             heads = max(counts)  # a mean over layers is over those that have the head
-        elif is_index(layer, len(counts)):
+        elif wire.is_index(layer, len(counts)):
             heads = counts[layer]
-        if not heads or not (head is None or is_index(head, heads)):
+        if not heads or not (head is None or wire.is_index(head, heads)):
             sized = [number for number in counts if number]
             least, most = min(sized), max(sized)
             sizes = counted(most, "head") if least == most else f"{least} to {most} heads"
@@ -220,7 +217,7 @@ class HeadsView:
         key = kind, options.words, options.sinks, step
         sort, values = options.sort, None
         if sort != LAYER_ORDER:
-            values = self._remember((sort, *key), lambda: measure(whole, kind, sort))
+            values = self._remember((sort, *key), lambda: measures.measure(whole, kind, sort))
         return GridPart(
             kind,
             heads.axes.weights,
@@ -237,7 +234,7 @@ class HeadsView:
         """Name the roles of a kind's heads on the screen, `[layer][head]`."""
         keys, special = whole.labels.keys, self.trace.special
         named_as: Kind = "decoder_self" if keys[0] in special.tokens else "encoder_self"
-        roles = head_roles(in_shares(whole, fill=self.options.lens != "weights"), kind)
+        roles = head_roles(measures.in_shares(whole, fill=self.options.lens != "weights"), kind)
         return [[role_name(role, named_as) for role in layer] for layer in roles]
 
     def grid(self, *, key: str = "", opens: str | None = None) -> bytes:
@@ -269,7 +266,7 @@ class HeadsView:
         return self._map(
             self.opened,
             self.kind,
-            room=None if self.options.step is None else map_words(*words),
+            room=None if self.options.step is None else attention_map.map_words(*words),
             note=self._note(self.opened),
             caption=self.caption(),
             beside_difference=beside_difference,
@@ -337,20 +334,20 @@ class HeadsView:
     def _map(self, drawn: open_head.OpenMap, kind: Kind, **more: Any) -> bytes:
         options = {"causal": self.trace.causal, "scale": self.options.scale}
         shared = self._shared(drawn, kind)
-        return encode_map(
+        return attention_map.encode_map(
             drawn.weights, drawn.labels, kind, title=drawn.title, **shared | options | more
         )
 
     def _ribbons(
         self,
-        ribbons: Sequence[tuple[str, Weights]],
+        ribbons: Sequence[tuple[str, fields.Weights]],
         drawn: open_head.OpenMap,
         kind: Kind,
         caption: Sequence[str],
     ) -> bytes:
         named = open_head.named_by(drawn, self.options.rows)
         shared = self._shared(named, kind)
-        return encode_ribbons(ribbons, named.labels, kind, **shared, caption=caption)
+        return attention_map.encode_ribbons(ribbons, named.labels, kind, **shared, caption=caption)
 
     def _shared(self, drawn: open_head.OpenMap, kind: Kind) -> dict[str, Any]:
         """Return the arguments that a map and its ribbons share."""
@@ -377,8 +374,8 @@ class HeadsView:
         return note if scaled or _sums_to_one(drawn.weights) else _NOT_ONE
 
 
-def _sums_to_one(weights: Weights) -> bool:
-    return bool((np.abs(weights.sum(-1) - 1) <= TOLERANCE).all())
+def _sums_to_one(weights: fields.Weights) -> bool:
+    return bool((np.abs(weights.sum(-1) - 1) <= notes.TOLERANCE).all())
 
 
 def is_alone(trace: AttentionTrace) -> bool:

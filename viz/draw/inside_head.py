@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.kinds import Kind
-from viz.draw.labels import display_tokens
-from viz.draw.palette import COLOR, largest_colour, theme_tables
-from viz.draw.wire import encode_picture, is_index
+from transformer import kinds
+from viz.draw import labels, palette, wire
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.arithmetic import Arithmetic
@@ -51,7 +49,7 @@ def encode_inside(
     numbers: "Arithmetic",
     keys: Sequence[str],
     query: str,
-    kind: Kind,
+    kind: kinds.Kind,
     *,
     title: str,
     steps: Sequence[WalkStep],
@@ -71,14 +69,14 @@ def encode_inside(
     }
     ends: dict[str, float] = {}  # the value at the end of the colour scale of each coloured array
     for names in _SCALES:
-        sizes = [largest_colour(arrays[name]) for name in names if arrays[name].any()]
+        sizes = [palette.largest_colour(arrays[name]) for name in names if arrays[name].any()]
         ends |= dict.fromkeys(names, max(sizes, default=1.0))
     message = {
         "title": title,
         "kind": kind,
-        "color": COLOR[kind],
+        "color": palette.COLOR[kind],
         "query": query,
-        "keys": display_tokens(keys),
+        "keys": labels.display_tokens(keys),
         "head": head,
         "factor": factor,
         "step": step,
@@ -86,14 +84,14 @@ def encode_inside(
         "ends": ends,
         "arrays": arrays,
         "shapes": {name: array.shape for name, array in arrays.items()},
-        "palette": theme_tables(None),
+        "palette": palette.theme_tables(None),
     }
-    return encode_picture("inside_head", caption, message)
+    return wire.encode_picture("inside_head", caption, message)
 
 
 def step_of(value: object, count: int) -> int | None:
     """Return the clicked step, of so many; None if the message is malformed."""
-    return value if is_index(value, count) else None
+    return value if wire.is_index(value, count) else None
 
 
 def _element(name: str) -> Callable[..., Node]:

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, get_args
 
 from transformer.kinds import KIND_NAMES, Kind, Row
+from transformer.text import special_tokens, tokenizer, words
 from transformer.text.languages import Languages, Side
-from transformer.text.special_tokens import looks_special
-from transformer.text.tokenizer import SPECIAL, WORD_START
-from transformer.text.words import has_letter
 
 PAGE_TITLES = {
     "translate": "Translate",
@@ -41,7 +39,7 @@ ROW_VERBS: dict[Row, str] = {"reads": "reads", "writes": "predicts"}
 ROW_NAMES: dict[Row, str] = {"reads": "word read", "writes": "word predicted"}
 """Names of the two words of a decoder step, on the screen and in the URL."""
 
-_SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})
+_SPECIAL_TOKENS = frozenset({*tokenizer.SPECIAL.values(), "<unk>"})
 
 
 class AxisTitles(NamedTuple):
@@ -144,15 +142,15 @@ def display_tokens(tokens: Sequence[str]) -> list[str]:
     continue, and a dot before a dot would be misread. An axis without any `▁` holds whole words,
     and nothing is marked.
     """
-    pieces = any(token.startswith(WORD_START) for token in tokens)
+    pieces = any(token.startswith(tokenizer.WORD_START) for token in tokens)
     return [_display_token(token, pieces) for token in tokens]
 
 
 def _display_token(token: str, pieces: bool) -> str:
-    if token in _SPECIAL_TOKENS or looks_special(token):
+    if token in _SPECIAL_TOKENS or special_tokens.looks_special(token):
         return token
-    text = token.removeprefix(WORD_START).replace(WORD_START, " ")
+    text = token.removeprefix(tokenizer.WORD_START).replace(tokenizer.WORD_START, " ")
     if not text.strip():
         return "␣"  # a piece that is a space and nothing else still needs a label
-    goes_on = pieces and not token.startswith(WORD_START) and has_letter(text)
+    goes_on = pieces and not token.startswith(tokenizer.WORD_START) and words.has_letter(text)
     return f"·{text}" if goes_on else text

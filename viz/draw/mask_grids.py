@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.config import PAD
-from transformer.kinds import Kind
-from transformer.text.tokenizer import SPECIAL
-from transformer.trace import Labels
-from viz.draw.formatting import listing
+from transformer import config, kinds, trace
+from transformer.text import tokenizer
+from viz.draw import formatting, palette, wire
 from viz.draw.labels import capitalised, display_tokens, quoted, row_names
-from viz.draw.palette import COLOR
-from viz.draw.wire import encode_picture, is_index
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.masking import MaskReason
@@ -33,7 +29,7 @@ REASONS: Mapping["MaskReason", tuple[str, str]] = {
 CODES = ("seen", *REASONS)
 """States of a square, encoded by their index here."""
 
-PADDING = SPECIAL[PAD]
+PADDING = tokenizer.SPECIAL[config.PAD]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +39,14 @@ class MaskGrid:
     title: str
     # `[query, key]`, "seen", or what hides the key: "later", "padding" or "both"
     why: NDArray[np.str_]
-    labels: Labels  # the tokens along both axes, `<pad>` included
+    labels: trace.Labels  # the tokens along both axes, `<pad>` included
     # of the rows in a sentence, as `row_names` has them; by default, of English ones
     names: Sequence[str] = ()
 
 
 def encode_masks(
     grids: Sequence[MaskGrid],
-    kind: Kind,
+    kind: kinds.Kind,
     *,
     title: str,
     as_numbers: bool,
@@ -65,7 +61,7 @@ def encode_masks(
     present = {why for grid in grids for why in np.unique(grid.why).tolist()}
     message = {
         "title": title,
-        "color": COLOR[kind],
+        "color": palette.COLOR[kind],
         "asNumbers": as_numbers,
         "chosen": chosen,
         "reasons": ["", *(text for text, _ in REASONS.values())],
@@ -82,7 +78,7 @@ def encode_masks(
             for grid in grids
         ],
     }
-    return encode_picture("mask_grids", caption, message)
+    return wire.encode_picture("mask_grids", caption, message)
 
 
 def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:
@@ -103,9 +99,9 @@ def row_of(value: object, grids: Sequence[MaskGrid]) -> Row | None:
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         return None
     sentence, row = value
-    if not is_index(sentence, len(grids)):
+    if not wire.is_index(sentence, len(grids)):
         return None
-    return (sentence, row) if is_index(row, len(grids[sentence].labels.queries)) else None
+    return (sentence, row) if wire.is_index(row, len(grids[sentence].labels.queries)) else None
 
 
 def describe_row(name: str, keys: Sequence[str], whys: Sequence["MaskReason"]) -> list[str]:
@@ -129,4 +125,4 @@ def _listed(tokens: Sequence[str]) -> str:
     """Join tokens as “a”, “b” and “c”; equal neighbours, such as padding, are counted."""
     groups = [(token, len(list(group))) for token, group in groupby(tokens)]
     names = [quoted(token) if n == 1 else f"{n} × {quoted(token)}" for token, n in groups]
-    return listing(names)
+    return formatting.listing(names)

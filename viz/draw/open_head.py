@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from transformer import AttentionTrace, Kind
+from transformer import AttentionTrace, Kind, kinds
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
-from transformer.kinds import Row
 from transformer.trace import Labels
-from transformer.traces.fields import Weights
+from transformer.traces import fields
 from viz.draw.caption import ALL_HEADS, tells_heads, title_end
 from viz.draw.formatting import counted
 from viz.draw.labels import SCREEN_NAMES, head_name
@@ -39,7 +38,7 @@ class OpenMap:
     """One map with its labels."""
 
     title: str  # such as `layer 3 · mean of 8 heads · cross-attention · norms`
-    weights: Weights  # `[query, key]`
+    weights: fields.Weights  # `[query, key]`
     labels: Labels
     reads: tuple[str, ...] | None  # `[query]`, as `LabelledWeights` has them, and so `writes`
     writes: tuple[str, ...] | None
@@ -95,7 +94,7 @@ def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
     )
 
 
-def named_by(drawn: OpenMap, row: Row | None) -> OpenMap:
+def named_by(drawn: OpenMap, row: kinds.Row | None) -> OpenMap:
     """Name the rows of a map by what the decoder reads or writes there, where both are known."""
     names = {"reads": drawn.reads, "writes": drawn.writes}.get(row or "")
     if names is None:

@@ -10,10 +10,8 @@ from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import KIND_NAMES, Kind
 from transformer.trace import AttentionTrace
-from viz.draw import head_grid
-from viz.draw.formatting import counted
+from viz.draw import formatting, head_grid, palette
 from viz.draw.labels import capitalised, display_tokens
-from viz.draw.palette import COLOR, theme_tables
 from viz.draw.wire import encode_picture, is_index
 
 WINDOW = 48
@@ -178,7 +176,7 @@ def _message(
     trace = traces[0]
     source = display_tokens(trace.source_tokens)
     outside = [
-        f"{counted(len(tokens) - WINDOW, 'subword')} of the {side}"
+        f"{formatting.counted(len(tokens) - WINDOW, 'subword')} of the {side}"
         for side, tokens in (("sentence", source), ("translation", written[1:]))
         if len(tokens) > WINDOW
     ]
@@ -188,13 +186,13 @@ def _message(
         kinds.append({
             "kind": kind,
             "name": KIND_NAMES[kind],
-            "color": COLOR[kind],
+            "color": palette.COLOR[kind],
             "layers": weights.shape[1],
             "heads": weights.shape[2],
             "selected": selected[kind][1:],
             "weights": np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16),
             "size": weights.shape[3:],
-            "palette": theme_tables(kind),
+            "palette": palette.theme_tables(kind),
         })  # fmt: skip
     languages = trace.languages
     return {

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from transformer.config import EOS
+from transformer import config
+from transformer.text import tokenizer
 from transformer.text.languages import Languages, Side
-from transformer.text.tokenizer import WORD_START, Piece
+from viz.draw import formatting, labels, palette, wire
 from viz.draw.caption import LENS_NAMES
-from viz.draw.formatting import counted
-from viz.draw.labels import capitalised, named_head
-from viz.draw.palette import COLOR
-from viz.draw.wire import encode_picture
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
@@ -29,17 +26,17 @@ NOTE = (
 DASHED = "a weaker, one-sided match"
 
 
-def word_texts(pieces: Sequence[Piece]) -> list[str]:
+def word_texts(pieces: Sequence[tokenizer.Piece]) -> list[str]:
     """Return the words of a sentence as typed, by number, without the final `</s>`."""
-    words = groupby((p for p in pieces if p.id != EOS), key=lambda piece: piece.word)
+    words = groupby((p for p in pieces if p.id != config.EOS), key=lambda piece: piece.word)
     texts = ("".join(piece.text for piece in word) for _, word in words)
     # a word that is a space and nothing else still needs a label
-    return [text.replace(WORD_START, " ").strip() or "␣" for text in texts]
+    return [text.replace(tokenizer.WORD_START, " ").strip() or "␣" for text in texts]
 
 
 def error_text(gold: GoldFigures) -> str:
     """Describe the error of links that was measured on gold text, and which text that is."""
-    sentences = counted(gold.sentences, "hand-aligned sentence")
+    sentences = formatting.counted(gold.sentences, "hand-aligned sentence")
     return (
         f"{gold.aer:.0f} % alignment error on {sentences} ({gold.name}); the map was chosen on "
         f"them, so expect more elsewhere"
@@ -52,7 +49,7 @@ def map_text(settings: AlignmentSettings) -> str:
     place = (
         f"all cross-attention heads of layer {layer + 1}"
         if settings.head is None
-        else named_head("cross", layer, settings.head)
+        else labels.named_head("cross", layer, settings.head)
     )
     return place if lens == "weights" else f"{place} (lens: {LENS_NAMES[lens]})"
 
@@ -81,10 +78,10 @@ def encode_links(
         "title": title,
         "madeBy": made_by,
         "note": NOTE.format(dashed=f"Dashed: {dashed}. " if {*pairs} - {*mutual} else ""),
-        "color": COLOR["cross"],
+        "color": palette.COLOR["cross"],
         "source": list(source),
         "target": list(target),
-        "languages": [*map(capitalised, sides.values())],
+        "languages": [*map(labels.capitalised, sides.values())],
         "links": [{**pair._asdict(), "mutual": pair in mutual} for pair in pairs],
         "shares": shares
         and {
@@ -93,4 +90,4 @@ def encode_links(
             "onSinks": shares.on_sinks[: len(target)].astype(np.float32),
         },
     }
-    return encode_picture("word_links", caption, message)
+    return wire.encode_picture("word_links", caption, message)

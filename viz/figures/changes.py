@@ -5,8 +5,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from viz.figures.axes import GREY, INK, OLIVE, PURPLE, VIOLET, named_color
-from viz.figures.forms import intervals, rule, tips
+from viz.figures import axes, forms
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,11 +20,11 @@ def lines_chart(changes: Floats, mean: float) -> alt.LayerChart:
     table = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "lines": counts})
     x = alt.X("low:Q", bin="binned", title="change of log p per subword, in nats")
     y = alt.Y("lines:Q", title="lines", axis=alt.Axis(tickMinStep=1))
-    tooltip = tips(low=("from", SIGNED), high=("to", SIGNED), lines=("", ""))
-    bars = alt.Chart(table[table["lines"] > 0], height=250).mark_bar(color=GREY)
-    line = rule("mean", mean, color=VIOLET, strokeWidth=2)
+    tooltip = forms.tips(low=("from", SIGNED), high=("to", SIGNED), lines=("", ""))
+    bars = alt.Chart(table[table["lines"] > 0], height=250).mark_bar(color=axes.GREY)
+    line = forms.rule("mean", mean, color=axes.VIOLET, strokeWidth=2)
     return bars.encode(x, alt.X2("high:Q"), y, tooltip=tooltip) + line.encode(
-        tooltip=tips(mean=("mean", "+.4f"))
+        tooltip=forms.tips(mean=("mean", "+.4f"))
     )
 
 
@@ -39,10 +38,10 @@ def controls_chart(change: tuple[float, float, float], controls: Floats) -> alt.
     own = pd.DataFrame([(*change, REMOVED)], columns=["value", "low", "high", "heads"])
     random = pd.DataFrame({"value": controls, "heads": RANDOM})
     x = alt.X("value:Q", title="mean change, in nats per subword", scale=alt.Scale(zero=True))
-    color = named_color("heads", {REMOVED: VIOLET, RANDOM: GREY})
-    tooltip = tips("heads", value=("mean change", "+.4f"))
+    color = axes.named_color("heads", {REMOVED: axes.VIOLET, RANDOM: axes.GREY})
+    tooltip = forms.tips("heads", value=("mean change", "+.4f"))
     ticks = alt.Chart(random, height=140).mark_tick(thickness=2, size=28)
-    change_of_own = intervals(own, x, color, size=90, tooltip=tooltip)
+    change_of_own = forms.intervals(own, x, color, size=90, tooltip=tooltip)
     return ticks.encode(x, color, tooltip=tooltip) + change_of_own
 
 
@@ -53,11 +52,11 @@ def differences_chart(table: pd.DataFrame, measure: str) -> alt.LayerChart:
     """
     y = alt.Y("head:N", sort=list(table["head"]), title=None, axis=alt.Axis(labelLimit=200))
     x = alt.X("difference:Q", title=f"{measure}: second minus first", scale=alt.Scale(zero=True))
-    color = alt.condition("datum.difference < 0", alt.value(OLIVE), alt.value(PURPLE))
+    color = alt.condition("datum.difference < 0", alt.value(axes.OLIVE), alt.value(axes.PURPLE))
     names = ("first", "second", "difference", "low", "high")
-    tooltip = tips("head", **dict.fromkeys(names, ("", SIGNED)))
-    rows = intervals(table, x, y, size=70, color=color, tooltip=tooltip)
-    chart = rule("zero", 0, color=INK, opacity=0.5) + rows
+    tooltip = forms.tips("head", **dict.fromkeys(names, ("", SIGNED)))
+    rows = forms.intervals(table, x, y, size=70, color=color, tooltip=tooltip)
+    chart = forms.rule("zero", 0, color=axes.INK, opacity=0.5) + rows
     return chart.properties(height=24 * len(table) + 60)
 
 
@@ -75,7 +74,7 @@ def offset_histogram(counts: npt.NDArray[np.integer], color: str) -> alt.Chart:
     axis = alt.Axis(grid=False, tickMinStep=1, format="d")
     x = alt.X("left:Q", title="column of the largest weight − row, in subwords", axis=axis)
     y = alt.Y("share:Q", title="rows", axis=alt.Axis(format="%", tickCount=4))
-    tooltip = tips(offset=("", "+d"), rows=("", ","), share=("", ".1%"))
+    tooltip = forms.tips(offset=("", "+d"), rows=("", ","), share=("", ".1%"))
     # as wide as the distance of two bars
     bars = alt.Chart(table, height=220).transform_calculate(
         left="datum.offset - 0.45", right="datum.offset + 0.45"

@@ -14,14 +14,11 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
-from transformer.errors import quoted
-from transformer.kinds import KINDS, Kind
+from transformer import errors, kinds, trace
 from transformer.text.languages import Languages
-from transformer.trace import Labels
-from transformer.traces.from_arrays import as_array
+from transformer.traces import from_arrays
+from viz.draw import palette, wire
 from viz.draw.labels import axis_titles, display_tokens, head_name
-from viz.draw.palette import COLOR, colorscale
-from viz.draw.wire import check
 from viz.figures.axes import OLIVE, PALE, PURPLE, word_axis
 
 Weights = NDArray[np.float32]
@@ -38,7 +35,7 @@ def head_map(
     queries: Sequence[str],
     keys: Sequence[str],
     *,
-    kind: Kind,
+    kind: kinds.Kind,
     languages: Languages = _UNKNOWN,
     by_read: bool = False,
     alone: bool = False,
@@ -62,7 +59,7 @@ def head_map(
             number from 0 to 1; `lenses.as_rows` converts the values of a lens.
     """
     drawn = _as_weights(weights, kind)
-    check(drawn, Labels(tuple(queries), tuple(keys)), dimensions=2)
+    wire.check(drawn, trace.Labels(tuple(queries), tuple(keys)), dimensions=2)
     figure = go.Figure(_heatmap(drawn, queries, keys, kind, title))
     _lay_out(figure, 160 + _CELL * len(keys), 160 + _CELL * len(queries), 60 if title else 30)
     figure.update_layout(title=escape(title) or None)
@@ -73,14 +70,14 @@ def head_map(
 
 
 def all_heads(
-    weights: ArrayLike, queries: Sequence[str], keys: Sequence[str], *, kind: Kind
+    weights: ArrayLike, queries: Sequence[str], keys: Sequence[str], *, kind: kinds.Kind
 ) -> go.Figure:
     """Draw every head of one kind, layers down and heads across, on one scale of colour.
 
     The weights are `[layer, head, query, key]`, the rest and the errors as in `head_map`.
     """
     drawn = _as_weights(weights, kind)
-    check(drawn, Labels(tuple(queries), tuple(keys)), dimensions=4)
+    wire.check(drawn, trace.Labels(tuple(queries), tuple(keys)), dimensions=4)
     layers, heads = drawn.shape[:2]
     names = [head_name(layer, head) for layer, head in np.ndindex(layers, heads)]
     figure = make_subplots(
@@ -105,7 +102,7 @@ def head_bars(
     weights: ArrayLike,
     keys: Sequence[str],
     *,
-    kind: Kind,
+    kind: kinds.Kind,
     languages: Languages = _UNKNOWN,
     alone: bool = False,
 ) -> alt.Chart:
@@ -116,13 +113,13 @@ def head_bars(
     drawn = _as_weights(weights, kind)
     if drawn.shape != (len(keys),):
         raise ValueError(f"weights of shape {drawn.shape} for {len(keys)} keys")
-    check(drawn[None], Labels(("",), tuple(keys)), dimensions=2)  # one row of a map
+    wire.check(drawn[None], trace.Labels(("",), tuple(keys)), dimensions=2)  # one row of a map
     # a token may occur twice, so the axis counts positions and its labels name the tokens
     tokens = display_tokens(keys)
     frame = pd.DataFrame({"place": range(len(keys)), "token": tokens, "weight": drawn})
     return (
         alt.Chart(frame, height=180)
-        .mark_bar(color=COLOR[kind])
+        .mark_bar(color=palette.COLOR[kind])
         .encode(
             x=word_axis(tokens, title=axis_titles(kind, languages, alone=alone).columns),
             y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1])),
@@ -164,11 +161,13 @@ def measures_chart(frame: pd.DataFrame) -> alt.Chart:
     )
 
 
-def _as_weights(values: object, kind: Kind) -> Weights:
+def _as_weights(values: object, kind: kinds.Kind) -> Weights:
     """Convert NumPy, torch or lists to an array, and check its range."""
-    if kind not in [*KINDS]:
-        raise ValueError(f"no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}")
-    weights = as_array(values, "attention")
+    if kind not in [*kinds.KINDS]:
+        raise ValueError(
+            f"no kind of attention {errors.quoted(kind)}: choose one of {', '.join(kinds.KINDS)}"
+        )
+    weights = from_arrays.as_array(values, "attention")
     if ((weights < -_ROUNDING) | (weights > 1 + _ROUNDING)).any():
         raise ValueError(
             f"weights from {weights.min():.3g} to {weights.max():.3g}, where colours run from 0 to "
@@ -178,7 +177,7 @@ def _as_weights(values: object, kind: Kind) -> Weights:
 
 
 def _heatmap(
-    weights: Weights, queries: Sequence[str], keys: Sequence[str], kind: Kind, name: str
+    weights: Weights, queries: Sequence[str], keys: Sequence[str], kind: kinds.Kind, name: str
 ) -> go.Heatmap:
     rows, columns = (
         np.array([escape(token) for token in display_tokens(axis)]) for axis in (queries, keys)
@@ -189,7 +188,7 @@ def _heatmap(
         zmin=0,
         zmax=1,
         customdata=tokens,
-        colorscale=colorscale(kind, "light"),
+        colorscale=palette.colorscale(kind, "light"),
         name=escape(name),
         hovertemplate=_HOVER,
         xgap=0.5,

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from training.schedule import learning_rate
-from viz.figures.axes import curve_color, log_labels, log_ticks, step_axis, tick_label
-from viz.figures.forms import points, tips
+from training import schedule
+from viz.figures import axes, forms
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,7 +33,7 @@ def format_rate(rate: float) -> str:
 
 def paper_rate(steps: npt.NDArray[np.int64], d_model: int, warmup: int) -> Floats:
     """Compute equation 3 of §5.3 at each step, counted from 1."""
-    return np.array([learning_rate(int(step), d_model, warmup) for step in steps])
+    return np.array([schedule.learning_rate(int(step), d_model, warmup) for step in steps])
 
 
 DECAYS: Mapping[str, Callable[[Floats, int, int], Floats]] = {
@@ -85,20 +84,20 @@ def schedule_chart(
         ticks = [10.0**n for n in range(top - 4, top + 1)]
         scale = alt.Scale(type="log", nice=False)
         rate_scale = alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False)
-        steps = log_ticks(frame["step"])
+        steps = axes.log_ticks(frame["step"])
         if steps is not alt.Undefined:
             # without the count, Vega would drop every second of so many values
             across = {"values": steps, "tickCount": len(steps)}
-            across["labelExpr"] = log_labels(steps, "~s")
-    color = curve_color("curve", list(curves))
-    x = step_axis(scale, **across)
-    axis = alt.Axis(tickCount=5, labelExpr=tick_label("~e"), values=ticks)
+            across["labelExpr"] = axes.log_labels(steps, "~s")
+    color = axes.curve_color("curve", list(curves))
+    x = axes.step_axis(scale, **across)
+    axis = alt.Axis(tickCount=5, labelExpr=axes.tick_label("~e"), values=ticks)
     y = alt.Y("rate:Q", title="learning rate", scale=rate_scale, axis=axis)
-    tooltip = tips("curve", step=("", ","), rate=("", ".4e"))
+    tooltip = forms.tips("curve", step=("", ","), rate=("", ".4e"))
     line = alt.Chart(frame, height=height).mark_line(strokeWidth=2, clip=True)
     lines = line.encode(x, y, color, tooltip=tooltip)
     tops = pd.DataFrame(
         [(name, *peak) for name, peak in peaks.items()], columns=["curve", "step", "rate"]
     )
-    dots = points(tops, x, y, color, size=70, tooltip=tooltip)
+    dots = forms.points(tops, x, y, color, size=70, tooltip=tooltip)
     return lines + dots

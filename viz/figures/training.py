@@ -10,10 +10,9 @@ import pandas as pd
 
 from training.run.journal import Record
 from training.schedule import cooldown_left, learning_rate
-from viz.figures.axes import CURVE_COLORS, GREY, legend_below, log_ticks, step_axis, tick_label
-from viz.figures.forms import tips
+from viz.figures import axes, forms
 
-COLORS = CURVE_COLORS[:4]
+COLORS = axes.CURVE_COLORS[:4]
 """Colours of the runs; a single run has the first for training, the second for validation."""
 
 PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}
@@ -55,7 +54,7 @@ def learning_rate_chart(runs: Mapping[str, Sequence[Record]]) -> alt.LayerChart:
     frame = pd.concat([_planned(name, records) for name, records in runs.items()])
     planned = (
         alt.Chart(frame)
-        .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=GREY)
+        .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=axes.GREY)
         .encode(x="step:Q", y="value:Q", detail="run:N")
     )
     used = {"lr": "used"}
@@ -88,14 +87,14 @@ def _layers(
     frame = pd.DataFrame(rows, columns=["run", "what", "step", "value"])
     names, quantities = list(runs), list(fields.values())
     scale = alt.Scale(type="log", domainMin=1, nice=False) if log else alt.Scale(zero=True)
-    values = log_ticks([1.0, *frame["value"]]) if log else alt.Undefined
-    axis = alt.Axis(tickCount=5, labelExpr=tick_label(ticks), values=values)
+    values = axes.log_ticks([1.0, *frame["value"]]) if log else alt.Undefined
+    axis = alt.Axis(tickCount=5, labelExpr=axes.tick_label(ticks), values=values)
     base = alt.Chart(frame).encode(
-        x=step_axis(),
+        x=axes.step_axis(),
         y=alt.Y("value:Q", title=unit, scale=scale, axis=axis),
         color=_colour(names, fields),
         detail="run:N",
-        tooltip=tips("run", "what", step=("", ","), value=("", ".4~g")),
+        tooltip=forms.tips("run", "what", step=("", ","), value=("", ".4~g")),
     )
     if len(quantities) == 1:
         # a line through a single value would be invisible
@@ -103,7 +102,7 @@ def _layers(
         points = alt.OverlayMarkDef(size=28, filled=True) if few else False
         layers = [base.mark_line(strokeWidth=WIDTHS[0], point=points)]
     else:
-        legend = legend_below(orient="top", columns=2, symbolSize=400)
+        legend = axes.legend_below(orient="top", columns=2, symbolSize=400)
         widths, dashes = (alt.Scale(domain=quantities, range=list(r)) for r in (WIDTHS, DASHES))
         line = base.mark_line(point=False).encode(
             strokeWidth=alt.StrokeWidth("what:N", scale=widths, legend=legend),
@@ -144,10 +143,10 @@ def _thinned(rows: list[Any]) -> list[Any]:
 def _colour(names: list[str], fields: Mapping[str, str]) -> alt.Color:
     if len(names) > 1:
         # above the curves, two names in a row: a name can be the path of a folder
-        legend = legend_below(orient="top", columns=2, symbolOpacity=1)
+        legend = axes.legend_below(orient="top", columns=2, symbolOpacity=1)
         colors = [COLORS[n % len(COLORS)] for n in range(len(names))]
         return alt.Color("run:N", scale=alt.Scale(domain=names, range=colors), legend=legend)
-    key = legend_below(orient="top", columns=2, symbolSize=400) if len(fields) > 1 else None
+    key = axes.legend_below(orient="top", columns=2, symbolSize=400) if len(fields) > 1 else None
     colors = [COLORS[int(field.startswith("validation"))] for field in fields]
     scale = alt.Scale(domain=list(fields.values()), range=colors)
     return alt.Color("what:N", scale=scale, legend=key)

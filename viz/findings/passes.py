@@ -3,18 +3,16 @@
 import numpy as np
 
 from transformer import AttentionTrace, Translator
+from transformer.analysis import source_share, teacher_forcing
+from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.heads.removal_order import removal_order
-from transformer.analysis.heads.removal_text import format_removals
 from transformer.analysis.paper import arithmetic, costs, scaling
 from transformer.analysis.paper.masking import leak
 from transformer.analysis.paper.positions import NO_EDIT, Edit, log_probs
-from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
-from transformer.analysis.teacher_forcing import batch_traces
+from viz.draw import word_links
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import display_tokens, named_head, quoted
-from viz.draw.word_links import word_texts
 from viz.findings.weights import Finding, head_choices, word_cells
 
 ATTENTION = (costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION)
@@ -29,7 +27,7 @@ LETTERS = 4
 
 def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None:
     """Find the least used source word, of several letters and unique in its sentence."""
-    words = word_texts(trace.source_pieces)
+    words = word_links.word_texts(trace.source_pieces)
     candidates = [
         n
         for n, word in enumerate(words)
@@ -37,10 +35,10 @@ def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None
     ]
     if not candidates or not trace.target_pieces:
         return None
-    used = by_words(source_shares(translator, trace), trace).used
+    used = source_share.by_words(source_share.source_shares(translator, trace), trace).used
     number = min(candidates, key=lambda n: float(used[n]))
     value = float(used[number])
-    if value > HARDLY_USED:
+    if value > source_share.HARDLY_USED:
         return None
     return Finding(
         f"The translation hardly uses {quoted(words[number])}: its largest share in a written word "
@@ -79,7 +77,7 @@ def unmasked(translator: Translator, trace: AttentionTrace) -> Finding | None:
     """Measure the attention that would go to later words without the causal mask."""
     if len(trace.target_pieces) < 2:
         return None
-    batch = batch_traces([trace])
+    batch = teacher_forcing.batch_traces([trace])
     share = float(leak(translator.model, batch, "decoder_self", masked=False).mean_shares[0])
     return Finding(
         f"Without its mask, the decoder would give {per_cent(share)} of its attention on this "
@@ -113,7 +111,7 @@ def costliest_head(translator: Translator, trace: AttentionTrace) -> Finding | N
         return None
     (head,) = removal_order(translator.model, trace, length=1)
     before = float(trace.log_probs.sum())
-    with removed(translator, [Removal(*head)]):
+    with removal.removed(translator, [removal.Removal(*head)]):
         after = float(log_probs(translator.model, trace, NO_EDIT).sum())
     if before - after < NOTABLE:
         return None
@@ -126,7 +124,7 @@ def costliest_head(translator: Translator, trace: AttentionTrace) -> Finding | N
         choices={
             **head_choices(head),
             "roles_view": "Remove heads",
-            "removed": format_removals([Removal(*head)]),
+            "removed": removal_text.format_removals([removal.Removal(*head)]),
         },
     )
 

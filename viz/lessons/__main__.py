@@ -13,16 +13,15 @@ from transformer import InputError, Translator
 from transformer.cli import command, standard_input
 from transformer.cli.arguments import Parser, whole_number
 from transformer.files.installed import ASSETS, BUNDLED
-from viz.draw.caption import Origin
+from viz import trace_files
+from viz.draw import caption
 from viz.draw.formatting import counted
+from viz.lessons import reading, writing
 from viz.lessons.answers import Answers, answers_table, misfit, read_answers
 from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
 from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
-from viz.lessons.reading import LessonError, read_lesson
-from viz.lessons.writing import puzzle_file
-from viz.trace_files import csv_bytes
 
 NAME = "viz.lessons"
 MAX_LINES = 10_000  # lines that are searched for puzzles
@@ -42,8 +41,8 @@ def _check(options: argparse.Namespace) -> int:
     problems: list[str] = []
     for path in options.files:
         try:
-            lesson = read_lesson(path)
-        except LessonError as error:
+            lesson = reading.read_lesson(path)
+        except reading.LessonError as error:
             problems.append(str(error))
             continue
         for card, _, answer, problem in answer_key(lesson, translator):
@@ -59,8 +58,8 @@ def _check(options: argparse.Namespace) -> int:
 
 def _write(options: argparse.Namespace) -> int:
     """Write a lesson with its answers, as a page to print or as a notebook."""
-    lesson, translator = read_lesson(options.file), Translator.load(options.checkpoint)
-    made_by = Origin.from_translator(translator, "", "").made_by
+    lesson, translator = reading.read_lesson(options.file), Translator.load(options.checkpoint)
+    made_by = caption.Origin.from_translator(translator, "", "").made_by
     command.save(options.out, options.form(lesson, list(answer_key(lesson, translator)), made_by))
     return 0
 
@@ -70,9 +69,9 @@ def _puzzles(options: argparse.Namespace) -> int:
     lines = standard_input.file_lines(options.text, translator.max_characters)
     puzzles = list(find_puzzles(translator, islice(lines, MAX_LINES), options.count))
     if puzzles:
-        made_by = Origin.from_translator(translator, "", "").made_by
+        made_by = caption.Origin.from_translator(translator, "", "").made_by
         bundled = translator.folder == BUNDLED
-        command.save(options.out, puzzle_file(puzzles, bundled, made_by))
+        command.save(options.out, writing.puzzle_file(puzzles, bundled, made_by))
     if len(puzzles) < options.count:
         made = f"{counted(len(puzzles), 'puzzle')} of {options.count} could be made"
         command.say(f"{NAME}: {made} of {options.text}: give more lines with --text.")
@@ -94,7 +93,7 @@ def _collect(options: argparse.Namespace) -> int:
         path = {path.stem: path for path in options.lessons.glob("*.md")}.get(name)
         if path is None:
             raise InputError(f"{options.lessons} has no lesson {name!r}: name its folder.")
-        lesson = read_lesson(path)
+        lesson = reading.read_lesson(path)
         wrong = {file: misfit(answers, lesson) for file, answers in files.items()}
         problems += [f"{file} {problem}" for file, problem in wrong.items() if problem]
         table = answers_table(lesson, [files[file] for file in files if not wrong[file]])
@@ -105,7 +104,7 @@ def _collect(options: argparse.Namespace) -> int:
             sys.stdout.flush()  # before a file that may go there, too
             # a spreadsheet would compute what begins so
             table["name"] = table["name"].str.replace(r"^(?=[=+@-])", "'", regex=True)
-            command.save(options.out, csv_bytes(table).decode())
+            command.save(options.out, trace_files.csv_bytes(table).decode())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")
     return _say(problems)

@@ -10,23 +10,16 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, Kind
+from transformer import AttentionTrace, Kind, attention, kinds
 from transformer.analysis.paper import masking
 from transformer.analysis.paper.masking import MODEL_MASKS, Leak, MaskName, leak
 from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
-from transformer.attention import attention_scores
-from transformer.kinds import KIND_TITLES
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from transformer.text.languages import Languages
-from viz.app.cache.cached_results import trace_identity
-from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.charts import altair_chart
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import charts, fields, head_picker, mounts
 from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import choose_one, clamp_state, controls_row, whole_number
-from viz.app.chrome.head_picker import pick_kind
-from viz.app.chrome.mounts import mount_choice
-from viz.app.sentence import further_sentences, sentence_bar
-from viz.app.sentence.python_code import batch_code, show_code
+from viz.app.sentence import further_sentences, python_code, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
@@ -50,10 +43,10 @@ _NAMES: dict[MaskName, str] = {
 
 def show() -> None:
     """Draw the page for the sentence in the bar and the further ones."""
-    row = controls_row("mask-controls")
+    row = fields.controls_row("mask-controls")
     with row:
-        view = choose_one("View", VIEWS, VIEW)
-        kind = pick_kind(default="decoder", disabled=view == SHIFT)
+        view = fields.choose_one("View", VIEWS, VIEW)
+        kind = head_picker.pick_kind(default="decoder", disabled=view == SHIFT)
     if view == WITHOUT_MASK:
         _without_mask(kind, row)
         return
@@ -68,14 +61,14 @@ def show() -> None:
     else:
         _shift(batch_traces(traces), picture, explanation)
         code = "# Follow a line\nresult = list(zip(batch.decoder_tokens, batch.target_tokens))"
-        show_code(batch_code(traces), code)
+        python_code.show_code(python_code.batch_code(traces), code)
 
 
 def _number(label: str, key: str, maximum: int, default: int = 1) -> int:
     """Draw a field that counts from 1; return an index from 0."""
     default = min(default, maximum)
-    clamp_state(key, maximum, default)
-    return whole_number(label, key, 1, maximum, default, width=120) - 1
+    fields.clamp_state(key, maximum, default)
+    return fields.whole_number(label, key, 1, maximum, default, width=120) - 1
 
 
 def _grids(
@@ -88,10 +81,10 @@ def _grids(
     batch = batch_traces(traces)
     labels = masking.labels(batch, kind)
     with row:
-        choice = choose_one("Mask", (IN_USE, *get_args(MaskName)), WHICH, labelled=True)
+        choice = fields.choose_one("Mask", (IN_USE, *get_args(MaskName)), WHICH, labelled=True)
         mask: MaskName = MODEL_MASKS[kind] if choice == IN_USE else choice
         with st.popover("Options", width="content"):
-            style = choose_one("Draw as", (BOOLEANS, NUMBERS), STYLE, labelled=True)
+            style = fields.choose_one("Draw as", (BOOLEANS, NUMBERS), STYLE, labelled=True)
             sentence = _number("Sentence", SENTENCE, len(labels))
             # the first row sees nothing but itself
             query = _number("Row", ROW, len(labels[sentence].queries), default=3)
@@ -107,7 +100,7 @@ def _grids(
     if kind != "encoder_self":
         pairs = zip(batch.decoder_tokens, batch.target_tokens, strict=True)
         names = [row_names(reads, reads=reads, writes=writes) for reads, writes in pairs]
-    title = f"{capitalised(KIND_TITLES[kind])}, {_NAMES[mask]}"
+    title = f"{capitalised(kinds.KIND_TITLES[kind])}, {_NAMES[mask]}"
     with picture:
         # cross-attention has no causal mask, so both masks together are that of padding
         in_use = mask == MODEL_MASKS[kind] or (kind == "cross" and mask == "both")
@@ -122,7 +115,7 @@ def _grids(
             chosen=(sentence, query),
             caption=batch_caption(traces, f"{title}, {use}."),
         )
-        mount_choice("mask-grids", data, lambda sent: row_of(sent, grids), choose)
+        mounts.mount_choice("mask-grids", data, lambda sent: row_of(sent, grids), choose)
     with description:
         keys = display_tokens(labels[sentence].keys)
         with st.container(key="mask-words", gap="xsmall"):
@@ -133,7 +126,7 @@ def _grids(
                 st.text("This row is padding: the model computes it, but nothing reads it.")
         _explain_grids(kind, traces[0].languages)
     code = f"# {title}, {use}\nresult = masking.mask_reasons(batch, {kind!r}, {mask!r})"
-    show_code(batch_code(traces), code)
+    python_code.show_code(python_code.batch_code(traces), code)
 
 
 def _titles(*real: npt.NDArray[np.bool_]) -> list[str]:
@@ -158,7 +151,7 @@ def _explain_grids(kind: Kind, languages: Languages) -> None:
         f"after {languages.with_article('source', 'one')}: the mask hides only padding, so “both” "
         "is the padding mask.",
     }
-    functions = padding_mask, causal_mask, padding_and_causal_mask, attention_scores
+    functions = padding_mask, causal_mask, padding_and_causal_mask, attention.attention_scores
     explain(
         "Each row is a position, each column a token that it may or may not see. Padding makes all "
         f"sentences of a batch equally long. {which_mask[kind]} A mask adds −∞ to a score before "
@@ -171,7 +164,7 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
         st.subheader("Follow a line: the decoder reads what it wrote one step before", anchor=False)
         titles = _titles(masking.real_queries(batch, "decoder_self"))
         with st.container(key="mask-shift"):
-            altair_chart(
+            charts.altair_chart(
                 shift_chart(batch.decoder_tokens, batch.target_tokens, titles),
                 width="content",
                 alt="What the decoder reads and predicts at each position of each sentence.",
@@ -195,18 +188,18 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
     batch = batch_traces(traces)
     with row:
         sentence = _number("Sentence", SENTENCE, len(traces))
-    identities = tuple(map(trace_identity, traces))
+    identities = tuple(map(cached_results.trace_identity, traces))
 
     def run(*, masked: bool) -> Leak:
         key = ("leak", identities, kind, masked)
-        return memo_per_trace(
+        return memory.memo_per_trace(
             traces[0], key, lambda: leak(translator.model, batch, kind, masked=masked)
         )
 
     masked, unmasked = run(masked=True), run(masked=False)
     with leaks:
         st.subheader(f"Attention to {HIDDEN[kind]} without the mask", anchor=False)
-        altair_chart(
+        charts.altair_chart(
             share_chart(unmasked.to_hidden),
             alt=f"The share of each {SCREEN_NAMES[kind]} head's attention to {HIDDEN[kind]}.",
         )
@@ -219,7 +212,7 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
             anchor=False,
         )
         tokens = batch.target_tokens[sentence]
-        altair_chart(
+        charts.altair_chart(
             loss_chart(tokens, masked.loss[sentence], unmasked.loss[sentence]),
             alt="The loss on each next word, with the mask and without it.",
         )
@@ -229,8 +222,8 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
         leaked = f"Attention to {HIDDEN[kind]} in this sentence: {share}."
         nothing = f"This sentence has no {hidden}, so nothing leaks into it."
         st.text(leaked if unmasked.hides[sentence] else nothing)
-    show_code(
-        batch_code(traces),
+    python_code.show_code(
+        python_code.batch_code(traces),
         f"""
         without = masking.leak(translator.model, batch, {kind!r}, masked=False)
         # Attention to {HIDDEN[kind]}

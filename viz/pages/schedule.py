@@ -4,17 +4,14 @@ import re
 
 import streamlit as st
 
+from training import schedule
 from training.run import journal
-from training.schedule import learning_rate
-from transformer.files.installed import BUNDLED
-from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import choose_one, whole_number
-from viz.app.sentence import worth_seeing
-from viz.app.sentence.python_code import show_code
+from transformer.files import installed
+from viz.app.chrome import charts, explanations, fields
+from viz.app.sentence import python_code, worth_seeing
 from viz.draw.labels import quoted
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
-from viz.findings.training import peak
+from viz.findings import training
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
 """d_model and warmup, as in the URL."""
@@ -40,8 +37,8 @@ def show() -> None:
             placeholder="Choose or type a pair, such as 768 · 2000",
             width=420,
         )
-        steps = whole_number("Steps", "steps", 100, MAX_STEPS, 40_000, step=1_000, width=210)
-        axes = choose_one("Axes", ["linear", "logarithmic"], "axes")
+        steps = fields.whole_number("Steps", "steps", 100, MAX_STEPS, 40_000, step=1_000, width=210)
+        axes = fields.choose_one("Axes", ["linear", "logarithmic"], "axes")
         with st.popover("More curves", width="content"):
             decays = st.pills(
                 "Common today, with the same peak",
@@ -52,18 +49,18 @@ def show() -> None:
             )
             bundled = st.toggle("The bundled model's last run", key="used", bind="query-params")
     pairs = _pairs(texts)
-    worth_seeing.link("schedule", question, [peak(*pair) for pair in pairs.values()])
+    worth_seeing.link("schedule", question, [training.peak(*pair) for pair in pairs.values()])
     if not pairs:
         st.text("There is no curve yet: choose a width and a warmup.")
         return
     curves, peaks = _curves(pairs, steps, decays)
     if bundled:
-        run = [record for record in journal.read(BUNDLED / "run.jsonl") if "lr" in record]
+        run = [record for record in journal.read(installed.BUNDLED / "run.jsonl") if "lr" in record]
         rates = [float(record["lr"]) for record in run]
         curves[BUNDLED_RUN] = [int(record["step"]) for record in run], rates
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key="schedule-picture"):
-        altair_chart(
+        charts.altair_chart(
             schedule_chart(curves, peaks, log=axes == "logarithmic"),
             alt="The learning rate over the steps of each curve.",
         )
@@ -72,13 +69,13 @@ def show() -> None:
             r"\begin{aligned} lrate = d_\text{model}^{-0.5} \cdot \min(&step^{-0.5}, \\ "
             r"&step \cdot warmup^{-1.5}) \end{aligned}"
         )
-        explain(
+        explanations.explain(
             "The learning rate rises linearly for *warmup* steps to "
             r"$(d_\text{model} \cdot warmup)^{-0.5}$, then falls as 1/√step; both parts are "
             "straight on logarithmic axes. Optimiser: Adam, β₁ = 0.9, β₂ = 0.98, ε = 10⁻⁹."
-            + sources("§5.3, equation 3", learning_rate)
+            + explanations.sources("§5.3, equation 3", schedule.learning_rate)
         )
-    show_code(_code(pairs, steps, decays, bundled, axes == "logarithmic"))
+    python_code.show_code(_code(pairs, steps, decays, bundled, axes == "logarithmic"))
 
 
 def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from training.config import Recipe
+from training.data import corpus, run_data, text_folders
 from training.data.batches import (
     BatchStream,
     TokenBatches,
@@ -19,10 +20,7 @@ from training.data.batches import (
     empty_batch,
     make_batch,
 )
-from training.data.corpus import CorpusError
 from training.data.encoded_text import EncodedText, Sentences, TrainingText
-from training.data.run_data import encode_texts
-from training.data.text_folders import DataFolder, read_parallel
 from training.devices import ProcessInfo
 from training.update import SummedLoss
 from transformer.config import BOS, EOS, PAD, TransformerConfig
@@ -117,15 +115,15 @@ def test_a_batch_without_text_has_no_loss_and_no_gradient(multiple: int, r_drop:
 
 @pytest.fixture(scope="module")
 def tokenizer(data: Path) -> Tokenizer:
-    text = read_parallel(data / "train")
+    text = text_folders.read_parallel(data / "train")
     return Tokenizer.train(text.source + text.target, 120)
 
 
 def _text(data: Path, tokenizer: Tokenizer, *weights: float, max_pieces: int = 128) -> TrainingText:
     """The text, once with each weight."""
-    texts = [read_parallel(data / "train") for _ in weights]
-    folders = [DataFolder(data, weight) for weight in weights]
-    return encode_texts(folders, texts, tokenizer, max_pieces)
+    texts = [text_folders.read_parallel(data / "train") for _ in weights]
+    folders = [text_folders.DataFolder(data, weight) for weight in weights]
+    return run_data.encode_texts(folders, texts, tokenizer, max_pieces)
 
 
 def test_on_a_gpu_lengths_are_few_and_hold_the_same_tokens(
@@ -223,14 +221,14 @@ def test_any_number_of_processes_reads_the_text_in_one_order(
 def test_more_processes_than_sentence_pairs_are_refused(data: Path, tokenizer: Tokenizer) -> None:
     text = _text(data, tokenizer, 1)
     BatchStream(text, Recipe(), ProcessInfo(torch.device("cpu"), 0, 300))
-    with pytest.raises(CorpusError, match="300 sentence pairs, fewer than the 301"):
+    with pytest.raises(corpus.CorpusError, match="300 sentence pairs, fewer than the 301"):
         BatchStream(text, Recipe(), ProcessInfo(torch.device("cpu"), 0, 301))
 
 
 def test_an_epoch_may_be_empty_where_weights_are_small_but_not_the_first(
     data: Path, tokenizer: Tokenizer
 ) -> None:
-    with pytest.raises(CorpusError, match="leave no sentence pair"):
+    with pytest.raises(corpus.CorpusError, match="leave no sentence pair"):
         BatchStream(_text(data, tokenizer, 0.001), Recipe(), HERE)
     stream = BatchStream(_text(data, tokenizer, 0.002), Recipe(), HERE)
     (epochs,) = [[update.epoch for update in islice(stream.updates(0, 0), 4)]]

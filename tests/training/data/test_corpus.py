@@ -11,16 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.training.conftest import sentence_pairs, write_pairs
-from training.data import corpus
+from tests.training import conftest
+from training.data import corpus, text_folders
 from training.data.corpus import (
     CorpusError,
     line_chunks,
     read_lines,
 )
-from training.data.text_folders import read_parallel
-from transformer.cli.standard_input import file_lines
-from transformer.errors import InputError
+from transformer import errors
+from transformer.cli import standard_input
 
 texts = st.text(st.sampled_from("aß€😀 \n\r\u2028\x0b\ufeff"), max_size=40)
 
@@ -90,22 +89,22 @@ def test_a_pipe_and_a_line_that_is_no_sentence_are_refused(
 def test_different_lengths_are_refused_with_both_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_pairs(tmp_path / "train", sentence_pairs(5))
+    conftest.write_pairs(tmp_path / "train", conftest.sentence_pairs(5))
     with (tmp_path / "train.de").open("a", encoding="utf-8") as file:
         file.write("Einer zu viel.\n")
     for size in (1, 2, 5, 50):  # lines that are held at one time
         monkeypatch.setattr(corpus, "CHUNK", size)
         with pytest.raises(CorpusError, match=r"train\.en has 5 lines and .*train\.de has 6"):
-            read_parallel(tmp_path / "train")
+            text_folders.read_parallel(tmp_path / "train")
 
 
 def test_a_missing_file_and_an_empty_one_are_each_named(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"x\.en cannot be read: No such file"):
-        read_parallel(tmp_path / "x")
+        text_folders.read_parallel(tmp_path / "x")
     for language in ("en", "de"):
         (tmp_path / f"y.{language}").write_text("")
     with pytest.raises(CorpusError, match=r"y\.en is empty"):
-        read_parallel(tmp_path / "y")
+        text_folders.read_parallel(tmp_path / "y")
 
 
 @pytest.mark.parametrize("block", [1, 1000])
@@ -128,8 +127,8 @@ def test_utf_16_is_refused(
     (tmp_path / "z.en").write_bytes(content)
     with pytest.raises(CorpusError, match=r"z\.en is UTF-16"):
         read_lines(tmp_path / "z.en")
-    with pytest.raises(InputError, match=r"z\.en is UTF-16"):
-        [*file_lines(str(tmp_path / "z.en"), 99)]
+    with pytest.raises(errors.InputError, match=r"z\.en is UTF-16"):
+        [*standard_input.file_lines(str(tmp_path / "z.en"), 99)]
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.training.conftest import sentence_pairs
-from training.data import encoded_text
-from training.data.batches import TokenBatches
+from tests.training import conftest
+from training.data import batches, encoded_text, prepared, run_data
 from training.data.corpus import CorpusError, ParallelText
 from training.data.encoded_text import (
     NAMES,
@@ -26,12 +25,10 @@ from training.data.encoded_text import (
     mapped_text,
     stored_type,
 )
-from training.data.prepared import record_files
-from training.data.run_data import encode_texts
 from training.data.text_folders import DataFolder
 from transformer.text.tokenizer import Tokenizer
 
-TEXT = ParallelText(*(list(side) for side in zip(*sentence_pairs(300), strict=True)))
+TEXT = ParallelText(*(list(side) for side in zip(*conftest.sentence_pairs(300), strict=True)))
 WEIGHTS = (1.0, 0.3, 2.75, 0.001)
 SIZES = (5, 101, 40, 30)
 
@@ -122,7 +119,7 @@ def test_chunks_that_are_written_are_the_text_and_its_checksums_those_of_the_fil
     for name, array in arrays(mapped).items():
         assert array.tolist() == arrays(whole)[name].tolist()
         assert array.dtype == arrays(whole)[name].dtype
-    sha256 = {name: r["sha256"] for name, r in record_files(tmp_path, NAMES).items()}
+    sha256 = {name: r["sha256"] for name, r in prepared.record_files(tmp_path, NAMES).items()}
     assert checksums(whole) == checksums(mapped) == sha256
 
 
@@ -189,7 +186,7 @@ def test_folders_one_after_the_other_are_the_text_that_they_are_together(
 ) -> None:
     odd = ParallelText(["", "The dog.", "The dog " * 50], ["Ein Hund.", "Der Hund.", "Der Hund."])
     folders = [DataFolder(Path("a")), DataFolder(Path("b"), 0.5), DataFolder(Path("a"))]
-    text = encode_texts(folders, [TEXT, odd, TEXT], tokenizer, 40)
+    text = run_data.encode_texts(folders, [TEXT, odd, TEXT], tokenizer, 40)
     source = [*TEXT.source, *odd.source, *TEXT.source]
     target = [*TEXT.target, *odd.target, *TEXT.target]
     together = encode(ParallelText(source, target), tokenizer, 40)
@@ -200,8 +197,8 @@ def test_folders_one_after_the_other_are_the_text_that_they_are_together(
     assert text.parts == (Part(300), Part(1, 0.5), Part(300))
     plain = replace(text, parts=(Part(300), Part(1), Part(300)))
     for epoch in range(2):
-        result = TokenBatches(text.encoded, 300, 1).epoch(epoch, plain.rows(1, epoch))
-        expected = TokenBatches(together, 300, 1).epoch(epoch)
+        result = batches.TokenBatches(text.encoded, 300, 1).epoch(epoch, plain.rows(1, epoch))
+        expected = batches.TokenBatches(together, 300, 1).epoch(epoch)
         assert [rows.tolist() for rows in result] == [rows.tolist() for rows in expected]
     with pytest.raises(CorpusError, match="No sentence pair has between 1 and 1 pieces"):
-        encode_texts(folders[:1], [TEXT], tokenizer, 2)
+        run_data.encode_texts(folders[:1], [TEXT], tokenizer, 2)

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.conftest import RECIPE
-from tests.training.preparing import prepared_text
+from tests.training import conftest, preparing
 from training.config import RunConfig
+from training.data import encoded_text, run_data
 from training.data.corpus import CorpusError
-from training.data.encoded_text import NAMES
 from training.data.prepared import (
     MANIFEST,
     TOKENIZER,
@@ -18,7 +17,6 @@ from training.data.prepared import (
     is_prepared,
     prepared_among,
 )
-from training.data.run_data import encode_texts, open_prepared, require
 from training.data.text_folders import (
     ENGLISH_GERMAN,
     DataFolder,
@@ -30,18 +28,18 @@ from transformer.text.tokenizer import Tokenizer
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return prepared_text(tmp_path_factory.mktemp("prepared"))
+    return preparing.prepared_text(tmp_path_factory.mktemp("prepared"))
 
 
 def test_what_is_mapped_is_what_would_be_in_memory(out: Path) -> None:
-    prepared = open_prepared(Prepared.read(out))
+    prepared = run_data.open_prepared(Prepared.read(out))
     folders = [DataFolder(out.parent / "first"), DataFolder(out.parent / "second", 0.5)]
     texts = [read_parallel(folder.path / "train") for folder in folders]
     # the vocabulary, too, is that of training.train
     lines = [line for text in texts for line in text.source]
     lines += [line for text in texts for line in text.target]
     assert prepared.tokenizer.model == Tokenizer.train(lines, 120).model
-    text = encode_texts(folders, texts, prepared.tokenizer, 128)
+    text = run_data.encode_texts(folders, texts, prepared.tokenizer, 128)
     assert prepared.text.encoded.source[:] == text.encoded.source[:]
     assert prepared.text.encoded.target[:] == text.encoded.target[:]
     assert list(prepared.text.encoded.lines) == list(text.encoded.lines)
@@ -54,7 +52,7 @@ def test_what_is_mapped_is_what_would_be_in_memory(out: Path) -> None:
     assert prepared.text.encoded.source.stored.base is not None  # mapped, not copied
 
 
-@pytest.mark.parametrize("name", [*NAMES, TOKENIZER, "valid.en", "valid.de", MANIFEST])
+@pytest.mark.parametrize("name", [*encoded_text.NAMES, TOKENIZER, "valid.en", "valid.de", MANIFEST])
 def test_a_file_that_is_missing_cut_short_or_changed_is_named(
     out: Path, tmp_path: Path, name: str
 ) -> None:
@@ -65,14 +63,14 @@ def test_a_file_that_is_missing_cut_short_or_changed_is_named(
     file.write_bytes(content[:-3])
     sentence = "is damaged" if name == MANIFEST else "has .* bytes, but .* were prepared"
     with pytest.raises(CorpusError, match=rf"{name} {sentence}"):
-        open_prepared(Prepared.read(copy))
+        run_data.open_prepared(Prepared.read(copy))
     middle = len(content) // 2
     file.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
     with pytest.raises(CorpusError, match=rf"{name} (is damaged|is of version|has .* bytes)"):
-        open_prepared(Prepared.read(copy))
+        run_data.open_prepared(Prepared.read(copy))
     file.unlink()
     with pytest.raises(CorpusError, match=rf"{name} cannot be read"):
-        open_prepared(Prepared.read(copy))
+        run_data.open_prepared(Prepared.read(copy))
 
 
 @pytest.mark.parametrize(
@@ -91,29 +89,29 @@ def test_a_manifest_that_does_not_hold_together_is_refused(
     manifest = json.loads((copy / MANIFEST).read_text("utf-8"))
     (copy / MANIFEST).write_text(json.dumps(manifest | change), "utf-8")
     with pytest.raises(CorpusError, match=sentence):
-        open_prepared(Prepared.read(copy))
+        run_data.open_prepared(Prepared.read(copy))
 
 
 def test_another_configuration_and_another_vocabulary_are_refused(
     out: Path, tmp_path: Path
 ) -> None:
     prepared = Prepared.read(out)
-    data = open_prepared(prepared)
+    data = run_data.open_prepared(prepared)
     path = tmp_path / "run.toml"
     for recipe, sentence in (
-        (RECIPE.replace("vocab_size = 120", "vocab_size = 130"), "vocab_size = 120, but"),
-        (RECIPE + "max_pieces = 90\n", "max_pieces = 128, but the configuration says 90"),
+        (conftest.RECIPE.replace("vocab_size = 120", "vocab_size = 130"), "vocab_size = 120, but"),
+        (conftest.RECIPE + "max_pieces = 90\n", "max_pieces = 128, but the configuration says 90"),
     ):
         path.write_text(recipe, "utf-8")
         with pytest.raises(CorpusError, match=sentence):
-            require(data, prepared, RunConfig.load(path), ENGLISH_GERMAN)
-    path.write_text(RECIPE, "utf-8")
-    require(data, prepared, RunConfig.load(path), ENGLISH_GERMAN)
+            run_data.require(data, prepared, RunConfig.load(path), ENGLISH_GERMAN)
+    path.write_text(conftest.RECIPE, "utf-8")
+    run_data.require(data, prepared, RunConfig.load(path), ENGLISH_GERMAN)
     other = Tokenizer.train(data.validation.source, 60)
     asked = data, prepared, RunConfig.load(path), ENGLISH_GERMAN
     with pytest.raises(CorpusError, match="with another vocabulary than that of runs/a: prepare"):
-        require(*asked, (other, Path("runs/a")))
-    require(*asked, (Tokenizer(data.tokenizer.model), Path("runs/a")))
+        run_data.require(*asked, (other, Path("runs/a")))
+    run_data.require(*asked, (Tokenizer(data.tokenizer.model), Path("runs/a")))
 
 
 def test_a_prepared_folder_stands_alone(out: Path) -> None:

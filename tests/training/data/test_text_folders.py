@@ -9,19 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.conftest import sentence_pairs, write_pairs
-from training.data import corpus
+from tests.training import conftest
+from training.data import corpus, text_folders
 from training.data.corpus import CorpusError, ParallelText
-from training.data.text_folders import (
-    DataFolder,
-    LanguageCodes,
-    add_languages,
-    data_folder,
-    read_parallel,
-    read_validation_text,
-)
 
-FRENCH_DUTCH = LanguageCodes("fr", "nl")
+FRENCH_DUTCH = text_folders.LanguageCodes("fr", "nl")
 PAIRS = ParallelText(
     ["Un chien.", "Deux chats & un.", ""], ["Een hond.", "Twee katten en een.", ""]
 )
@@ -72,7 +64,7 @@ def test_one_file_holds_both_sides(
     monkeypatch.setattr(corpus, "CHUNK", 2)
     (tmp_path / name).write_bytes(content)
     for path in (tmp_path, tmp_path / name):
-        files = DataFolder(path, codes=FRENCH_DUTCH).files()
+        files = text_folders.DataFolder(path, codes=FRENCH_DUTCH).files()
         chunks = [*files.chunks()]
         assert [len(chunk) for chunk in chunks] == [2, 1]
         assert corpus.read_pairs(chunks) == PAIRS
@@ -85,10 +77,10 @@ def test_two_files_may_be_packed_and_named_as_opus_does(tmp_path: Path) -> None:
         text = "\n".join(lines).encode() + b"\n"
         (tmp_path / f"Books.fr-nl.{side}").write_bytes(text)
         (tmp_path / f"valid.{side}.gz").write_bytes(gzip.compress(text, mtime=0))
-    folder = DataFolder(tmp_path / "Books.fr-nl", codes=FRENCH_DUTCH)
+    folder = text_folders.DataFolder(tmp_path / "Books.fr-nl", codes=FRENCH_DUTCH)
     assert folder.read() == PAIRS
-    assert read_validation_text(folder.path, FRENCH_DUTCH) == PAIRS
-    assert read_parallel(tmp_path / "valid", FRENCH_DUTCH) == PAIRS
+    assert text_folders.read_validation_text(folder.path, FRENCH_DUTCH) == PAIRS
+    assert text_folders.read_parallel(tmp_path / "valid", FRENCH_DUTCH) == PAIRS
 
 
 @pytest.mark.parametrize(
@@ -114,51 +106,51 @@ def test_a_file_that_is_not_what_its_ending_says_is_refused(
 ) -> None:
     (tmp_path / name).write_text(content, "utf-8")
     with pytest.raises(CorpusError, match=sentence):
-        DataFolder(tmp_path, codes=FRENCH_DUTCH).read()
+        text_folders.DataFolder(tmp_path, codes=FRENCH_DUTCH).read()
 
 
 def test_one_of_several_texts_has_to_be_chosen(tmp_path: Path) -> None:
     for name in ("train.tsv", "train.tmx.gz"):
         (tmp_path / name).write_text("a\tb\n")
     with pytest.raises(CorpusError, match=r"train\.tsv and .*train\.tmx\.gz are both there"):
-        DataFolder(tmp_path).read()
-    write_pairs(tmp_path / "train", sentence_pairs(5))
-    assert len(DataFolder(tmp_path).read()) == 5
+        text_folders.DataFolder(tmp_path).read()
+    conftest.write_pairs(tmp_path / "train", conftest.sentence_pairs(5))
+    assert len(text_folders.DataFolder(tmp_path).read()) == 5
 
 
 @pytest.mark.parametrize(
     ("codes", "names"),
     [
-        (LanguageCodes("pt_BR", "pt-PT"), ["um", "dois"]),
-        (LanguageCodes("pt_PT", "pt_BR"), ["dois", "um"]),
-        (LanguageCodes("por", "zh"), ["um", "san"]),
-        (LanguageCodes("pt-PT", "zh"), ["dois", "san"]),
+        (text_folders.LanguageCodes("pt_BR", "pt-PT"), ["um", "dois"]),
+        (text_folders.LanguageCodes("pt_PT", "pt_BR"), ["dois", "um"]),
+        (text_folders.LanguageCodes("por", "zh"), ["um", "san"]),
+        (text_folders.LanguageCodes("pt-PT", "zh"), ["dois", "san"]),
     ],
 )
 def test_a_region_that_is_asked_for_is_no_other(
-    tmp_path: Path, codes: LanguageCodes, names: list[str]
+    tmp_path: Path, codes: text_folders.LanguageCodes, names: list[str]
 ) -> None:
     variants = {"pt-BR": "um", "pt-PT": "dois", "zh-Hans": "san", "pt-AO": "tres"}
     units = "".join(f'<tuv xml:lang="{k}"><seg>{v}</seg></tuv>' for k, v in variants.items())
     (tmp_path / "train.tmx").write_text(f"<tmx><tu>{units}</tu></tmx>")
-    text = DataFolder(tmp_path, codes=codes).read()
+    text = text_folders.DataFolder(tmp_path, codes=codes).read()
     assert [*text.source, *text.target] == names
 
 
 def test_a_weight_stands_behind_a_colon(tmp_path: Path) -> None:
-    assert data_folder("mix") == DataFolder(Path("mix"), 1)
-    assert data_folder("a/mix:0.5") == DataFolder(Path("a/mix"), 0.5)
-    assert data_folder("a:b:2") == DataFolder(Path("a:b"), 2)
+    assert text_folders.data_folder("mix") == text_folders.DataFolder(Path("mix"), 1)
+    assert text_folders.data_folder("a/mix:0.5") == text_folders.DataFolder(Path("a/mix"), 0.5)
+    assert text_folders.data_folder("a:b:2") == text_folders.DataFolder(Path("a:b"), 2)
     odd = tmp_path / "mix:3"
     odd.mkdir()
-    assert data_folder(str(odd)) == DataFolder(odd, 1)
-    assert data_folder(f"{odd}:4") == DataFolder(odd, 4)
+    assert text_folders.data_folder(str(odd)) == text_folders.DataFolder(odd, 1)
+    assert text_folders.data_folder(f"{odd}:4") == text_folders.DataFolder(odd, 4)
 
 
 @pytest.mark.parametrize("weight", ["0", "-1", "nan", "inf", "1e9", "half", ""])
 def test_a_weight_that_cannot_be_meant_is_refused(weight: str) -> None:
     with pytest.raises(ArgumentTypeError, match=r"weight of 'mix' must be a number above 0"):
-        data_folder(f"mix:{weight}")
+        text_folders.data_folder(f"mix:{weight}")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +169,7 @@ def test_a_first_line_names_the_columns_in_any_order(tmp_path: Path, header: str
         for separator, name in (("\t", "train.tsv"), (",", "t.CSV"), (";", "t.csv")):
             path = tmp_path / name
             path.write_text("".join(f"{separator.join(row)}\n" for row in rows), "utf-8")
-            assert DataFolder(path, codes=FRENCH_DUTCH).read() == PAIRS
+            assert text_folders.DataFolder(path, codes=FRENCH_DUTCH).read() == PAIRS
 
 
 @pytest.mark.parametrize(
@@ -188,7 +180,7 @@ def test_a_first_line_names_the_columns_in_any_order(tmp_path: Path, header: str
 def test_a_first_line_of_other_names_is_no_pair(tmp_path: Path, header: str) -> None:
     (tmp_path / "train.tsv").write_text(f"{header}\nEen hond.\tUn chien.\n", "utf-8")
     with pytest.raises(CorpusError, match=r"line 1 .* names of columns.* fr and nl"):
-        DataFolder(tmp_path, codes=FRENCH_DUTCH).read()
+        text_folders.DataFolder(tmp_path, codes=FRENCH_DUTCH).read()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +200,7 @@ def test_quotes_are_those_of_a_spreadsheet_or_of_the_text(
     tmp_path: Path, content: str, source: list[str]
 ) -> None:
     (tmp_path / "train.tsv").write_text(content, "utf-8")
-    assert DataFolder(tmp_path).read().source == source
+    assert text_folders.DataFolder(tmp_path).read().source == source
 
 
 @pytest.mark.parametrize(
@@ -220,14 +212,14 @@ def test_quotes_are_those_of_a_spreadsheet_or_of_the_text(
 def test_a_placeholder_stands_between_words(tmp_path: Path, segment: str, text: str) -> None:
     units = f'<tuv lang="en"><seg>{segment}</seg></tuv><tuv lang="de"><seg>a</seg></tuv>'
     (tmp_path / "m.TMX").write_text(f"<tmx><tu>{units}</tu></tmx>", "utf-8")
-    assert DataFolder(tmp_path / "m.TMX").read().source == [text]
+    assert text_folders.DataFolder(tmp_path / "m.TMX").read().source == [text]
 
 
 def test_what_iwslt_says_of_a_talk_is_no_pair(tmp_path: Path) -> None:
     lines = ["<url>http://x</url>", "<title>A talk</title>", "<b>No</b> tag.", "<title>", "Two."]
-    for code in LanguageCodes():
+    for code in text_folders.LanguageCodes():
         (tmp_path / f"train.tags.de-en.{code}").write_text("\n".join(lines) + "\n")
-    files = DataFolder(tmp_path / "train.tags.de-en").files()
+    files = text_folders.DataFolder(tmp_path / "train.tags.de-en").files()
     expected = ["", "", *lines[2:]]
     assert [*chain(*files.side(0))] == [*chain(*files.side(1))] == expected
     assert corpus.read_pairs(files.chunks()) == ParallelText(expected, expected)
@@ -240,12 +232,12 @@ def test_a_file_of_another_kind_is_refused_by_its_kind(tmp_path: Path, name: str
     (tmp_path / name).write_bytes(b"x")
     kind = name.removesuffix(".gz").rpartition(".")[2].upper()
     with pytest.raises(CorpusError, match=rf"{name} is {kind}, from which no pairs are read"):
-        DataFolder(tmp_path / name).read()
+        text_folders.DataFolder(tmp_path / name).read()
 
 
 @pytest.mark.parametrize("name", ["src", "ref", "TGT"])
 def test_a_side_of_a_text_is_no_language(name: str) -> None:
     parser = ArgumentParser(exit_on_error=False)
-    add_languages(parser)
+    text_folders.add_languages(parser)
     with pytest.raises(ArgumentError, match=f"'{name}' is no code of a language"):
         parser.parse_args(["--source", name])

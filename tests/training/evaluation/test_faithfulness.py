@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from training.evaluate import main
-from transformer import CheckpointError
+from training import evaluate
+from transformer import CheckpointError, kinds
+from transformer.analysis import lenses
 from transformer.analysis.corpus import faithfulness_report
 from transformer.analysis.corpus.faithfulness import FRACTIONS, uniform_changes
-from transformer.analysis.lenses import NAMES
-from transformer.kinds import KINDS
 
 ENGLISH = ["The old cat sits beside the river.", "The baker eats.", "Her"]
 
@@ -29,7 +28,7 @@ def measured(tmp_path_factory, checkpoint_folder) -> Path:
 
 def run(folder: Path, *more: str) -> int:
     checkpoint = ["--checkpoint", str(folder / "model")]
-    return main(["faithfulness", *checkpoint, "--src", str(folder / "in.en"), *more])
+    return evaluate.main(["faithfulness", *checkpoint, "--src", str(folder / "in.en"), *more])
 
 
 def test_every_lens_has_its_curves_and_its_agreement(measured, translator) -> None:
@@ -37,13 +36,13 @@ def test_every_lens_has_its_curves_and_its_agreement(measured, translator) -> No
     assert report is not None
     assert (report.sentences, report.left_out, report.forced) == (2, 2, True)
     assert report.fractions == FRACTIONS
-    assert set(report.lenses) == set(NAMES)
+    assert set(report.lenses) == set(lenses.NAMES)
     for lens in report.lenses.values():
         assert len(lens.comprehensiveness) == len(lens.sufficiency) == len(FRACTIONS)
         assert -1 <= lens.kendall.low <= lens.kendall.value <= lens.kendall.high <= 1
     references = (measured / "ref.de").read_text("utf-8").splitlines()
     traces = [translator.trace(*pair) for pair in zip(ENGLISH[:2], references[:2], strict=True)]
-    for kind in KINDS:
+    for kind in kinds.KINDS:
         changes = np.concatenate([uniform_changes(translator.model, t, kind) for t in traces])
         assert report.attention[kind]["uniform"].value == pytest.approx(changes.mean(), rel=1e-3)
 

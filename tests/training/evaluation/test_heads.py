@@ -8,23 +8,19 @@ import numpy as np
 import pytest
 import torch
 
-from training.data.corpus import ParallelText
-from training.evaluate import main
+from training import evaluate
+from training.data import corpus
 from training.evaluation import heads
-from transformer import CheckpointError, Translator
-from transformer.analysis.corpus import head_report
-from transformer.analysis.corpus.corpus_roles import MEASURES
+from transformer import CheckpointError, Translator, kinds
+from transformer.analysis.corpus import corpus_roles, head_report
+from transformer.analysis.heads import head, importance, removal
 from transformer.analysis.heads import means as means_file
-from transformer.analysis.heads.head import all_heads
-from transformer.analysis.heads.importance import IMPORTANCE
-from transformer.analysis.heads.removal import Removal, removed
-from transformer.kinds import attention_name
 
 
 @pytest.fixture(scope="module")
-def text(pairs) -> ParallelText:
+def text(pairs) -> corpus.ParallelText:
     chosen = pairs[::67]
-    return ParallelText([pair.english for pair in chosen], [pair.german for pair in chosen])
+    return corpus.ParallelText([pair.english for pair in chosen], [pair.german for pair in chosen])
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,18 +45,18 @@ def measured(tmp_path_factory, checkpoint_folder, text) -> Path:
 
 def run(folder: Path, *more: str) -> int:
     files = ["--src", str(folder / "in.en"), "--ref", str(folder / "ref.de")]
-    return main(["heads", "--checkpoint", str(folder / "model"), *files, *more])
+    return evaluate.main(["heads", "--checkpoint", str(folder / "model"), *files, *more])
 
 
 @pytest.mark.slow
 def test_every_head_has_every_figure_and_three_examples(measured, model, text) -> None:
     report = head_report.read(measured / "model", model.config)
     assert report is not None
-    assert [head_figures.place for head_figures in report.heads] == all_heads(model.config)
+    assert [head_figures.place for head_figures in report.heads] == head.all_heads(model.config)
     assert (report.sentences, report.left_out, report.bleu_sentences) == (len(text), 2, 1)
     lines = (measured / "own.txt").read_text().splitlines()
     for head_figures in report.heads:
-        expected = {*MEASURES, *IMPORTANCE} - (
+        expected = {*corpus_roles.MEASURES, *importance.IMPORTANCE} - (
             {"one-to-one"} if head_figures.place.kind != "cross" else set()
         )
         expected -= {"previous", "next", "itself"} if head_figures.place.kind == "cross" else set()
@@ -71,7 +67,7 @@ def test_every_head_has_every_figure_and_three_examples(measured, model, text) -
         scores = [example.score for example in head_figures.examples]
         assert scores == sorted(scores, reverse=True)
     for curve in report.curves.values():
-        assert sorted(curve.order) == sorted(all_heads(model.config))
+        assert sorted(curve.order) == sorted(head.all_heads(model.config))
         assert [point.removed for point in curve.points] == [0, 12, 24]
         assert curve.points[0].bleu == report.bleu
     order = report.curves["gradient"].order
@@ -84,13 +80,13 @@ def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:
     means = means_file.read_means(measured / "model", model.config)
     assert means is not None
     seen: list[torch.Tensor] = []
-    name = f"{attention_name('cross', 1)}.hook_z"
+    name = f"{kinds.attention_name('cross', 1)}.hook_z"
     with model.hooks({name: lambda z, _: seen.append(z[0])}):
         for pair in zip(text.source, text.target, strict=True):
             translator.trace(*pair)
     torch.testing.assert_close(means["cross"][1], torch.cat(seen, 1).mean(1), rtol=1e-4, atol=1e-5)
     result = Translator.load(measured / "model")  # and the way "mean" finds them by itself
-    with removed(result, [Removal("cross", 1, 3, "mean")]):
+    with removal.removed(result, [removal.Removal("cross", 1, 3, "mean")]):
         changed = result.trace(text.source[0], text.target[0])
     plain = result.trace(text.source[0], text.target[0])
     assert np.abs(changed.log_probs - plain.log_probs).max() > 1e-4

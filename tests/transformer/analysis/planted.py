@@ -2,17 +2,16 @@
 
 import numpy as np
 
-from transformer import Kind
-from transformer.analysis.axes import LabelledWeights
-from transformer.trace import Labels
+from transformer import Kind, trace
+from transformer.analysis import axes
 
 ENGLISH = ("▁The", "▁fris", "bee", ",", "▁the", "▁dog", "▁runs", "</s>")
 GERMAN = ("▁Der", "▁Hund", ",", "▁die", "▁Schei", "be", "▁rennt", "</s>")
 READ = ("<s>", *GERMAN[:-1])
-LABELS: dict[Kind, Labels] = {
-    "encoder_self": Labels(ENGLISH, ENGLISH),
-    "decoder_self": Labels(READ, READ),
-    "cross": Labels(GERMAN, ENGLISH),
+LABELS: dict[Kind, trace.Labels] = {
+    "encoder_self": trace.Labels(ENGLISH, ENGLISH),
+    "decoder_self": trace.Labels(READ, READ),
+    "cross": trace.Labels(GERMAN, ENGLISH),
 }
 COUNT = len(ENGLISH)
 
@@ -29,7 +28,7 @@ def axes_of(kind, *heads):
     if kind == "decoder_self":
         weights = np.tril(weights)
         weights /= weights.sum(-1, keepdims=True)
-    return LabelledWeights(weights.astype(np.float32), LABELS[kind], None)
+    return axes.LabelledWeights(weights.astype(np.float32), LABELS[kind], None)
 
 
 ROWS = np.arange(COUNT)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from transformer import AttentionTrace, CheckpointError, InputError, Translator
+from transformer import AttentionTrace, CheckpointError, InputError, Translator, config
 from transformer.analysis.alignment import (
     NO_WORD,
     WordPair,
@@ -19,7 +19,6 @@ from transformer.analysis.alignment import (
     word_shares,
 )
 from transformer.analysis.alignment_settings import AlignmentSettings
-from transformer.config import EOS
 from transformer.kinds import Row
 
 SOURCE, TARGET = "The old cat sleeps under the table.", "Unter dem Tisch schläft die Katze."
@@ -134,7 +133,7 @@ def test_words_that_a_model_wrote_are_those_of_its_text(translator: Translator) 
     written = [piece if piece in letters else piece.strip("▁") for piece in written]
     ids = [letters[piece] for piece in written if piece in letters]
     text = tokenizer.decode(ids)
-    pieces = (*tokenizer.pieces_of([*ids, EOS]),)
+    pieces = (*tokenizer.pieces_of([*ids, config.EOS]),)
     trace = translator.trace("The dog.", target="x")
     forced = replace(trace, target=text, target_pieces=pieces)
     _, words = word_numbers(translator, forced, "typed")

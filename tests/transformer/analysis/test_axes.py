@@ -18,8 +18,7 @@ from transformer.analysis.axes import (
 )
 from transformer.text.tokenizer import with_end
 from transformer.trace import Labels
-from viz.draw.explorer import encode_page
-from viz.draw.heads_view import ExplorerOptions
+from viz.draw import explorer, heads_view
 
 # 'fris'+'bee' and 'Hun'+'de' are words of two pieces; 'Σ' stands for a character never seen
 SOURCE = with_end([Piece(5, "▁A", 0), Piece(6, "▁fris", 1), Piece(7, "bee", 1), Piece(1, "▁Σ", 2)])
@@ -66,8 +65,8 @@ def test_pieces_of_a_script_without_spaces_stay_apart_and_that_is_said(made):
     assert by_words(trace, "encoder_self").labels.keys == words
     assert apart_note(trace) == APART
     assert apart_note(made) == ""
-    assert encode_page(trace, ExplorerOptions(words=True)).notes == (APART,)
-    assert encode_page(trace, ExplorerOptions()).notes == ()
+    assert explorer.encode_page(trace, heads_view.ExplorerOptions(words=True)).notes == (APART,)
+    assert explorer.encode_page(trace, heads_view.ExplorerOptions()).notes == ()
 
 
 def test_words_are_named_as_they_were_typed(made):

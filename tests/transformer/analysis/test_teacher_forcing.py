@@ -8,17 +8,15 @@ import pytest
 
 from tests.transformer.analysis.lens_cases import Case
 from transformer import InputError, Piece, Tokenizer, Translator
-from transformer.analysis.corpus.faithfulness import drops_without_each_word
+from transformer.analysis import lenses, teacher_forcing
+from transformer.analysis.corpus import faithfulness
+from transformer.analysis.heads import head, removal
 from transformer.analysis.heads.effect import effect
-from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal import patched
-from transformer.analysis.lenses import lens
+from transformer.analysis.logits import logit_lens
 from transformer.analysis.logits.decoder_lens import decoder_lens
-from transformer.analysis.logits.logit_lens import alternatives
-from transformer.analysis.paper.arithmetic import sublayer_values
+from transformer.analysis.paper import arithmetic
 from transformer.analysis.paper.flow import flow
 from transformer.analysis.paper.positions import Edit, embedding_parts, log_probs, moved_log_probs
-from transformer.analysis.teacher_forcing import batch_traces
 
 
 @pytest.mark.parametrize("side", ["source_pieces", "target_pieces"])
@@ -34,20 +32,20 @@ from transformer.analysis.teacher_forcing import batch_traces
 )
 def test_pieces_that_do_not_fit_are_refused(uneven: Case, side, pieces) -> None:
     with pytest.raises(InputError):
-        lens("weights", uneven.translator, replace(uneven.trace, **{side: pieces}), "cross")
+        lenses.lens("weights", uneven.translator, replace(uneven.trace, **{side: pieces}), "cross")
 
 
 @pytest.mark.parametrize(
     "ask",
     [
         flow,
-        lambda model, trace: sublayer_values(model, trace, "cross", 0),
+        lambda model, trace: arithmetic.sublayer_values(model, trace, "cross", 0),
         lambda model, trace: embedding_parts(model, trace, "encoder"),
         lambda model, trace: log_probs(model, trace, Edit("removed", ("encoder",))),
         lambda model, trace: moved_log_probs(model, trace, ("encoder",), [1]),
-        drops_without_each_word,
-        lambda model, donor: patched(model, donor, [Head("cross", 0, 0)]).__enter__(),
-        lambda model, trace: alternatives(model, cast("Tokenizer", None), trace, 1),
+        faithfulness.drops_without_each_word,
+        lambda model, donor: removal.patched(model, donor, [head.Head("cross", 0, 0)]).__enter__(),
+        lambda model, trace: logit_lens.alternatives(model, cast("Tokenizer", None), trace, 1),
         lambda model, trace: decoder_lens(
             cast("Translator", SimpleNamespace(model=model)), trace, 0
         ),
@@ -63,7 +61,7 @@ def test_whatever_runs_the_pieces_of_a_trace_refuses_those_of_another_model(unev
 
 
 def test_each_row_is_its_sentence_and_then_padding(traces):
-    made = batch_traces(traces)
+    made = teacher_forcing.batch_traces(traces)
     sources, targets = (
         [[piece.id for piece in pieces] for pieces in sides]
         for sides in zip(
@@ -80,4 +78,4 @@ def test_each_row_is_its_sentence_and_then_padding(traces):
 
 def test_without_a_sentence_there_is_no_batch():
     with pytest.raises(InputError, match=r"no sentence.*type one\.$"):
-        batch_traces([])
+        teacher_forcing.batch_traces([])

@@ -4,21 +4,17 @@ import numpy as np
 import pytest
 
 from tests.transformer.checkpoints.marian import marian_folder
-from transformer import KINDS, AttentionTrace, InputError, Kind, Translator
-from transformer.analysis.alignment import align
-from transformer.analysis.corpus.faithfulness import permuted_changes, uniform_changes
+from transformer import KINDS, AttentionTrace, InputError, Kind, Translator, errors
+from transformer.analysis import alignment, source_share, teacher_forcing
+from transformer.analysis.corpus import faithfulness
+from transformer.analysis.heads import importance, removal
 from transformer.analysis.heads.head import Head, all_heads, require_heads
-from transformer.analysis.heads.importance import gradient_importance
-from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import HAS_HEADS, NAMES, alti, lens
 from transformer.analysis.logits.contrast import contrast, erase
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import layer_predictions
-from transformer.analysis.paper.arithmetic import sublayer_values
+from transformer.analysis.paper import arithmetic
 from transformer.analysis.paper.masking import leak
-from transformer.analysis.source_share import source_shares
-from transformer.analysis.teacher_forcing import batch_traces
-from transformer.errors import HookError
 
 
 @pytest.fixture(scope="module", params=["shallow decoder", "deep decoder"])
@@ -59,7 +55,7 @@ def test_every_lens_sees_every_layer(name, translator, trace):
         )
         assert np.isfinite(values).all()
     np.testing.assert_allclose(alti.whole_model(translator.model, trace).sum(-1), 1, atol=1e-4)
-    shares = source_shares(translator, trace)
+    shares = source_share.source_shares(translator, trace)
     assert shares.source.shape == (len(trace.target_pieces), len(trace.source_pieces))
     np.testing.assert_allclose(shares.from_source + shares.prefix, 1, atol=1e-4)
 
@@ -73,14 +69,14 @@ def test_all_heads_are_there_and_no_other(translator: Translator, trace: Attenti
         for wrong in (Head(kind, layers, 0), Head(kind, 0, count)):
             with pytest.raises(InputError, match="counted from 0"):
                 require_heads(model, [wrong])
-        with pytest.raises(HookError, match=f"the model has {layers}, from 0"):
-            sublayer_values(model, trace, kind, layers)
-        values = sublayer_values(model, trace, kind, layers - 1)
+        with pytest.raises(errors.HookError, match=f"the model has {layers}, from 0"):
+            arithmetic.sublayer_values(model, trace, kind, layers)
+        values = arithmetic.sublayer_values(model, trace, kind, layers - 1)
         np.testing.assert_allclose(values.weights, trace.weights(kind)[-1], atol=1e-5)
     text = marian_folder.SOURCE[1]
     whole = translator.translate(text, beam_size=1, max_length=6).log_prob
     for head in heads:
-        with removed(model, [Removal(*head)]):
+        with removal.removed(model, [removal.Removal(*head)]):
             assert translator.translate(text, beam_size=1, max_length=6).log_prob != whole
 
 
@@ -97,11 +93,11 @@ def test_logits_are_taken_apart_by_the_projection_of_its_own(translator, trace):
 
 
 def test_what_is_measured_of_a_corpus_has_each_stack_s_shape(translator, trace):
-    model, batch = translator.model, batch_traces([trace, trace])
-    gradients = gradient_importance(model, batch.source, batch.target, batch.written)
+    model, batch = translator.model, teacher_forcing.batch_traces([trace, trace])
+    gradients = importance.gradient_importance(model, batch.source, batch.target, batch.written)
     for kind in KINDS:
         assert gradients[kind].shape == (2, *shape(translator, kind))
         assert leak(model, batch, kind, masked=False).to_hidden.shape == shape(translator, kind)
-        assert uniform_changes(model, trace, kind).any()
-        assert permuted_changes(model, trace, kind, permutations=1).any()
-    assert align(translator, trace)
+        assert faithfulness.uniform_changes(model, trace, kind).any()
+        assert faithfulness.permuted_changes(model, trace, kind, permutations=1).any()
+    assert alignment.align(translator, trace)

@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
+from tests.transformer import damaged
 from tests.transformer.checkpoints.marian import marian_folder
-from tests.transformer.damaged import replace
 from transformer import AttentionTrace, CheckpointError, Translator
 from transformer.checkpoints import checkpoint, domain
-from transformer.checkpoints.export import ctranslate2
-from transformer.checkpoints.export.manifest import EXPORT
+from transformer.checkpoints.export import ctranslate2, manifest
 
 OURS = ("model.safetensors", "config.json", "tokenizer.model")
 OTHERS = ("MANIFEST.json", "MODEL_CARD.md", "run.jsonl")
 FORMATS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "checkpoint": (checkpoint.load, (*OURS, *OTHERS)),
     "checkpoint, signed anew": (checkpoint.load, OURS),
-    "ctranslate2": (ctranslate2.read, (*ctranslate2.REQUIRED, domain.FILE, EXPORT)),
+    "ctranslate2": (ctranslate2.read, (*ctranslate2.REQUIRED, domain.FILE, manifest.EXPORT)),
     "marian": (
         Translator.load,
         ("model.safetensors", "config.json", "vocab.json", "source.spm", "target.spm"),
@@ -87,7 +86,7 @@ def test_a_damaged_file_is_refused_by_its_name(sound, tmp_path, monkeypatch, for
         if damage in KINDS:
             KINDS[damage](path)
         elif "signed" in form:
-            replace(folder, name, CONTENTS[damage](content))
+            damaged.replace(folder, name, CONTENTS[damage](content))
         else:
             path.write_bytes(CONTENTS[damage](content))
         with pytest.raises(CheckpointError) as caught:

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from transformer import CheckpointError, Translator
+from transformer import CheckpointError, Translator, decoding, hooks
 from transformer.checkpoints import domain
-from transformer.decoding import Hypothesis
-from transformer.hooks import Silence
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +42,8 @@ def test_the_notice_tells_what_was_measured_and_what_the_model_is_for(bundled) -
 
 def test_the_limit_itself_is_known_text() -> None:
     limit = domain.Domain("x", -0.5)
-    assert limit.notice(Hypothesis((5, 2), (-0.75, -0.25), 0.0)) is None
-    assert limit.notice(Hypothesis((5, 2), (-0.75, -0.26), 0.0))
+    assert limit.notice(decoding.Hypothesis((5, 2), (-0.75, -0.25), 0.0)) is None
+    assert limit.notice(decoding.Hypothesis((5, 2), (-0.75, -0.26), 0.0))
 
 
 def test_what_the_reader_forced_or_forbade_is_no_doubt_of_the_model(bundled) -> None:
@@ -54,7 +52,7 @@ def test_what_the_reader_forced_or_forbade_is_no_doubt_of_the_model(bundled) -> 
     assert forced.log_prob / len(forced.best.pieces) < -3  # for the prefix
     assert forced.notices == ()
     limit = domain.Domain("x", -0.5)
-    hypothesis = Hypothesis((5, 6, 2), (-9.0, -0.75, -0.27), 0.0)
+    hypothesis = decoding.Hypothesis((5, 6, 2), (-9.0, -0.75, -0.27), 0.0)
     assert "follows the forced prefix: log probability is −0.51" in (
         limit.notice(hypothesis, forced=1) or ""
     )
@@ -69,7 +67,7 @@ def test_of_a_changed_model_it_does_not_say_that_the_text_is_why(bundled) -> Non
     assert not unsure(bundled, text)
     points = [f"decoder.layers.{layer}.cross_attention.hook_z" for layer in range(6)]
     edits = [
-        dict.fromkeys(points, Silence(tuple(range(8)))),
+        dict.fromkeys(points, hooks.Silence(tuple(range(8)))),
         {"encoder.embedding.hook_positions": lambda positions, _name: positions * 0},
     ]
     for edit in edits:

@@ -6,13 +6,9 @@ import pytest
 import torch
 
 from tests.transformer.decoding.tiny import SOURCES, batch, build
-from transformer.config import BOS
-from transformer.decoding import beam_search
-from transformer.decoding.beam import PlainDecoder
-from transformer.decoding.fast_step import FastDecoder
-from transformer.errors import HookError, InputError
+from transformer import config, decoding, errors, kinds
+from transformer.decoding import beam, fast_step
 from transformer.hooks import Silence, silence
-from transformer.kinds import KINDS, Kind, attention_name
 
 K = 3
 SHAPES = pytest.mark.parametrize(
@@ -45,7 +41,7 @@ def both(model, written, steps=()):
     """Logits of each step, from the fast path and from the modules."""
     results = []
     with torch.inference_mode():
-        for decoder in (FastDecoder, PlainDecoder):
+        for decoder in (fast_step.FastDecoder, beam.PlainDecoder):
             instance = decoder(model, batch(SOURCES), K)
             logits = [instance.start(torch.tensor([written] * len(SOURCES)))]
             logits += [instance.step(rows, pieces) for rows, pieces in steps]
@@ -58,7 +54,7 @@ def steps_of(orders):
 
 
 @SHAPES
-@pytest.mark.parametrize("written", [[BOS], [BOS, 5, 6, 4]], ids=["free", "forced"])
+@pytest.mark.parametrize("written", [[config.BOS], [config.BOS, 5, 6, 4]], ids=["free", "forced"])
 def test_the_fast_path_is_the_modules(changes, written):
     model = build(**changes)
     for fast, plain in zip(*both(model, written, steps_of(ORDERS)), strict=True):
@@ -68,65 +64,65 @@ def test_the_fast_path_is_the_modules(changes, written):
 @SHAPES
 def test_the_patterns_of_the_fast_path_are_those_of_the_hook_points(changes):
     """With sentences of different lengths, so that the source's padding is masked."""
-    model, source, read = build(**changes), batch(SOURCES), torch.tensor([[BOS, 5, 6, 4]])
+    model, source, read = build(**changes), batch(SOURCES), torch.tensor([[config.BOS, 5, 6, 4]])
     written = read.expand(len(SOURCES), -1)
-    patterns: dict[Kind, list[torch.Tensor]] = {kind: [] for kind in KINDS}
+    patterns: dict[kinds.Kind, list[torch.Tensor]] = {kind: [] for kind in kinds.KINDS}
     with torch.inference_mode():
-        logits = FastDecoder(model, source, 1, patterns).start(written)
+        logits = fast_step.FastDecoder(model, source, 1, patterns).start(written)
     expected, points = model.run_with_cache(source, written, names=lambda n: "pattern" in n)
     torch.testing.assert_close(logits, expected, atol=1e-4, rtol=1e-4)
-    for kind in KINDS:
+    for kind in kinds.KINDS:
         assert len(patterns[kind]) == model.config.N
         for layer, pattern in enumerate(patterns[kind]):
-            point = points[f"{attention_name(kind, layer)}.hook_pattern"]
+            point = points[f"{kinds.attention_name(kind, layer)}.hook_pattern"]
             torch.testing.assert_close(pattern, point, atol=1e-5, rtol=1e-5)
 
 
 def point(kind, layer):
-    return f"{attention_name(kind, layer)}.hook_z"
+    return f"{kinds.attention_name(kind, layer)}.hook_z"
 
 
 @SHAPES
 def test_silenced_heads_are_those_of_the_modules(changes):
     model = build(**changes)
-    whole, _ = both(model, [BOS, 5, 6, 4], steps_of(ORDERS))
+    whole, _ = both(model, [config.BOS, 5, 6, 4], steps_of(ORDERS))
     last, every = model.config.N - 1, tuple(range(model.config.h))
     for hooks in (
         *({point(kind, layer): silence(model.config.h - 1)}
-          for kind in KINDS for layer in {0, last}),
+          for kind in kinds.KINDS for layer in {0, last}),
         {point("cross", 0): Silence(every), point("encoder_self", last): silence(0)},
     ):  # fmt: skip
         with model.hooks(hooks), model.hooks({point("decoder_self", last): silence(0)}):
-            assert FastDecoder.serves(model)
-            silenced, plain = both(model, [BOS, 5, 6, 4], steps_of(ORDERS))
+            assert fast_step.FastDecoder.serves(model)
+            silenced, plain = both(model, [config.BOS, 5, 6, 4], steps_of(ORDERS))
         for fast, expected in zip(silenced, plain, strict=True):
             torch.testing.assert_close(fast, expected, atol=1e-4, rtol=1e-4)
         assert not torch.allclose(silenced[0], whole[0], atol=1e-3)
-    after, _ = both(model, [BOS, 5, 6, 4], steps_of(ORDERS))
+    after, _ = both(model, [config.BOS, 5, 6, 4], steps_of(ORDERS))
     assert torch.equal(after[0], whole[0])  # nothing is left of it
 
 
 def test_a_silenced_head_that_is_not_there_is_refused_as_by_the_modules():
     model = build()
-    for decoder in (FastDecoder, PlainDecoder):
+    for decoder in (fast_step.FastDecoder, beam.PlainDecoder):
         with (
             model.hooks({point("cross", 1): silence(2)}),
             torch.inference_mode(),
-            pytest.raises(HookError, match="has 2 heads, counted from 0: there is no 2"),
+            pytest.raises(errors.HookError, match="has 2 heads, counted from 0: there is no 2"),
         ):
-            decoder(model, batch(SOURCES), K).start(torch.tensor([[BOS]] * len(SOURCES)))
+            decoder(model, batch(SOURCES), K).start(torch.tensor([[config.BOS]] * len(SOURCES)))
 
 
 def test_a_translation_that_is_too_long_is_refused_as_by_the_modules():
     model, source = build(max_length=8), batch(SOURCES[1:2])
-    for decoder in (FastDecoder, PlainDecoder):
-        with pytest.raises(InputError, match=r"9 pieces.*at most 8"):
-            decoder(model, source, K).start(torch.tensor([[BOS] + [5] * 8]))
+    for decoder in (fast_step.FastDecoder, beam.PlainDecoder):
+        with pytest.raises(errors.InputError, match=r"9 pieces.*at most 8"):
+            decoder(model, source, K).start(torch.tensor([[config.BOS] + [5] * 8]))
 
 
 def test_the_fast_path_is_the_modules_beyond_its_first_room():
     orders = [ORDERS[0], *itertools.islice(itertools.cycle(ORDERS[1:3]), 40)]
-    for fast, plain in zip(*both(build(), [BOS, 4], steps_of(orders)), strict=True):
+    for fast, plain in zip(*both(build(), [config.BOS, 4], steps_of(orders)), strict=True):
         torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
 
 
@@ -135,44 +131,44 @@ def test_the_fast_path_is_the_modules_beyond_its_first_room():
 )
 def test_the_fast_path_is_the_modules_in_other_precisions(dtype, tolerance):
     model = build().to(dtype)
-    for fast, plain in zip(*both(model, [BOS], steps_of(ORDERS)), strict=True):
+    for fast, plain in zip(*both(model, [config.BOS], steps_of(ORDERS)), strict=True):
         assert fast.dtype == plain.dtype == dtype
         torch.testing.assert_close(fast, plain, atol=tolerance, rtol=tolerance)
 
 
 def test_weights_that_were_changed_are_read_anew():
     model = build(attention_bias=True)
-    (before, *_), _ = both(model, [BOS])
+    (before, *_), _ = both(model, [config.BOS])
     for parameter in model.parameters():  # each alone: none may be overlooked
         with torch.no_grad():
             parameter.mul_(1.1).add_(0.01)
-        (fast,), (plain,) = both(model, [BOS])
+        (fast,), (plain,) = both(model, [config.BOS])
         torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
     assert not torch.allclose(fast, before)
     biased = build(output_bias=True)
-    both(biased, [BOS])
+    both(biased, [config.BOS])
     with torch.no_grad():
         biased.output_bias.add_(1)  # of the model itself, not of its decoder
         biased.output_bias[5] = 7
-    (fast,), (plain,) = both(biased, [BOS])
+    (fast,), (plain,) = both(biased, [config.BOS])
     torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
     for assign in (False, True):  # into the same parameters, and with others in their places
         model.load_state_dict(
             build(seed=1 + assign, attention_bias=True).state_dict(), assign=assign
         )
-        (fast,), (plain,) = both(model, [BOS])
+        (fast,), (plain,) = both(model, [config.BOS])
         torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
 
 
 def test_weights_that_a_fused_optimiser_changed_are_read_anew():
     """PyTorch does not count its changes."""
     model = build()
-    (before, *_), _ = both(model, [BOS])
+    (before, *_), _ = both(model, [config.BOS])
     optimizer = torch.optim.Adam(model.train().parameters(), lr=0.1, fused=True)
     model(batch(SOURCES), batch(SOURCES)).square().mean().backward()
     optimizer.step()
     model.eval()
-    (fast,), (plain,) = both(model, [BOS])
+    (fast,), (plain,) = both(model, [config.BOS])
     assert not torch.allclose(fast, before)
     torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
 
@@ -180,13 +176,13 @@ def test_weights_that_a_fused_optimiser_changed_are_read_anew():
 def test_whoever_watches_the_model_sees_each_step_of_the_modules():
     """Every point, at every step, with the K rows of each sentence; and the search is the same."""
     model, source = build(ending=-30), batch(SOURCES[:2])
-    unseen = beam_search(model, source, beam_size=K, max_extra=0)
+    unseen = decoding.beam_search(model, source, beam_size=K, max_extra=0)
     seen: dict[str, list] = {}
     hooks = {
         name: lambda v, name: seen.setdefault(name, []).append(v) for name in model.hook_points()
     }
     with model.hooks(hooks):
-        watched = beam_search(model, source, beam_size=K, max_extra=0)
+        watched = decoding.beam_search(model, source, beam_size=K, max_extra=0)
     assert [[h.tokens for h in hypotheses] for hypotheses in watched] == [
         [h.tokens for h in hypotheses] for hypotheses in unseen
     ]
@@ -207,19 +203,19 @@ def test_whoever_watches_the_model_sees_each_step_of_the_modules():
 def test_only_a_hook_on_the_model_itself_leaves_the_fast_path():
     model, other = build(), build()
     looking = {"encoder.embedding.hook_sum": lambda value, name: None}
-    assert FastDecoder.serves(model)
+    assert fast_step.FastDecoder.serves(model)
     with other.hooks(looking):
-        assert FastDecoder.serves(model)
-        assert not FastDecoder.serves(other)
+        assert fast_step.FastDecoder.serves(model)
+        assert not fast_step.FastDecoder.serves(other)
     silent = {point("cross", 0): silence(0)}
     with model.hooks(silent):
-        assert FastDecoder.serves(model)
+        assert fast_step.FastDecoder.serves(model)
         # what else there may be is called: on the same point, and on another
         for also in (point("cross", 0), "encoder.embedding.hook_sum"):
             with model.hooks({also: lambda value, name: None}):
-                assert not FastDecoder.serves(model)
+                assert not fast_step.FastDecoder.serves(model)
     with model.hooks({"encoder.embedding.hook_sum": silence(0)}):
-        assert not FastDecoder.serves(model)
-    assert not FastDecoder.serves(build().train())
+        assert not fast_step.FastDecoder.serves(model)
+    assert not fast_step.FastDecoder.serves(build().train())
     with torch.autocast("cpu"):
-        assert not FastDecoder.serves(model)
+        assert not fast_step.FastDecoder.serves(model)

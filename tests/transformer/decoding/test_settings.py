@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from transformer import InputError, SearchSettings, Translator
-from transformer.decoding import Hypothesis
-from transformer.files.installed import ASSETS
+from transformer import InputError, SearchSettings, Translator, decoding
+from transformer.files import installed
 
 TEXT = "The dog waits beside the river."
 
@@ -20,9 +19,9 @@ def bundled() -> Translator:
 
 
 @pytest.fixture(scope="module")
-def free(bundled) -> list[tuple[str, str, Hypothesis]]:
+def free(bundled) -> list[tuple[str, str, decoding.Hypothesis]]:
     """English sentences, and what the free greedy search writes for each."""
-    lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()[:8]
+    lines = (installed.ASSETS / "examples.txt").read_text("utf-8").splitlines()[:8]
     rows = [[piece.id for piece in bundled.reader.text(line)] for line in lines]
     results = [hypotheses[0] for hypotheses in bundled.search(rows, SearchSettings(beam_size=1))]
     texts = [bundled.target_tokenizer.decode(hypothesis.tokens) for hypothesis in results]

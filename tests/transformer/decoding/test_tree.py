@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from tests.transformer.decoding.tiny import SOURCES, batch, build, next_log_probs
-from transformer.config import EOS
-from transformer.decoding import BeamSearch, Constraints, beam_search
+from transformer import config, decoding
 
 K = 3
 SEARCHES = pytest.mark.parametrize(
@@ -18,7 +17,7 @@ SEARCHES = pytest.mark.parametrize(
         {"max_extra": 8, "n_best": 1},
         {"max_extra": 0},
         {"max_length": 2},
-        {"max_extra": 8, "constraints": Constraints(prefix=(5, 4))},
+        {"max_extra": 8, "constraints": decoding.Constraints(prefix=(5, 4))},
         {"max_extra": 8, "beam_size": 1},
         {"beam_size": 20, "max_extra": 1},
     ],
@@ -27,7 +26,7 @@ SEARCHES = pytest.mark.parametrize(
 
 
 def recorded(model, stop_after=1000, **options):
-    search = BeamSearch(model, batch(SOURCES), record=True, **({"beam_size": K} | options))
+    search = decoding.BeamSearch(model, batch(SOURCES), record=True, **({"beam_size": K} | options))
     for _ in range(stop_after):
         if search.unfinished:
             search.step()
@@ -39,7 +38,7 @@ def recorded(model, stop_after=1000, **options):
 @pytest.mark.parametrize("ending", [0, 1.5, -30])
 def test_the_tree_is_what_the_search_did(options, ending):
     model = build(ending=ending, seed=2)
-    expected = beam_search(model, batch(SOURCES), **({"beam_size": K} | options))
+    expected = decoding.beam_search(model, batch(SOURCES), **({"beam_size": K} | options))
     for source, sentence, hypotheses in zip(
         SOURCES, recorded(model, **options), expected, strict=True
     ):
@@ -61,7 +60,7 @@ def test_the_tree_is_what_the_search_did(options, ending):
             assert node.step == len(prefix) == (parent.step + 1 if parent else 1)
             assert parent is None or parent.state == "kept"
             assert (node.score is not None) == (node.state in ("finished", "unfinished"))
-            assert (node.piece == EOS) or node.state != "finished"
+            assert (node.piece == config.EOS) or node.state != "finished"
             assert (node.reason == "") == (node.state in ("kept", "finished"))
 
 
@@ -82,6 +81,6 @@ def test_why_a_prefix_was_dropped():
 
 
 def test_a_search_that_records_nothing_has_no_tree():
-    search = BeamSearch(build(), torch.tensor([SOURCES[0]]))
+    search = decoding.BeamSearch(build(), torch.tensor([SOURCES[0]]))
     with pytest.raises(ValueError, match="record"):
         search.sentences[0].tree()

@@ -5,8 +5,7 @@ import torch
 
 from tests.transformer.decoding.tiny import SOURCES, all_sequences, batch, build
 from tests.transformer.decoding.wishes import begin, text_of, words_of
-from transformer.config import EOS
-from transformer.decoding import beam_search
+from transformer import config, decoding
 from transformer.errors import InputError
 from transformer.text.prefix import TextPrefix
 
@@ -33,7 +32,7 @@ TEXTS = [
 ]
 
 
-SOURCE = [5, 4, EOS]
+SOURCE = [5, 4, config.EOS]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +56,7 @@ def test_exactly_the_texts_that_begin_with_a_text_prefix_can_be_written(
 
     def search():
         wish = begin(prefix, texts, words)
-        (hypotheses,) = beam_search(
+        (hypotheses,) = decoding.beam_search(
             model, torch.tensor([source]), beam_size=121, max_extra=1, constraints=wish
         )
         return {h.tokens: h.score for h in hypotheses}
@@ -74,7 +73,7 @@ def test_exactly_the_texts_that_begin_with_a_text_prefix_can_be_written(
 def test_a_text_prefix_is_complete_at_the_length_limit_however_small_the_beam(K, limit):
     texts = ["a", "b", " ", "ab", " a"]  # “ abab” in 3 to 5 pieces
     for seed in range(8):
-        ((h, *_),) = beam_search(
+        ((h, *_),) = decoding.beam_search(
             build(vocab_size=9, seed=seed, ending=3),
             torch.tensor([SOURCES[0]]),
             beam_size=K,
@@ -83,14 +82,14 @@ def test_a_text_prefix_is_complete_at_the_length_limit_however_small_the_beam(K,
         )
         assert text_of(h.tokens, texts).startswith(" abab")
     with pytest.raises(InputError, match="at least 3 pieces, but the translation may have at mo"):
-        beam_search(
+        decoding.beam_search(
             build(vocab_size=9), batch(SOURCES), max_length=2, constraints=begin(" abab", texts)
         )
 
 
 def test_a_search_that_is_stopped_has_the_whole_text_prefix():
     texts = ["a", "b", " ", "ab", " a"]
-    (hypotheses,) = beam_search(
+    (hypotheses,) = decoding.beam_search(
         build(vocab_size=9),
         torch.tensor([SOURCES[0]]),
         constraints=begin(" abab", texts),

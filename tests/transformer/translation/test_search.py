@@ -5,8 +5,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from transformer import silence
-from transformer.hooks import _active
+from transformer import hooks, silence
 
 TEXT = "The dog waits beside the river."
 POINT = "decoder.layers.1.cross_attention.hook_z"
@@ -61,14 +60,14 @@ def test_a_search_keeps_the_hooks_of_where_it_was_asked_for(translator):
 
 
 def test_a_search_that_is_left_leaves_nothing_behind(translator):
-    before = _active.get(None)
+    before = hooks._active.get(None)
     for part in translator.stream(TEXT):
-        assert _active.get(None) is before
+        assert hooks._active.get(None) is before
         assert not torch.is_inference_mode_enabled()
         assert torch.is_grad_enabled()
         if part.pieces:
             break
-    assert _active.get(None) is before
+    assert hooks._active.get(None) is before
     assert not torch.is_inference_mode_enabled()
     abandoned = translator.stream(TEXT)
     next(abandoned)
@@ -80,4 +79,4 @@ def test_a_search_that_is_left_leaves_nothing_behind(translator):
 
     with pytest.raises(KeyError, match="gone"):  # an error of the caller's passes through
         list(translator.stream(TEXT, should_stop=gone))
-    assert _active.get(None) is before
+    assert hooks._active.get(None) is before

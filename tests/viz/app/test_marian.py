@@ -10,15 +10,12 @@ from streamlit.util import calc_hash
 
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import Translator
-from transformer.analysis.axes import APART
+from transformer.analysis import axes
 from viz.app.links.navigation import VIEW, WHY
-from viz.app.models.menu import CHECKPOINT_VARIABLE
+from viz.app.models import menu
 from viz.draw.labels import quoted
-from viz.pages.architecture import PARAMETERS
-from viz.pages.architecture.boxes import matrices
-from viz.pages.architecture.drawing import VIEW as ARCHITECTURE_VIEW
-from viz.pages.architecture.parameters import MAXIMA, PREFIX
-from viz.pages.roles import VIEWS
+from viz.pages import architecture, roles
+from viz.pages.architecture import boxes, drawing, parameters
 from viz.pages.roles.pieces import OTHER, shown_piece
 
 pytestmark = pytest.mark.slow
@@ -58,13 +55,13 @@ def visit(folder: Path) -> Iterator[Callable[..., AppTest]]:
 
     # not the test's own patch, which `_remembers_no_other_code` looks for
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(CHECKPOINT_VARIABLE, str(folder))
+        patch.setenv(menu.CHECKPOINT_VARIABLE, str(folder))
         yield open_
 
 
 @pytest.mark.parametrize("page", ["heads", "inside", "roles", "architecture"])
 def test_pages_of_heads_open_on_a_marian_folder(page: str, visit: Callable[..., AppTest]) -> None:
-    for view in VIEWS if page == "roles" else [""]:
+    for view in roles.VIEWS if page == "roles" else [""]:
         shown = [text.value for text in visit(page, **{VIEW: view} if view else {}).text]
         assert any(text.startswith("log probability") for text in shown), shown
 
@@ -72,7 +69,7 @@ def test_pages_of_heads_open_on_a_marian_folder(page: str, visit: Callable[..., 
 def test_words_of_a_script_without_spaces_are_said_to_stay_apart(visit) -> None:
     for text, shown in (("The cat 我爱北京.", True), (SENTENCE, False)):
         app = visit("heads", text=text, words="true")
-        assert (APART in [caption.value for caption in app.caption]) == shown
+        assert (axes.APART in [caption.value for caption in app.caption]) == shown
 
 
 def test_a_stack_of_fewer_layers_is_drawn_at_its_last_one(folder, visit) -> None:
@@ -91,14 +88,14 @@ def test_a_typed_piece_is_one_of_the_target_language(folder, visit) -> None:
 
 
 def test_the_preset_of_this_model_has_all_its_parameters(folder, visit) -> None:
-    app = visit("architecture", **{ARCHITECTURE_VIEW: PARAMETERS})
+    app = visit("architecture", **{drawing.VIEW: architecture.PARAMETERS})
     model = Translator.load(folder).model
-    for field in (*MAXIMA, "positions"):
-        app.session_state[PREFIX + field] = getattr(model.config, field)
+    for field in (*parameters.MAXIMA, "positions"):
+        app.session_state[parameters.PREFIX + field] = getattr(model.config, field)
     app.run()
     assert not app.exception
     total = model.number_of_parameters()
     texts = [text.value for text in app.text]
     assert f"{total:,} by formula; {total:,} in the model: the same." in texts
-    stated = matrices(model.config)
+    stated = boxes.matrices(model.config)
     assert stated in " ".join(m.value for m in app.markdown)

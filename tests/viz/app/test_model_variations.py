@@ -7,22 +7,17 @@ from typing import Any
 import pytest
 
 from transformer import TransformerConfig
-from transformer.analysis.paper.costs import parameters_by_formula
-from viz.app.model_variations import (
-    TABLE_3,
-    TrainedRow,
-    changes,
-    common_base,
-    paper_row_of,
-    read_all,
+from transformer.analysis.paper import costs
+from viz.app import model_variations
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in model_variations.TABLE_3 if row.millions], ids=lambda row: row.name
 )
-
-
-@pytest.mark.parametrize("row", [row for row in TABLE_3 if row.millions], ids=lambda row: row.name)
 def test_the_printed_parameters_are_near_to_what_our_model_has(row) -> None:
     """Within a tenth, whatever vocabulary the paper counted; a slip in a row would be far off."""
     config = TransformerConfig.base(**{k: v for k, v in row.shape.items() if k != "d_v"})
-    assert sum(parameters_by_formula(config).values()) / 1e6 == pytest.approx(
+    assert sum(costs.parameters_by_formula(config).values()) / 1e6 == pytest.approx(
         row.millions, rel=0.11
     )
 
@@ -30,9 +25,11 @@ def test_the_printed_parameters_are_near_to_what_our_model_has(row) -> None:
 TWIN: dict[str, Any] = {"vocab_size": 80, "N": 4, "d_model": 128, "d_ff": 256, "h": 4}
 
 
-def made(name: str, **different: Any) -> TrainedRow:
+def made(name: str, **different: Any) -> model_variations.TrainedRow:
     config = TransformerConfig(**{**TWIN, **different})
-    return TrainedRow(name, config, parameters=1, steps=2, perplexity=3.0, bleu=4.0)
+    return model_variations.TrainedRow(
+        name, config, parameters=1, steps=2, perplexity=3.0, bleu=4.0
+    )
 
 
 def written(folder: Path, records: list[dict], **different: Any) -> Path:
@@ -75,7 +72,7 @@ def test_a_folder_is_read_to_its_last_validation_and_what_is_no_row_gets_one_sen
     (torn / "run.jsonl").write_text("{nonsense\n", "utf-8")
     (tmp_path / "void").mkdir()
     (tmp_path / "README.md").write_text("no folder", "utf-8")
-    rows, wrong = read_all(tmp_path)
+    rows, wrong = model_variations.read_all(tmp_path)
     assert [(row.name, row.parameters, row.steps) for row in rows] == [("good", 1234, 800)]
     assert (rows[0].perplexity, rows[0].bleu, rows[0].config.h) == (9.25, 28.5, 1)
     assert [sentence.split()[0] for sentence in wrong] == [
@@ -83,24 +80,26 @@ def test_a_folder_is_read_to_its_last_validation_and_what_is_no_row_gets_one_sen
     ]  # fmt: skip
     assert all(sentence.endswith(".") for sentence in wrong)
     assert "N = 0" in wrong[1]
-    assert read_all(tmp_path / "nowhere") == ([], [])
+    assert model_variations.read_all(tmp_path / "nowhere") == ([], [])
 
 
 def test_the_base_is_the_row_that_the_others_change() -> None:
-    assert common_base(ALL) is BASE
-    assert common_base([BASE, made("a-h1", h=1)]) is BASE
-    assert common_base([made("a-h1", h=1), BASE]) is BASE
-    assert common_base([]) is None
+    assert model_variations.common_base(ALL) is BASE
+    assert model_variations.common_base([BASE, made("a-h1", h=1)]) is BASE
+    assert model_variations.common_base([made("a-h1", h=1), BASE]) is BASE
+    assert model_variations.common_base([]) is None
     # a share of nothing is no share, and two changes at once are none
-    assert paper_row_of(made("x", P_drop=0.3), made("base", P_drop=0.0)) is None
-    assert paper_row_of(made("two", N=2, P_drop=0.3), BASE) is None
+    assert model_variations.paper_row_of(made("x", P_drop=0.3), made("base", P_drop=0.0)) is None
+    assert model_variations.paper_row_of(made("two", N=2, P_drop=0.3), BASE) is None
 
 
 def test_a_change_names_what_was_chosen_not_what_follows() -> None:
-    assert changes(ALL[0], BASE) == {"h": 1}  # d_k is 128 instead of 32: it follows
-    assert changes(ALL[2], BASE) == {"d_k": 8}
-    assert changes(BASE, BASE) == {}
-    assert changes(made("two", N=2, P_drop=0.3), BASE) == {"N": 2, "P_drop": 0.3}
+    assert model_variations.changes(ALL[0], BASE) == {
+        "h": 1
+    }  # d_k is 128 instead of 32: it follows
+    assert model_variations.changes(ALL[2], BASE) == {"d_k": 8}
+    assert model_variations.changes(BASE, BASE) == {}
+    assert model_variations.changes(made("two", N=2, P_drop=0.3), BASE) == {"N": 2, "P_drop": 0.3}
 
 
 @pytest.mark.parametrize(
@@ -121,6 +120,6 @@ def test_a_change_names_what_was_chosen_not_what_follows() -> None:
     ids=lambda value: value if isinstance(value, str) else value.name,
 )
 def test_each_row_stands_beside_the_papers_row_of_the_same_change(row, name) -> None:
-    paper_row = paper_row_of(row, BASE)
+    paper_row = model_variations.paper_row_of(row, BASE)
     assert paper_row is not None
     assert paper_row.name == name

@@ -12,20 +12,15 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.transformer.checkpoints.marian import marian_folder
-from training import model_card
-from training.run.state import checkpoints
-from training.train import main
+from training import model_card, train
+from training.run import state
 from transformer import AttentionTrace, Translator
 from transformer.text.languages import Languages
-from viz.app.links.navigation import ROLES, VIEW
-from viz.app.models.menu import CHECKPOINT_VARIABLE, reads_same_language
-from viz.draw.labels import PAGE_TITLES
-from viz.pages.architecture import PARAMETERS
-from viz.pages.architecture.drawing import VIEW as ARCHITECTURE
-from viz.pages.masks import VIEW as MASKS
-from viz.pages.masks import WITHOUT_MASK
-from viz.pages.positions import VIEW as POSITIONS
-from viz.pages.roles import VIEWS
+from viz.app.links import navigation
+from viz.app.models import menu
+from viz.draw import labels
+from viz.pages import masks, positions, roles
+from viz.pages.architecture import PARAMETERS, drawing
 
 pytestmark = pytest.mark.slow
 
@@ -42,10 +37,10 @@ MORE: dict[str, list[dict[str, str]]] = {
         {"kind": "decoder"},
     ],
     "inside": [{"kind": "encoder"}],
-    "roles": [{VIEW: name} for name in VIEWS if name != ROLES],
-    "masks": [{"kind": "encoder"}, {MASKS: WITHOUT_MASK}],
-    "positions": [{POSITIONS: "Remove positions"}],
-    "architecture": [{ARCHITECTURE: PARAMETERS}, {"arch_box": "Cross-attention of the decoder"}],
+    "roles": [{navigation.VIEW: name} for name in roles.VIEWS if name != navigation.ROLES],
+    "masks": [{"kind": "encoder"}, {masks.VIEW: masks.WITHOUT_MASK}],
+    "positions": [{positions.VIEW: "Remove positions"}],
+    "architecture": [{drawing.VIEW: PARAMETERS}, {"arch_box": "Cross-attention of the decoder"}],
 }
 
 
@@ -90,7 +85,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "recipe.toml").write_text(RECIPE, "utf-8")
     arguments = ["--config", folder / "recipe.toml", "--data", folder, "--out", folder / "runs/a"]
     languages = ["--source", "fr", "--target", "nl"]
-    assert main([*map(str, arguments), *languages]) == 0
+    assert train.main([*map(str, arguments), *languages]) == 0
     return folder / "runs/a"
 
 
@@ -107,12 +102,12 @@ def open_page(page: str, **url: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGE_TITLES if page not in ("schedule", "training")]
+    "page", [page for page in labels.PAGE_TITLES if page not in ("schedule", "training")]
 )
 def test_no_view_of_a_page_says_english_or_german(page: str, marian: Path) -> None:
     # not the test's own patch, which `_remembers_no_other_code` looks for
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(CHECKPOINT_VARIABLE, str(marian))
+        patch.setenv(menu.CHECKPOINT_VARIABLE, str(marian))
         for url in ({}, *MORE.get(page, [])):
             sent = open_page(page, **{"text": TEXT, **url})
             assert WRONG.findall(sent) == []
@@ -122,9 +117,9 @@ def test_no_view_of_a_page_says_english_or_german(page: str, marian: Path) -> No
 
 def test_the_languages_of_a_run_are_in_all_that_it_leaves(run, tmp_path, capsys) -> None:
     french_dutch = Languages("French", "Dutch")
-    for folder in (*checkpoints(run), run / "averaged"):
+    for folder in (*state.checkpoints(run), run / "averaged"):
         assert Translator.load(folder).languages == french_dutch
-        assert not reads_same_language(Translator.load(), folder)
+        assert not menu.reads_same_language(Translator.load(), folder)
     for probe in (run / "probes").iterdir():
         assert AttentionTrace.load(probe).languages == french_dutch
     assert model_card.main([str(run), "--out", str(tmp_path / "card.md")]) == 0
@@ -133,6 +128,6 @@ def test_the_languages_of_a_run_are_in_all_that_it_leaves(run, tmp_path, capsys)
     again = [*map(str, arguments), "--out", str(run), "--resume", "--steps", "5"]
     capsys.readouterr()
     for languages in (["--source", "en"], ["--target", "de"], ["--source", "nl", "--target", "fr"]):
-        assert main([*again, *languages]) == 2
+        assert train.main([*again, *languages]) == 2
         assert "is a run from fr to nl, and not from" in capsys.readouterr().err
-    assert main(again) == 0
+    assert train.main(again) == 0

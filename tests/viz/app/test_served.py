@@ -27,11 +27,10 @@ from streamlit.web.server.starlette.starlette_routes import create_upload_routes
 
 from tests.forkserver import forkserver
 from transformer import InputError
-from transformer.files.installed import FILES
-from transformer.files.reading import MIB
+from transformer.files import installed, reading
 from viz.app import served, streamlit_internals
 from viz.app.served import FRAMES_VARIABLE, BoundedUploads, frames_setting, policy
-from viz.draw.labels import PAGE_TITLES
+from viz.draw import labels
 
 T = TypeVar("T")
 
@@ -46,15 +45,15 @@ def test_ours_comes_first() -> None:
     assert places == sorted(places)
     assert {*served.STYLE_SHEETS} == {*served.STYLE_SHEETS[0].parent.iterdir()}  # none is forgotten
     assert served.STYLE_SHEETS[-1].stem == "phone"
-    settings = tomllib.loads((FILES / ".streamlit/config.toml").read_text("utf-8"))
-    assert settings["server"]["maxUploadSize"] * MIB == served.MAX_UPLOAD_BYTES
+    settings = tomllib.loads((installed.FILES / ".streamlit/config.toml").read_text("utf-8"))
+    assert settings["server"]["maxUploadSize"] * reading.MIB == served.MAX_UPLOAD_BYTES
 
 
 @pytest.mark.parametrize(("base", "prefix"), [("", "/"), ("/some/where/", "/some/where/")])
 def test_it_answers_where_the_pages_are(base, prefix, monkeypatch) -> None:
     monkeypatch.setattr(st, "get_option", lambda _: base)
     assert {route.path for route in served.routes()} == {
-        f"{prefix}{path}" for path in ("", *PAGE_TITLES, "_headlight/metrics")
+        f"{prefix}{path}" for path in ("", *labels.PAGE_TITLES, "_headlight/metrics")
     }
 
 
@@ -153,9 +152,9 @@ def uploads(monkeypatch: pytest.MonkeyPatch) -> Uploads:
     base = "/some/where"
     uploads = Uploads(base)
     monkeypatch.setattr(Runtime, "_instance", uploads)
-    monkeypatch.setattr(served, "MAX_UPLOAD_BYTES", 2 * MIB)
-    monkeypatch.setattr(served, "ALL_UPLOADS", 3 * MIB)
-    monkeypatch.setattr(served, "UPLOADS_OF_CLIENT", 3 * MIB)
+    monkeypatch.setattr(served, "MAX_UPLOAD_BYTES", 2 * reading.MIB)
+    monkeypatch.setattr(served, "ALL_UPLOADS", 3 * reading.MIB)
+    monkeypatch.setattr(served, "UPLOADS_OF_CLIENT", 3 * reading.MIB)
     monkeypatch.setattr(starlette_routes, "is_xsrf_enabled", lambda: False)
     monkeypatch.setattr(st, "get_option", lambda _: base)
     return uploads
@@ -185,19 +184,19 @@ def test_a_file_comes_and_goes_by_the_one_route_of_files(uploads: Uploads) -> No
 @pytest.mark.parametrize("length", ["", 100])
 def test_a_large_file_of_any_length_is_refused(uploads, length) -> None:
     path = st.get_option("server.baseUrlPath") + FILE
-    for announced in (2 * MIB + 1, "9" * 5000, "-1", "x"):  # before it is read
+    for announced in (2 * reading.MIB + 1, "9" * 5000, "-1", "x"):  # before it is read
         assert uploads.ask("PUT", path, FORM % b"a", length=announced) == 413
         assert (uploads.received, uploads.headers[b"connection"]) == (0, b"close")
     blocks = [b"a" * 2**16] * 1000  # 62 MiB, of which 2 may come
     assert uploads.ask("PUT", path, FORM[:67], *blocks, length=length) == 413
     assert uploads.received == 33  # the one beyond the bound is the last
     assert uploads.headers[b"connection"] == b"close"
-    size = 2 * MIB - len(FORM % b"")
+    size = 2 * reading.MIB - len(FORM % b"")
     body = FORM % (b"a" * size)
     assert uploads.ask("PUT", path, body[:70], body[70:], length=length) == 204
     assert uploads.sizes("1") == [size]
     # with the first one it is more than the server holds, announced or not
-    other, second = f"{path}2", FORM % (b"a" * (MIB + 2**10))
+    other, second = f"{path}2", FORM % (b"a" * (reading.MIB + 2**10))
     assert uploads.ask("PUT", other, second, length=len(second)) == 507
     assert uploads.received == 0
     assert uploads.ask("PUT", other, second[:70], second[70:], length=length) == 507
@@ -207,10 +206,10 @@ def test_a_large_file_of_any_length_is_refused(uploads, length) -> None:
 
 
 def test_one_client_holds_a_part_of_it_in_all_tabs(uploads, monkeypatch) -> None:
-    monkeypatch.setattr(served, "UPLOADS_OF_CLIENT", int(1.5 * MIB))
+    monkeypatch.setattr(served, "UPLOADS_OF_CLIENT", int(1.5 * reading.MIB))
     uploads.is_active_session = {"mine", "other", "third"}.__contains__
     path = st.get_option("server.baseUrlPath") + FILE
-    body = FORM % (b"a" * MIB)
+    body = FORM % (b"a" * reading.MIB)
 
     def send(session: str, client: str) -> int:
         sent = uploads.answer("PUT", path.replace("mine", session), [body], len(body), client)

@@ -7,10 +7,8 @@ from typing import Any, get_args
 import numpy as np
 
 from tests.viz.draw.message import colors_of, decode
-from transformer import TransformerConfig
-from transformer.analysis.paper.arithmetic import Arithmetic
-from transformer.analysis.paper.scaling import Scale
-from transformer.kinds import KINDS
+from transformer import TransformerConfig, kinds
+from transformer.analysis.paper import arithmetic, scaling
 from viz.draw.inside_head import (
     Node,
     WalkStep,
@@ -18,7 +16,7 @@ from viz.draw.inside_head import (
     step_of,
 )
 from viz.draw.palette import COLOR, difference_table
-from viz.pages.inside.walk import walk_steps
+from viz.pages.inside import walk
 
 KEYS = ("▁Two", "▁dog", "s")
 STEPS = [
@@ -33,12 +31,12 @@ SHAPES = {
 }  # fmt: skip
 
 
-def numbers() -> Arithmetic:
+def numbers() -> arithmetic.Arithmetic:
     draw = np.random.default_rng(1)
     arrays: dict[str, Any] = {
         name: draw.normal(size=shape).astype(np.float32) for name, shape in SHAPES.items()
     }
-    return Arithmetic(**arrays | {"seen": np.array([True, True, False])})
+    return arithmetic.Arithmetic(**arrays | {"seen": np.array([True, True, False])})
 
 
 def content(**arrays: Any) -> bytes:
@@ -86,8 +84,8 @@ CHILDREN = {"msub": 2, "msup": 2, "msubsup": 3, "mfrac": 2, "msqrt": 1, "munder"
 
 def test_every_equation_of_every_step_is_well_formed() -> None:
     config = TransformerConfig.demo()
-    for kind, scale, temperature in product(KINDS, get_args(Scale), (1, 0.5)):
-        for step in walk_steps(config, kind, "the row", 7, scale, temperature):
+    for kind, scale, temperature in product(kinds.KINDS, get_args(scaling.Scale), (1, 0.5)):
+        for step in walk.walk_steps(config, kind, "the row", 7, scale, temperature):
             well_formed(step.equation)
 
 

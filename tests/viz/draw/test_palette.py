@@ -3,32 +3,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viz.draw.palette import (
-    COLOR,
-    ENDS,
-    difference_table,
-    head_colors,
-    oklab,
-    table,
-)
+from viz.draw import palette
 
-EVERY = [(kind, theme) for kind in COLOR for theme in ENDS]
+EVERY = [(kind, theme) for kind in palette.COLOR for theme in palette.ENDS]
 
 
 @pytest.mark.parametrize(("kind", "theme"), EVERY)
 def test_a_scale_is_even_in_lightness_and_goes_through_the_color_of_its_kind_in_its_hue(
     kind, theme
 ):
-    colors = table(kind, theme)
+    colors = palette.table(kind, theme)
     assert colors.shape == (256, 3)
-    lightness, green, yellow = oklab(colors / 255).T
+    lightness, green, yellow = palette.oklab(colors / 255).T
     # even to half a step of the eight bits that a screen has
-    assert np.abs(lightness - np.linspace(*ENDS[theme], 256)).max() < 0.004
+    assert np.abs(lightness - np.linspace(*palette.ENDS[theme], 256)).max() < 0.004
     eighths = np.diff(lightness[::32])
     assert (eighths < 0).all() if theme == "light" else (eighths > 0).all()
-    own = np.frombuffer(bytes.fromhex(COLOR[kind][1:]), dtype=np.uint8)
+    own = np.frombuffer(bytes.fromhex(palette.COLOR[kind][1:]), dtype=np.uint8)
     assert np.abs(colors.astype(int) - own).max(axis=1).min() <= 3
-    _, a, b = oklab(own / 255)
+    _, a, b = palette.oklab(own / 255)
     strong = np.hypot(green, yellow) > 0.04  # below, eight bits cannot hold a hue
     turned = np.angle((green + 1j * yellow)[strong] / (a + 1j * b), deg=True)
     assert strong.sum() > 150
@@ -62,7 +55,7 @@ def seen(colors, missing):
     linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     linear = np.clip(linear @ np.transpose(NO_CONE[missing]), 0, 1)
     curved = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
-    return oklab(curved)
+    return palette.oklab(curved)
 
 
 def apart(colors, others):
@@ -75,9 +68,9 @@ def apart(colors, others):
 
 @pytest.mark.parametrize(("kind", "theme"), EVERY)
 def test_eight_heads_can_be_told_apart_without_any_one_cone(kind, theme):
-    colors = head_colors(kind, theme)
+    colors = palette.head_colors(kind, theme)
     assert len(colors) == 8
-    assert colors[0] == COLOR[kind]
+    assert colors[0] == palette.COLOR[kind]
     numbers = [list(bytes.fromhex(color[1:])) for color in colors]
     for index in range(8):
         assert apart([numbers[index]], numbers[:index] + numbers[index + 1 :]) > 0.08, colors[index]
@@ -88,11 +81,11 @@ def test_eight_heads_can_be_told_apart_without_any_one_cone(kind, theme):
     assert far.min() > 0.06
 
 
-@pytest.mark.parametrize("theme", ENDS)
+@pytest.mark.parametrize("theme", palette.ENDS)
 def test_a_difference_is_as_light_on_both_sides_and_grey_in_the_middle(theme):
-    colors = difference_table(theme)
-    lightness = oklab(colors / 255)[:, 0]
-    first, last = ENDS[theme]
+    colors = palette.difference_table(theme)
+    lightness = palette.oklab(colors / 255)[:, 0]
+    first, last = palette.ENDS[theme]
     expected = first + (last - first) * np.minimum(np.abs(np.arange(256) - 128) / 127, 1)
     assert np.abs(lightness - expected).max() < 0.004
     assert np.ptp(colors[128].astype(int)) <= 1
@@ -101,6 +94,9 @@ def test_a_difference_is_as_light_on_both_sides_and_grey_in_the_middle(theme):
     for step in (40, 80, 127):
         assert apart(colors[[128 - step]], colors[[128 + step]]) > 0.05
     strong = np.r_[colors[40:70], colors[187:217]]
-    for kind in COLOR:
-        off = oklab(strong / 255)[:, None] - oklab(table(kind, theme) / 255)[None]
+    for kind in palette.COLOR:
+        off = (
+            palette.oklab(strong / 255)[:, None]
+            - palette.oklab(palette.table(kind, theme) / 255)[None]
+        )
         assert np.linalg.norm(off, axis=-1).min() > 0.09

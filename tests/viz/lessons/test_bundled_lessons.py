@@ -10,25 +10,21 @@ import pytest
 
 from training.run import journal
 from transformer import AttentionTrace, Kind, Translator
-from transformer.analysis.heads.removal import removed
+from transformer.analysis import lenses, teacher_forcing
+from transformer.analysis.heads import removal
 from transformer.analysis.heads.removal_text import parse_removals
-from transformer.analysis.lenses import lens
-from transformer.analysis.paper.masking import leak
+from transformer.analysis.paper import masking, scaling
 from transformer.analysis.paper.positions import Edit, exact_encoding
-from transformer.analysis.paper.scaling import Scale
-from transformer.analysis.teacher_forcing import batch_traces
 from transformer.files.installed import ASSETS, BUNDLED, BUNDLED_BY_NAME
-from viz.app.chrome.head_picker import KIND
-from viz.app.links.navigation import VIEW as ROLES_VIEW
-from viz.draw.caption import LENSES_BY_NAME
+from viz.app.chrome import head_picker
+from viz.app.links import navigation
+from viz.draw import caption
 from viz.draw.labels import KINDS_BY_NAME
 from viz.figures.schedule import paper_rate
-from viz.lessons import Card, Lesson, read_lesson
-from viz.lessons.grading import answer_key, is_right
+from viz.lessons import Card, Lesson, grading, measures, read_lesson
 from viz.lessons.lesson import Language
-from viz.lessons.measures import MEASURES, Sentence
 from viz.pages import masks, positions, roles, training
-from viz.pages.roles.faithful import TESTS
+from viz.pages.roles import faithful
 
 NAMES = ("attention", "heat-maps", "learning", "masks", "one-head-by-hand", "positions")
 LESSONS = {
@@ -49,8 +45,8 @@ def bundled() -> Translator:
 
 
 @cache
-def sentence(text: str) -> Sentence:
-    return Sentence(bundled(), bundled().trace(text))
+def sentence(text: str) -> measures.Sentence:
+    return measures.Sentence(bundled(), bundled().trace(text))
 
 
 def probe(step: int) -> AttentionTrace:
@@ -106,9 +102,9 @@ def masks_(lesson: Lesson) -> None:
     assert following == f"▁{right_choice(lesson.cards[0])}"
     assert trace.decoder_self[:, :, 0, 0] == pytest.approx(1)
     assert trace.decoder_self[:, :, 2, 3:].max() == 0
-    batch = batch_traces([trace])
+    batch = teacher_forcing.batch_traces([trace])
     with_mask, without = (
-        float(np.nanmean(leak(bundled().model, batch, "decoder_self", masked=masked).loss))
+        float(np.nanmean(masking.leak(bundled().model, batch, "decoder_self", masked=masked).loss))
         for masked in (True, False)
     )
     assert without > with_mask + 1
@@ -122,7 +118,7 @@ def positions_(lesson: Lesson) -> None:
     assert len({bundled().translate(text).text for text in pair}) == 2
     table = exact_encoding(np.array([3, 5, 40, 42]), 256)
     assert table[0] @ table[1] == pytest.approx(table[2] @ table[3])
-    measure = MEASURES["log probability without positions"]
+    measure = measures.MEASURES["log probability without positions"]
     without = {
         stack: measure.compute(sentence(lesson.sentence), {"stack": stack})
         for stack in ("encoder", "decoder")
@@ -142,11 +138,11 @@ def heat_maps(lesson: Lesson) -> None:
     rest = trace.cross[5, 0, -1, :-2]
     assert rest.max() / rest.sum() > 0.5
     # L3 H1: the vector of </s> is short beside that of dog
-    norms = lens("norm", bundled(), trace, "cross")[2, 0, 2] / trace.cross[2, 0, 2]
+    norms = lenses.lens("norm", bundled(), trace, "cross")[2, 0, 2] / trace.cross[2, 0, 2]
     assert norms[-1] < norms[2] / 4
     # L6 H5: rennt and am look at beach, Strand does not
     assert [key == 6 for key in trace.cross[5, 4, 3:6].argmax(-1)] == [True, True, False]
-    with removed(bundled(), parse_removals("L6 H5 cross", None)[0]):
+    with removal.removed(bundled(), parse_removals("L6 H5 cross", None)[0]):
         assert "auf dem Strand" in bundled().translate(lesson.sentence).text
 
 
@@ -185,21 +181,21 @@ def test_what_a_lesson_says_of_the_model_is_true(name: str) -> None:
 
 
 VALUES: Mapping[str, Callable[[str], bool]] = {
-    KIND: KINDS_BY_NAME.__contains__,
+    head_picker.KIND: KINDS_BY_NAME.__contains__,
     "layer": lambda value: 1 <= int(value) <= 6,
     "head": lambda value: 1 <= int(value) <= 8,
-    "lens": LENSES_BY_NAME.__contains__,
+    "lens": caption.LENSES_BY_NAME.__contains__,
     "without_sinks": ("true", "false").__contains__,
     "at": lambda value: 0 <= int(value) <= 9,
-    "scale_of": get_args(Scale).__contains__,
+    "scale_of": get_args(scaling.Scale).__contains__,
     masks.VIEW: masks.VIEWS.__contains__,
     masks.STYLE: (masks.BOOLEANS, masks.NUMBERS).__contains__,
     masks.ROW: lambda value: int(value) >= 1,
     "more": lambda value: bool(value),
     positions.VIEW: positions.VIEWS.__contains__,
-    ROLES_VIEW: roles.VIEWS.__contains__,
+    navigation.VIEW: roles.VIEWS.__contains__,
     "removed": lambda value: parse_removals(value, bundled().model)[1] == "",
-    "faithful_test": TESTS.__contains__,
+    "faithful_test": faithful.TESTS.__contains__,
     training.VIEW: training.VIEWS.__contains__,
     "trained": lambda value: (
         BUNDLED / "probes" / f"step-{value.replace(',', ''):0>8}-sentence-1.npz"
@@ -225,10 +221,10 @@ def test_what_is_asked_for_can_be_seen_and_every_question_has_a_hint(name: str) 
     assert name.endswith(f".{lesson.language}")
     assert 6 <= len(lesson.cards) <= 8
     own = sentence(lesson.sentence).trace
-    for card, _, answer, problem in answer_key(lesson, bundled(), own):
+    for card, _, answer, problem in grading.answer_key(lesson, bundled(), own):
         assert not problem
         assert answer is not None
-        assert is_right(card, answer.text, answer)
+        assert grading.is_right(card, answer.text, answer)
         assert card.ask
         assert card.hint
         assert card.reveal

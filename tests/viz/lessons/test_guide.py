@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import get_args
 
 from viz.draw.labels import PAGE_TITLES
-from viz.lessons.grading import answer_key
-from viz.lessons.lesson import PAGES_OF_LIGHTS, Light
+from viz.lessons import grading, lesson, reading
 from viz.lessons.measures import MEASURES
-from viz.lessons.reading import _CARD, _FRONT, parse_lesson
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "guides" / "own-lesson.md").read_text("utf-8")
 
@@ -30,17 +28,17 @@ def test_the_tables_list_what_there_is():
     measures = {names(first)[0]: names(second) for first, second, _ in rows("Measures")}
     assert measures == {name: tuple(measure.arguments) for name, measure in MEASURES.items()}
     lights = [name for first, _ in rows("Places to highlight") for name in names(first)]
-    assert sorted(lights) == sorted(get_args(Light))
+    assert sorted(lights) == sorted(get_args(lesson.Light))
     fields = [name for first, _ in rows("The fields") for name in names(first)]
-    assert fields == [*_FRONT, *_CARD]
+    assert fields == [*reading._FRONT, *reading._CARD]
     lines = {name: second for first, second in rows("Places to highlight") for name in names(first)}
-    for light, pages in PAGES_OF_LIGHTS.items():
+    for light, pages in lesson.PAGES_OF_LIGHTS.items():
         assert {page for page in PAGE_TITLES if PAGE_TITLES[page] in lines[light]} >= set(pages)
 
 
 def test_its_lesson_is_one_whose_answers_can_be_computed(bundled):
     (text,) = re.findall(r"^````markdown\n(.*?)^````", GUIDE, re.DOTALL | re.MULTILINE)
-    entries = list(answer_key(parse_lesson("snow", text, "snow.md"), bundled))
+    entries = list(grading.answer_key(reading.parse_lesson("snow", text, "snow.md"), bundled))
     assert [entry.problem for entry in entries] == ["", ""]
     answers = [entry.answer.text for entry in entries if entry.answer]
     assert answers[0] == "snow"

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from transformer import InputError, Kind, Transformer, Translator
-from transformer.analysis.lenses import lens
-from transformer.analysis.teacher_forcing import forced_pair
+from transformer import InputError, Kind, Transformer, Translator, kinds
+from transformer.analysis import lenses, teacher_forcing
 from transformer.checkpoints import checkpoint
-from transformer.kinds import attention_name
 from viz.draw.labels import KINDS_BY_NAME, display_tokens
 from viz.lessons.measures import MEASURES, Sentence, Value
 
@@ -55,14 +53,14 @@ def without_heads(model: Transformer, heads: Iterable[tuple[Kind, int, int]]) ->
     changed = copy.deepcopy(model)
     with torch.no_grad():
         for kind, layer, head in heads:
-            weight = changed.get_parameter(f"{attention_name(kind, layer)}.W_O.weight")
+            weight = changed.get_parameter(f"{kinds.attention_name(kind, layer)}.W_O.weight")
             weight[:, 8 * head : 8 * head + 8] = 0
     return changed
 
 
 def log_p(planted: Planted, model: Transformer) -> float:
     """Log probability of the translation under a changed model."""
-    pair = forced_pair(model, planted.sentence.trace)
+    pair = teacher_forcing.forced_pair(model, planted.sentence.trace)
     with torch.inference_mode():
         shares = model(pair.source, pair.target)[0].log_softmax(-1)
     return float(shares.gather(-1, pair.written[:, None]).sum())
@@ -72,16 +70,16 @@ def log_p(planted: Planted, model: Transformer) -> float:
 def test_a_head_is_measured(planted: Planted, name: str, kind: Kind, layer: int, head: int) -> None:
     trace, translator = planted.sentence.trace, planted.sentence.translator
     pattern = trace.weights(kind)[layer, head].astype(np.float64)
-    pair = forced_pair(translator.model, trace)
+    pair = teacher_forcing.forced_pair(translator.model, trace)
     _, cache = translator.model.run_with_cache(pair.source, pair.target)
-    scores = cache[f"{attention_name(kind, layer)}.hook_attn_scores"][0, head]
+    scores = cache[f"{kinds.attention_name(kind, layer)}.hook_attn_scores"][0, head]
     cell = {"head": name, "row": ROW, "column": COLUMN}
     weight = pattern[ROW - 1, COLUMN - 1]
     assert planted.measure("weight", **cell) == pytest.approx(weight, abs=1e-5)
     score = float(scores[ROW - 1, COLUMN - 1])
     assert planted.measure("score", **cell) == pytest.approx(score, abs=1e-4)
     tokens = display_tokens(trace.labels(kind).keys)
-    norms = lens("norm", translator, trace, kind)[layer, head]
+    norms = lenses.lens("norm", translator, trace, kind)[layer, head]
     for row in range(len(pattern)):
         asked = {"head": name, "row": row + 1}
         assert planted.measure("strongest", **asked) == tokens[pattern[row].argmax()]

@@ -4,34 +4,30 @@ import re
 
 import pytest
 
-from transformer.files.installed import ASSETS
-from viz.lessons import read_lesson
-from viz.lessons.grading import parameters
-from viz.lessons.measures import Sentence
-from viz.lessons.puzzles import PUZZLE_KINDS
-from viz.lessons.writing import _CARDS, _STACKS
+from transformer.files import installed
+from viz.lessons import grading, measures, puzzles, read_lesson, writing
 
-FILE = ASSETS / "lessons" / "puzzles.en.md"
+FILE = installed.ASSETS / "lessons" / "puzzles.en.md"
 CARDS = read_lesson(FILE).cards
 
 
 @pytest.mark.parametrize("number", range(len(CARDS)))
 def test_exactly_the_expected_choice_is_right(bundled, number):
     card = CARDS[number]
-    (kind,) = (kind for kind, (title, *_) in _CARDS.items() if title == card.title)
-    pattern = re.sub(r"\\\{(\d)\\\}", r"(?P<n\1>.+)", re.escape(_CARDS[kind][2]))
+    (kind,) = (kind for kind, (title, *_) in writing._CARDS.items() if title == card.title)
+    pattern = re.sub(r"\\\{(\d)\\\}", r"(?P<n\1>.+)", re.escape(writing._CARDS[kind][2]))
     asked = re.fullmatch(pattern, card.ask)
     assert asked is not None
     names = [name for _, name in sorted(asked.groupdict().items())]
-    shown = parameters(card)
+    shown = grading.parameters(card)
     if kind == "removal":
         names += [shown["kind"], shown["layer"]]
-    sentence = Sentence(bundled, bundled.trace(shown["text"]))
-    values = PUZZLE_KINDS[kind].values(sentence, tuple(names))
-    stacks = {text: stack for stack, text in _STACKS.items()}
+    sentence = measures.Sentence(bundled, bundled.trace(shown["text"]))
+    values = puzzles.PUZZLE_KINDS[kind].values(sentence, tuple(names))
+    stacks = {text: stack for stack, text in writing._STACKS.items()}
     texts = [choice.text for choice in card.choices]
     choices = {text: values[stacks.get(text, text)] for text in texts}
-    right, wrong = PUZZLE_KINDS[kind].sides(choices)
+    right, wrong = puzzles.PUZZLE_KINDS[kind].sides(choices)
     assert (len(right), len(wrong)) == (1, len(choices) - 1)
     if card.answer is None:
         assert right == [choice.text for choice in card.choices if choice.right]
@@ -42,8 +38,8 @@ def test_exactly_the_expected_choice_is_right(bundled, number):
 def test_they_are_varied_and_two_a_kind_have_two_answers():
     kinds = [card.title for card in CARDS]
     assert len(CARDS) == 10
-    assert len(set(kinds)) == len(PUZZLE_KINDS)
+    assert len(set(kinds)) == len(puzzles.PUZZLE_KINDS)
     assert max(map(kinds.count, kinds)) <= 3
     right = [(card.title, c.text) for card in CARDS for c in card.choices if c.right]
     assert len(set(right)) == len(right)
-    assert len({parameters(card)["text"] for card in CARDS}) == len(CARDS)
+    assert len({grading.parameters(card)["text"] for card in CARDS}) == len(CARDS)

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from viz.app.links.address import CARRIED
-from viz.lessons import LessonError, read_lesson
+from viz.app.links import address
+from viz.lessons import LessonError, read_lesson, reading
 from viz.lessons.lesson import Measurement
-from viz.lessons.reading import MAX_BYTES, MAX_CARDS
 
 FRONT = "---\ntitle: Masks\ngoal: Read a mask.\nminutes: 5\nlanguage: en\n---\n"
 """Six lines, so that what follows begins on line 7."""
@@ -74,7 +73,7 @@ def test_line_ends_of_windows_and_a_byte_order_mark_change_nothing(tmp_path, cha
 
 @pytest.mark.parametrize("start", ["https://a.example/space", ""])
 def test_a_copied_address_is_the_view_without_the_reader_s_lesson(tmp_path, start) -> None:
-    rest = "/heads?layer=4&" + "&".join(f"{name}=1" for name in CARRIED)
+    rest = "/heads?layer=4&" + "&".join(f"{name}=1" for name in address.CARRIED)
     (only,) = read_lesson(write(tmp_path, card(f"link: {start}{rest}"))).cards
     assert only.view is not None
     assert only.view.url == "/heads?layer=4"
@@ -128,7 +127,7 @@ BAD: dict[str, tuple[int, str | bytes]] = {
     "no card": (7, FRONT + "text\n"),
     "HTML": (9, FRONT + "## Card\n\n<b>bold</b>\n"),
     "image": (10, FRONT + "## Card\n\ntext\n![a picture](https://example.org/a.png)\n"),
-    "41 cards": (7 + 40 * 2, FRONT + "## Card\ntext\n" * (MAX_CARDS + 1)),
+    "41 cards": (7 + 40 * 2, FRONT + "## Card\ntext\n" * (reading.MAX_CARDS + 1)),
     "no front matter": (1, "# Masks\n\n## Card\n"),
     "front matter without an end": (1, "---\ntitle: Masks\n"),
     "empty file": (1, ""),
@@ -176,7 +175,7 @@ def test_a_file_that_is_too_large_or_missing_is_named(tmp_path: Path) -> None:
             read_lesson(path)
         assert str(error.value).startswith(path.name)
         assert str(tmp_path) not in str(error.value).removeprefix(path.name)
-    assert len(GOOD) < MAX_BYTES
+    assert len(GOOD) < reading.MAX_BYTES
     with pytest.raises(LessonError, match="cannot be shown"):
         read_lesson(tmp_path / "\udcff.md")
 

@@ -6,29 +6,28 @@ from pathlib import Path
 
 import pytest
 
-from tests.reverse_model import write_reverse
-from tests.viz.app_test import texts
+from tests import reverse_model
+from tests.viz import app_test
 from tests.viz.pages.reading import SENTENCE, blocks, computed, message
 from transformer import Translator
-from transformer.analysis.alignment_settings import FILE as ALIGNMENT
-from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
+from transformer.analysis import alignment_settings
 from transformer.analysis.both_directions import FILE, BothSettings, align_both, read_both
 from transformer.text.languages import OURS
-from viz.app.chrome.explanations import as_markdown
-from viz.draw.labels import quoted
+from viz.app.chrome import explanations
+from viz.draw import labels
 from viz.pages.translate import maps
 from viz.pages.translate.maps import BOTH_TITLE, BothLinks, both_method
 
-FORWARD = AlignmentSettings(0, 2, "reads", "weights", "each")
-BACK = AlignmentSettings(1, None, "writes", "norm", "each")
-GOLD = GoldFigures("a *set*", 50, 17.5)
+FORWARD = alignment_settings.AlignmentSettings(0, 2, "reads", "weights", "each")
+BACK = alignment_settings.AlignmentSettings(1, None, "writes", "norm", "each")
+GOLD = alignment_settings.GoldFigures("a *set*", 50, 17.5)
 
 
 @pytest.fixture
 def models(tmp_path: Path, trained_folder: Path) -> tuple[Path, Path]:
     """A model and one of the other direction, which was measured with it."""
     own = Path(shutil.copytree(trained_folder, tmp_path / "own"))
-    return own, write_reverse(trained_folder, tmp_path / "back")
+    return own, reverse_model.write_reverse(trained_folder, tmp_path / "back")
 
 
 def offered(models: tuple[Path, Path]) -> str:
@@ -61,7 +60,7 @@ def test_both_models_link_the_words(serve, models, monkeypatch) -> None:
     drawn_strengths = [link["strength"] for link in meta["links"]]
     assert dict(zip(links, drawn_strengths, strict=True)) == pytest.approx(strengths, abs=1e-5)
     made = both_method(BothLinks("back", settings, None), OURS)  # type: ignore[arg-type]
-    assert as_markdown(made) in [caption.value for caption in app.caption]
+    assert explanations.as_markdown(made) in [caption.value for caption in app.caption]
     assert made in meta["caption"]
     # the code below names the folders as the menu does
     monkeypatch.chdir(models[0].parent)
@@ -73,7 +72,7 @@ def test_both_maps_the_rule_and_the_error_are_stated() -> None:
     text = both_method(links, OURS)
     for part in (
         "cross-attention L1 H3 when the decoder reads the German",
-        quoted("back"),
+        labels.quoted("back"),
         "product",
         "18 %",
         "50",
@@ -92,7 +91,7 @@ def test_a_second_model_that_cannot_be_loaded_is_one_sentence(serve, models) -> 
         file.write(b"0")
     url = {"checkpoint": offered(models), "text": SENTENCE, "where_from": "true"}
     app = serve("translate", **url, links="both directions")
-    problems = [text for text in texts(app) if "model.safetensors is damaged" in text]
+    problems = [text for text in app_test.texts(app) if "model.safetensors is damaged" in text]
     assert len(problems) == 1
     assert str(models[1]) not in problems[0]
     alone = serve("translate", **url)
@@ -122,7 +121,7 @@ def test_the_settings_are_read_again_only_after_a_file_of_theirs_changed(
     assert maps.settings_of_both(translator, reverse).rule == "grow-diag"
     (models[0] / FILE).unlink()
     assert maps.settings_of_both(translator, reverse).rule == "intersection"
-    (models[1] / ALIGNMENT).write_text(BACK.to_json())
+    (models[1] / alignment_settings.FILE).write_text(BACK.to_json())
     assert maps.settings_of_both(translator, reverse).reverse == BACK
     assert len(read) == 4
 
@@ -130,7 +129,7 @@ def test_the_settings_are_read_again_only_after_a_file_of_theirs_changed(
 def test_without_a_model_of_the_other_direction_there_is_no_choice(
     serve, trained_folder: Path, tmp_path: Path
 ) -> None:
-    dutch = write_reverse(trained_folder, tmp_path / "dutch", ("Dutch", "French"))
+    dutch = reverse_model.write_reverse(trained_folder, tmp_path / "dutch", ("Dutch", "French"))
     app = serve("translate", checkpoint=dutch, text=SENTENCE, links="both directions")
     assert not any(group.key == "links" for group in app.button_group)
     assert BOTH_TITLE not in blocks(app)

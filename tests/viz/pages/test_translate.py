@@ -9,17 +9,13 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import choice, in_url, meanwhile, texts, unsure
 from tests.viz.draw.message import decode
 from tests.viz.pages.reading import SENTENCE, html, message
-from transformer import Translator
-from transformer.analysis import alignment_settings
-from transformer.analysis.alignment import align
+from transformer import Translator, decoding
+from transformer.analysis import alignment, alignment_settings, source_share
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
-from transformer.analysis.source_share import by_words, source_shares
-from transformer.decoding import SearchTree
 from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results
-from viz.app.chrome.explanations import as_markdown
-from viz.app.chrome.mounts import LATE
-from viz.app.sentence.translation_line import mark_changed_words
+from viz.app.chrome import explanations, mounts
+from viz.app.sentence import translation_line
 from viz.draw.labels import display_tokens
 from viz.pages.translate.maps import NOTHING, link_method
 
@@ -36,8 +32,8 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     app = serve("translate", text=SENTENCE, where_from="true")
     meta, _ = message(app, "word_links")
     trace = translator.trace(SENTENCE)
-    pairs = align(translator, trace, replace(settings, links="each"))
-    mutual = align(translator, trace, replace(settings, links="mutual"))
+    pairs = alignment.align(translator, trace, replace(settings, links="each"))
+    mutual = alignment.align(translator, trace, replace(settings, links="mutual"))
     # every word of the translation has its link
     ends = [(link["source"], link["target"], link["mutual"]) for link in meta["links"]]
     assert ends == [(pair.source, pair.target, pair in mutual) for pair in pairs]
@@ -51,7 +47,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert both["reads"] == display_tokens(trace.decoder_tokens)
     assert both["writes"] == display_tokens(trace.target_tokens)
     made = link_method(settings, OURS, settings.row)
-    assert as_markdown(made) in [text.value for text in app.caption]
+    assert explanations.as_markdown(made) in [text.value for text in app.caption]
     assert made in meta["caption"]
     # the player ends with the same links
     links = message(app, "player")[0]["links"]
@@ -60,7 +56,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     other = UNMEASURED if settings is SETTINGS else SETTINGS
     monkeypatch.setattr(alignment_settings, "read", lambda *_: other)
     links = message(app.run(), "word_links")[0]["links"]
-    pairs = align(translator, trace, replace(other, links="each"))
+    pairs = alignment.align(translator, trace, replace(other, links="each"))
     strengths = [link["strength"] for link in links]
     assert strengths == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
 
@@ -72,19 +68,19 @@ def test_the_switch_says_which_row_stands_for_a_word(serve, translator, monkeypa
     app.button_group(key="rows").set_value("word predicted").run()
     links = message(app, "word_links")[0]["links"]
     trace = translator.trace(SENTENCE)
-    pairs = align(translator, trace, replace(SETTINGS, row="writes"))
+    pairs = alignment.align(translator, trace, replace(SETTINGS, row="writes"))
     strengths = [link["strength"] for link in links]
     assert strengths == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
     text = next(text.value for text in app.caption if text.value.startswith("A solid link"))
     assert "31" not in text  # that figure is of the other row
-    assert as_markdown(link_method(SETTINGS, OURS, "writes")) == text
+    assert explanations.as_markdown(link_method(SETTINGS, OURS, "writes")) == text
 
 
 def test_a_switch_that_a_link_can_set_draws_the_shares_of_the_source(serve, translator) -> None:
     assert not serve("translate", text=SENTENCE).toggle(key="where_from").value
     meta, _ = message(serve("translate", text=SENTENCE, where_from="true"), "word_links")
     trace = translator.trace(SENTENCE)
-    shares = by_words(source_shares(translator, trace), trace)
+    shares = source_share.by_words(source_share.source_shares(translator, trace), trace)
     read, written = len(meta["source"]), len(meta["target"])
     assert meta["shares"]["source"] == pytest.approx(shares.used[:read], abs=1e-6)
     assert meta["shares"]["target"] == pytest.approx(shares.from_source[:written], abs=1e-6)
@@ -166,9 +162,9 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(serve, translat
     assert drawn(app, "translate-tree")["chosen"] == 1
     # the same click once more comes too late: the place is another prefix now
     send(app, "translate-tree", {**click, "node": 4})
-    assert LATE in [caption.value for caption in app.caption]
+    assert mounts.LATE in [caption.value for caption in app.caption]
     assert in_url(app, "prefix") == " ".join(written)
-    assert LATE not in [caption.value for caption in app.run().caption]
+    assert mounts.LATE not in [caption.value for caption in app.run().caption]
     # a dot is a whole sentence
     app.button(key="release").click().run()
     end = next(
@@ -194,7 +190,7 @@ def test_another_decoding_of_the_sentence_before_is_not_taken(
     meanwhile(monkeypatch, cached_results, "search", [late])
     app._run(typed)
     assert german(app) == translator.translate("The cat sings.").text
-    assert LATE in [caption.value for caption in app.caption]
+    assert mounts.LATE in [caption.value for caption in app.caption]
 
 
 @pytest.mark.parametrize("picture", ["tree", "steps", "editor"])
@@ -217,12 +213,12 @@ def test_a_click_in_the_picture_of_the_sentence_before_comes_too_late(
     app._run(typed)
     assert german(app) == translator.translate(other).text
     assert (in_url(app, "prefix"), in_url(app, "edited")) == (None, None)
-    assert LATE in [caption.value for caption in app.caption]
+    assert mounts.LATE in [caption.value for caption in app.caption]
     if picture == "editor":  # else it would wait for an answer, and show none that comes
         assert message(app, "translation_editor")[0]["revision"] == 7
 
 
-def path(tree: SearchTree) -> tuple[int, ...]:
+def path(tree: decoding.SearchTree) -> tuple[int, ...]:
     return tree.path(tree.best)
 
 
@@ -299,7 +295,7 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     bodies = [body for body in html(app) if "In the bar" in body or "The other decoding" in body]
     for body, item in zip(bodies, (own, other), strict=True):
         assert f"score −{-item.best.hypothesis.score:.2f}" in body
-    assert mark_changed_words(other.text, own.text) in bodies[1]
+    assert translation_line.mark_changed_words(other.text, own.text) in bodies[1]
     for key, item in (("here", own), ("there", other)):
         labels = translator.trace_of(item).labels("cross")
         assert drawn(app, f"versus-map-{key}")["queries"] == display_tokens(labels.queries)

@@ -6,24 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from transformer import choices, kinds
+from transformer.analysis import sinks
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
-from transformer.analysis.heads.measures import Floats, in_shares, measure
-from transformer.analysis.heads.roles import (
-    ROLE_THRESHOLDS,
-    SPREAD_THRESHOLD,
-    pattern_cells,
-    role_scores,
-)
-from transformer.analysis.sinks import first_row
-from transformer.choices import check_choices
-from transformer.kinds import Kind
-from transformer.text.tokenizer import SPECIAL
-from transformer.traces.fields import Weights
+from transformer.analysis.heads import measures, roles
+from transformer.text import tokenizer
+from transformer.traces import fields
 
 _KEPT_MEASURES = ("confidence", "entropy", "offset")
 MEASURES: dict[str, str] = {
-    **{name: SENTENCE_MEASURES[name] for name in _KEPT_MEASURES},
+    **{name: measures.MEASURES[name] for name in _KEPT_MEASURES},
     "positional": "share of the rows whose largest weight lies at the offset that is most frequent",
     "sink": "share of the weight on the first token, the end token and punctuation",
     "rare word": "share of the rows whose largest weight lies on the least frequent token",
@@ -40,7 +32,7 @@ MEASURES: dict[str, str] = {
 }
 """Beyond chance: 0 is what uniform attention puts there, 1 all of the weight."""
 
-ROLES: dict[str, float] = {**ROLE_THRESHOLDS, "spread": SPREAD_THRESHOLD}
+ROLES: dict[str, float] = {**roles.ROLE_THRESHOLDS, "spread": roles.SPREAD_THRESHOLD}
 """The mean over a corpus from which each role is given; the strongest, by its threshold, names."""
 
 POSITIONAL, RARE_WORD = 0.9, 0.5
@@ -58,33 +50,33 @@ class SentenceMeasures:
     rows: int  # that were counted
     # Means over these rows by the names of `MEASURES`, `[layer, head]` each; "positional" is
     # missing, since the most frequent offset is known after the last sentence.
-    values: Mapping[str, Floats]
+    values: Mapping[str, measures.Floats]
     # `[layer, head, 2 · MAX_OFFSET + 1]`, rows with their largest weight at each offset from
     # -MAX_OFFSET on; rows in which it is tied, or that see one key alone, have no direction and
     # are in no bin.
     offset_counts: npt.NDArray[np.int16]
 
 
-@check_choices
+@choices.check_choices
 def measure_sentence(
-    axes: LabelledWeights, kind: Kind, key_counts: Sequence[int]
+    axes: LabelledWeights, kind: kinds.Kind, key_counts: Sequence[int]
 ) -> SentenceMeasures:
     """Measure all heads of one kind; `key_counts` has how often each key stands in the corpus."""
-    given, axes = axes, in_shares(axes)
-    first = first_row(axes, kind)
+    given, axes = axes, measures.in_shares(axes)
+    first = sinks.first_row(axes, kind)
     best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]
-    values = {name: measure(axes, kind, name) for name in _KEPT_MEASURES}
-    cells = pattern_cells(axes, kind)
+    values = {name: measures.measure(axes, kind, name) for name in _KEPT_MEASURES}
+    cells = roles.pattern_cells(axes, kind)
     sink = (cells["first"] | cells["end token"] | cells["punctuation"])[first:]
     values["sink"] = (axes.weights[:, :, first:] * sink).sum(-1, dtype=np.float64).mean(-1)
     values["rare word"] = _on_rarest(best, axes, kind, np.asarray(key_counts), first)
-    values |= role_scores(in_shares(given, fill=False), kind)
+    values |= roles.role_scores(measures.in_shares(given, fill=False), kind)
     counts = _offset_counts(axes.weights[:, :, first:], first)
     return SentenceMeasures(best.shape[-1], values, counts)
 
 
-@check_choices
-def measures_of(kind: Kind) -> frozenset[str]:
+@choices.check_choices
+def measures_of(kind: kinds.Kind) -> frozenset[str]:
     """Return the names of `MEASURES` that the heads of a kind have."""
     others = {"previous", "next", "itself"} if kind == "cross" else {"one-to-one"}
     return frozenset(MEASURES.keys() - others)
@@ -95,8 +87,8 @@ def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int
     return counts.argmax(-1) - MAX_OFFSET
 
 
-@check_choices
-def corpus_role(values: Mapping[str, float], kind: Kind, offset: int) -> str:
+@choices.check_choices
+def corpus_role(values: Mapping[str, float], kind: kinds.Kind, offset: int) -> str:
     """Name the role of one head from its means over a corpus; "" where nothing dominates.
 
     A positional head of self-attention is "previous", "next" or "itself" where its offset is -1, 1
@@ -113,13 +105,13 @@ def corpus_role(values: Mapping[str, float], kind: Kind, offset: int) -> str:
 def _on_rarest(
     best: npt.NDArray[np.int64],
     axes: LabelledWeights,
-    kind: Kind,
+    kind: kinds.Kind,
     counts: npt.NDArray[np.int64],
     first: int,
-) -> Floats:
+) -> measures.Floats:
     """Compute the share of the rows that look most at the least frequent word that they may see."""
     queries, keys = axes.labels
-    special = np.array([key in SPECIAL.values() for key in keys])
+    special = np.array([key in tokenizer.SPECIAL.values() for key in keys])
     visible = np.broadcast_to(~special, (len(queries), len(keys)))
     if axes.is_causal(kind):
         visible = np.tril(visible)
@@ -128,7 +120,7 @@ def _on_rarest(
     return rarest[np.arange(len(rarest)), best].mean(-1)
 
 
-def _offset_counts(weights: Weights, first: int) -> npt.NDArray[np.int16]:
+def _offset_counts(weights: fields.Weights, first: int) -> npt.NDArray[np.int16]:
     rows, keys = weights.shape[-2:]
     is_largest = weights == weights.max(-1, keepdims=True)
     has_direction = (is_largest.sum(-1) == 1) & (keys > 1)  # [layer, head, row]

@@ -6,18 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from transformer import choices, kinds
+from transformer.analysis import sinks
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.corpus.corpus_roles import (
-    corpus_role,
-    measure_sentence,
-    most_frequent_offsets,
-)
+from transformer.analysis.corpus import corpus_roles
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import Floats, in_shares, measure, total_variation
-from transformer.analysis.sinks import first_row
-from transformer.choices import check_choices
-from transformer.kinds import Kind
 
 REACH = 8
 """The farthest relative position that has a column of its own in a profile."""
@@ -61,18 +56,18 @@ class HeadSummary:
     varies: float  # √E‖p − p̄‖² of a sentence's profile: 0 where all are the same, below 1 always
 
 
-@check_choices
-def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
+@choices.check_choices
+def measure_heads(axes: LabelledWeights, kind: kinds.Kind) -> SentenceHeads:
     """Measure all heads of one kind on one sentence."""
     given, axes = axes, in_shares(axes)
     counts = tuple(axes.existing_heads.sum(-1).tolist())
     # how often a token stands in all sentences is not known yet
-    measures = measure_sentence(given, kind, [0] * len(axes.labels.keys))
+    measures = corpus_roles.measure_sentence(given, kind, [0] * len(axes.labels.keys))
     values = {**measures.values}
     for name in SENTENCE_MEASURES:  # in one order, by which the sums are held
         if name not in values:
             values[name] = measure(axes, kind, name)
-    first = first_row(axes, kind)
+    first = sinks.first_row(axes, kind)
     values[UNLIKE] = _unlike_others(axes, counts, first)
     return SentenceHeads(
         counts=counts,
@@ -83,14 +78,14 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     )
 
 
-@check_choices
-def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
+@choices.check_choices
+def offset_profile(axes: LabelledWeights, kind: kinds.Kind) -> Floats:
     """Average the weight at each relative position, key minus query, over the rows that count.
 
     `[layer, head, 2 · REACH + 3]`: all weight farther back than -REACH, that at -REACH, …, at 0, …,
     at REACH, and all that lies farther on. It sums to what a row sums to.
     """
-    first = first_row(axes, kind)
+    first = sinks.first_row(axes, kind)
     profiles = []
     for layer in axes.weights:
         rows = layer[:, first:].astype(np.float64)  # [head, row, key]; row 0 is query `first`
@@ -119,11 +114,11 @@ def _unlike_others(axes: LabelledWeights, counts: Sequence[int], first: int) -> 
     return unlike
 
 
-@check_choices
+@choices.check_choices
 class CorpusSummary:
     """Running sums of the heads of one kind over all sentences that were added."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: kinds.Kind) -> None:
         self.kind = kind
         self.counts: tuple[int, ...] = ()
         self._names: list[str] = []
@@ -150,7 +145,7 @@ class CorpusSummary:
             return []
         mean, square = self._sums / self._rows
         variance = np.maximum(square - mean**2, 0)
-        offsets, count = most_frequent_offsets(self._offsets), len(self._names)
+        offsets, count = corpus_roles.most_frequent_offsets(self._offsets), len(self._names)
         at_best = self._offsets.max(-1) / self._rows
         summaries = []
         for at in _places(self.counts):
@@ -160,7 +155,7 @@ class CorpusSummary:
             summaries.append(
                 HeadSummary(
                     place=Head(self.kind, *at),
-                    role=corpus_role(known, self.kind, int(offsets[at])),
+                    role=corpus_roles.corpus_role(known, self.kind, int(offsets[at])),
                     values={name: (means[name], deviations[name]) for name in MEASURES},
                     profile=mean[at][count:],
                     varies=float(variance[at][count:].sum() ** 0.5),

@@ -7,12 +7,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from transformer.analysis.corpus.measured import Floats, MeasuredLines
-from transformer.analysis.corpus.passes import batches_of
+from transformer import config, kinds
+from transformer.analysis import teacher_forcing
+from transformer.analysis.corpus import measured, passes
 from transformer.analysis.heads.head import Head, require_heads
-from transformer.analysis.teacher_forcing import ForcedPair
-from transformer.config import BOS
-from transformer.kinds import attention_name
 from transformer.model import Transformer
 from transformer.translator import Translator
 
@@ -32,7 +30,7 @@ class HeadTokens:
 
 def head_tokens(
     translator: Translator,
-    lines: MeasuredLines,
+    lines: measured.MeasuredLines,
     place: Head,
     *,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
@@ -41,12 +39,12 @@ def head_tokens(
     require_heads(translator.model, [place])
     tables = []
     done = 0
-    for rows, batch in batches_of(translator.model, lines.pairs):
+    for rows, batch in passes.batches_of(translator.model, lines.pairs):
         weights = _weights(translator.model, batch, place)
         cells = []
         for row, weight in zip(rows, weights, strict=True):
             source, written = lines.pairs[row].source_ids, lines.pairs[row].target_ids
-            read = (BOS, *written[:-1])
+            read = (config.BOS, *written[:-1])
             queries, keys = {
                 "encoder_self": (source, source),
                 "decoder_self": (read, read),
@@ -66,9 +64,9 @@ def head_tokens(
 
 
 @torch.inference_mode()
-def _weights(model: Transformer, batch: ForcedPair, place: Head) -> Floats:
+def _weights(model: Transformer, batch: teacher_forcing.ForcedPair, place: Head) -> measured.Floats:
     """Return the weights of one head, `[sentence, query, key]`."""
-    point = f"{attention_name(place.kind, place.layer)}.hook_pattern"
+    point = f"{kinds.attention_name(place.kind, place.layer)}.hook_pattern"
     _, cache = model.run_with_cache(batch.source, batch.target, names=point.__eq__)
     return cache[point][:, place.head].double().cpu().numpy()
 

@@ -9,17 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from transformer.analysis.corpus.corpus_roles import MEASURES, corpus_role, most_frequent_offsets
-from transformer.analysis.corpus.resampling import (
-    Interval,
-    holm,
-    mean_interval,
-    permutation_p,
-    resampled_weights,
-)
+from transformer import choices, kinds
+from transformer.analysis.corpus import corpus_roles, resampling
 from transformer.analysis.heads.head import Head
-from transformer.choices import check_choices
-from transformer.kinds import KINDS, Kind
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Singles: TypeAlias = npt.NDArray[np.float32]
@@ -27,7 +19,7 @@ Singles: TypeAlias = npt.NDArray[np.float32]
 DIAGONAL, GRADIENT, COST = "diagonal", "gradient", "loss without"
 ALIGNMENT_ERROR = "alignment error"
 HEAD_MEASURES: dict[str, str] = {
-    **MEASURES,
+    **corpus_roles.MEASURES,
     DIAGONAL: "how many tokens from the diagonal a row lies, on average",
     GRADIENT: "how much the loss depends on a gate of the head, in nats per subword",
     COST: "how much the loss grows without the head, in nats per subword",
@@ -83,7 +75,7 @@ class MeasuredLines:
     pairs: tuple[LinePair, ...]
     left_out: tuple[LeftOut, ...]
     heads: tuple[Head, ...]  # of the model, by kind, layer and number
-    rows: Mapping[Kind, Floats]  # that were counted, `[sentence]`
+    rows: Mapping[kinds.Kind, Floats]  # that were counted, `[sentence]`
     # By the names of `HEAD_MEASURES`, `[sentence, head]`, NaN where the kind has no such measure;
     # those of `ON_DEMAND` only where they were asked for.
     head_values: Mapping[str, Singles]
@@ -124,10 +116,10 @@ class MeasuredLines:
     @property
     def offsets(self) -> npt.NDArray[np.int64]:
         """The offset with the most maxima of each head, `[head]`."""
-        return most_frequent_offsets(self.offset_counts)
+        return corpus_roles.most_frequent_offsets(self.offset_counts)
 
-    @check_choices
-    def counts(self, name: str, kind: Kind) -> Floats:
+    @choices.check_choices
+    def counts(self, name: str, kind: kinds.Kind) -> Floats:
         """Return what each sentence counts in the mean of a head's measure, `[sentence]`."""
         if name in (GRADIENT, ALIGNMENT_ERROR):
             return np.ones(len(self))
@@ -156,7 +148,7 @@ class HeadMeans:
 
     # by the names of `HEAD_MEASURES`, each with its 95 % interval, `[head]`; NaN where the kind has
     # no such measure
-    values: Mapping[str, Interval]
+    values: Mapping[str, resampling.Interval]
     roles: tuple[str, ...]  # the role of each head, "" where nothing dominates
     # by measure of `TESTED`, p of the hypothesis that the mean is 0, corrected for all heads,
     # `[head]`
@@ -169,10 +161,12 @@ TESTED = (COST,)
 
 def head_means(lines: MeasuredLines, seed: int = SEED) -> HeadMeans:
     """Average measures over all rows, gradients over sentences and the loss over subwords."""
-    weights = resampled_weights(len(lines), seed)
+    weights = resampling.resampled_weights(len(lines), seed)
     values = {name: _means(lines, name, weights) for name in lines.head_values}
     ps = {
-        name: holm(permutation_p(lines.head_values[name] * lines.subwords[:, None], seed))
+        name: resampling.holm(
+            resampling.permutation_p(lines.head_values[name] * lines.subwords[:, None], seed)
+        )
         for name in TESTED
         if name in lines.head_values
     }
@@ -180,17 +174,17 @@ def head_means(lines: MeasuredLines, seed: int = SEED) -> HeadMeans:
     for column, (place, offset) in enumerate(zip(lines.heads, lines.offsets, strict=True)):
         means = {name: float(interval.value[column]) for name, interval in values.items()}
         known = {name: mean for name, mean in means.items() if not np.isnan(mean)}
-        roles.append(corpus_role(known, place.kind, int(offset)))
+        roles.append(corpus_roles.corpus_role(known, place.kind, int(offset)))
     return HeadMeans(values, tuple(roles), ps)
 
 
-def _means(lines: MeasuredLines, name: str, weights: Floats) -> Interval:
+def _means(lines: MeasuredLines, name: str, weights: Floats) -> resampling.Interval:
     parts = []
-    for kind in KINDS:
+    for kind in kinds.KINDS:
         columns = [n for n, head in enumerate(lines.heads) if head.kind == kind]
         values = lines.head_values[name][:, columns].astype(np.float64)
-        parts.append(mean_interval(values, weights, lines.counts(name, kind)))
-    return Interval(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        parts.append(resampling.mean_interval(values, weights, lines.counts(name, kind)))
+    return resampling.Interval(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def heads_table(lines: MeasuredLines, means: HeadMeans) -> pd.DataFrame:

@@ -9,10 +9,11 @@ from types import MappingProxyType
 
 import numpy as np
 
+from transformer import choices, config
 from transformer.analysis.alignment import align, strongest, word_numbers, word_shares
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measure_sentence
+from transformer.analysis.corpus import corpus_roles, stored
 from transformer.analysis.corpus.measured import (
     ALIGNMENT_ERROR,
     COST,
@@ -44,15 +45,12 @@ from transformer.analysis.corpus.passes import (
     losses_of,
     steps,
 )
-from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.gold_links import GoldLinks, Notation, alignment_error, read_links
+from transformer.analysis.heads import importance
 from transformer.analysis.heads.head import all_heads
-from transformer.analysis.heads.importance import gradient_importance, losses_without
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.sinks import are_sinks
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
-from transformer.choices import check_choices
-from transformer.config import EOS
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
@@ -148,7 +146,7 @@ def measure_pairs(
     head_values = {n: np.full((len(pairs), len(heads)), np.nan, np.float32) for n in names}
     sentence_values = {name: np.full(len(pairs), np.nan) for name in SENTENCE_MEASURES}
     rows = {kind: np.zeros(len(pairs)) for kind in KINDS}
-    offsets = np.zeros((len(pairs), len(heads), 2 * MAX_OFFSET + 1), np.int16)
+    offsets = np.zeros((len(pairs), len(heads), 2 * corpus_roles.MAX_OFFSET + 1), np.int16)
     columns = {kind: [n for n, head in enumerate(heads) if head.kind == kind] for kind in KINDS}
     counts = _piece_counts(translator, pairs)
     settings = read_alignment(translator)
@@ -160,7 +158,7 @@ def measure_pairs(
             sentence_values[name][row] = value
         for kind in KINDS:
             axes = by_pieces(trace, kind)
-            measured = measure_sentence(axes, kind, key_counts(trace, kind, counts))
+            measured = corpus_roles.measure_sentence(axes, kind, key_counts(trace, kind, counts))
             diagonal = measure(axes, kind, DIAGONAL)
             for name, values in {**measured.values, DIAGONAL: diagonal}.items():
                 head_values[name][row, columns[kind]] = values.ravel()
@@ -178,7 +176,7 @@ def measure_pairs(
     if costs:
         _measure_costs(translator.model, pairs, head_values, step)
     return MeasuredLines(
-        checksum=checksum_of_weights(translator.folder),
+        checksum=stored.checksum_of_weights(translator.folder),
         pairs=tuple(pairs),
         left_out=tuple(left_out),
         heads=heads,
@@ -213,7 +211,7 @@ def sentence_measures(
 ) -> dict[str, float]:
     """Compute the measures of a sentence that are defined, by the names of `SENTENCE_MEASURES`."""
     lettered, written = (
-        {p.word for p in pieces if p.id != EOS and has_letter(p.text)}
+        {p.word for p in pieces if p.id != config.EOS and has_letter(p.text)}
         for pieces in (trace.source_pieces, trace.target_pieces)
     )
     sinks = are_sinks(trace.source_tokens, trace.special)
@@ -277,12 +275,12 @@ def _measure_costs(
 ) -> None:
     heads = all_heads(model.config)
     for rows, batch in batches_of(model, pairs):
-        gradients = gradient_importance(model, *batch)
+        gradients = importance.gradient_importance(model, *batch)
         flat = [gradients[kind].reshape(len(rows), -1) for kind in KINDS]
         values[GRADIENT][rows] = np.concatenate(flat, axis=1)
         whole = losses_of(model, batch)
         pieces = np.array([len(pairs[row].target_ids) for row in rows])
-        for number, losses in enumerate(losses_without(model, *batch, heads)):
+        for number, losses in enumerate(importance.losses_without(model, *batch, heads)):
             values[COST][rows, number] = (losses.double().cpu().numpy() - whole) / pieces
             step("costs", [len(pairs[row].source_ids) for row in rows])
 
@@ -300,7 +298,7 @@ def _piece_counts(translator: Translator, pairs: Sequence[LinePair]) -> Counter[
     return counts
 
 
-@check_choices
+@choices.check_choices
 def key_counts(trace: AttentionTrace, kind: Kind, counts: Mapping[str, int]) -> list[int]:
     """Return how often the lines have the token of each column; `<s>` is no word."""
     if kind == "decoder_self":

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from transformer import config, masks
 from transformer.analysis.corpus.measured import Floats, LinePair
-from transformer.analysis.heads.importance import sentence_losses
+from transformer.analysis.heads import importance
 from transformer.analysis.teacher_forcing import ForcedPair
-from transformer.config import BOS
 from transformer.decoding.settings import SearchSettings
-from transformer.masks import pad_sequences
 from transformer.model import Transformer
 from transformer.translation.batch import batches
 from transformer.translator import Translator
@@ -70,9 +69,9 @@ def batches_of(
     for rows in batches(lengths, max(1, LOGITS // model.config.vocab_size)):
         written = [pairs[row].target_ids for row in rows]
         batch = ForcedPair(
-            pad_sequences([pairs[row].source_ids for row in rows]),
-            pad_sequences([(BOS, *ids[:-1]) for ids in written]),
-            pad_sequences(written),
+            masks.pad_sequences([pairs[row].source_ids for row in rows]),
+            masks.pad_sequences([(config.BOS, *ids[:-1]) for ids in written]),
+            masks.pad_sequences(written),
         )
         yield np.array(rows), ForcedPair(*(ids.to(model.device) for ids in batch))
 
@@ -80,7 +79,7 @@ def batches_of(
 @torch.inference_mode()
 def losses_of(model: Transformer, batch: ForcedPair) -> Floats:
     """Compute -log P of each translation of a batch, `[sentence]`, in nats."""
-    return sentence_losses(model, *batch).double().cpu().numpy()
+    return importance.sentence_losses(model, *batch).double().cpu().numpy()
 
 
 def translations(translator: Translator, pairs: Sequence[LinePair], step: Step) -> list[str]:

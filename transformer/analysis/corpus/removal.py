@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import torch
 
+from transformer import errors
+from transformer.analysis.corpus import resampling
 from transformer.analysis.corpus.measured import Floats, MeasuredLines
 from transformer.analysis.corpus.passes import (
     Part,
@@ -20,15 +22,8 @@ from transformer.analysis.corpus.passes import (
     steps,
     translations,
 )
-from transformer.analysis.corpus.resampling import (
-    Interval,
-    mean_interval,
-    permutation_p,
-    resampled_weights,
-)
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.heads.removal import Removal, removed
-from transformer.errors import InputError
 from transformer.translator import Translator
 
 CHANGE = "Δ log p per subword"
@@ -53,11 +48,11 @@ class LinesWithout:
 class RemovalSummary:
     """Costs of the removal of some heads."""
 
-    change: Interval  # of log P per subword
+    change: resampling.Interval  # of log P per subword
     p: float  # of the hypothesis that nothing changes, by exchanging signs
     control_changes: Floats  # per subword of each random set, `[control]`
     control_p: float  # share of the random sets that cost as much, the removed one among them
-    changed: Interval  # share of the translations that differ
+    changed: resampling.Interval  # share of the translations that differ
     lost: tuple[tuple[str, int], ...]  # words that the translations lose, most often first
     won: tuple[tuple[str, int], ...]  # words that they win
 
@@ -72,7 +67,7 @@ def lines_without(
 ) -> LinesWithout:
     """Score and translate all lines without these heads, their outputs set to 0."""
     if not heads:
-        raise InputError("No head is removed: choose at least one.")
+        raise errors.InputError("No head is removed: choose at least one.")
     require_heads(translator.model, heads)
     controls = random_sets(lines.heads, heads, seed)
     passes: dict[Part, int] = {"translate": 1, "costs": 2 + len(controls)}
@@ -115,19 +110,19 @@ def _losses(
 
 def summarise_removal(lines: MeasuredLines, without: LinesWithout, seed: int = 0) -> RemovalSummary:
     """Summarise the removal with intervals over the lines."""
-    weights = resampled_weights(len(lines), seed)
+    weights = resampling.resampled_weights(len(lines), seed)
     subwords = lines.subwords
     controls = without.control_changes.sum(1) / subwords.sum()
-    change = mean_interval(without.changes / subwords, weights, subwords)
+    change = resampling.mean_interval(without.changes / subwords, weights, subwords)
     before = [pair.target for pair in lines.pairs]
     differs = np.array([new != old for new, old in zip(without.translations, before, strict=True)])
     lost, won = word_changes(before, without.translations)
     return RemovalSummary(
         change=change,
-        p=float(permutation_p(without.changes, seed)),
+        p=float(resampling.permutation_p(without.changes, seed)),
         control_changes=controls,
         control_p=float((1 + (controls <= change.value).sum()) / (1 + len(controls))),
-        changed=mean_interval(differs.astype(float), weights, np.ones(len(lines))),
+        changed=resampling.mean_interval(differs.astype(float), weights, np.ones(len(lines))),
         lost=lost,
         won=won,
     )

@@ -9,31 +9,21 @@ import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError
 
+from transformer import errors, kinds
+from transformer.analysis.corpus import measured, measuring
 from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measures_of
-from transformer.analysis.corpus.measured import (
-    HEAD_MEASURES,
-    LOG_P,
-    ON_DEMAND,
-    SENTENCE_MEASURES,
-    LeftOut,
-    LinePair,
-    MeasuredLines,
-)
-from transformer.analysis.corpus.measuring import trace_of
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.config import BOS, PAD
-from transformer.errors import InputError
+from transformer.files import reading
 from transformer.files.documents import from_json, parse_json
-from transformer.files.reading import MIB
-from transformer.kinds import KINDS
 from transformer.translator import Translator
 
 FORMAT = 1
 FILE = "corpus.safetensors"
-MAX_BYTES = 192 * MIB
+MAX_BYTES = 192 * reading.MIB
 """Largest size of a file, in bytes: 10,000 lines of a model with 144 heads take some 110 MiB."""
-MAX_TEXT_BYTES = 16 * MIB
+MAX_TEXT_BYTES = 16 * reading.MIB
 """Largest size of the header, which has the texts: 10,000 lines have some 4 MiB."""
 MAX_MARKS = 500_000
 """Commas and brackets of the header, at most: as many values are parsed, while nobody is served."""
@@ -64,10 +54,10 @@ class Header:
     checksum: str
     heads: tuple[Head, ...]
     pairs: tuple[LineText, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[measured.LeftOut, ...]
 
 
-def to_bytes(lines: MeasuredLines) -> bytes:
+def to_bytes(lines: measured.MeasuredLines) -> bytes:
     """Write measured lines as the content of a file."""
     arrays: dict[str, np.ndarray] = {
         "offset_counts": lines.offset_counts,
@@ -88,11 +78,11 @@ def to_bytes(lines: MeasuredLines) -> bytes:
     return safetensors.numpy.save(contiguous, metadata)
 
 
-def from_bytes(content: bytes, translator: Translator) -> MeasuredLines:
+def from_bytes(content: bytes, translator: Translator) -> measured.MeasuredLines:
     """Read measured lines of this model; some lines are scored again, and must agree."""
     lines = read_unchecked(content)
     if lines.checksum != checksum_of_weights(translator.folder):
-        raise InputError(
+        raise errors.InputError(
             "The file was measured on another model: open that model first, or measure the "
             "lines again."
         )
@@ -104,28 +94,28 @@ def from_bytes(content: bytes, translator: Translator) -> MeasuredLines:
         or max(pair.target_ids) >= size
         for pair in lines.pairs
     ):
-        raise InputError(DAMAGED)
+        raise errors.InputError(DAMAGED)
     count = len(lines)
     for row in {int(n) for n in np.linspace(0, count - 1, min(count, MEASURED_AGAIN))}:
-        scored = float(trace_of(translator, lines.pairs[row]).log_probs.mean())
-        stored = float(lines.sentence_values[LOG_P][row])
+        scored = float(measuring.trace_of(translator, lines.pairs[row]).log_probs.mean())
+        stored = float(lines.sentence_values[measured.LOG_P][row])
         if not abs(scored - stored) <= NATS:
-            raise InputError(
+            raise errors.InputError(
                 f"Line {lines.pairs[row].number:,} has log p {stored:.3f} per subword in the file, "
                 f"and {scored:.3f} by this model: measure the lines again."
             )
     return lines
 
 
-def read_unchecked(content: bytes) -> MeasuredLines:
+def read_unchecked(content: bytes) -> measured.MeasuredLines:
     """Read measured lines of any model, which nothing shows to be its own."""
     try:
         header: Header = from_json(Header, parse_json(_metadata(content)["headlight"]))
         if header.format == FORMAT:
             return _lines(header, safetensors.numpy.load(content))
     except (SafetensorError, ValueError, KeyError, TypeError, OverflowError) as error:
-        raise InputError(DAMAGED) from error
-    raise InputError(
+        raise errors.InputError(DAMAGED) from error
+    raise errors.InputError(
         f"The file has format {header.format}, and this version reads {FORMAT}: measure the lines "
         f"again."
     )
@@ -139,7 +129,7 @@ def _metadata(content: bytes) -> Mapping[str, str]:
     return parse_json(header)["__metadata__"]
 
 
-def _lines(header: Header, arrays: Mapping[str, np.ndarray]) -> MeasuredLines:
+def _lines(header: Header, arrays: Mapping[str, np.ndarray]) -> measured.MeasuredLines:
     """Make measured lines of the parts of a file, or raise ValueError, KeyError or TypeError."""
     heads = header.heads
     if len(set(heads)) < len(heads) or any(min(head[1:]) < 0 for head in heads):
@@ -149,28 +139,28 @@ def _lines(header: Header, arrays: Mapping[str, np.ndarray]) -> MeasuredLines:
         raise ValueError("no lines of a text")
     ids = {side: _split(arrays, side, count) for side in ("source", "target")}
     pairs = [
-        LinePair(line.number, line.source, line.target, source, target, line.reference)
+        measured.LinePair(line.number, line.source, line.target, source, target, line.reference)
         for line, source, target in zip(header.pairs, ids["source"], ids["target"], strict=True)
     ]
     head_values = {
         name: _array(arrays[f"head/{name}"], (count, len(heads)), np.float32)
-        for name in HEAD_MEASURES
+        for name in measured.HEAD_MEASURES
         if f"head/{name}" in arrays
     }
-    lines = MeasuredLines(
+    lines = measured.MeasuredLines(
         checksum=header.checksum,
         pairs=tuple(pairs),
         left_out=header.left_out,
         heads=heads,
-        rows={kind: _array(arrays[f"rows/{kind}"], (count,), np.float64) for kind in KINDS},
+        rows={kind: _array(arrays[f"rows/{kind}"], (count,), np.float64) for kind in kinds.KINDS},
         head_values=head_values,
         sentence_values={
             name: _array(arrays[f"sentence/{name}"], (count,), np.float64)
-            for name in SENTENCE_MEASURES
+            for name in measured.SENTENCE_MEASURES
         },
         offset_counts=_array(arrays["offset_counts"], (len(heads), 2 * MAX_OFFSET + 1), np.int64),
     )
-    required = HEAD_MEASURES.keys() - {*ON_DEMAND}
+    required = measured.HEAD_MEASURES.keys() - {*measured.ON_DEMAND}
     if not required <= head_values.keys():
         raise ValueError("a measure is missing")
     for counts in (*lines.rows.values(), lines.subwords):

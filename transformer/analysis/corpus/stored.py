@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
-from transformer.checkpoints.checkpoint import MANIFEST, MAX_JSON_BYTES, WEIGHTS
-from transformer.checkpoints.marian import is_marian
+from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.marian.weights import MAX_BYTES, weights_file
 from transformer.errors import CheckpointError, reading
 from transformer.files.documents import Count, from_json, parse_json
@@ -63,10 +62,10 @@ def read_report(
 def checksum_of_weights(folder: Path) -> str:
     """Return the SHA-256 of a model's weights; for our own checkpoints, from the manifest."""
     try:
-        if is_marian(folder):
+        if marian.is_marian(folder):
             return sha256_of(weights_file(folder), MAX_BYTES)
-        manifest = parse_json(read_bytes(folder / MANIFEST, MAX_JSON_BYTES))
-        return str(manifest["sha256"][WEIGHTS])
+        manifest = parse_json(read_bytes(folder / checkpoint.MANIFEST, checkpoint.MAX_JSON_BYTES))
+        return str(manifest["sha256"][checkpoint.WEIGHTS])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
             f"{folder} has no manifest of ours: copy the folder again."

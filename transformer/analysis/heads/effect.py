@@ -7,16 +7,15 @@ from typing import Unpack
 
 import numpy as np
 
-from transformer.analysis.heads.head import require_heads
-from transformer.analysis.heads.means import COMMAND
+from transformer.analysis.heads import head, means
 from transformer.analysis.heads.removal import Removal, Rows, patched, pattern_removal, removed
 from transformer.analysis.teacher_forcing import forced_pair
-from transformer.decoding.settings import SearchArguments
+from transformer.decoding import settings
 from transformer.errors import InputError
 from transformer.trace import AttentionTrace
 from transformer.traces.capture import capture
 from transformer.traces.fields import Weights
-from transformer.translation.result import Translation
+from transformer.translation import result
 from transformer.translator import Translator
 
 
@@ -26,7 +25,7 @@ class Effect:
 
     before: AttentionTrace  # the trace as it was
     after: AttentionTrace  # the trace of the same old translation, with the heads removed
-    translation: Translation  # the translation that the model writes now
+    translation: result.Translation  # the translation that the model writes now
 
     @property
     def changes(self) -> Weights:
@@ -41,13 +40,13 @@ def effect(
     donor: AttentionTrace | None = None,
     *,
     should_stop: Callable[[], bool] = lambda: False,
-    **search: Unpack[SearchArguments],
+    **search: Unpack[settings.SearchArguments],
 ) -> Effect:
     """Translate and trace a sentence once more, as `Translator.translate`, without these heads.
 
     `donor` is the trace of the second sentence, for the replacements "z" and "weights".
     """
-    require_heads(translator.model, [removal.place for removal in removals])
+    head.require_heads(translator.model, [removal.place for removal in removals])
     for removal in removals:
         require_fitting(removal, trace, donor)
     heads = [removal.place for removal in removals if removal.how == "z"]
@@ -96,7 +95,7 @@ def fitting_removals(
             if removal.how == "mean" and not measured:
                 raise InputError(
                     f"The mean output of {removal.place.title} over a corpus was not measured for "
-                    f"this model: run {COMMAND}, or choose another way."
+                    f"this model: run {means.COMMAND}, or choose another way."
                 )
             fitting.append(removal)
         except InputError as error:

@@ -9,11 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal import Removal, removed
-from transformer.config import PAD
-from transformer.kinds import KINDS, Kind, attention_name
-from transformer.masks import padding_mask
+from transformer import config, kinds, masks
+from transformer.analysis.heads import head, removal
 from transformer.model import Transformer
 
 Floats = npt.NDArray[np.float64]
@@ -38,22 +35,22 @@ def sentence_losses(model: Transformer, source: Tensor, target: Tensor, labels: 
 def _summed_losses(logits: Tensor, labels: Tensor) -> Tensor:
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     nats = F.cross_entropy(
-        logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, reduction="none"
+        logits.flatten(0, 1), labels.flatten(), ignore_index=config.PAD, reduction="none"
     )
     return nats.view(labels.shape).sum(-1)
 
 
 def gradient_importance(
     model: Transformer, source: Tensor, target: Tensor, labels: Tensor
-) -> dict[Kind, Floats]:
+) -> dict[kinds.Kind, Floats]:
     """Compute |Att_h(x)ᵀ ∂L(x)/∂Att_h(x)|, `[sentence, layer, head]` (Michel et al. 2019, §4.1).
 
     That is |∂L/∂ξ_h| of a gate ξ_h = 1 on the head's output; L is the loss of the sentence in nats
     for each of its pieces.
     """
     names = {
-        f"{attention_name(kind, layer)}.hook_z": (kind, layer)
-        for kind in KINDS
+        f"{kinds.attention_name(kind, layer)}.hook_z": (kind, layer)
+        for kind in kinds.KINDS
         for layer in range(model.config.stack(kind).N)
     }
     gates = {
@@ -67,13 +64,13 @@ def gradient_importance(
         return z * gates[name][:, :, None, None].to(z.dtype)
 
     with torch.enable_grad(), model.hooks(dict.fromkeys(names, gate)):
-        losses = sentence_losses(model, source, target, labels) / (labels != PAD).sum(-1)
+        losses = sentence_losses(model, source, target, labels) / (labels != config.PAD).sum(-1)
         gradients = torch.autograd.grad(losses.sum(), list(gates.values()))
     by_layer = dict(zip(names.values(), gradients, strict=True))
     return {
         kind: torch.stack([by_layer[kind, layer] for layer in range(model.config.stack(kind).N)], 1)
         .abs().double().cpu().numpy()
-        for kind in KINDS
+        for kind in kinds.KINDS
     }  # fmt: skip
 
 
@@ -85,16 +82,16 @@ def normalised_by_layer(importance: Floats) -> Floats:
 
 @torch.inference_mode()
 def losses_without(
-    model: Transformer, source: Tensor, target: Tensor, labels: Tensor, heads: Sequence[Head]
+    model: Transformer, source: Tensor, target: Tensor, labels: Tensor, heads: Sequence[head.Head]
 ) -> Iterable[Tensor]:
     """Compute `sentence_losses` without each of these heads; earlier layers run once for all."""
-    mask = padding_mask(source)
+    mask = masks.padding_mask(source)
     encoded = list(accumulate(model.encoder.layers, lambda x, layer: layer(x, mask),
                               initial=model.encoder.embedding(source)))  # fmt: skip
     decoded = list(accumulate(model.decoder.layers, lambda x, layer: layer(x, encoded[-1], mask),
                               initial=model.decoder.embedding(target)))  # fmt: skip
     for place in heads:
-        with removed(model, [Removal(*place)]):
+        with removal.removed(model, [removal.Removal(*place)]):
             if place.kind == "encoder_self":
                 memory, first = encoded[place.layer], 0
                 for layer in model.encoder.layers[place.layer :]:

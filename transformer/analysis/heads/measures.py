@@ -7,11 +7,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from transformer import choices, kinds
 from transformer.analysis.axes import LabelledWeights, first_counted_row, mean_of_heads
 from transformer.analysis.sinks import Cells, first_row
-from transformer.choices import check_choices, require_choice
-from transformer.kinds import Kind
-from transformer.traces.notes import TOLERANCE
+from transformer.traces import notes
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -41,21 +40,21 @@ def in_shares(axes: LabelledWeights, *, fill: bool = True) -> LabelledWeights:
     """
     total = axes.weights.sum(-1, keepdims=True, dtype=np.float64)
     total = total if fill else np.maximum(total, 1)
-    if (np.abs(total - 1) <= TOLERANCE).all():
+    if (np.abs(total - 1) <= notes.TOLERANCE).all():
         return axes
     shares = np.divide(axes.weights, total, out=np.zeros_like(axes.weights), where=total > 0)
     return axes._replace(weights=shares)
 
 
-@check_choices
-def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
+@choices.check_choices
+def measure(axes: LabelledWeights, kind: kinds.Kind, name: str) -> Floats:
     """Compute a number for each head, `[layer, head]`, the mean over the rows that have weight.
 
     Each row is measured as shares of its sum. Weights below 0, which `attention_notes` names, let
     entropy and confidence (Voita et al. 2019, §4) leave their range. The diagonal of a map that is
     not square runs from corner to corner, its distances are in key tokens.
     """
-    require_choice("name", name, MEASURES)
+    choices.require_choice("name", name, MEASURES)
     axes = in_shares(axes)
     first = first_row(axes, kind)
     # layer by layer: one at a time is enough to hold in float64
@@ -155,8 +154,8 @@ def total_variation(
     return np.asarray(row_distances(first, second)[..., counted:].mean(-1))
 
 
-@check_choices
-def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) -> Floats:
+@choices.check_choices
+def head_distances(first: LabelledWeights, second: LabelledWeights, kind: kinds.Kind) -> Floats:
     """Compute the `total_variation` of each head, or of each layer, `[layer, head]`.
 
     Where the two have not the same heads in each layer, as where one has a single head, all heads

@@ -18,16 +18,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transformer import choices, translator
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.heads.means import COMMAND, read_means
 from transformer.analysis.teacher_forcing import forced_pair, values_at
-from transformer.choices import check_choices
 from transformer.errors import InputError, quoted
 from transformer.hooks import Hook, Silence
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
-from transformer.translator import Translator
 
 Replacement = Literal["zero", "uniform", "mean", "pattern", "rows", "z", "weights"]
 Pattern: TypeAlias = tuple[tuple[float, ...], ...]
@@ -46,7 +45,7 @@ _first_query: ContextVar[int] = ContextVar("first_query", default=0)
 _POSITION_POINT = f"{attention_name('decoder_self', 0)}.hook_attn_scores"
 
 
-@check_choices
+@choices.check_choices
 @dataclass(frozen=True)
 class Removal:
     """One head that is removed, and what replaces it.
@@ -146,7 +145,7 @@ def _checked_pattern(pattern: Pattern, kind: Kind) -> Pattern:
 
 @contextmanager
 def removed(
-    model: Translator | Transformer,
+    model: translator.Translator | Transformer,
     removals: Sequence[Removal],
     means: Mapping[Kind, Tensor] | None = None,
 ) -> Iterator[None]:
@@ -163,10 +162,10 @@ def removed(
         InputError: if the model has no such head; if a head is named twice, needs a trace or has no
             mean; inside the block, if a pattern does not fit the length of the sentence.
     """
-    transformer = model.model if isinstance(model, Translator) else model
+    transformer = model.model if isinstance(model, translator.Translator) else model
     require_heads(transformer, [removal.place for removal in removals])
     to_mean = {removal.kind for removal in removals if removal.how == "mean"}
-    if to_mean and means is None and isinstance(model, Translator):
+    if to_mean and means is None and isinstance(model, translator.Translator):
         means = read_means(model.folder, transformer.config)
     for kind in to_mean:
         _require_means(transformer, means, kind)

@@ -5,11 +5,10 @@ from collections import defaultdict
 import numpy as np
 import numpy.typing as npt
 
+from transformer import choices, kinds
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import Floats, entropy
 from transformer.analysis.sinks import Cells, first_row, seen_cells
-from transformer.choices import check_choices
-from transformer.kinds import Kind
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.text.words import PLACEHOLDER, is_punctuation, number_words
 
@@ -37,8 +36,8 @@ LEAST_ROWS = 2
 """A head gets no role from fewer rows: from one, everything that it looks at is a pattern."""
 
 
-@check_choices
-def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
+@choices.check_choices
+def head_roles(axes: LabelledWeights, kind: kinds.Kind) -> list[list[str]]:
     """Name the role of each head, `[layer][head]`; "" where nothing dominates or there is no head.
 
     Of `ROLE_THRESHOLDS`, "one-to-one" holds for cross-attention alone, and where a position looks
@@ -63,8 +62,8 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
     ]
 
 
-@check_choices
-def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
+@choices.check_choices
+def role_scores(axes: LabelledWeights, kind: kinds.Kind) -> dict[str, Floats]:
     """Score each head for each role, `[layer, head]` each, by `ROLE_THRESHOLDS` and its entropy."""
     first = first_row(axes, kind)
     seen = seen_cells(axes, kind)
@@ -81,8 +80,8 @@ def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
     return {name: np.stack(layers) for name, layers in scores.items()}
 
 
-@check_choices
-def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
+@choices.check_choices
+def pattern_cells(axes: LabelledWeights, kind: kinds.Kind) -> dict[str, Cells]:
     """Mark the cells `[query, key]` of each pattern."""
     queries, keys = axes.labels
     shape = (len(queries), len(keys))
@@ -101,7 +100,7 @@ def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
     return patterns
 
 
-def _same_word(axes: LabelledWeights, kind: Kind) -> Cells:
+def _same_word(axes: LabelledWeights, kind: kinds.Kind) -> Cells:
     """Mark the same word or another piece of it; punctuation and a position itself do not count."""
     special = _special(axes)
     queries, keys = (_words(tokens, special) for tokens in axes.labels)

@@ -6,11 +6,10 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
+from transformer import choices, errors
 from transformer.analysis.axes import by_pieces, mean_of_heads
-from transformer.analysis.heads.measures import in_shares
+from transformer.analysis.heads import measures
 from transformer.analysis.teacher_forcing import Cache, pattern_points, patterns
-from transformer.choices import check_choices
-from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -42,29 +41,29 @@ def rollout(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tensor]:
     return _rollout_layers(means, kind)
 
 
-@check_choices
+@choices.check_choices
 def rollout_of_weights(trace: AttentionTrace, kind: Kind) -> Iterator[Tensor]:
     """Compute `rollout` from the weights of a trace, as shares of their rows, without the model."""
     kinds = _followed(kind)
     absent = [member for member in kinds if member not in trace.kinds]
     if absent:
-        raise InputError(
+        raise errors.InputError(
             f"Rollout of {kind} follows {', '.join(kinds)}, and this trace has no "
             f"{' and no '.join(absent)}: look at the weights."
         )
     if kind == "cross" and len(trace.cross) != len(trace.decoder_self):
-        raise InputError(
+        raise errors.InputError(
             f"Rollout of cross needs both attentions in each layer of the decoder, and this trace "
             f"has {len(trace.decoder_self)} layers of its own and {len(trace.cross)} of cross: "
             f"look at the weights."
         )
     if any(0 in trace.head_count(member) for member in kinds):
-        raise InputError(
+        raise errors.InputError(
             "Rollout follows attention through every layer, and some layers of this trace have "
             "none: look at the weights."
         )
     means = {
-        member: torch.from_numpy(mean_of_heads(in_shares(by_pieces(trace, member))))
+        member: torch.from_numpy(mean_of_heads(measures.in_shares(by_pieces(trace, member))))
         for member in kinds
     }
     return _rollout_layers(means, kind)

@@ -7,10 +7,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer.analysis.lenses.decomposition import AttentionBlock, block_of, residual_point
-from transformer.analysis.lenses.decomposition import points as block_points
-from transformer.analysis.teacher_forcing import MAX_TENSOR_SIZE, Cache
-from transformer.hooks import HookPoint
+from transformer import hooks
+from transformer.analysis import teacher_forcing
+from transformer.analysis.lenses import decomposition
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
 
@@ -20,10 +19,10 @@ def points(model: Transformer, kind: Kind) -> set[str]:
     layers = range(model.config.stack(kind).N)
     outputs = {_output_point(kind, layer) for layer in layers}
     cross = {name for layer in layers for name in _cross_points(kind, layer)}
-    return block_points(model, kind) | outputs | cross
+    return decomposition.points(model, kind) | outputs | cross
 
 
-def value_zeroing(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tensor]:
+def value_zeroing(model: Transformer, cache: teacher_forcing.Cache, kind: Kind) -> Iterator[Tensor]:
     """Compute 1 − cos(y_i, y_i with v_j = 0 in all heads), the effect of key j on the layer (§3).
 
     The weights of this attention stay as they are. All that follows in the layer is computed anew:
@@ -32,7 +31,7 @@ def value_zeroing(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tens
     """
     stack = model.config.stack(kind)
     for layer in range(stack.N):
-        block = block_of(model, cache, kind, layer)
+        block = decomposition.block_of(model, cache, kind, layer)
         # keys and values of cross-attention, each [1, head, source, d]
         kv = [cache[name] for name in _cross_points(kind, layer)]
         rest = _rest_of_layer(model, kind, layer, kv)
@@ -43,7 +42,7 @@ def value_zeroing(model: Transformer, cache: Cache, kind: Kind) -> Iterator[Tens
 
 
 def _changes(
-    block: AttentionBlock,
+    block: decomposition.AttentionBlock,
     output: Tensor,
     rest: Callable[[Tensor], Tensor],
     widest: int,
@@ -56,7 +55,7 @@ def _changes(
     """
     y = F.normalize(output, dim=-1)
     queries, keys = block.pattern.shape[1:]
-    step = max(1, MAX_TENSOR_SIZE // (queries * widest))
+    step = max(1, teacher_forcing.MAX_TENSOR_SIZE // (queries * widest))
     changes = torch.zeros_like(block.pattern[0].T)  # [key, query]
     for start in range(0, keys, step):
         chosen = slice(start, start + step)
@@ -96,7 +95,7 @@ def _rest_watched(model: Transformer, kind: Kind, layer: int) -> bool:
         rest += ["cross_attention", "cross_attention_norm"]
     module = attention_name(kind, layer).rpartition(".")[0]
     points = (point for part in rest for point in model.get_submodule(f"{module}.{part}").modules())
-    return any(isinstance(point, HookPoint) and point.watched for point in points)
+    return any(isinstance(point, hooks.HookPoint) and point.watched for point in points)
 
 
 def _cross_points(kind: Kind, layer: int) -> list[str]:
@@ -107,4 +106,4 @@ def _cross_points(kind: Kind, layer: int) -> list[str]:
 
 
 def _output_point(kind: Kind, layer: int) -> str:
-    return residual_point("decoder_self" if kind == "cross" else kind, layer + 1)
+    return decomposition.residual_point("decoder_self" if kind == "cross" else kind, layer + 1)

@@ -12,13 +12,12 @@ from typing import Unpack
 
 from torch import Tensor
 
+from transformer import errors
 from transformer.analysis.teacher_forcing import forced_pair
-from transformer.decoding.settings import SearchArguments, require_whole
-from transformer.errors import InputError
+from transformer.decoding import settings
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
-from transformer.translation.result import Translation
-from transformer.translation.score import forced_log_probs
+from transformer.translation import result, score
 from transformer.translator import Translator
 
 
@@ -27,7 +26,7 @@ class LayerReading:
     """A sentence as the decoder reads it from one encoder layer."""
 
     layer: int  # encoder layers that the source went through: 0 is the embeddings, N the model
-    translation: Translation  # what the search writes
+    translation: result.Translation  # what the search writes
     log_prob: float  # log P of the traced translation, in nats
 
     @property
@@ -47,14 +46,14 @@ def decoder_lens(
     layer: int,
     *,
     should_stop: Callable[[], bool] = lambda: False,
-    **search: Unpack[SearchArguments],
+    **search: Unpack[settings.SearchArguments],
 ) -> LayerReading:
     """Translate a sentence, and score its traced translation, after 0 to N encoder layers."""
     forced_pair(translator.model, trace)  # refuses a trace that does not fit the model
     written = [piece.id for piece in trace.target_pieces]
     with reading_layer(translator.model, layer):
         translation = translator.translate(trace.source, should_stop=should_stop, **search)
-        log_p = forced_log_probs(
+        log_p = score.forced_log_probs(
             translator.model, [piece.id for piece in trace.source_pieces], written
         )
     log_probs = log_p[range(len(written)), written].tolist()
@@ -64,10 +63,10 @@ def decoder_lens(
 
 def reading_layer(model: Transformer, layer: int) -> AbstractContextManager[None]:
     """Let the decoder read one encoder layer, 0 to N, inside the `with` block."""
-    require_whole(layer, "encoder layer")
+    settings.require_whole(layer, "encoder layer")
     N = model.config.N
     if not 0 <= layer <= N:
-        raise InputError(
+        raise errors.InputError(
             f"There is no encoder layer {layer}: choose from 0, the embeddings, to {N}, the last."
         )
     if layer == N:

@@ -7,12 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from transformer import choices, errors, hooks, kinds
 from transformer.analysis.lenses.decomposition import residual_point
 from transformer.analysis.teacher_forcing import forced_pair, values_at
-from transformer.choices import check_choices
-from transformer.errors import HookError
-from transformer.hooks import Hook
-from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -38,20 +35,20 @@ class SublayerValues:
     normalised: Floats  # `[query, d_model]`, what the next sub-layer reads
 
 
-@check_choices
+@choices.check_choices
 @torch.inference_mode()
 def sublayer_values(
     model: Transformer,
     trace: AttentionTrace,
-    kind: Kind,
+    kind: kinds.Kind,
     layer: int,
-    edits: Mapping[str, Hook] | None = None,
+    edits: Mapping[str, hooks.Hook] | None = None,
 ) -> SublayerValues:
     """Run the model, edited by hooks such as `rescale`, and keep all of one attention sub-layer."""
     count = model.config.stack(kind).N
     if not 0 <= layer < count:
-        raise HookError(f"There is no layer {layer}: the model has {count}, from 0.")
-    module = attention_name(kind, layer)
+        raise errors.HookError(f"There is no layer {layer}: the model has {count}, from 0.")
+    module = kinds.attention_name(kind, layer)
     x = residual_point(kind, layer)
     points = {
         "x": x,

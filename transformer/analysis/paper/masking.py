@@ -8,21 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from transformer import choices, config, hooks, kinds, masks, trace
 from transformer.analysis.teacher_forcing import TraceBatch
-from transformer.choices import check_choices
-from transformer.config import PAD
-from transformer.hooks import Hook
-from transformer.kinds import Kind, attention_name
-from transformer.masks import causal_mask, padding_mask
 from transformer.model import Transformer
-from transformer.trace import Labels
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 MaskName = Literal["padding", "causal", "both"]
 MaskReason = Literal["seen", "later", "padding", "both"]
 
-MODEL_MASKS: dict[Kind, Literal["padding", "causal"]] = {
+MODEL_MASKS: dict[kinds.Kind, Literal["padding", "causal"]] = {
     "encoder_self": "padding",
     "decoder_self": "causal",
     "cross": "padding",
@@ -31,8 +26,8 @@ MODEL_MASKS: dict[Kind, Literal["padding", "causal"]] = {
 and where padding is on the right, the causal mask hides it from every real query."""
 
 
-@check_choices
-def visible_keys(batch: TraceBatch, kind: Kind, which: Literal["padding", "causal"]) -> Bools:
+@choices.check_choices
+def visible_keys(batch: TraceBatch, kind: kinds.Kind, which: Literal["padding", "causal"]) -> Bools:
     """Mark the keys that a query may see, `[sentence, query, key]`.
 
     Cross-attention has no causal mask: no word of one language is before or after one of the other.
@@ -40,17 +35,17 @@ def visible_keys(batch: TraceBatch, kind: Kind, which: Literal["padding", "causa
     keys = batch.target if kind == "decoder_self" else batch.source
     queries = batch.source if kind == "encoder_self" else batch.target
     if which == "padding":
-        mask = padding_mask(keys)
+        mask = masks.padding_mask(keys)
     elif kind == "cross":
         mask = torch.ones(1, 1, 1, 1, dtype=torch.bool)
     else:
-        mask = causal_mask(keys.size(1))
+        mask = masks.causal_mask(keys.size(1))
     shape = (keys.size(0), 1, queries.size(1), keys.size(1))
     return mask.expand(shape)[:, 0].numpy()
 
 
-@check_choices
-def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[np.str_]:
+@choices.check_choices
+def mask_reasons(batch: TraceBatch, kind: kinds.Kind, which: MaskName) -> npt.NDArray[np.str_]:
     """Name the mask that hides each key from each query, "both" where both are applied and do."""
     padded, later = ~visible_keys(batch, kind, "padding"), ~visible_keys(batch, kind, "causal")
     reasons = {
@@ -63,22 +58,22 @@ def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[
     return reasons[which]
 
 
-@check_choices
-def labels(batch: TraceBatch, kind: Kind) -> list[Labels]:
+@choices.check_choices
+def labels(batch: TraceBatch, kind: kinds.Kind) -> list[trace.Labels]:
     """Return the tokens along both axes of each sentence's mask, `<pad>` included."""
     queries, keys = {
         "encoder_self": (batch.source_tokens, batch.source_tokens),
         "decoder_self": (batch.decoder_tokens, batch.decoder_tokens),
         "cross": (batch.target_tokens, batch.source_tokens),
     }[kind]
-    return [Labels(*pair) for pair in zip(queries, keys, strict=True)]
+    return [trace.Labels(*pair) for pair in zip(queries, keys, strict=True)]
 
 
-@check_choices
-def real_queries(batch: TraceBatch, kind: Kind) -> Bools:
+@choices.check_choices
+def real_queries(batch: TraceBatch, kind: kinds.Kind) -> Bools:
     """Mark the queries that are no padding, whose output is used, `[sentence, query]`."""
     tokens = batch.source if kind == "encoder_self" else batch.target
-    return padding_mask(tokens)[:, 0, 0].numpy()
+    return masks.padding_mask(tokens)[:, 0, 0].numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,18 +107,18 @@ class Leak:
 
 
 @torch.inference_mode()
-def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> Leak:
+def leak(model: Transformer, batch: TraceBatch, kind: kinds.Kind, *, masked: bool) -> Leak:
     """Run the model with the mask of one kind of attention, or without it in every layer.
 
     The other two kinds keep theirs. Without the causal mask, the decoder sees later tokens and no
     padding: a sentence has the same loss alone and in a batch.
     """
-    names = [attention_name(kind, layer) for layer in range(model.config.stack(kind).N)]
-    edits: dict[str, Hook] = {}
+    names = [kinds.attention_name(kind, layer) for layer in range(model.config.stack(kind).N)]
+    edits: dict[str, hooks.Hook] = {}
     if not masked:
         edits = {f"{name}.hook_mask": lambda mask, _: torch.ones_like(mask) for name in names}
     if not masked and kind == "decoder_self":
-        padded = ~padding_mask(batch.target.to(model.device))
+        padded = ~masks.padding_mask(batch.target.to(model.device))
         edits |= {
             f"{name}.hook_attn_scores": lambda scores, _: scores.masked_fill(padded, -math.inf)
             for name in names
@@ -144,6 +139,6 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
     loss = -log_p.gather(-1, batch.written[..., None])[..., 0]  # [sentence, target]
     return Leak(
         shares=np.where(real[..., None], np.stack(shares, axis=2), np.nan),
-        loss=loss.masked_fill(batch.written == PAD, torch.nan).numpy(),
+        loss=loss.masked_fill(batch.written == config.PAD, torch.nan).numpy(),
         hides=np.asarray((hidden & real).any((1, 2))),
     )

@@ -13,12 +13,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from transformer.analysis.heads.means import read_tables
+from transformer import choices, embedding
+from transformer.analysis.heads import means
 from transformer.analysis.teacher_forcing import forced_pair
-from transformer.choices import check_choices
-from transformer.embedding import sinusoidal_positions
 from transformer.errors import CheckpointError
-from transformer.files.reading import MIB
+from transformer.files import reading
 from transformer.hooks import Hook
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -87,7 +86,7 @@ def rotation_error(k: int, length: int, d_model: int) -> RotationError:
     pair = np.arange(d_model // 2)
     turns = blocks[pair, :, pair]  # [pair, 2, 2], all of M_k that is not 0
     exact = exact_encoding(np.arange(length + k), d_model)
-    model = sinusoidal_positions(length + k, d_model).numpy().astype(np.float64)
+    model = embedding.sinusoidal_positions(length + k, d_model).numpy().astype(np.float64)
     errors = []
     for table in (exact, model):
         pairs = table[:length].reshape(length, d_model // 2, 2)
@@ -96,7 +95,7 @@ def rotation_error(k: int, length: int, d_model: int) -> RotationError:
     return RotationError(*errors)
 
 
-@check_choices
+@choices.check_choices
 @dataclass(frozen=True)
 class Edit:
     """A change of the positions that one or both stacks add to their tokens."""
@@ -139,7 +138,7 @@ class EmbeddingParts(NamedTuple):
     sum: npt.NDArray[np.float32]
 
 
-@check_choices
+@choices.check_choices
 @torch.inference_mode()
 def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> EmbeddingParts:
     """Compute embedding · √d_model, position, and their sum, of one side (§3.4, §3.5)."""
@@ -161,7 +160,7 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
     return log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
 
 
-@check_choices
+@choices.check_choices
 @torch.inference_mode()
 def moved_log_probs(
     model: Transformer, trace: AttentionTrace, stacks: tuple[Stack, ...], steps: Sequence[int]
@@ -193,7 +192,7 @@ def _move_each(steps: Sequence[int]) -> Hook:
 
 TABLE = "positions.safetensors"
 """The file in the folder of a run."""
-MAX_BYTES = 256 * MIB
+MAX_BYTES = 256 * reading.MIB
 
 
 class LearnedPositions(NamedTuple):
@@ -208,7 +207,7 @@ def learned_positions(folder: Path) -> LearnedPositions:
     path, advice = folder / TABLE, "copy the folder again."
     if not path.exists():
         raise CheckpointError(f"There are no learned positions: {path} is missing; {advice}")
-    encoder, decoder = read_tables(path, ("encoder", "decoder"), MAX_BYTES, advice).values()
+    encoder, decoder = means.read_tables(path, ("encoder", "decoder"), MAX_BYTES, advice).values()
     shapes = [list(table.shape) for table in (encoder, decoder)]
     if shapes[0] != shapes[1] or len(shapes[0]) != 2 or 0 in shapes[0] or shapes[0][1] % 2:
         raise CheckpointError(

@@ -6,15 +6,14 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from transformer.analysis.heads.measures import entropy
-from transformer.choices import check_choices
-from transformer.hooks import Hook
+from transformer import choices, hooks
+from transformer.analysis.heads import measures
 
 Floats = npt.NDArray[np.float64]
 Scale = Literal["÷ √d_k", "none", "× √d_k"]
 
 
-@check_choices
+@choices.check_choices
 def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
     """Return the factor of q·k before the softmax; the paper's is 1/√d_k (equation 1).
 
@@ -25,7 +24,7 @@ def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
     return float(d_k**power) / temperature
 
 
-def rescale(by: float, head: int | None = None) -> Hook:
+def rescale(by: float, head: int | None = None) -> hooks.Hook:
     """Make a hook that multiplies the scores by more than 0: −∞ stays where masked."""
 
     def hook(scores: Tensor, name: str) -> Tensor:
@@ -63,7 +62,7 @@ def saturation(dots: Floats, factors: Floats) -> Saturation:
     weights = softmax(factors[:, None] * dots)  # [scale, key]
     return Saturation(
         largest=weights.max(-1),
-        entropy=entropy(weights),
+        entropy=measures.entropy(weights),
         gradient=np.array([np.linalg.norm(softmax_gradient(row)) for row in weights]),
     )
 

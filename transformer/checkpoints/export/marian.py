@@ -12,14 +12,13 @@ from typing import Any
 
 import safetensors.torch
 
+from transformer import decoding, errors
 from transformer.checkpoints import checkpoint as checkpoints
 from transformer.checkpoints import marian
 from transformer.checkpoints.checkpoint import CONFIG, WEIGHTS, Checkpoint
-from transformer.checkpoints.export.manifest import new_export
+from transformer.checkpoints.export import manifest
 from transformer.checkpoints.marian.weights import marian_weights
 from transformer.config import BOS, EOS, PAD, UNK, TransformerConfig
-from transformer.decoding import ALPHA, BEAM_SIZE
-from transformer.errors import CheckpointError
 from transformer.text.languages import Languages, code_of_name
 
 ENGINE = "marian"
@@ -30,7 +29,7 @@ VOCABULARY, SPM = "vocab.json", ("source.spm", "target.spm")
 def load_to_export(folder: Path) -> Checkpoint:
     """Read a checkpoint of ours that a MarianMT model can be."""
     if marian.is_marian(folder):
-        raise CheckpointError(f"{folder} is a MarianMT folder already: take it as it is.")
+        raise errors.CheckpointError(f"{folder} is a MarianMT folder already: take it as it is.")
     loaded = checkpoints.load(folder)
     _refuse_what_differs(loaded)
     return loaded
@@ -40,7 +39,7 @@ def write(checkpoint: Checkpoint, folder: Path) -> None:
     """Write a MarianMT folder; an export that is there already is replaced atomically."""
     _refuse_what_differs(checkpoint)
     config, tokenizer = checkpoint.model.config, checkpoint.tokenizer
-    with new_export(folder, checkpoint, ENGINE) as new:
+    with manifest.new_export(folder, checkpoint, ENGINE) as new:
         weights = dict(marian_weights(checkpoint.model))
         # without the format `transformers` takes the file for none of PyTorch's
         (new / WEIGHTS).write_bytes(safetensors.torch.save(weights, {"format": "pt"}))
@@ -60,12 +59,12 @@ def write(checkpoint: Checkpoint, folder: Path) -> None:
 def _refuse_what_differs(checkpoint: Checkpoint) -> None:
     config = checkpoint.model.config
     if config.positions != "sinusoidal":
-        raise CheckpointError(
+        raise errors.CheckpointError(
             f"{checkpoint.folder} holds a model with {config.positions} positions, but a MarianMT "
             f"model computes its positions by the formula: export a model with sinusoidal ones."
         )
     if not config.d_k == config.d_v == config.d_model / config.h:
-        raise CheckpointError(
+        raise errors.CheckpointError(
             f"{checkpoint.folder} holds a model with d_k = {config.d_k} and d_v = {config.d_v}, "
             f"but in a MarianMT model both are d_model / h = {config.d_model / config.h:g}: export "
             f"a model with such heads."
@@ -114,8 +113,8 @@ def _generation(config: TransformerConfig) -> dict[str, Any]:
     Its penalty is |Y|^p where ours is ((5 + |Y|) / 6)^α: p = 3/4 α has the same slope at |Y| = 15.
     """
     return {
-        "num_beams": BEAM_SIZE,
-        "length_penalty": 0.75 * ALPHA,
+        "num_beams": decoding.BEAM_SIZE,
+        "length_penalty": 0.75 * decoding.ALPHA,
         "early_stopping": True,
         "max_length": config.max_length,
         "bad_words_ids": [[PAD], [UNK], [BOS]],

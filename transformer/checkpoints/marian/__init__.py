@@ -19,6 +19,7 @@ from pathlib import Path
 import torch
 
 from transformer.checkpoints.checkpoint import MANIFEST, Checkpoint
+from transformer.checkpoints.marian import weights
 from transformer.checkpoints.marian.config import (
     CONFIG,
     MAX_JSON_BYTES,
@@ -26,13 +27,7 @@ from transformer.checkpoints.marian.config import (
     read_languages,
 )
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY, read_tokenizers
-from transformer.checkpoints.marian.weights import (
-    PICKLED,
-    parameters,
-    stored_positions,
-    stored_weights,
-)
-from transformer.files.reading import read_bytes
+from transformer.files import reading
 from transformer.model import Transformer
 
 
@@ -41,9 +36,9 @@ def is_marian(folder: Path) -> bool:
     try:
         if (folder / MANIFEST).exists():
             return False
-        if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, PICKLED)):
+        if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, weights.PICKLED)):
             return True
-        config = json.loads(read_bytes(folder / CONFIG, MAX_JSON_BYTES))
+        config = json.loads(reading.read_bytes(folder / CONFIG, MAX_JSON_BYTES))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(config, dict) and "model_type" in config
@@ -58,11 +53,11 @@ def load(folder: Path) -> Checkpoint:
     languages = read_languages(folder, source.vocabulary.codes, digest)
     separate = source.vocabulary is not target.vocabulary
     ours = config.ours(target.vocab_size, source.vocab_size, separate=separate)
-    with stored_weights(folder, ours, config, digest) as stored:
+    with weights.stored_weights(folder, ours, config, digest) as stored:
         model = Transformer.unfilled(ours)
-        model.fill(parameters(ours, stored, config, source.vocabulary, target.vocabulary))
+        model.fill(weights.parameters(ours, stored, config, source.vocabulary, target.vocabulary))
         for name, stack in (("encoder", model.encoder), ("decoder", model.decoder)):
-            if (table := stored_positions(stored, config, name)) is not None:
+            if (table := weights.stored_positions(stored, config, name)) is not None:
                 # the formula's, too, were rounded where they were stored in 16 bits
                 stack.embedding.positions.data.copy_(table)
     return Checkpoint(model.eval(), source, folder, digest.hexdigest(), target, languages)

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from transformer import shapes
 from transformer.config import Activation, TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
-from transformer.files.documents import DocumentError, parse_json
-from transformer.files.reading import MIB, read_bytes
-from transformer.shapes import refuse_too_large
+from transformer.files import documents, reading
 from transformer.text.languages import Languages, name_of
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
-MAX_JSON_BYTES = 16 * MIB
+MAX_JSON_BYTES = 16 * reading.MIB
 """Of any JSON file of the folder; a vocabulary of 60,000 pieces has about 1 MiB."""
 
 _ACTIVATIONS: dict[str, Activation] = {
@@ -30,7 +29,7 @@ _PAIR = re.compile(r"opus-mt-(?:tc-\w+-)?(\w+)-(\w+)")  # one of the hub's names
 def read_json(path: Path, digest: "hashlib._Hash") -> Any:
     """Read a JSON file of the folder."""
     try:
-        content = read_bytes(path, MAX_JSON_BYTES)
+        content = reading.read_bytes(path, MAX_JSON_BYTES)
     except FileNotFoundError as error:
         raise CheckpointError(
             f"{path.parent} has no {path.name}: copy the folder again."
@@ -39,8 +38,8 @@ def read_json(path: Path, digest: "hashlib._Hash") -> Any:
         raise CheckpointError(unreadable(error, path)) from error
     digest.update(content)
     try:
-        return parse_json(content)
-    except DocumentError as error:
+        return documents.parse_json(content)
+    except documents.DocumentError as error:
         raise CheckpointError(f"{path} {error}: copy the folder again.") from error
 
 
@@ -115,7 +114,7 @@ class MarianConfig:
                 attention_bias=True,
                 output_bias=True,
             )
-            refuse_too_large(ours)
+            shapes.refuse_too_large(ours)
         except ConfigError as error:
             raise CheckpointError(f"{self.path} describes no model: {error}") from error
         return ours

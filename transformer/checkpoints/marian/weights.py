@@ -18,11 +18,10 @@ import safetensors
 import torch
 from torch import Tensor
 
-from transformer.attention import MultiHeadAttention
+from transformer import attention, embedding
 from transformer.checkpoints.marian.config import CONFIG, MarianConfig
 from transformer.checkpoints.marian.tokenizer import MarianVocabulary
 from transformer.config import BOS, TransformerConfig
-from transformer.embedding import sinusoidal_positions
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import GIB, MIB, opened
 from transformer.model import Transformer
@@ -241,7 +240,7 @@ def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor
     if name not in stored.names:
         return None
     positions = halves_to_pairs(stored.get(name, shape=shape), axis=1)
-    if (positions.float() - sinusoidal_positions(*shape)).abs().max() > _ROUNDING:
+    if (positions.float() - embedding.sinusoidal_positions(*shape)).abs().max() > _ROUNDING:
         raise CheckpointError(
             f"{stored.path}: '{name}' are not the formula's positions: only models with these, as "
             f"MarianMT has them, can be read."
@@ -342,7 +341,7 @@ def marian_weights(model: Transformer) -> Iterator[tuple[str, Tensor]]:
             tensor = parameter.contiguous() if axis is None else pairs_to_halves(parameter, axis)
             yield _marian_name(name), tensor
     for name, module in model.named_modules():
-        if isinstance(module, MultiHeadAttention) and not model.config.attention_bias:
+        if isinstance(module, attention.MultiHeadAttention) and not model.config.attention_bias:
             for part in ("W_Q", "W_K", "W_V", "W_O"):
                 yield _marian_name(f"{name}.{part}.bias"), torch.zeros(model.config.d_model)
 

@@ -6,18 +6,16 @@ from typing import Any
 import numpy as np
 
 from transformer.errors import InputError, quoted
-from transformer.traces.external_tokens import checked_tokens
-from transformer.traces.from_arrays import TraceOptions
+from transformer.traces import external_tokens, from_arrays, vocabulary
 from transformer.traces.from_huggingface.outputs import Keep, Outputs, rows_of
-from transformer.traces.vocabulary import Vocabulary
 
 
 class ModelInputs:
     """The tokens and masks of the sentence that is read, also of inputs that several have."""
 
-    def __init__(self, options: TraceOptions, outputs: Outputs) -> None:
+    def __init__(self, options: from_arrays.TraceOptions, outputs: Outputs) -> None:
         self.options = options
-        self.vocabulary = Vocabulary(options.tokenizer)
+        self.vocabulary = vocabulary.Vocabulary(options.tokenizer)
         self.count = outputs.batch_size
         rows = (
             "sentences in this batch" if outputs.sequences is None else "sequences in these outputs"
@@ -53,7 +51,7 @@ class ModelInputs:
         row = rows[self.row(len(rows))]
         if row and all(isinstance(token, int) for token in row):
             return self.vocabulary.texts(row, side)
-        return checked_tokens(row, side)
+        return external_tokens.checked_tokens(row, side)
 
     def ids(self, prefix: str = "") -> Any:
         """Return the input of the encoder or the only stack, or with `decoder_` of the decoder.

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer.errors import InputError, quoted
-from transformer.traces.fields import Weights
-from transformer.traces.from_arrays import as_array
+from transformer.traces import fields, from_arrays
 
 Keep: TypeAlias = npt.NDArray[np.bool_]
 """The positions of a sentence that are no padding."""
@@ -17,7 +16,7 @@ Keep: TypeAlias = npt.NDArray[np.bool_]
 Layers: TypeAlias = Sequence[Any]
 """A tensor `[batch, head, query, key]` of each layer; None for a layer without weights."""
 
-Rows: TypeAlias = list[Weights | None]
+Rows: TypeAlias = list[fields.Weights | None]
 """The layers of one sentence, `[head, query, key]` each; None for one without weights."""
 
 _OTHERWISE = (
@@ -97,7 +96,7 @@ def first_layer(layers: Layers) -> Any:
     return next((layer for layer in layers if layer is not None), None)
 
 
-def row_of(layer: Any, row: int, name: str) -> Weights:
+def row_of(layer: Any, row: int, name: str) -> fields.Weights:
     """Return one sentence of a batch, `[head, query, key]`."""
     sentences = shape_of_layer(layer, name)[0]
     if row >= sentences:
@@ -105,7 +104,7 @@ def row_of(layer: Any, row: int, name: str) -> Weights:
             f"The {name} is of {sentences} sentences, and number {row} was to be read, counted "
             f"from 0: give the outputs and the tokens of one batch."
         )
-    return as_array(layer[row], name)
+    return from_arrays.as_array(layer[row], name)
 
 
 def shape_of_layer(layer: Any, name: str) -> tuple[int, ...]:

@@ -10,17 +10,16 @@ from typing import Literal, Protocol
 import streamlit as st
 
 from transformer import AttentionTrace, InputError, Translation, Translator, hooks
+from transformer.analysis.heads import removal_text
 from transformer.analysis.heads.effect import Effect, effect
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.means import FILE as MEANS_FILE
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import LENGTH, removal_order
-from transformer.analysis.heads.removal_text import format_removals
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.score import Scored
-from viz.app.cache import search_queue
-from viz.app.cache.memory import memo, state_of_file
-from viz.app.streamlit_internals import end_if_unwanted
+from viz.app import streamlit_internals
+from viz.app.cache import memory, search_queue
 
 MAX_PIECES = 512
 """Longest side of a map that is drawn: beyond it the weights of all heads are too much to send."""
@@ -34,7 +33,7 @@ class SearchBudget:
         self._end = time.thread_time() + search_queue.SECONDS
 
     def __call__(self) -> bool:
-        end_if_unwanted()
+        streamlit_internals.end_if_unwanted()
         return time.thread_time() > self._end
 
 
@@ -66,7 +65,7 @@ def search(
     """Search for a translation and its tree, cached; stop at its budget, or if nobody waits."""
     settings = replace(settings, tree=True)
     _refuse_what_cannot_be_drawn(translator, text)
-    return memo(
+    return memory.memo(
         ("translation", identity(translator), text, settings),
         lambda: search_queue.search_queue().search(translator, text, settings, watcher),
     )
@@ -78,7 +77,7 @@ ALTERNATIVES = 4  # number of stored alternatives at each place of a translation
 def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:
     """Score each piece of a given translation (text or pieces), cached; see `Translator.score`."""
     _refuse_what_cannot_be_drawn(translator, text)
-    return memo(
+    return memory.memo(
         ("scored", identity(translator), text, target, alpha),
         lambda: translator.score(text, target, alternatives=ALTERNATIVES, alpha=alpha),
     )
@@ -98,7 +97,7 @@ def translate_edited(
             return search_queue.search_queue().search(translator, text, settings)
 
     _refuse_what_cannot_be_drawn(translator, text)
-    return memo(("edited translation", identity(translator), text, settings, name), compute)
+    return memory.memo(("edited translation", identity(translator), text, settings, name), compute)
 
 
 def trace(translator: Translator, translation: Translation) -> AttentionTrace:
@@ -112,7 +111,7 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
         )
     # two texts can have the same pieces, and the trace has both
     texts = translation.source, translation.text
-    return memo(
+    return memory.memo(
         ("trace", identity(translator), texts, tuple(tokens)),
         lambda: translator.trace_of(translation),
     )
@@ -122,7 +121,7 @@ def trace_of_pair(translator: Translator, text: str, target: str) -> AttentionTr
     """Trace a given translation, cached."""
     _refuse_what_cannot_be_drawn(translator, text)
     _refuse_what_cannot_be_drawn(translator, target, "translation")
-    return memo(
+    return memory.memo(
         ("trace of a pair", identity(translator), text, target),
         lambda: translator.trace(text, target=target),
     )
@@ -161,7 +160,7 @@ def progress_bar(text: str) -> Iterator[Report]:
     container, began = st.empty(), time.monotonic()
 
     def report(done: int, total: int, now: str = "", /) -> None:
-        end_if_unwanted()
+        streamlit_internals.end_if_unwanted()
         if time.monotonic() - began > PATIENCE:
             container.progress(done / total, f"{text}: {now}" if now else text)
 
@@ -189,11 +188,11 @@ def effect_of(
     key = (
         "heads taken away",
         identity(translator),
-        state_of_file(means) if "mean" in replacements else None,
+        memory.state_of_file(means) if "mean" in replacements else None,
         trace_identity(trace),
         trace_identity(donor) if donor and replacements & {"z", "weights"} else None,
         settings,
-        format_removals(removals),
+        removal_text.format_removals(removals),
     )
 
     def search() -> tuple[AttentionTrace, Translation]:
@@ -202,7 +201,7 @@ def effect_of(
         )
         return computed.after, computed.translation
 
-    return Effect(trace, *memo(key, search))
+    return Effect(trace, *memory.memo(key, search))
 
 
 def needed_heads(translator: Translator, trace: AttentionTrace, length: int = LENGTH) -> list[Head]:
@@ -213,5 +212,5 @@ def needed_heads(translator: Translator, trace: AttentionTrace, length: int = LE
             return removal_order(translator.model, trace, length=length, progress=report)
 
     key = ("removal order", identity(translator), trace_identity(trace), length)
-    order: list[Head] = memo(key, compute)
+    order: list[Head] = memory.memo(key, compute)
     return order

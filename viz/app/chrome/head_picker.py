@@ -6,12 +6,11 @@ from typing import NamedTuple
 import streamlit as st
 
 from transformer import Kind, Translator, kinds
-from transformer.analysis.alignment_settings import read_alignment
+from transformer.analysis import alignment_settings
+from transformer.analysis.heads import removal_text
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from viz.app.chrome.fields import button, choose_first_of_link, choose_one, text_input
-from viz.app.links.address import has_arrived, restate
-from viz.app.links.navigation import REMOVED
+from viz.app.links import address, navigation
 from viz.draw.labels import KINDS_BY_NAME, ROW_NAMES, SCREEN_NAMES, head_title
 
 KIND = "kind"
@@ -46,7 +45,7 @@ def pick_kind(*, default: str = SCREEN_NAMES["cross"], disabled: bool = False) -
 def pick_row(translator: Translator, *, disabled: bool = False) -> kinds.Row:
     """Draw the switch between the two words of a decoder's row, at first as links are measured."""
     rows = {name: row for row, name in ROW_NAMES.items()}
-    first = ROW_NAMES[read_alignment(translator).row]
+    first = ROW_NAMES[alignment_settings.read_alignment(translator).row]
     state = st.session_state
     if state.get(ROW) == state.get(_MEASURED_ROW, first) != first:
         state[ROW] = first  # another model, and nothing was chosen
@@ -167,14 +166,14 @@ def _name(index: int | None) -> str:
 
 def removed_field() -> str:
     """Draw the field, and return its text; earlier names in a link become those of the screen."""
-    if has_arrived() or REMOVED not in st.session_state:
-        linked = st.query_params.get(REMOVED, "")
-        removals, wrong = parse_removals(linked, None)
-        if not wrong and (text := format_removals(removals)) != linked:
-            restate(REMOVED, text)
+    if address.has_arrived() or navigation.REMOVED not in st.session_state:
+        linked = st.query_params.get(navigation.REMOVED, "")
+        removals, wrong = removal_text.parse_removals(linked, None)
+        if not wrong and (text := removal_text.format_removals(removals)) != linked:
+            address.restate(navigation.REMOVED, text)
     return text_input(
         "Removed heads",
-        key=REMOVED,
+        key=navigation.REMOVED,
         help="Write L2 H4 cross, L1 H1 encoder: zeros replace their outputs. Add uniform, mean, z "
         "or weights for another replacement.",
         placeholder="e.g. L2 H4 cross, L1 H1 encoder",
@@ -184,4 +183,4 @@ def removed_field() -> str:
 
 def choose_removed(text: str) -> None:
     """Set the heads that are off in the next run of the page, as the link has them."""
-    st.session_state[REMOVED] = text
+    st.session_state[navigation.REMOVED] = text

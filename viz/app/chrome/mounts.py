@@ -16,12 +16,11 @@ import streamlit as st
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from transformer import trace
 from transformer.analysis.heads.head import Head
-from transformer.files.installed import PACKAGES
-from transformer.trace import Labels
+from transformer.files import installed
 from viz.app.links import address
-from viz.draw.attention_map import pin_of
-from viz.draw.head_grid import GridPart, click_of, encode_selection
+from viz.draw import attention_map, head_grid
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
@@ -41,7 +40,7 @@ def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None)
         package, name = COMPONENT.split(".")
         config = ComponentConfig(name, asset_dir="browser")
         manifest = ComponentManifest(package, version="", components=[config])
-        manager.register_from_manifest(manifest, PACKAGES / package)
+        manager.register_from_manifest(manifest, installed.PACKAGES / package)
     if picked is None:
         _pictures()(key=key, data=data)
         return
@@ -75,7 +74,7 @@ def mount_choice(
     mount(key, data, picked)
 
 
-def mount_map(key: str, labels: Labels, encode: Callable[..., bytes | None]) -> bool:
+def mount_map(key: str, labels: trace.Labels, encode: Callable[..., bytes | None]) -> bool:
     """Mount a map whose pinned row the address has, from 1; False where there is none."""
     name, state, shown = f"{key}-row", f"{key}-labels", tuple(labels)
     if st.session_state.setdefault(state, shown) != shown and not address.has_arrived():
@@ -89,14 +88,14 @@ def mount_map(key: str, labels: Labels, encode: Callable[..., bytes | None]) -> 
     def pin(row: int) -> None:
         address.choose(name, None if row < 0 else str(row + 1))
 
-    mount_choice(key, data, lambda sent: pin_of(sent, labels), pin)
+    mount_choice(key, data, lambda sent: attention_map.pin_of(sent, labels), pin)
     return True
 
 
 def mount_grid(
     key: str,
     data: bytes,
-    parts: Sequence[GridPart],
+    parts: Sequence[head_grid.GridPart],
     *,
     selected: Head,
     on_pick: Callable[[Head], None],
@@ -108,8 +107,8 @@ def mount_grid(
         head, st.session_state[f"{key}-answered"] = click
         on_pick(head)
 
-    mount_choice(key, data, lambda value: click_of(value, shapes), pick)
-    mount(f"{key}-selection", encode_selection(key, selected))
+    mount_choice(key, data, lambda value: head_grid.click_of(value, shapes), pick)
+    mount(f"{key}-selection", head_grid.encode_selection(key, selected))
 
 
 def answered_click(key: str) -> int:

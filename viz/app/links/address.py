@@ -16,14 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer.errors import one_line, shortened
-from viz.app.streamlit_internals import (
-    Query,
-    is_history_navigation,
-    query_string,
-    replace_query,
-    reread_query,
-    write_to_query,
-)
+from viz.app import streamlit_internals
 
 FREE_TEXTS = frozenset(
     {
@@ -97,7 +90,9 @@ what stands in it. A run can be ended before it has."""
 
 def prepare(page: str) -> None:
     """Put what the widgets of a page read into the address; the first thing of a run."""
-    raw = st.session_state[_RAW] = query_string()  # which changes as the widgets are read
+    raw = st.session_state[_RAW] = (
+        streamlit_internals.query_string()
+    )  # which changes as the widgets are read
     left, linked, own = raw.rpartition(f"{LINKED}=")
     query = _read(own)
     before = st.session_state.get(_PAGE, page)
@@ -122,7 +117,7 @@ def prepare(page: str) -> None:
     st.session_state[_CARRIED] = {name: wanted[name] for name in CARRIED if name in wanted}
     stands = {name: st.query_params.get_all(name) for name in st.query_params}
     if linked or followed or wanted != stands:
-        replace_query(wanted)
+        streamlit_internals.replace_query(wanted)
 
 
 def link_query(
@@ -158,13 +153,13 @@ def choose_by_number(name: str, options: Sequence[str]) -> None:
 
 def restate(name: str, value: str) -> None:
     """Change the value of a name in the address before a widget reads it, never after."""
-    write_to_query(name, value)
-    reread_query()
+    streamlit_internals.write_to_query(name, value)
+    streamlit_internals.reread_query()
 
 
 def choose(name: str, value: str | None) -> None:
     """Put a choice into the address, or None to remove it; a widget that is drawn keeps its own."""
-    write_to_query(name, value)
+    streamlit_internals.write_to_query(name, value)
 
 
 def has_arrived() -> bool:
@@ -183,7 +178,7 @@ def is_restored() -> bool:
     A bound widget then takes the value of the address when it is drawn. Until then the session has
     the state of the entry that was left.
     """
-    return is_history_navigation()
+    return streamlit_internals.is_history_navigation()
 
 
 def raw_value(name: str) -> str | None:
@@ -212,7 +207,7 @@ def write_address_marker(container: DeltaGenerator, url_path: str) -> None:
     """Name the address that the page now shows, for `js/history.js`; the last thing of a run."""
     restored = is_restored()
     # the script keeps what Back has opened, even where a widget would write it in another way
-    query = st.session_state[_RAW] if restored else query_string()
+    query = st.session_state[_RAW] if restored else streamlit_internals.query_string()
     # the time, so that it changes with each run
     container.html(
         f'<i data-address="{escape(f"/{url_path}?{query}")}" data-restored="{restored}" '
@@ -220,7 +215,7 @@ def write_address_marker(container: DeltaGenerator, url_path: str) -> None:
     )
 
 
-def clean(query: Mapping[str, list[str]]) -> Query:
+def clean(query: Mapping[str, list[str]]) -> streamlit_internals.Query:
     """Drop reserved names, texts that are too long, and infinite, NaN or huge numbers."""
 
     def is_usable(name: str, value: str) -> bool:
@@ -235,19 +230,21 @@ def clean(query: Mapping[str, list[str]]) -> Query:
     return {name: values for name, values in usable.items() if values}
 
 
-def _read(query: str) -> Query:
+def _read(query: str) -> streamlit_internals.Query:
     query = query if len(query) <= MAX_QUERY else ""
     values_by_name = parse_qs(query, keep_blank_values=True)
     return {n: values for n, values in values_by_name.items() if not n.startswith(RESERVED)}
 
 
-def _query_of_new_page(before: str, page: str, query: Query) -> Query:
+def _query_of_new_page(
+    before: str, page: str, query: streamlit_internals.Query
+) -> streamlit_internals.Query:
     """Return the query of a page that is opened: choices of the last page, else its own."""
     state = st.session_state
     wanted = dict(state.get(_CARRIED, {}))
     wanted |= {name: st.query_params.get_all(name) for name in st.query_params}
     wanted.pop(LINKED, None)
-    query_by_page: dict[str, Query] = state.setdefault(_QUERY_BY_PAGE, {})
+    query_by_page: dict[str, streamlit_internals.Query] = state.setdefault(_QUERY_BY_PAGE, {})
     # Streamlit has taken out what was bound on the last page
     query_by_page[before] = {name: query[name] for name in query if name not in wanted}
     shared: dict[str, str] = state.setdefault(_SHARED_CHOICES, {})

@@ -12,17 +12,15 @@ from typing import NamedTuple
 import streamlit as st
 import torch
 
-from transformer import CheckpointError, Translator
+from transformer import CheckpointError, Translator, errors
+from transformer.analysis import teacher_forcing
 from transformer.analysis.alignment_settings import read_alignment
-from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.marian.config import read_languages
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY
 from transformer.checkpoints.marian.weights import MAX_BYTES, PICKLED, weights_file
-from transformer.decoding.fast_step import search_weights
-from transformer.errors import one_line, unreadable
-from transformer.files.installed import BUNDLED_BY_NAME
-from transformer.files.reading import MIB, opened
+from transformer.decoding import fast_step
+from transformer.files import installed, reading
 from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results, memory
 from viz.app.links import address
@@ -36,7 +34,7 @@ MEMORY_VARIABLE = "HEADLIGHT_MODELS_MIB"
 
 DEFAULT_MIB = 2_048  # three models of 74 M parameters: such a one takes about 570 MiB
 
-_CHUNK = 4 * MIB
+_CHUNK = 4 * reading.MIB
 
 _run: ContextVar[ExitStack | None] = ContextVar("models of this run", default=None)
 
@@ -61,7 +59,7 @@ def load(folder: Path) -> Translator:
         return (_run.get() or alone).enter_context(_cache().use(folder, bar))
 
 
-def in_use(folder: Path, report: Progress) -> AbstractContextManager[Translator]:
+def in_use(folder: Path, report: teacher_forcing.Progress) -> AbstractContextManager[Translator]:
     """Return a block in which a thread has a model; `report` gets the bytes read, and all."""
     return _cache().use(folder, lambda: nullcontext(report))
 
@@ -75,13 +73,13 @@ def problem(offered: "OfferedModels") -> str:
         state[MODEL] = offered.default
     if not missing:
         return ""
-    name = quoted(one_line(missing))
+    name = quoted(errors.one_line(missing))
     return f"There is no model {name} on this server: shown is {quoted(offered.default)}."
 
 
 def choose(offered: "OfferedModels") -> str:
     """Draw the menu, hidden if there are only the bundled models; return the chosen name."""
-    bundled_alone = offered.folders.keys() <= BUNDLED_BY_NAME.keys()
+    bundled_alone = offered.folders.keys() <= installed.BUNDLED_BY_NAME.keys()
     with st.container(key="hidden-models") if bundled_alone else nullcontext():
         return st.selectbox(
             "Model", list(offered.folders), key=MODEL, bind="query-params", width=290
@@ -122,7 +120,7 @@ def _read_languages(folder: str, _state: Hashable) -> Languages:
 
 @memory.server_wide
 def _cache() -> ModelCache:
-    return ModelCache(_limit()[0] * MIB, _read)
+    return ModelCache(_limit()[0] * reading.MIB, _read)
 
 
 def warm_up() -> None:
@@ -131,7 +129,7 @@ def warm_up() -> None:
     folder = offered.folders[offered.default]
     # the page says what is wrong
     with suppress(CheckpointError), in_use(folder, lambda *_: None) as translator:
-        search_weights(translator.model)
+        fast_step.search_weights(translator.model)
 
 
 def models_bytes() -> int:
@@ -150,13 +148,13 @@ def _limit() -> tuple[int, str]:
     if setting.isdecimal() and len(setting) < 12 and int(setting):
         return int(setting), ""
     problem = f"{MEMORY_VARIABLE} is {quoted(setting)}, which is no whole number of MiB"
-    return DEFAULT_MIB, one_line(f"{problem}: models take up to {DEFAULT_MIB:,}.")
+    return DEFAULT_MIB, errors.one_line(f"{problem}: models take up to {DEFAULT_MIB:,}.")
 
 
-def _read(folder: Path, progress: Progress) -> Translator:
+def _read(folder: Path, progress: teacher_forcing.Progress) -> Translator:
     """Read a folder; on a cold disk, the file of its weights takes most of the time."""
     torch.set_num_threads(1)  # of this thread
-    with suppress(OSError), opened(weights_file(folder), MAX_BYTES) as (file, size):
+    with suppress(OSError), reading.opened(weights_file(folder), MAX_BYTES) as (file, size):
         # the system keeps what was read: the second time takes a few hundredths of a second
         for done in range(0, size, _CHUNK):
             progress(done, size + size // 4)  # the rest is for what follows
@@ -199,7 +197,7 @@ def offered_models() -> OfferedModels:
         if path.strip()
     ]
     folders, problem = _models_in(os.environ.get(MODELS_VARIABLE, "").strip())
-    return OfferedModels(_by_name([*named, *BUNDLED_BY_NAME.values(), *folders]), problem)
+    return OfferedModels(_by_name([*named, *installed.BUNDLED_BY_NAME.values(), *folders]), problem)
 
 
 def _models_in(folder: str) -> tuple[list[Path], str]:
@@ -212,7 +210,7 @@ def _models_in(folder: str) -> tuple[list[Path], str]:
             paths = [entry.path for entry in entries if not entry.name.startswith(".")]
     except (OSError, ValueError) as error:
         why = error if isinstance(error, OSError) else OSError(f"{error}")
-        return [], one_line(f"{MODELS_VARIABLE}: {unreadable(why, path)}")
+        return [], errors.one_line(f"{MODELS_VARIABLE}: {errors.unreadable(why, path)}")
     return [Path(path) for path in sorted(filter(_is_model, paths), key=str.casefold)], ""
 
 
@@ -228,9 +226,9 @@ def _is_model(folder: str) -> bool:
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
     """Name folders by as many of their last parts as make them unique."""
     once = {os.path.abspath(folder): folder for folder in folders}  # noqa: PTH100
-    bundled = {folder: (name,) for name, folder in BUNDLED_BY_NAME.items()}
+    bundled = {folder: (name,) for name, folder in installed.BUNDLED_BY_NAME.items()}
     parts = {
-        folder: bundled.get(folder) or tuple(map(one_line, Path(path).parts[1:]))
+        folder: bundled.get(folder) or tuple(map(errors.one_line, Path(path).parts[1:]))
         for path, folder in once.items()
     }
     named = {}

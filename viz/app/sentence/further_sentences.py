@@ -4,8 +4,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
 from viz.app.cache import cached_results
-from viz.app.chrome import problems
-from viz.app.chrome.fields import text_area
+from viz.app.chrome import fields, problems
 from viz.app.sentence import sentence_bar, source_box
 
 MORE = "more"  # name in the URL; the pages that need a batch share it
@@ -23,7 +22,7 @@ _FIRST = {
 def traces() -> list[AttentionTrace]:
     """Draw the box of further sentences; return the traces of all, the bar first, or none."""
     languages = sentence_bar.languages()
-    typed = text_area(
+    typed = fields.text_area(
         "Further sentences of the batch, one per line",
         source_box.follow_language(MORE, languages, _FIRST),
         key=MORE,

@@ -12,14 +12,13 @@ from typing import Generic, NamedTuple, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import InputError, Translation, Translator
-from transformer.decoding import ALPHA as PAPERS_ALPHA
+from transformer import InputError, Translation, Translator, decoding
 from transformer.decoding import BEAM_SIZE, settings
-from transformer.text.tokenizer import WORD_START
+from transformer.text import tokenizer
 from viz.app.cache import cached_results, search_queue
 from viz.app.chrome.fields import text_input
 from viz.app.links import address
-from viz.app.models.menu import MODEL
+from viz.app.models import menu
 from viz.draw.labels import quoted
 
 T = TypeVar("T")
@@ -66,7 +65,7 @@ class History(Generic[T]):
 
 TEXT, BEAM, ALPHA, PREFIX, FORBID = "text", "beam", "alpha", "prefix", "forbid"
 EDITED = "edited"
-NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, EDITED, MODEL)
+NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, EDITED, menu.MODEL)
 """Of the fields of `SearchRequest` in the URL, in their order."""
 
 BEAMS = (1, 2, 4, 8)
@@ -85,7 +84,7 @@ class SearchRequest(NamedTuple):
 
     text: str  # to be translated, as it was typed
     beam_size: int = BEAM_SIZE  # hypotheses that the search follows
-    alpha: float = PAPERS_ALPHA  # α of the length penalty
+    alpha: float = decoding.ALPHA  # α of the length penalty
     prefix: str = ""  # the pieces with which the translation begins, separated by blanks
     forbid: str = ""  # words that the translation must not contain, as they were typed
     # the translation as a person wrote it, a blank where all was deleted; "" for the model's own
@@ -116,7 +115,7 @@ class SearchRequest(NamedTuple):
 
 def as_text(pieces: Sequence[str]) -> str:
     """Join pieces to readable text."""
-    return "".join(pieces).replace(WORD_START, " ").strip()
+    return "".join(pieces).replace(tokenizer.WORD_START, " ").strip()
 
 
 def shorten(text: str) -> str:
@@ -190,7 +189,7 @@ def is_asked(request: SearchRequest) -> bool:
 
 def has_model(request: SearchRequest) -> bool:
     """Return whether the model of a request is still that in the bar."""
-    model: str = st.session_state.get(MODEL, request.model)
+    model: str = st.session_state.get(menu.MODEL, request.model)
     return model == request.model
 
 
@@ -270,7 +269,7 @@ def _problem(name: str, value: str) -> str:
         pass
     return (
         f"{quoted(shorten(value))} is no α of the length penalty: it is a number from "
-        f"{least:g} to {most:g}, and here {PAPERS_ALPHA:g}."
+        f"{least:g} to {most:g}, and here {decoding.ALPHA:g}."
     )
 
 
@@ -295,7 +294,7 @@ def draw(text: str, model: str, *, in_link: bool) -> tuple[SearchRequest, DeltaG
         alpha = st.slider(
             "Length penalty α",
             *ALPHAS,
-            PAPERS_ALPHA,
+            decoding.ALPHA,
             0.1,
             key=ALPHA,
             bind="query-params",

@@ -11,8 +11,7 @@ from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.decoding.settings import SearchSettings
 from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results
-from viz.app.chrome.fields import button, typed
-from viz.app.chrome.problems import say, without_paths
+from viz.app.chrome import fields, problems
 from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
@@ -20,7 +19,7 @@ from viz.app.models.menu import OfferedModels
 from viz.app.sentence import search_request, source_box
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
-from viz.draw.caption import Origin
+from viz.draw import caption
 
 TEXT, BEAM = search_request.TEXT, search_request.BEAM  # names in the URL
 
@@ -79,7 +78,7 @@ def show(page: str) -> str:
             st.session_state[_LANGUAGES] = translator.languages
         except HeadlightError as error:
             # the box stays as it is, so that nothing that was typed is lost
-            no_model = without_paths(error)
+            no_model = problems.without_paths(error)
         search_request.release_outdated()
         with inputs:
             request, figures = _inputs(sentence, name, offered)
@@ -96,7 +95,7 @@ def show(page: str) -> str:
             if translator is None:
                 line.say(" ".join([no_model, *search_request.notices()]))
             else:
-                _answer(translator, request, line, without_paths(offered.problem))
+                _answer(translator, request, line, problems.without_paths(offered.problem))
             if page != EDITOR_PAGE:
                 show_notices()
         if not in_link():
@@ -147,9 +146,9 @@ def url_choices() -> dict[str, str]:
     return choices
 
 
-def origin_of(trace: AttentionTrace) -> Origin:
+def origin_of(trace: AttentionTrace) -> caption.Origin:
     """Return the origin of a trace that the sentence bar's model made."""
-    return Origin.from_translator(drawn_from().translator, trace.source, trace.target)
+    return caption.Origin.from_translator(drawn_from().translator, trace.source, trace.target)
 
 
 def batch_caption(traces: Sequence[AttentionTrace], *part: str) -> list[str]:
@@ -166,7 +165,7 @@ def traced() -> BarTranslation | None:
     try:
         _ = bar.trace
     except HeadlightError as error:
-        say(error)
+        problems.say(error)
         return None
     return bar
 
@@ -201,7 +200,7 @@ def _inputs(
     sentence: DeltaGenerator, model: str, offered: OfferedModels
 ) -> tuple[SearchRequest, DeltaGenerator]:
     # sentences that would make the URL too long for a reload stay out of it
-    text, edited = typed(TEXT), typed(search_request.EDITED)
+    text, edited = fields.typed(TEXT), fields.typed(search_request.EDITED)
     if restored := address.is_restored():  # the URL leaves out long texts
         text = st.query_params.get(TEXT, "" if in_link() else text)
         edited = st.query_params.get(search_request.EDITED, "" if in_link() else edited)
@@ -215,7 +214,7 @@ def _inputs(
         reverse = menu.reverse_of(read, offered)
         if reverse and not address.in_class():
             about = f"Translates the {read.target} sentence into {read.source}"
-            button(f"⇄ From {read.target}", "swap", _swap, reverse, help=about)
+            fields.button(f"⇄ From {read.target}", "swap", _swap, reverse, help=about)
         source_box.show_examples(read)
     return search_request.draw(text, model, in_link=fits)
 
@@ -229,7 +228,7 @@ def _answer(
         translation, used, problem = search_request.translate_request(translator, request, line)
     except HeadlightError as error:
         st.session_state.pop(_TRANSLATED, None)
-        line.say(" ".join([without_paths(error), *search_request.notices()]))
+        line.say(" ".join([problems.without_paths(error), *search_request.notices()]))
         return
     server_problems = (problem_of_models, menu.limit_problem())
     notices = (
@@ -244,8 +243,8 @@ def _answer(
 def _swap(reverse: str) -> None:
     """Swap sentence and translation; a text that is not translated yet stays as it is."""
     text, translation = st.session_state.get(_TRANSLATED, ("", ""))
-    is_current = text == typed(TEXT) and translation
-    search_request.put_text(translation if is_current else typed(TEXT))
+    is_current = text == fields.typed(TEXT) and translation
+    search_request.put_text(translation if is_current else fields.typed(TEXT))
     # beam and α stay; what was forced or forbidden belongs to the other language
     names = (search_request.PREFIX, search_request.EDITED, search_request.FORBID)
     st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})

@@ -7,12 +7,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translation
-from transformer.text.languages import code_of_name
-from transformer.translation.result import Partial
-from viz.app.chrome.explanations import help_on
-from viz.app.chrome.fields import button
+from transformer.text import languages
+from transformer.translation import result
+from viz.app.chrome import explanations, fields
 from viz.app.sentence import search_request
-from viz.draw.formatting import counted, format_number
+from viz.draw import formatting
 
 
 class TranslationLine:
@@ -23,7 +22,7 @@ class TranslationLine:
         self._before, self._label, self._source = before, label, source
         self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
 
-    def write_part(self, part: Partial) -> None:
+    def write_part(self, part: result.Partial) -> None:
         """Write the partial translation; the rest of the last one stays after it, pale."""
         if not part.tentative:
             return
@@ -45,18 +44,18 @@ class TranslationLine:
 
     def write(self, translation: Translation, used: search_request.SearchRequest) -> None:
         """Write the translation, with its figures."""
-        subwords = counted(len(translation.best.pieces), "subword")
+        subwords = formatting.counted(len(translation.best.pieces), "subword")
         figures = [
-            f"log probability {format_number(translation.log_prob)} ({subwords})",
+            f"log probability {formatting.format_number(translation.log_prob)} ({subwords})",
             *([] if used.edited else [f"{translation.seconds * 1000:.0f} ms"]),
         ]
         text = translation.text or "(The model ended the sentence before its first word.)"
-        self._figures.text(" · ".join(figures), help=help_on("bar"))
+        self._figures.text(" · ".join(figures), help=explanations.help_on("bar"))
         row = self._write(text, used.steers)
         if used.steers:
             with row:
                 name = "Back to the model’s translation"
-                button(name, "release", search_request.release, type="tertiary")
+                fields.button(name, "release", search_request.release, type="tertiary")
 
     def say(self, problem: str) -> None:
         """Show why there is no translation."""
@@ -84,7 +83,7 @@ class TranslationLine:
         row = st.container(key="translation-line", horizontal=True, gap="small")
         label = row.container(key="translation-label", width="content", gap=None)
         label.text(self._label)
-        source, target = code_of_name(self._source), code_of_name(self._label)
+        source, target = languages.code_of_name(self._source), languages.code_of_name(self._label)
         # for js/languages.js
         label.html(
             f'<span hidden data-source-language="{source}" data-target-language="{target}"></span>'

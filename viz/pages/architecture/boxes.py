@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import get_args
 
 from transformer import Kind, TransformerConfig, attention, kinds, layers, model
-from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
-from transformer.analysis.paper.positions import Stack
+from transformer.analysis.paper import flow, positions
 from transformer.config import Activation
 from transformer.embedding import Embedding, sinusoidal_positions
 from transformer.text.languages import OURS, Languages, Side
 from transformer.text.tokenizer import Tokenizer
-from viz.draw.labels import capitalised
+from viz.draw import labels
 
 ACTIVATIONS: dict[Activation, tuple[str, str]] = {
     "relu": (r"\max(0,\, xW_1 + b_1)", "a ReLU between them"),
@@ -47,7 +46,7 @@ class Box:
     inside: tuple[tuple[str, str], ...] = ()
 
     @property
-    def stack(self) -> Stack:
+    def stack(self) -> positions.Stack:
         """Stack whose tokens are its rows."""
         return "encoder" if self.name.startswith("encoder") else "decoder"
 
@@ -72,7 +71,7 @@ def matrices(config: TransformerConfig) -> str:
     return "Both embeddings and the projection before the softmax share one matrix."
 
 
-def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> list[Box]:
+def _foot(stack: positions.Stack, title: str, text: str, config: TransformerConfig) -> list[Box]:
     embedding = f"{stack}.embedding"
     scaled = config.scale_embedding
     root = r"\sqrt{d_\text{model}}" if scaled else ""
@@ -155,7 +154,7 @@ def _attention(kind: Kind, title: str, text: str, config: TransformerConfig, *pa
     )
 
 
-def _norm(stack: Stack, name: str, after: str) -> Box:
+def _norm(stack: positions.Stack, name: str, after: str) -> Box:
     module = f"{stack}.layers.{{}}.{name}_norm"
     return Box(
         name=f"{stack}.{name}_norm",
@@ -171,7 +170,7 @@ def _norm(stack: Stack, name: str, after: str) -> Box:
     )
 
 
-def _feed_forward(stack: Stack, activation: Activation) -> Box:
+def _feed_forward(stack: positions.Stack, activation: Activation) -> Box:
     layer = f"{stack}.layers.{{}}"
     equation, between = ACTIVATIONS[activation]
     return Box(
@@ -199,7 +198,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
     return (
         *_foot(
             "encoder",
-            capitalised(source),
+            labels.capitalised(source),
             f"The sentence as subwords of {pieces}, with `</s>` (end) after them.",
             config,
         ),
@@ -215,7 +214,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
         _norm("encoder", "feed_forward", "feed forward"),
         *_foot(
             "decoder",
-            f"{capitalised(target)}, shifted right",
+            f"{labels.capitalised(target)}, shifted right",
             "The translation one step late: each position reads what was written before and "
             "predicts the next subword.",
             config,
@@ -242,7 +241,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             name="decoder.linear",
             title="Linear",
             heading="Linear",
-            value=LOGITS,
+            value=flow.LOGITS,
             module="own_projection" if config.own_projection else "shared_embedding",
             equation=rf"x{table}^\top" + (" + b" if config.output_bias else ""),
             text="A number for each subword of the vocabulary; you see those of this translation. "
@@ -255,7 +254,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             name="decoder.softmax",
             title="Softmax",
             heading="Softmax",
-            value=PROBABILITIES,
+            value=flow.PROBABILITIES,
             equation=r"\frac{e^{z_v}}{\sum_u e^{z_u}}",
             text="The probability that each subword comes next; you see those of this translation.",
             paper="§3.4",

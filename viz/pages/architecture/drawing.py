@@ -10,16 +10,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Transformer
+from transformer.analysis import sinks
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.paper.costs import parameter_shapes
+from transformer.analysis.paper import costs
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
-from transformer.analysis.sinks import are_sinks
-from viz.app.cache.memory import memo_per_trace
+from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, mounts
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
 from viz.app.links import navigation
-from viz.app.sentence import python_code, sentence_bar
-from viz.app.sentence.player import scored, search_steps
+from viz.app.sentence import player, python_code, sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw import attention_map
 from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode_strip
@@ -147,7 +146,7 @@ def _attention(scene: Scene, box: Box, row: int | None) -> str:
         return f"Only {quoted(keys[0])} is visible: each of {heads} gives it {per_cent(1)}."
     rows = range(len(queries)) if row is None else [row]
     allowed = np.zeros_like(weights, dtype=bool)
-    allowed[:, rows] = ~are_sinks(labels.keys, trace.special)
+    allowed[:, rows] = ~sinks.are_sinks(labels.keys, trace.special)
     if box.kind != "cross":
         allowed[:, range(len(keys)), range(len(keys))] = False
     on = " on another word" if box.kind != "cross" else ""
@@ -186,7 +185,7 @@ def show(row: DeltaGenerator) -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     model, trace = bar.translator.model, bar.trace
-    tensors = memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
+    tensors = memory.memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
     boxes = {box.name: box for box in model_boxes(model.config, trace.languages)}
     counts = {"encoder": model.config.N, "decoder": model.config.decoder.N}
     headings = list(BY_HEADING)
@@ -200,12 +199,12 @@ def show(row: DeltaGenerator) -> None:
     steps: list[SearchStep] = []
     drawn_from = sentence_bar.drawn_from()
     with suppress(HeadlightError):  # where the model cannot have written the translation
-        steps = search_steps(drawn_from, scored(drawn_from), None)
+        steps = player.search_steps(drawn_from, player.scored(drawn_from), None)
     written = counted(len(steps), "subword")
     last = f"{written}: the encoder ran once, the decoder once for each of them."
     if len(steps) > WINDOW:
         last = f"The player stops here, after {WINDOW} of {written}."
-    sentences = memo_per_trace(
+    sentences = memory.memo_per_trace(
         trace,
         ("architecture.sentences", *layers.values()),
         lambda: {name: step_sentences(scene, box, steps) for name, box in boxes.items()},
@@ -325,9 +324,9 @@ def _facts(scene: Scene, box: Box) -> dict[str, str]:
         name = "source_embedding"
     if name.endswith(".positions") and model.config.positions == "sinusoidal":
         return facts | {"parameters": "none: a formula"}
-    shapes = parameter_shapes(model, name)
+    shapes = costs.parameter_shapes(model, name)
     if box.value == LOGITS and model.output_bias is not None:
-        shapes = {**shapes, **parameter_shapes(model, "output_bias")}
+        shapes = {**shapes, **costs.parameter_shapes(model, "output_bias")}
     if name not in shapes:
         facts |= {matrix: times(shape) for matrix, shape in shapes.items()}
     return facts | {"parameters": f"{sum(int(np.prod(x)) for x in shapes.values()):,}"}

@@ -12,14 +12,13 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import ConfigError, TransformerConfig
 from transformer.analysis.paper.costs import meta_model, parameters_by_formula, parameters_of_model
 from transformer.config import LATER, Positions
-from viz.app.cache.memory import memo
+from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.sentence import python_code, sentence_bar
 from viz.draw.palette import COLOR
-from viz.figures.axes import INK, OCHRE, PINK, SLATE, VIOLET, named_color, tick_label
-from viz.figures.forms import tips
-from viz.pages.architecture.boxes import matrices
+from viz.figures import axes, forms
+from viz.pages.architecture import boxes
 
 PREFIX = "arch_"
 """Prefix of the names in the URL, before the field of the configuration."""
@@ -85,7 +84,7 @@ def show(row: DeltaGenerator) -> None:
     if preset is not None and further:
         config = preset
     formula = parameters_by_formula(config)
-    counted = memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
+    counted = memory.memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
     picture, details = st.columns([2, 1], gap="large")
     with picture:
         preset_counts = {name: parameters_by_formula(other) for name, other in presets.items()}
@@ -116,7 +115,7 @@ def show(row: DeltaGenerator) -> None:
         st.text(f"{floats}.")
         explanations.explain(
             "Change a size to see how many parameters it adds. Each number is counted twice: by "
-            f"formula, and in the model itself. {matrices(config)}"
+            f"formula, and in the model itself. {boxes.matrices(config)}"
             + explanations.sources("§3.4, Table 3", parameters_by_formula, meta_model)
         )
     python_code.show_code(f"""
@@ -131,13 +130,13 @@ def show(row: DeltaGenerator) -> None:
 
 
 PARTS: dict[str, tuple[str, str]] = {
-    "embedding and projection": ("$V d$", VIOLET),
-    "learned positions": (r"$2\,L\,d$", PINK),
+    "embedding and projection": ("$V d$", axes.VIOLET),
+    "learned positions": (r"$2\,L\,d$", axes.PINK),
     "encoder self-attention": (r"$2 N h\,d\,(d_k + d_v)$", COLOR["encoder_self"]),
     "decoder self-attention": (r"$2 N h\,d\,(d_k + d_v)$", COLOR["decoder_self"]),
     "cross-attention": (r"$2 N h\,d\,(d_k + d_v)$", COLOR["cross"]),
-    "feed-forward networks": (r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$", OCHRE),
-    "layer norms": (r"$5 N \cdot 2\,d$", SLATE),
+    "feed-forward networks": (r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$", axes.OCHRE),
+    "layer norms": (r"$5 N \cdot 2\,d$", axes.SLATE),
 }
 """Formula of each part in LaTeX, and its colour: V is the vocabulary, L the longest sequence, d the
 width. Of a model with more biases, matrices or sizes than the paper's, none is printed."""
@@ -164,15 +163,15 @@ def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
     y = alt.Y("model:N", sort=list(models), title=None, axis=alt.Axis(labelLimit=160, ticks=False))
     # space for the total after the longest bar
     scale = alt.Scale(domain=[0, float(totals["count"].max()) * 1.22])
-    axis = alt.Axis(labelExpr=tick_label("~s"), tickCount=5)
+    axis = alt.Axis(labelExpr=axes.tick_label("~s"), tickCount=5)
     x = alt.X("count:Q", title="parameters", scale=scale, axis=axis)
     colors = {part: color for part, (_, color) in PARTS.items()}
-    color = named_color("part", colors, orient="bottom", columns=1, labelLimit=200)
-    tooltip = tips("model", "part", count=("", ","), share=("", ".2%"))
+    color = axes.named_color("part", colors, orient="bottom", columns=1, labelLimit=200)
+    tooltip = forms.tips("model", "part", count=("", ","), share=("", ".2%"))
     # each bar with its margins, the axis and the legend
     chart = alt.Chart(frame, height=64 * len(models) + 200)
     bars = chart.mark_bar(height={"band": 0.62}).encode(
         x, y, color, order="order:O", tooltip=tooltip
     )
-    words = alt.Chart(totals).mark_text(align="left", dx=6, fontSize=13, color=INK)
+    words = alt.Chart(totals).mark_text(align="left", dx=6, fontSize=13, color=axes.INK)
     return bars + words.encode(x=alt.X("count:Q", scale=scale), y=y, text="label:N")

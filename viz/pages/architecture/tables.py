@@ -9,13 +9,11 @@ import streamlit as st
 
 from transformer.config import TransformerConfig
 from viz.app import model_variations
-from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain, sources
+from viz.app.chrome import charts, explanations
 from viz.app.model_variations import BASE, BIG, SHAPE, SYMBOLS, TABLE_3, TrainedRow, describe_change
-from viz.app.sentence.python_code import show_code
-from viz.figures.axes import OCHRE, VIOLET, named_color
-from viz.figures.forms import rule, tips
-from viz.pages.architecture.parameters import millions
+from viz.app.sentence import python_code
+from viz.figures import axes, forms
+from viz.pages.architecture import parameters
 
 HERE = ("here", "PPL here", "BLEU here", "params here")
 """Columns added to those of Table 3."""
@@ -54,11 +52,12 @@ def show() -> None:
     columns = ["model", "BLEU EN-DE", "BLEU EN-FR", "FLOPs EN-DE", "FLOPs EN-FR"]
     second = pd.DataFrame(TABLE_2, columns=columns)
     st.dataframe(second, hide_index=True, height="content", width=820, key="arch-table-2")
-    explain(
+    explanations.explain(
         "Table 2 compares the Transformer with the best models of its time; each row of Table 3 "
-        "changes one thing in the base model." + sources("§6.1, §6.2", TransformerConfig)
+        "changes one thing in the base model."
+        + explanations.sources("§6.1, §6.2", TransformerConfig)
     )
-    show_code("""
+    python_code.show_code("""
         # Models trained here
         result, _ = model_variations.read_all()
         # Table 3
@@ -88,7 +87,7 @@ def _differences(results: dict[str, list[TrainedRow]], base: TrainedRow) -> None
     for panel, column in zip(st.columns(2, gap="medium"), PANELS, strict=True):
         title, _ = PANELS[column]
         with panel:
-            altair_chart(
+            charts.altair_chart(
                 difference_chart(changes, column), alt=f"Each row: {title}, in the paper and here."
             )
 
@@ -126,7 +125,7 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
         ),
         " · ".join(f"{row.perplexity:.2f}" for row in rows),
         " · ".join(f"{row.bleu:.1f}" for row in rows),
-        " · ".join(millions(row.parameters) for row in rows),
+        " · ".join(parameters.millions(row.parameters) for row in rows),
     ]
 
 
@@ -163,7 +162,7 @@ def table_3() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-SOURCE_COLORS = {"paper": OCHRE, "here": VIOLET}
+SOURCE_COLORS = {"paper": axes.OCHRE, "here": axes.VIOLET}
 """Colours that differ from those of the kinds of attention."""
 
 PANELS = {
@@ -186,13 +185,13 @@ def difference_chart(
     names = list(dict.fromkeys(frame["row"]))
     axis = alt.Axis(ticks=False, grid=True, labelLimit=220)
     numbers = {"bleu": ("BLEU difference", "+.2f"), "perplexity": ("perplexity, multiple", ".3f")}
-    tooltip = tips("row", "whose", **numbers)
+    tooltip = forms.tips("row", "whose", **numbers)
     chart = alt.Chart(frame, height=len(names) * 30 + 90)  # with the axis and the legend
     dots = chart.mark_point(filled=True, size=90, opacity=0.9).encode(
         alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False, padding=14)),
         alt.Y("row:N", sort=names, title=None, axis=axis),
-        named_color("whose", SOURCE_COLORS),
+        axes.named_color("whose", SOURCE_COLORS),
         alt.Shape("whose:N", scale=alt.Scale(domain=list(SOURCE_COLORS)), legend=None),
         tooltip=tooltip,
     )
-    return rule("base", base, strokeDash=[4, 3], strokeWidth=1.5) + dots
+    return forms.rule("base", base, strokeDash=[4, 3], strokeWidth=1.5) + dots

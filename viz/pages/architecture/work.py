@@ -10,35 +10,25 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from transformer.analysis.paper.costs import (
-    CONVOLUTIONAL,
-    LAYERS,
-    RECURRENT,
-    RESTRICTED,
-    SELF_ATTENTION,
-    Sizes,
-    crossings,
-    memory,
-    work,
-)
-from transformer.attention import MultiHeadAttention
-from transformer.files.installed import ASSETS
+from transformer import attention
+from transformer.analysis.paper import costs
+from transformer.files import installed
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, sentence_bar
 from viz.figures import forms
 from viz.figures.axes import OCHRE, PINK, SLATE, VIOLET, curve_color
 
-MEASURED = ASSETS / "layers.json"
+MEASURED = installed.ASSETS / "layers.json"
 """Measurements written by `python -m benchmarks layers`."""
 MAX_LENGTH = 65_536
 WORK, MEMORY = "computation", "memory"
 SHAPE = "d = {d:,}, h = {h}, k = {k}"
 
 TABLE_1 = {
-    SELF_ATTENTION: ("O(n^2 d)", "O(1)", "O(1)"),
-    RECURRENT: ("O(n d^2)", "O(n)", "O(n)"),
-    CONVOLUTIONAL: ("O(k n d^2)", "O(1)", r"O(\log_k n)"),
-    RESTRICTED: ("O(r n d)", "O(1)", "O(n / r)"),
+    costs.SELF_ATTENTION: ("O(n^2 d)", "O(1)", "O(1)"),
+    costs.RECURRENT: ("O(n d^2)", "O(n)", "O(n)"),
+    costs.CONVOLUTIONAL: ("O(k n d^2)", "O(1)", r"O(\log_k n)"),
+    costs.RESTRICTED: ("O(r n d)", "O(1)", "O(n / r)"),
 }
 """Work, sequential operations and longest path between two positions, from the paper."""
 
@@ -52,13 +42,13 @@ def show() -> None:
         r = fields.whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64, width=130)
         h = fields.whole_number("Heads h", "arch_heads", 1, 128, 8, width=130)
         longest = fields.whole_number("Longest n", "arch_n", 16, MAX_LENGTH, 4_096, width=130)
-    sizes = Sizes(d=d, k=k, r=r, h=h)
-    equal_at = {layer: f"{length:,.0f}" for layer, length in crossings(sizes).items()}
+    sizes = costs.Sizes(d=d, k=k, r=r, h=h)
+    equal_at = {layer: f"{length:,.0f}" for layer, length in costs.crossings(sizes).items()}
     n = np.geomspace(SHORTEST, longest, POINTS)
-    formula, title = memory, "numbers held, to a factor"
+    formula, title = costs.memory, "numbers held, to a factor"
     if quantity == WORK:
-        formula, title = work, "operations, to a factor"
-    curves = {layer: (n, formula(layer, n, sizes)) for layer in LAYERS}
+        formula, title = costs.work, "operations, to a factor"
+    curves = {layer: (n, formula(layer, n, sizes)) for layer in costs.LAYERS}
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(f"By formula, {SHAPE.format(d=d, h=h, k=k)}", anchor=False)
@@ -68,9 +58,9 @@ def show() -> None:
         )
         st.text(
             "Self-attention takes less computation than recurrence up to n = d = "
-            f"{equal_at[RECURRENT]}, less than convolution up to n = k · d = "
-            f"{equal_at[CONVOLUTIONAL]}, and as much as restricted self-attention up to "
-            f"n = r = {equal_at[RESTRICTED]}."
+            f"{equal_at[costs.RECURRENT]}, less than convolution up to n = k · d = "
+            f"{equal_at[costs.CONVOLUTIONAL]}, and as much as restricted self-attention up to "
+            f"n = r = {equal_at[costs.RESTRICTED]}."
         )
     with right:
         _measured(quantity, sizes)
@@ -80,7 +70,7 @@ def show() -> None:
         "neighbourhood of r. Attention compares all tokens with all: its computation grows with "
         "n², but no token waits for the one before. The paper's table leaves out memory: each head "
         "keeps a weight for each pair of tokens."
-        + explanations.sources("§4, Table 1", MultiHeadAttention.attend)
+        + explanations.sources("§4, Table 1", attention.MultiHeadAttention.attend)
     )
     field, function = ("seconds", "work") if quantity == WORK else ("bytes", "memory")
     table = f"""
@@ -101,7 +91,7 @@ def show() -> None:
     )
 
 
-def _measured(quantity: str, sizes: Sizes) -> None:
+def _measured(quantity: str, sizes: costs.Sizes) -> None:
     try:
         measurement = json.loads(MEASURED.read_text("utf-8"))
         field, factor, title = {
@@ -134,7 +124,7 @@ def _measured(quantity: str, sizes: Sizes) -> None:
         st.button("Formula for the measured size", on_click=take_size)
 
 
-def _table(sizes: Sizes) -> int | None:
+def _table(sizes: costs.Sizes) -> int | None:
     """Draw Table 1 with the work for the sentence in the bar, if any; return its tokens' number."""
     # the table needs no translation, so a missing one is not reported here
     bar = sentence_bar.traced() if sentence_bar.current() else None
@@ -146,8 +136,8 @@ def _table(sizes: Sizes) -> int | None:
     ]
     for layer, formulas in TABLE_1.items():
         cells = " | ".join(f"${formula}$" for formula in formulas)
-        value = "" if n is None else f" {float(work(layer, n, sizes)):,.0f} |"
-        name = f"{layer}, r" if layer == RESTRICTED else layer
+        value = "" if n is None else f" {float(costs.work(layer, n, sizes)):,.0f} |"
+        name = f"{layer}, r" if layer == costs.RESTRICTED else layer
         lines.append(f"| {name} | {cells} |{value}")
     with st.container(key="arch-table-1"):
         st.subheader(
@@ -158,7 +148,7 @@ def _table(sizes: Sizes) -> int | None:
     return n
 
 
-LAYER_COLORS = dict(zip(LAYERS, (VIOLET, OCHRE, PINK, SLATE), strict=True))
+LAYER_COLORS = dict(zip(costs.LAYERS, (VIOLET, OCHRE, PINK, SLATE), strict=True))
 """Colours of the layers of Table 1, different from those of the kinds of attention."""
 
 SHORTEST, POINTS = 4, 80

@@ -5,17 +5,14 @@ from collections.abc import Callable
 import streamlit as st
 
 from transformer import HeadlightError, Translator
-from transformer.analysis.corpus.measuring import measure_lines
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import choose_one, controls_row
+from transformer.analysis.corpus import measuring
+from viz.app.chrome import explanations, fields
 from viz.app.links.navigation import ALL_HEADS, COMPARE, CORPUS_VIEW, ONE_HEAD, REMOVE_HEADS, SEARCH
 from viz.app.models import menu
-from viz.app.sentence import worth_seeing
-from viz.app.sentence.python_code import load_call, show_code
-from viz.pages.corpus import compare, head, heads, lines, removal, search
-from viz.pages.corpus.measurements import Measured
+from viz.app.sentence import python_code, worth_seeing
+from viz.pages.corpus import compare, head, heads, lines, measurements, removal, search
 
-VIEWS: dict[str, Callable[[Translator, Measured], str]] = {
+VIEWS: dict[str, Callable[[Translator, measurements.Measured], str]] = {
     ALL_HEADS: heads.show,
     ONE_HEAD: head.show,
     REMOVE_HEADS: removal.show,
@@ -34,8 +31,8 @@ def show() -> None:
     except HeadlightError:  # the bar says why
         return
     top = st.container(key="page-question")
-    with controls_row("corpus-controls"):
-        view = choose_one("View", VIEWS, CORPUS_VIEW)
+    with fields.controls_row("corpus-controls"):
+        view = fields.choose_one("View", VIEWS, CORPUS_VIEW)
         chosen = lines.choose(translator)
     with top:
         worth_seeing.ask("corpus", view)
@@ -45,13 +42,13 @@ def show() -> None:
         if chosen == lines.OWN:  # as the page saves it
             path = 'Path("headlight-corpus.safetensors")'
         loaded = f"""
-            translator = {load_call(name)}
+            translator = {python_code.load_call(name)}
             lines = result_file.from_bytes(({path}).read_bytes(), translator)
         """
-        show_code(loaded, code)
+        python_code.show_code(loaded, code)
         return
-    explain(
+    explanations.explain(
         "Each line is translated and measured once. The server keeps the numbers until it needs "
         "the memory. Only someone who submits the same lines can see the results."
-        + sources("", measure_lines)
+        + explanations.sources("", measuring.measure_lines)
     )

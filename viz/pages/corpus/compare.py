@@ -14,17 +14,15 @@ from transformer.analysis.corpus.comparison import compared_heads, compared_sent
 from transformer.analysis.corpus.measured import HEAD_MEASURES, LOG_P, MeasuredLines
 from transformer.analysis.corpus.measuring import measure_lines
 from transformer.analysis.corpus.result_file import MAX_BYTES, from_bytes, read_unchecked
+from viz.app import served
 from viz.app.cache.memory import memo, recall
-from viz.app.chrome.charts import altair_chart, table_downloads
-from viz.app.chrome.explanations import explain, sources
+from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
-from viz.app.chrome.problems import say
+from viz.app.models import model_cache
 from viz.app.models.menu import offered_models, reads_same_language
-from viz.app.models.model_cache import state_of_folder
-from viz.app.sentence.python_code import load_call
-from viz.app.served import MAX_UPLOAD_BYTES
+from viz.app.sentence import python_code
 from viz.draw.labels import capitalised, head_title, measure_name
-from viz.figures.changes import differences_chart
+from viz.figures import changes
 from viz.pages.corpus.measurements import Measured, get_or_offer, lines_table, number_formats
 
 JOB = "corpus-second"
@@ -34,7 +32,7 @@ FILE, OPENED = "corpus-second-file", "corpus.second_file"
 MODEL_HERE, RESULT_FILE = "a model here", "a result file"
 COMMAND = "headlight evaluate lines --checkpoint OTHER --src LINES --out FILE"
 MAX_HEADS, MAX_LINES = 12, 20
-_LARGEST = min(MAX_BYTES, MAX_UPLOAD_BYTES)
+_LARGEST = min(MAX_BYTES, served.MAX_UPLOAD_BYTES)
 
 
 class OpenedFile(NamedTuple):
@@ -68,12 +66,12 @@ def show(translator: Translator, measured: Measured) -> str:
         try:
             _draw(lines, second, (key, second.key))
         except InputError as error:
-            say(error)
-    explain(
+            problems.say(error)
+    explanations.explain(
         "Differences: the second model minus the first, over the same lines. Bars: 95 % bootstrap "
         "intervals over the lines, not corrected for the number of heads. Heads are paired by "
         "layer and number: another training may put the same role elsewhere."
-        + sources("", compared_heads, compared_sentences)
+        + explanations.sources("", compared_heads, compared_sentences)
     )
     return "" if second is None else _code(lines, second, name if which == MODEL_HERE else None)
 
@@ -82,7 +80,7 @@ def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
     measured = f"""
         texts = {{pair.number: pair.source for pair in lines.pairs}}
         numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
-        second = measure_lines({load_call(model or "")}, numbered, costs=False)
+        second = measure_lines({python_code.load_call(model or "")}, numbered, costs=False)
     """
     opened: OpenedFile | None = st.session_state.get(OPENED)
     if model is None and opened is not None:
@@ -102,7 +100,7 @@ def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path)
     texts = {pair.number: pair.source for pair in lines.pairs}
     # a line that was left out stays empty, so that the others have their numbers
     numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
-    second_key = "second lines", key, state_of_folder(folder)
+    second_key = "second lines", key, model_cache.state_of_folder(folder)
     second = get_or_offer(
         JOB,
         second_key,
@@ -127,7 +125,7 @@ def _opened_file(translator: Translator, lines: MeasuredLines) -> Measured | Non
             release_file(FILE)
             _open(translator, lines, *file)
     except InputError as error:
-        say(error)
+        problems.say(error)
     opened: OpenedFile | None = st.session_state.get(OPENED)
     if opened is None:
         return None
@@ -180,12 +178,12 @@ def _heads(table: pd.DataFrame, measure: str) -> None:
     named.insert(0, "head", names)
     left, right = st.columns([5, 7], gap="medium")
     with left:
-        altair_chart(
-            differences_chart(named.head(MAX_HEADS), measure_name(measure)),
+        charts.altair_chart(
+            changes.differences_chart(named.head(MAX_HEADS), measure_name(measure)),
             key="compare-heads",
             alt=f"The largest differences in {measure_name(measure)}, with intervals.",
         )
     with right:
         formats = number_formats(named)
         st.dataframe(named, hide_index=True, column_config=formats, key="compare-table")
-        table_downloads(table, "compared-heads")
+        charts.table_downloads(table, "compared-heads")

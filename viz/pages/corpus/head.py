@@ -4,25 +4,21 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
+from transformer.analysis.corpus import search
 from transformer.analysis.corpus.head_tokens import HeadTokens, head_tokens
 from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
 from transformer.analysis.corpus.measuring import measure_lines, trace_of
-from transformer.analysis.corpus.search import deciles
 from transformer.analysis.heads.head import Head
-from viz.app.cache.cached_results import progress_bar
-from viz.app.cache.memory import memo
-from viz.app.chrome.charts import altair_chart, draw_small_map
-from viz.app.chrome.explanations import explain, sources
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import charts, explanations
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.chrome.head_picker import head_heading, link_parameters, pick_head
 from viz.app.links import navigation
-from viz.app.sentence import search_request
-from viz.app.sentence.python_code import head_code
+from viz.app.sentence import python_code, search_request
+from viz.draw import palette
 from viz.draw.formatting import counted, format_number
 from viz.draw.labels import display_tokens, measure_name, role_name
-from viz.draw.palette import COLOR
-from viz.figures.changes import offset_histogram
-from viz.figures.head_scatter import MIXED
+from viz.figures import changes, head_scatter
 from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, means_of
 
 MEASURE = "corpus_measure"
@@ -46,7 +42,7 @@ def show(translator: Translator, measured: Measured) -> str:
     column, means = lines.places[head], means_of(measured)
     mean = [format_number(float(values[column]), 3) for values in means.values[name]]
     with st.container(key="corpus-head", horizontal=True, vertical_alignment="center"):
-        role = role_name(means.roles[column], head.kind) or MIXED
+        role = role_name(means.roles[column], head.kind) or head_scatter.MIXED
         head_heading(head, f"over {counted(len(lines), 'line')}: {role}")
         navigation.link("heads", "See where it looks in your sentence", link_parameters(*head))
     st.text(f"{measure_name(name)} {mean[0]} ({mean[1]} to {mean[2]}): {HEAD_MEASURES[name]}.")
@@ -60,14 +56,14 @@ def show(translator: Translator, measured: Measured) -> str:
     if tokens is not None:
         with right:
             _token_table("Pairs with the most weight", tokens.pairs, ["query", "key"])
-    explain(
+    explanations.explain(
         "The page sorts the lines by the measure, cuts them into tenths, and draws the middle line "
         "of each tenth: you see typical lines, not only the best. Weights say where the head "
         "looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019)."
-        + sources("§3.2.1, equation 1", measure_lines, deciles, head_tokens)
+        + explanations.sources("§3.2.1, equation 1", measure_lines, search.deciles, head_tokens)
     )
     return f"""
-        head = {head_code(head)}
+        head = {python_code.head_code(head)}
         rows = [group[0] for group in deciles(lines.values_of(head, {name!r}))]
         # A line of each tenth of {name}
         result = [(lines.pairs[row], lines.values_of(head, {name!r})[row]) for row in rows]
@@ -84,7 +80,7 @@ def show(translator: Translator, measured: Measured) -> str:
 def _sentences(translator: Translator, measured: Measured, head: Head, name: str) -> None:
     lines = measured.lines
     values = lines.values_of(head, name)
-    groups = deciles(values)
+    groups = search.deciles(values)
     with st.container(key="corpus-tenths"):
         for start in range(0, len(groups), _IN_ROW):
             cells = st.columns(_IN_ROW, gap="small")
@@ -105,8 +101,8 @@ def _sentence(
     if max(len(pair.source_ids), len(pair.target_ids)) > LONGEST:
         st.caption("Too long for a small map.")
     else:
-        trace = memo(("line", measured.key, row), lambda: trace_of(translator, pair))
-        draw_small_map(
+        trace = memory.memo(("line", measured.key, row), lambda: trace_of(translator, pair))
+        charts.draw_small_map(
             trace,
             head,
             key=f"corpus-tenth-{number}",
@@ -124,8 +120,8 @@ def _sentence(
 def _distances(lines: MeasuredLines, head: Head) -> None:
     counts = lines.offset_counts[lines.places[head]]
     st.subheader("How far it looks", anchor=False)
-    altair_chart(
-        offset_histogram(counts, COLOR[head.kind]),
+    charts.altair_chart(
+        changes.offset_histogram(counts, palette.COLOR[head.kind]),
         key="corpus-distances",
         alt=f"Rows of {head.title} by the distance to their largest weight.",
     )
@@ -153,10 +149,10 @@ def _tokens(translator: Translator, measured: Measured, head: Head) -> HeadToken
         return tokens
 
     def compute() -> HeadTokens:
-        with progress_bar("Counting tokens") as report:
+        with cached_results.progress_bar("Counting tokens") as report:
             return head_tokens(translator, lines, head, progress=report)
 
-    return memo(name, compute)
+    return memory.memo(name, compute)
 
 
 def _token_table(title: str, table: pd.DataFrame, sides: list[str]) -> None:

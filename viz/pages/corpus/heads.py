@@ -5,40 +5,36 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from transformer import Translator
+from transformer import Translator, kinds
 from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, head_means, heads_table
 from transformer.analysis.corpus.resampling import holm, permutation_p
-from transformer.kinds import KIND_NAMES
-from viz.app.chrome.charts import draw_clickable, table_downloads
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import controls_row, menu
-from viz.app.chrome.head_picker import head_heading, link_parameters, pick_head
-from viz.app.links.navigation import CORPUS_VIEW, ONE_HEAD
+from viz.app.chrome import charts, explanations, fields, head_picker
+from viz.app.links import navigation
 from viz.draw.formatting import counted
 from viz.draw.labels import measure_name, role_name
 from viz.figures.head_scatter import KIND, MIXED, ROLE, furthest, head_scatter
-from viz.pages.corpus.measurements import Measured, means_of
+from viz.pages.corpus import measurements
 from viz.pages.corpus.removal import open_removal
 
 X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"
 """Names in the URL."""
 
 
-def show(translator: Translator, measured: Measured) -> str:
+def show(translator: Translator, measured: measurements.Measured) -> str:
     """Draw the scatter of all heads, then their table."""
     lines = measured.lines
-    table = heads_table(lines, means_of(measured))
+    table = heads_table(lines, measurements.means_of(measured))
     names = list(lines.head_values)
-    with controls_row("corpus-heads-controls"):
-        draw = partial(menu, width=190, format_func=measure_name)
+    with fields.controls_row("corpus-heads-controls"):
+        draw = partial(fields.menu, width=190, format_func=measure_name)
         x = draw("x", names, X, index=names.index("confidence"))
         y = draw("y", names, Y, index=names.index(COST if COST in names else "sink"))
         color = draw("Colour", [KIND, ROLE, *names], COLOR)
         first = lines.heads[next(iter(furthest(table, x, y)), 0)]
         with st.popover("Choose a head", key="corpus-choose-head"):
-            opened = pick_head(translator, link_parameters(*first))
+            opened = head_picker.pick_head(translator, head_picker.link_parameters(*first))
     with st.container(key="corpus-scatter"):
-        draw_clickable(
+        charts.draw_clickable(
             head_scatter(table, x, y, color, opened),
             f"corpus-scatter-{opened.kind}-{opened.layer}-{opened.head}",
             lines.heads,
@@ -54,21 +50,21 @@ def show(translator: Translator, measured: Measured) -> str:
     row = lines.places[opened]
     with st.container(key="corpus-opened", horizontal=True, vertical_alignment="center"):
         role = role_name(table["role"][row], opened.kind) or MIXED
-        head_heading(opened, f"over {counted(len(lines), 'line')}: {role}")
+        head_picker.head_heading(opened, f"over {counted(len(lines), 'line')}: {role}")
         st.button(
             "See its sentences",
             key="corpus-open",
-            on_click=lambda: st.session_state.update({CORPUS_VIEW: ONE_HEAD}),
+            on_click=lambda: st.session_state.update({navigation.CORPUS_VIEW: navigation.ONE_HEAD}),
         )
         st.button("Remove this head", key="corpus-remove", on_click=open_removal, args=(opened,))
     _table(table, [x, y])
-    table_downloads(table, "heads")
-    explain(
+    charts.table_downloads(table, "heads")
+    explanations.explain(
         "Each measure is averaged over the rows of a head, loss increase over the subwords; its "
         "interval is a bootstrap over the lines (Efron 1979). p: from a sign-flip permutation test "
         "over the lines, corrected for all heads (Holm). The page shows where a head looked and "
         "what changed without it, never why the model decided."
-        + sources("§3.2.2", head_means, heads_table, permutation_p, holm)
+        + explanations.sources("§3.2.2", head_means, heads_table, permutation_p, holm)
     )
     return f"""
         table = heads_table(lines, head_means(lines))
@@ -87,7 +83,7 @@ def _table(table: pd.DataFrame, axes: list[str]) -> None:
     hidden = {f"{name}{end}" for name in HEAD_MEASURES for end in (" low", " high")} - {*first}
     order = [*columns[:4], *first]
     order += [name for name in columns if name not in {*order, *hidden}]
-    shown = table[order].assign(kind=table["kind"].map(KIND_NAMES))
+    shown = table[order].assign(kind=table["kind"].map(kinds.KIND_NAMES))
     shown = shown.sort_values(axes[-1], ascending=False, kind="stable")
     number, floats = st.column_config.NumberColumn, [n for n in order if table[n].dtype.kind == "f"]
     columns_config = {name: number(measure_name(name), format="%.3f") for name in floats}

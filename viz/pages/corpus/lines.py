@@ -8,23 +8,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from transformer import HeadlightError, InputError, Translator
+from transformer import HeadlightError, InputError, Translator, config, errors
 from transformer.analysis.corpus import result_file
 from transformer.analysis.corpus.measured import COST, LOG_P, MeasuredLines
 from transformer.analysis.corpus.measuring import measure_lines
 from transformer.analysis.corpus.passes import PIECES, Part, Progress, seconds
-from transformer.analysis.heads.head import all_heads
-from transformer.config import UNK
-from transformer.errors import unreadable
+from transformer.analysis.heads import head
+from transformer.files import reading
 from transformer.files.lines import decode_lines
-from transformer.files.reading import MIB, read_bytes
-from viz.app import jobs
+from viz.app import jobs, served
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
 from viz.app.chrome.problems import say, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
-from viz.app.served import MAX_UPLOAD_BYTES
 from viz.draw.formatting import counted, format_number
 from viz.pages.corpus.measurements import (
     COMMAND,
@@ -40,7 +37,7 @@ from viz.pages.corpus.measurements import (
 LINES = "corpus_lines"
 """Name in the URL."""
 EXAMPLES, OWN = "examples", "your lines"
-MAX_LINES, MAX_BYTES = 10_000, 16 * MIB
+MAX_LINES, MAX_BYTES = 10_000, 16 * reading.MIB
 """Largest number of lines, and size of a file of them."""
 FEW = 200
 """Lines up to which the cost of each head is measured unless the user says otherwise."""
@@ -89,9 +86,9 @@ def _examples(translator: Translator) -> Measured:
 
     def read() -> MeasuredLines:
         try:
-            content = read_bytes(path, result_file.MAX_BYTES)
+            content = reading.read_bytes(path, result_file.MAX_BYTES)
         except OSError as error:
-            raise InputError(unreadable(error, path)) from error
+            raise InputError(errors.unreadable(error, path)) from error
         return result_file.from_bytes(content, translator)
 
     return Measured(key, memo(("measured lines", key), read))
@@ -164,7 +161,7 @@ def _fields(translator: Translator, key: str | None) -> None:
         )
     with st.container(key="corpus-measure-controls", horizontal=True):
         costs = _costs_switch(len(texts))
-        heads = len(all_heads(translator.model.config))
+        heads = len(head.all_heads(translator.model.config))
         # no callback, which would have the lines of the run before
         is_pressed = st.button("Measure", key="corpus-measure", type="primary")
         if texts:
@@ -261,7 +258,7 @@ def _open_result(translator: Translator) -> None:
     """Draw the field of a result file; an invalid file gives a message and changes nothing."""
     state = st.session_state
     try:
-        most = min(result_file.MAX_BYTES, MAX_UPLOAD_BYTES)
+        most = min(result_file.MAX_BYTES, served.MAX_UPLOAD_BYTES)
         file = file_field("Open earlier results", RESULT, ["safetensors"], most)
         if file is None:
             return
@@ -290,7 +287,7 @@ def _notes(translator: Translator, lines: MeasuredLines) -> dict[str, list[tuple
         "with unknown characters": [
             (pair.number, "It has characters that the model does not know.")
             for pair in lines.pairs
-            if UNK in pair.source_ids
+            if config.UNK in pair.source_ids
         ],
     }
     if (domain := translator.domain) is not None:

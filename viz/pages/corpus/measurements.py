@@ -20,11 +20,10 @@ from transformer.analysis.corpus.measured import (
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from viz.app import jobs
-from viz.app.cache.cached_results import Report
-from viz.app.cache.memory import memo, recall, shared_cache
-from viz.app.chrome.charts import table_downloads
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import charts
 from viz.app.models import menu
-from viz.app.sentence.search_request import put_text
+from viz.app.sentence import search_request
 
 COMMAND = "headlight evaluate lines"
 
@@ -48,13 +47,13 @@ def key_of(*parts: object) -> str:
 
 def require_fits(lines: int, heads: int) -> None:
     """Refuse so many lines of a model with so many heads that the memo could not hold them."""
-    if lines * heads * len(HEAD_MEASURES) * np.float32().nbytes > shared_cache().limit:
+    if lines * heads * len(HEAD_MEASURES) * np.float32().nbytes > memory.shared_cache().limit:
         raise InputError(TOO_LARGE)
 
 
 def remember(key: str, lines: MeasuredLines) -> None:
     """Put measured lines and their means into the memo, from any thread."""
-    memo(_name(key), lambda: lines)
+    memory.memo(_name(key), lambda: lines)
     if remembered(key) is None:
         raise InputError(TOO_LARGE)
     means_of(Measured(key, lines))
@@ -62,7 +61,7 @@ def remember(key: str, lines: MeasuredLines) -> None:
 
 def remembered(key: str) -> MeasuredLines | None:
     """Return the lines of a key; None where the memo no longer has them."""
-    lines: MeasuredLines | None = recall(_name(key))
+    lines: MeasuredLines | None = memory.recall(_name(key))
     return lines
 
 
@@ -75,7 +74,7 @@ def lines_of(key: str) -> MeasuredLines:
 
 def means_of(measured: Measured) -> HeadMeans:
     """Return the means of all heads over the lines, computed once."""
-    return memo(("head means", measured.key), lambda: head_means(measured.lines))
+    return memory.memo(("head means", measured.key), lambda: head_means(measured.lines))
 
 
 def first_head(measured: Measured) -> Head:
@@ -93,7 +92,7 @@ def _name(key: str) -> tuple[str, str]:
 STEPS = {"translate": "translating", "measure": "measuring", "costs": "scoring"}
 """Parts of the work on the screen."""
 
-Work = Callable[[Translator, Report], object]
+Work = Callable[[Translator, cached_results.Report], object]
 
 
 def get_or_offer(
@@ -113,8 +112,8 @@ def get_or_offer(
     job = jobs.current(name)
     if job is not None and job.result is not None:
         computed, computed_result = job.result
-        memo(computed, lambda: computed_result)
-    if (result := recall(key)) is not None:
+        memory.memo(computed, lambda: computed_result)
+    if (result := memory.recall(key)) is not None:
         return result
     if job is not None:
         jobs.show(job)
@@ -128,7 +127,7 @@ def get_or_offer(
 def start_job(name: str, key: Hashable, title: str, folder: Path, work: Work) -> None:
     """Start work with the model of a folder; see `get_or_offer`."""
 
-    def run(report: Report, _should_stop: object) -> tuple[Hashable, object]:
+    def run(report: cached_results.Report, _should_stop: object) -> tuple[Hashable, object]:
         def report_part(done: int, total: int, part: str = "", /) -> None:
             report(done, total, STEPS.get(part, part))
 
@@ -147,7 +146,7 @@ def lines_table(shown: pd.DataFrame, every_line: pd.DataFrame, name: str, alt: s
     def ticked() -> None:
         row = ticked_row(st.session_state.get(key), len(sources))
         if row is not None:
-            put_text(sources[row])
+            search_request.put_text(sources[row])
 
     st.dataframe(
         shown,
@@ -161,7 +160,7 @@ def lines_table(shown: pd.DataFrame, every_line: pd.DataFrame, name: str, alt: s
     st.caption(
         f"Tick a line to use it as the sentence on every page. Saved: {len(every_line):,} lines."
     )
-    table_downloads(every_line, name)
+    charts.table_downloads(every_line, name)
 
 
 def number_formats(table: pd.DataFrame) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
-from transformer.analysis.corpus.comparison import quality_changes
+from transformer.analysis.corpus import comparison, resampling
 from transformer.analysis.corpus.measured import COST, MeasuredLines
 from transformer.analysis.corpus.removal import (
     CHANGE,
@@ -18,27 +18,17 @@ from transformer.analysis.corpus.removal import (
     lines_without,
     summarise_removal,
 )
-from transformer.analysis.corpus.resampling import holm, permutation_p
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
-from viz.app.cache.memory import memo
-from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain, sources
+from viz.app.cache import memory
+from viz.app.chrome import charts, explanations, head_picker
 from viz.app.chrome.fields import controls_row, menu, whole_number
-from viz.app.chrome.head_picker import (
-    choose_removed,
-    link_parameters,
-    open_head,
-    pick_head,
-    removed_field,
-)
-from viz.app.links import address
-from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS, REMOVED
-from viz.app.sentence.python_code import head_code
+from viz.app.links import address, navigation
+from viz.app.sentence import python_code
 from viz.draw.formatting import counted, format_number, format_p, per_cent
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, measure_name
-from viz.figures.changes import controls_chart, lines_chart
+from viz.figures import changes
 from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, lines_table, means_of
 
 JOB = "corpus-removal"
@@ -75,7 +65,7 @@ def show(translator: Translator, measured: Measured) -> str:
             start_now=st.session_state.pop(_PRESSED, False),
         )
     if without is not None:
-        summary = memo(("summary", *result_key), lambda: summarise_removal(lines, without))
+        summary = memory.memo(("summary", *result_key), lambda: summarise_removal(lines, without))
         _draw(lines, without, summary, result_key)
         # the sets that this session has tried on these lines
         tried = st.session_state.setdefault("corpus.tried", {}).setdefault(key, {})
@@ -86,12 +76,12 @@ def show(translator: Translator, measured: Measured) -> str:
             st.text(f"You tried {len(tried)} sets of heads: p is corrected for that (Holm).")
             table = tried_table(list(tried.values()))
             st.dataframe(table, hide_index=True, height="content", key="removal-tried")
-    explain(
+    explanations.explain(
         "Zeros replace the output of a removed head, and the model scores the old translation "
         "again: log p in nats per subword. In brackets: 95 % bootstrap intervals over the lines. "
         "p: from a sign-flip permutation test over the lines. The page shows what changes without "
         "heads, never why the model decided: other heads can take over."
-        + sources("§3.2.2", lines_without, permutation_p, holm)
+        + explanations.sources("§3.2.2", lines_without, resampling.permutation_p, resampling.holm)
     )
     return "" if without is None else _code(heads, lines)
 
@@ -104,7 +94,7 @@ def _code(heads: Sequence[Head], lines: MeasuredLines) -> str:
         result = quality_changes(before, [without.translations[row] for row in rows], references)
     """
     return f"""
-        without = lines_without(translator, lines, [{", ".join(map(head_code, heads))}])
+        without = lines_without(translator, lines, [{", ".join(map(python_code.head_code, heads))}])
         summary = summarise_removal(lines, without)
         # Change line by line
         figure = lines_chart(without.changes / lines.subwords, float(summary.change.value))
@@ -121,18 +111,18 @@ _PRESSED = "corpus.removal_pressed"
 
 
 def _press(text: str) -> None:
-    choose_removed(text)
+    head_picker.choose_removed(text)
     st.session_state[_PRESSED] = True
 
 
 def open_removal(head: Head) -> None:
     """Open the view in the next run, which removes this head from all lines."""
-    open_head(head)
+    head_picker.open_head(head)
     text = format_removals([Removal(*head)])
     _press(text)
-    st.session_state[CORPUS_VIEW] = REMOVE_HEADS
+    st.session_state[navigation.CORPUS_VIEW] = navigation.REMOVE_HEADS
     # the field that holds it is not on the page yet, so nothing else puts it into the address
-    address.choose(REMOVED, text)
+    address.choose(navigation.REMOVED, text)
 
 
 def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...]:
@@ -141,14 +131,14 @@ def _choose_heads(translator: Translator, measured: Measured) -> tuple[Head, ...
     single, ranked = (controls_row(f"corpus-{name}-controls") for name in ("add", "rank"))
     field = st.container()
     with field:
-        removals, problem = parse_removals(removed_field(), translator.model)
+        removals, problem = parse_removals(head_picker.removed_field(), translator.model)
     if problem:
         st.text(problem)
     if any(removal.how != "zero" for removal in removals):
         st.text("On many lines, zeros replace every removed head's output, whatever you write.")
     heads = [removal.place for removal in removals]
     with single:
-        head = pick_head(translator, link_parameters(*first_head(measured)))
+        head = head_picker.pick_head(translator, head_picker.link_parameters(*first_head(measured)))
         text = format_removals(toggled([Removal(*place) for place in heads], head, "zero"))
         label = "Keep this head" if head in heads else "Remove this head"
         st.button(label, key="removal-add", on_click=_press, args=(text,))
@@ -176,8 +166,8 @@ def _draw(
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Change line by line", anchor=False)
-        altair_chart(
-            lines_chart(per_subword, float(summary.change.value)),
+        charts.altair_chart(
+            changes.lines_chart(per_subword, float(summary.change.value)),
             key="removal-lines",
             alt="How many lines change by how much in log p per subword.",
         )
@@ -185,8 +175,8 @@ def _draw(
         st.subheader("Compared with random heads of the same kinds", anchor=False)
         if len(summary.control_changes):
             value, low, high = map(float, summary.change)
-            altair_chart(
-                controls_chart((value, low, high), summary.control_changes),
+            charts.altair_chart(
+                changes.controls_chart((value, low, high), summary.control_changes),
                 key="removal-controls",
                 alt="The mean change without these heads, and without as many random ones.",
             )
@@ -228,9 +218,9 @@ def _quality(lines: MeasuredLines, without: LinesWithout, key: Hashable) -> None
     if not rows:
         st.caption("Add reference translations to see BLEU and chrF2 here.")
         return
-    scores = memo(
+    scores = memory.memo(
         ("quality", key),
-        lambda: quality_changes(
+        lambda: comparison.quality_changes(
             [lines.pairs[row].target for row in rows],
             [without.translations[row] for row in rows],
             [lines.pairs[row].reference for row in rows],
@@ -250,7 +240,7 @@ def tried_table(tried: Sequence[TriedSet]) -> pd.DataFrame:
             "heads": [", ".join(head.title for head in entry.heads) for entry in tried],
             CHANGE: [entry.change for entry in tried],
             "p": [entry.p for entry in tried],
-            "p (Holm)": holm([entry.p for entry in tried]),
+            "p (Holm)": resampling.holm([entry.p for entry in tried]),
             "p against random heads": [entry.control_p for entry in tried],
         }
     )

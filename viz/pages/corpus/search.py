@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from transformer import InputError, Translator
+from transformer.analysis.corpus import measuring
 from transformer.analysis.corpus.measured import (
     COST,
     DIAGONAL,
@@ -21,24 +22,13 @@ from transformer.analysis.corpus.measured import (
     MeasuredLines,
     sentences_table,
 )
-from transformer.analysis.corpus.measuring import sentence_measures
 from transformer.analysis.corpus.search import LinePatterns, matching_rows
 from transformer.analysis.heads.head import Head
-from viz.app.cache.memory import memo
-from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, explain, sources
-from viz.app.chrome.fields import (
-    choose_one,
-    clamp_state,
-    controls_row,
-    menu,
-    text_input,
-    whole_number,
-)
+from viz.app.cache import memory
+from viz.app.chrome import explanations, fields, problems
 from viz.app.chrome.head_picker import link_parameters, pick_head
-from viz.app.chrome.problems import say
 from viz.app.sentence.python_code import head_code
-from viz.draw.formatting import counted
-from viz.draw.labels import capitalised, measure_name, quoted
+from viz.draw import formatting, labels
 from viz.pages.corpus.measurements import Measured, first_head, lines_table
 
 BY, ORDER, PRESET, PAGE = "search_by", "search_order", "corpus.preset", "search_page"
@@ -70,31 +60,31 @@ def show(translator: Translator, measured: Measured) -> str:
     name, ascending, head = _choose_order(translator, measured)
     patterns = _choose_patterns()
     measure = name.removeprefix(HEAD)
-    title = measure_name(measure)
+    title = labels.measure_name(measure)
     if head is None:
         values, shown = lines.sentence_values[measure], f"lines.sentence_values[{measure!r}]"
     else:
         values = lines.values_of(head, measure).astype(np.float64)
         title, shown = f"{title}, {head.title}", f"lines.values_of({head_code(head)}, {measure!r})"
     try:
-        rows = memo(
+        rows = memory.memo(
             ("matching rows", key, patterns), lambda: matching_rows(translator, lines, patterns)
         )
     except InputError as error:
-        say(error)
+        problems.say(error)
     else:
         if np.isnan(values).all():
-            st.text(f"{quoted(title)} is not measured: choose another measure.")
+            st.text(f"{labels.quoted(title)} is not measured: choose another measure.")
         else:
             count = f"{len(rows):,} of {len(lines):,} lines match"
             if len(rows) == len(lines):
-                count = counted(len(rows), "line")
+                count = formatting.counted(len(rows), "line")
             st.text(f"{count}, sorted by {title}, {ASCENDING if ascending else DESCENDING}.")
             _draw(matching_table(lines, rows, title, values, ascending=ascending), title)
-    description = capitalised((SENTENCE_MEASURES | HEAD_MEASURES)[measure])
-    explain(
-        f"{description}. Shares of the source: {SOURCE_SHARE_LIMITS}"
-        + sources("", sentence_measures, matching_rows)
+    description = labels.capitalised((SENTENCE_MEASURES | HEAD_MEASURES)[measure])
+    explanations.explain(
+        f"{description}. Shares of the source: {explanations.SOURCE_SHARE_LIMITS}"
+        + explanations.sources("", measuring.sentence_measures, matching_rows)
     )
     return f"""
         # Lines by {measure}
@@ -118,17 +108,19 @@ def _choose_order(translator: Translator, measured: Measured) -> tuple[str, bool
         if (chosen := PRESETS.get(st.session_state[PRESET])) is not None:
             st.session_state[BY], st.session_state[ORDER] = chosen
 
-    with controls_row():
+    with fields.controls_row():
         above = st.container(width=270)
         first = measures.index(LEAST_CERTAIN)
-        name = menu("Sort by", measures, BY, width=280, index=first, format_func=measure_name)
-        order = choose_one("Order", [ASCENDING, DESCENDING], ORDER)
+        name = fields.menu(
+            "Sort by", measures, BY, width=280, index=first, format_func=labels.measure_name
+        )
+        order = fields.choose_one("Order", [ASCENDING, DESCENDING], ORDER)
     matching = [preset for preset in presets if PRESETS[preset] == (name, order)]
     st.session_state[PRESET] = matching[0] if matching else ANY
     above.selectbox("First, lines where", [ANY, *presets], key=PRESET, on_change=choose_preset)
     head = None
     if name.startswith(HEAD):
-        with controls_row():
+        with fields.controls_row():
             head = pick_head(translator, link_parameters(*first_head(measured)))
     return name, order == ASCENDING, head
 
@@ -141,11 +133,11 @@ def _choose_patterns() -> LinePatterns:
         "help": r"RE2 syntax: `(?i)` ignores case, `\w` is a letter of any language, `\b` is the "
         "edge of a word of a to z. There are no lookarounds and no backreferences.",
     }
-    with controls_row():
+    with fields.controls_row():
         return LinePatterns(
-            text_input("Source matches", key="match_source", **settings),
-            text_input("Translation matches", key="match_translation", **settings),
-            text_input("Subwords match", key="match_subwords", **settings),
+            fields.text_input("Source matches", key="match_source", **settings),
+            fields.text_input("Translation matches", key="match_translation", **settings),
+            fields.text_input("Subwords match", key="match_subwords", **settings),
         )
 
 
@@ -167,12 +159,12 @@ def _draw(table: pd.DataFrame, title: str) -> None:
         return
     picture, size, page = st.container(), LEAST_ROWS, 1
     if len(table) > LEAST_ROWS:
-        with controls_row():
+        with fields.controls_row():
             sizes = [str(LEAST_ROWS), "50"]
-            size = int(choose_one("Lines on a page", sizes, "search_rows", labelled=True))
+            size = int(fields.choose_one("Lines on a page", sizes, "search_rows", labelled=True))
             if (pages := -(-len(table) // size)) > 1:
-                clamp_state(PAGE, pages)
-                page = whole_number(f"Page, of {pages:,}", PAGE, 1, pages, 1, width=130)
+                fields.clamp_state(PAGE, pages)
+                page = fields.whole_number(f"Page, of {pages:,}", PAGE, 1, pages, 1, width=130)
     columns = [c for c in ("line", title, "source", "translation", "reference") if c in table]
     with picture:
         shown = table[columns].iloc[(page - 1) * size : page * size]

@@ -7,27 +7,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Translator, attention
-from transformer.analysis.heads.measures import MEASURES
+from transformer.analysis.heads import measures
 from transformer.analysis.lenses import AnyLens, alti, decomposition, gradient, lens_trace
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
-from viz.app.cache.cached_results import identity, progress_bar, trace_identity
-from viz.app.cache.memory import memo
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import fields, head_picker
 from viz.app.chrome.explanations import sources
-from viz.app.chrome.fields import choose_first_of_link
-from viz.app.chrome.head_picker import (
-    HEAD,
-    UrlNames,
-    choose,
-    first_head,
-    pick_head_number_or_mean,
-    pick_kind,
-    pick_layer_or_mean,
-    pick_sinks,
-)
 from viz.app.sentence import sentence_bar, worth_seeing
-from viz.draw import head_grid, heads_view, labels
-from viz.draw.attention_map import Scale
+from viz.draw import attention_map, head_grid, heads_view, labels
 from viz.draw.caption import ALL_HEADS, LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME, tells_heads
 
 LENS, SECOND_LENS = "lens", "lens2"
@@ -102,7 +90,7 @@ _DEFINITIONS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
 def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> AnyLens:
     """Draw the menu of lenses, and for norms the menu of what is measured."""
     names = list(LENSES_BY_NAME)
-    choose_first_of_link(name, LENS_NAMES[lens])
+    fields.choose_first_of_link(name, LENS_NAMES[lens])
     lines = (f"**{LENS_NAMES[option]}**: {text}" for option, text in _HELP.items())
     first, text = names.index(LENS_NAMES[lens]), "  \n".join(lines)
     choice = st.selectbox(label, names, first, key=name, width=160, help=text, **_BOUND)
@@ -120,13 +108,13 @@ def through_lens(
     if name == "weights":
         return trace
     model = translator or sentence_bar.drawn_from().translator
-    key = "lens", name, identity(model), trace_identity(trace)
+    key = "lens", name, cached_results.identity(model), cached_results.trace_identity(trace)
 
     def compute() -> AttentionTrace:
-        with progress_bar(f"Lens {LENS_NAMES[name]}") as progress:
+        with cached_results.progress_bar(f"Lens {LENS_NAMES[name]}") as progress:
             return lens_trace(name, model, trace, progress=progress)
 
-    return memo(key, compute)
+    return memory.memo(key, compute)
 
 
 def explanation(name: AnyLens) -> str:
@@ -143,7 +131,7 @@ def explanation(name: AnyLens) -> str:
 
 
 ComparedWith = Literal["another head", "another lens", "another sentence", "another model"]
-SECOND = UrlNames("layer2", "head2")
+SECOND = head_picker.UrlNames("layer2", "head2")
 OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 """Names in the URL."""
 
@@ -158,16 +146,16 @@ _SEVERAL: dict[str, Any] = {**_BOUND, "selection_mode": "multi"}
 def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.ExplorerOptions, Mode]:
     """Draw the controls; return the options of the view, and its mode."""
     with row:
-        kind = pick_kind()
+        kind = head_picker.pick_kind()
         layers, heads = trace.weights(kind).shape[:2]
         place = st.container(key="heads-place", horizontal=True, width="content", gap="small")
         with st.popover("Options", width="content"):
             lens = pick_lens(LENS)
-            sinks = pick_sinks()
+            sinks = head_picker.pick_sinks()
             text = "Shows whole words: the mean over the rows of a word’s subwords, and the sum "
             text += "over their columns."
             words = st.toggle("Merge subwords", key="words", help=text, **_BOUND)
-            lines = [f"**{measure}**: {text}" for measure, text in MEASURES.items()]
+            lines = [f"**{measure}**: {text}" for measure, text in measures.MEASURES.items()]
             lines.append("Confidence falls from the first map to the last, the others rise.")
             text = "  \n".join(lines)
             sort = st.selectbox("Sort by", head_grid.SORTS, key="sort", help=text, **_BOUND)
@@ -183,15 +171,15 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
             label = "Layers in the grid"
             selected = st.pills(label, names, default=names, key="layers", **_SEVERAL)
             text = "How the large map turns weights into colours. The numbers stay the same."
-            scales = list(get_args(Scale))
+            scales = list(get_args(attention_map.Scale))
             scale = st.selectbox("Colour", scales, key="scale", help=text, **_BOUND)
             text = "Smaller weights are not drawn. Point at a square to read its number."
             label, bounds = "Hide weights below", (0.0, 0.5, 0.0, 0.01)
             threshold = st.slider(label, *bounds, key="threshold", help=text, **_BOUND)
     with place:  # what it offers depends on the lens
         choices = worth_seeing.default_choices("heads")
-        first = first_head(choices, kind) or (layers - 1, 0)
-        layer, head = pick_head_or_mean(HEAD, layers, heads, default=first, lens=lens)
+        first = head_picker.first_head(choices, kind) or (layers - 1, 0)
+        layer, head = pick_head_or_mean(head_picker.HEAD, layers, heads, default=first, lens=lens)
         mode: Mode = st.selectbox("View", get_args(Mode), key="view", width=132, **_BARE)
     shown_layers = tuple(n for n, name in enumerate(names) if name in selected)
     options = heads_view.ExplorerOptions(
@@ -211,15 +199,15 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
 
 
 def pick_head_or_mean(
-    names: UrlNames, layers: int, heads: int, *, default: tuple[int, int], lens: AnyLens
+    names: head_picker.UrlNames, layers: int, heads: int, *, default: tuple[int, int], lens: AnyLens
 ) -> tuple[int | None, int | None]:
     """Draw the menus of layer and head, from 0, at first `default`; None is a mean of them.
 
     Under a lens without single heads, the menu of heads rests, and the head is None.
     """
-    choice = pick_layer_or_mean(names.layer, layers, default=default[0])
+    choice = head_picker.pick_layer_or_mean(names.layer, layers, default=default[0])
     if tells_heads(lens):
-        return choice, pick_head_number_or_mean(names.head, heads, default=default[1])
+        return choice, head_picker.pick_head_number_or_mean(names.head, heads, default=default[1])
     # Streamlit keeps the value of the menu of heads, which is bound to the address
     resting: dict[str, Any] = {"disabled": True, "label_visibility": "collapsed", "width": 110}
     st.selectbox("Head", [ALL_HEADS], key=f"{names.head}-resting", **resting)
@@ -229,6 +217,6 @@ def pick_head_or_mean(
 def choose_head(lens: AnyLens, layer: int, head: int) -> None:
     """Set the menus to a small map chosen elsewhere; a disabled menu keeps its head."""
     if tells_heads(lens):
-        choose(HEAD, layer, head)
+        head_picker.choose(head_picker.HEAD, layer, head)
     else:
-        st.session_state[HEAD.layer] = str(layer + 1)
+        st.session_state[head_picker.HEAD.layer] = str(layer + 1)

@@ -23,16 +23,11 @@ from transformer.analysis.paper.positions import (
 from transformer.decoding.settings import SearchSettings
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
-from viz.app.chrome.charts import altair_chart, plotly_chart
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import controls_row, whole_number
-from viz.app.sentence import search_request, sentence_bar
-from viz.app.sentence.python_code import search_code, show_code
-from viz.app.sentence.translation_line import MARKS, show_candidate
+from viz.app.chrome import charts, explanations, fields
+from viz.app.sentence import python_code, search_request, sentence_bar, translation_line
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted
-from viz.figures import forms, positions
-from viz.figures.axes import CURVE_COLORS, GREY, curve_color, word_axis
+from viz.figures import axes, forms, positions
 from viz.pages.positions.tables import PICTURE, pick_stack
 
 STEPS = (0, *(2**n for n in range(15)))
@@ -58,7 +53,7 @@ def embeddings() -> None:
     # the scale fits the positions, which are smaller than the tokens
     maximum = 2 * float(np.abs(parts.positions).max())
     with st.container(key=PICTURE):
-        plotly_chart(
+        charts.plotly_chart(
             input_figure(tokens, titled, maximum),
             key="pe_foot",
             alt="Token embeddings, positions and their sum, tokens down and dimensions across.",
@@ -74,13 +69,13 @@ def embeddings() -> None:
         if config.positions == "sinusoidal":
             learned = ": 1/√2 = 0.7071 for positions, as sin² + cos² = 1."
         times = "times √d_model " if config.scale_embedding else ""
-        explain(
+        explanations.explain(
             f"The first layer reads the embedding {times}plus the position. RMS is the root of the "
             f"mean square over all tokens and dimensions{learned} Purple is above 0, olive below; "
             "colours saturate at the ends of the scale."
-            + sources("§3.4, §3.5", embedding.Embedding.forward)
+            + explanations.sources("§3.4, §3.5", embedding.Embedding.forward)
         )
-    show_code(f"""
+    python_code.show_code(f"""
         parts = positions.embedding_parts(translator.model, trace, {stack!r})
         # Token, position and sum
         result = parts
@@ -114,16 +109,17 @@ def beyond() -> None:
     }
     picture, candidates = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
-        altair_chart(
+        charts.altair_chart(
             moved_chart(STEPS, log_p, k),
             key="pe_beyond",
             alt="Log probability of the translation over the shift of its positions.",
         )
-        explain(
+        explanations.explain(
             f"Your sentence starts k positions later; distances within it stay the same. In "
             f"training the model saw only the positions of its sentences (their length is not "
             f"recorded); it takes up to {config.max_length:,} subwords. The curves show the log "
-            f"probability of the original translation. {MARKS}" + sources("§3.5", rotation)
+            f"probability of the original translation. {translation_line.MARKS}"
+            + explanations.sources("§3.5", rotation)
         )
     edits = {name: Edit("moved", stacks, k) for name, stacks in MOVED.items()}
     with candidates:
@@ -137,13 +133,13 @@ def beyond() -> None:
             moved = positions.moved_log_probs(translator.model, trace, stacks, steps)
             result[name] = moved.sum(-1)
     """
-    show_code(code, *_translation_code(edits))
+    python_code.show_code(code, *_translation_code(edits))
 
 
 def without() -> None:
     """Draw the translation with positions removed or shuffled."""
-    with controls_row("positions-controls"):
-        seed = whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0, width=290)
+    with fields.controls_row("positions-controls"):
+        seed = fields.whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0, width=290)
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar.translator, bar.translation, bar.trace
@@ -163,7 +159,7 @@ def without() -> None:
     picture, candidates = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         curves = {"unchanged": trace.log_probs, **piece_log_p}
-        altair_chart(
+        charts.altair_chart(
             pieces_chart(trace.target_tokens, curves, languages),
             key="pe_without",
             alt="Log probability of each subword of the translation under each edit.",
@@ -173,11 +169,12 @@ def without() -> None:
         with st.container(gap=None):
             st.text("Shuffled, the encoder reads:")
             st.text(" ".join(read_order))
-        explain(
+        explanations.explain(
             f"Attention alone knows no order: without positions, the encoder cannot tell apart two "
             f"sentences of the same subwords. Its mask still tells the decoder which subwords came "
             f"before. The curves show the log probability of each subword of the original "
-            f"translation. {MARKS}" + sources("§3.2.3, §3.5", embedding.Embedding.forward)
+            f"translation. {translation_line.MARKS}"
+            + explanations.sources("§3.2.3, §3.5", embedding.Embedding.forward)
         )
     with candidates:
         unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
@@ -197,7 +194,7 @@ def without() -> None:
         for name, edit in {edits}.items():
             result[name] = positions.log_probs(translator.model, trace, edit)
     """
-    show_code(code, *_translation_code(edits))
+    python_code.show_code(code, *_translation_code(edits))
 
 
 def _translation_code(edits: Mapping[str, Edit]) -> list[str]:
@@ -205,7 +202,7 @@ def _translation_code(edits: Mapping[str, Edit]) -> list[str]:
         f"""
         # {name}
         with translator.model.hooks({edit}.hooks()):
-            translation = translator.translate(trace.source{search_code()})
+            translation = translator.translate(trace.source{python_code.search_code()})
         result = translation.text, translation.log_prob
         """
         for name, edit in edits.items()
@@ -218,7 +215,7 @@ def _candidate(
     new = _edited(translator, translation, edit)
     log_p, before, after = map(format_number, (new.log_prob, translation.log_prob, bar_log_p))
     figures = f"log probability {log_p} · original translation: {before} → {after}"
-    show_candidate(new.text, translation.text, figures, title=name)
+    translation_line.show_candidate(new.text, translation.text, figures, title=name)
     sentence_bar.show_notices_of(new)
 
 
@@ -304,7 +301,7 @@ def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int)
         forms.by_name("moved", "log_p", curves, k=list(steps)),
         alt.X("k:Q", title="positions shifted by k", scale=scale, axis=axis),
         alt.Y("log_p:Q", title="log probability of the translation", scale=alt.Scale(zero=True)),
-        curve_color("moved", list(curves), labelLimit=320, columns=2),
+        axes.curve_color("moved", list(curves), labelLimit=320, columns=2),
         dots=40,
         height=360 + 28 * -(-len(curves) // 2),
         tooltip=forms.tips("moved", k=("", ","), log_p=("", ".2f")),
@@ -321,12 +318,12 @@ def pieces_chart(
     """
     words = display_tokens(pieces)
     title = f"{capitalised(languages.name('target'))}: the subword being written"
-    colors = GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:]
+    colors = axes.GREY, *axes.CURVE_COLORS[:3], *axes.CURVE_COLORS[4:]
     return forms.curves(
         forms.by_name("positions", "log_p", curves, place=range(len(pieces)), piece=words),
-        word_axis(words, title=title, labelLimit=180, labelOverlap=len(pieces) > _ALL_LABELS),
+        axes.word_axis(words, title=title, labelLimit=180, labelOverlap=len(pieces) > _ALL_LABELS),
         alt.Y("log_p:Q", title="log probability of the subword", scale=alt.Scale(zero=True)),
-        curve_color("positions", list(curves), colors, labelLimit=320, columns=2),
+        axes.curve_color("positions", list(curves), colors, labelLimit=320, columns=2),
         width=1.5,
         dots=40,
         height=360 + 28 * -(-len(curves) // 2),

@@ -9,20 +9,17 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from transformer import InputError
+from transformer import InputError, embedding
 from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import TABLE, Stack, cosines, learned_positions
-from transformer.embedding import Embedding, sinusoidal_positions
 from viz.app.cache.memory import memo, state_of_file
-from viz.app.chrome.charts import altair_chart, plotly_chart
+from viz.app.chrome import charts, fields
 from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
 from viz.app.sentence.python_code import show_code
+from viz.draw import labels
 from viz.draw.formatting import format_difference, format_number, listing
-from viz.draw.labels import quoted
-from viz.figures import forms
-from viz.figures.axes import CURVE_COLORS, GREY, curve_color
+from viz.figures import axes, forms
 from viz.figures.positions import (
     MAX_DIMENSIONS,
     drawn_dimensions,
@@ -55,14 +52,14 @@ class Size(NamedTuple):
 
 def encoding() -> None:
     """Draw the encoding as a map."""
-    with controls_row("positions-controls"):
+    with fields.controls_row("positions-controls"):
         size = _size()
     _require_even(size)
     waves = positions.wavelengths(size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
-        plotly_chart(
-            encoding_map(sinusoidal_positions(*size).numpy(), waves),
+        charts.plotly_chart(
+            encoding_map(embedding.sinusoidal_positions(*size).numpy(), waves),
             key="pe_encoding",
             alt="The encoding of each position (across) in each dimension (down).",
         )
@@ -76,7 +73,7 @@ def encoding() -> None:
             f"and cosine of one wave, from 2π positions long at the top to {waves[-1]:,.0f} at the "
             "bottom. Purple is above 0, olive below. "
             f"Above {MAX_DIMENSIONS} dimensions, only a sample is drawn (see the axis)."
-            + sources("§3.5", sinusoidal_positions)
+            + sources("§3.5", embedding.sinusoidal_positions)
         )
     show_code(f"""
         # Encoding
@@ -87,7 +84,7 @@ def encoding() -> None:
 
 def curves() -> None:
     """Draw single dimensions as curves, and the wavelengths of all."""
-    with controls_row("positions-controls"):
+    with fields.controls_row("positions-controls"):
         size = _size()
         texts = st.multiselect(
             "Dimensions, from 0",
@@ -96,7 +93,7 @@ def curves() -> None:
             key="pe_dimensions",
             bind="query-params",
             accept_new_options=True,
-            max_selections=len(CURVE_COLORS),
+            max_selections=len(axes.CURVE_COLORS),
             placeholder="Choose or type a dimension",
             width=420,
         )
@@ -108,17 +105,17 @@ def curves() -> None:
     waves = positions.wavelengths(size.d_model)
     steps = max(1, WAVE_POINTS // (size.length - 1))  # from one position to the next
     points = np.arange(steps * (size.length - 1) + 1) / steps
-    table = sinusoidal_positions(*size).numpy()
+    table = embedding.sinusoidal_positions(*size).numpy()
     exact = positions.exact_encoding(points, size.d_model)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
-        altair_chart(
+        charts.altair_chart(
             wave_curves(table, dimensions, waves, points, exact),
             key="pe_curves",
             alt="The value of each chosen dimension over the positions.",
         )
     with explanation:
-        altair_chart(
+        charts.altair_chart(
             wavelength_chart(waves, dimensions),
             key="pe_wavelengths",
             alt="The wavelength of every dimension on a logarithmic axis.",
@@ -147,11 +144,11 @@ def curves() -> None:
 
 def similarity() -> None:
     """Draw the product of two positions over their distance."""
-    with controls_row("positions-controls"):
+    with fields.controls_row("positions-controls"):
         size = _size()
-        drawn = choose_one("Draw as", ["curve", "map"], "pe_drawn", labelled=True)
+        drawn = fields.choose_one("Draw as", ["curve", "map"], "pe_drawn", labelled=True)
     _require_even(size)
-    table = sinusoidal_positions(*size).numpy().astype(np.float64)
+    table = embedding.sinusoidal_positions(*size).numpy().astype(np.float64)
     products = table @ table.T  # [position, position]
     length = size.length
     formula = positions.similarity(np.arange(1 - length, length), size.d_model)
@@ -160,9 +157,9 @@ def similarity() -> None:
     with picture, st.container(key=PICTURE):
         if drawn == "map":
             alt = "The product of each two positions."
-            plotly_chart(similarity_map(products), key="pe_similarity_map", alt=alt)
+            charts.plotly_chart(similarity_map(products), key="pe_similarity_map", alt=alt)
         else:
-            altair_chart(
+            charts.altair_chart(
                 similarity_curves(products[starts], starts, formula),
                 key="pe_similarity",
                 alt="The product of two positions over their distance, for several positions.",
@@ -193,11 +190,11 @@ def similarity() -> None:
 
 def rotation() -> None:
     """Draw M_k, and the error of M_k PE(pos) against PE(pos + k)."""
-    with controls_row("positions-controls"):
+    with fields.controls_row("positions-controls"):
         size = _size()
-        pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10, width=230)
-        k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5, width=230)
-        part = choose_one("Draw", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
+        pos = fields.whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10, width=230)
+        k = fields.whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5, width=230)
+        part = fields.choose_one("Draw", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
     _require_even(size)
     drawn = drawn_dimensions(size.d_model)
     if part == _FIRST_ONLY:
@@ -208,7 +205,7 @@ def rotation() -> None:
     with picture, st.container(key=PICTURE):
         figure = rotation_figure(matrix, before, matrix @ before, after, drawn)
         alt = "The matrix of the rotation, a position, its product with it, and that k further."
-        plotly_chart(figure, key="pe_rotation", alt=alt)
+        charts.plotly_chart(figure, key="pe_rotation", alt=alt)
     with explanation:
         st.latex(
             r"\begin{gathered} PE_{pos+k} = M_k\,PE_{pos} \\[4pt] \text{block } i:\ "
@@ -237,13 +234,13 @@ def rotation() -> None:
 
 def pick_stack() -> Stack:
     """Draw the choice of the stack."""
-    with controls_row("positions-controls"):
-        return choose_one("Stack", get_args(Stack), "pe_stack", labelled=True)
+    with fields.controls_row("positions-controls"):
+        return fields.choose_one("Stack", get_args(Stack), "pe_stack", labelled=True)
 
 
 def _size() -> Size:
-    length = whole_number("Length, in positions", "pe_length", 2, MAX_SIZE, 128, width=280)
-    width = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2, width=250)
+    length = fields.whole_number("Length, in positions", "pe_length", 2, MAX_SIZE, 128, width=280)
+    width = fields.whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2, width=250)
     return Size(length, width)
 
 
@@ -261,7 +258,7 @@ def _dimensions(texts: list[str], d_model: int) -> list[int]:
     for text, number in numbers.items():
         if number >= d_model:
             advice = f"choose from 0 to {d_model - 1}."
-            st.text(f"A width of {d_model} has no dimension {quoted(text)}: {advice}")
+            st.text(f"A width of {d_model} has no dimension {labels.quoted(text)}: {advice}")
     return list(dict.fromkeys(number for number in numbers.values() if number < d_model))
 
 
@@ -284,19 +281,19 @@ def learned() -> None:
     table = getattr(memo(key, lambda: learned_positions(folder)), stack)
     length, d_model = table.shape
     maps = {
-        "sinusoidal": cosines(sinusoidal_positions(length, d_model).numpy()),
+        "sinusoidal": cosines(embedding.sinusoidal_positions(length, d_model).numpy()),
         f"learned, {stack}": cosines(table),
     }
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"
-        plotly_chart(
+        charts.plotly_chart(
             position_maps(maps, 1, hover, 440),
             key="pe_learned",
             alt="How similar two positions of a table are.",
         )
         neighbours = {name: np.diagonal(values, 1) for name, values in maps.items()}
-        altair_chart(
+        charts.altair_chart(
             neighbours_chart(neighbours, d_model**-0.5),
             key="pe_neighbours",
             alt="How similar each position and the next are.",
@@ -322,7 +319,7 @@ def learned() -> None:
             "A model with learned positions adds a row of a table instead of the waves. Rows "
             "beyond the longest training sentence keep their random first values: they are no more "
             "similar than chance (grey band, ± 2/√d_model). The waves continue there: see “Shift "
-            "positions”." + sources("§3.5, Table 3, row E", Embedding.__init__)
+            "positions”." + sources("§3.5, Table 3, row E", embedding.Embedding.__init__)
         )
     show_code(f"""
         table = positions.learned_positions(ASSETS / "rows" / "learned").{stack}
@@ -361,11 +358,11 @@ def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerC
         forms.by_name("table", "cosine", cosines, position=range(count)),
         alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6)),
         alt.Y("cosine:Q", title="cosine, p and p + 1"),
-        curve_color("table", list(cosines), columns=len(cosines)),
+        axes.curve_color("table", list(cosines), columns=len(cosines)),
         width=1.5,
         height=250,
         tooltip=forms.tips("table", position=("", ""), cosine=("", ".3f")),
     )
     random = alt.Chart(pd.DataFrame({"low": [-2 * chance], "high": [2 * chance]}))
-    band = random.mark_rect(color=GREY, opacity=0.25)
+    band = random.mark_rect(color=axes.GREY, opacity=0.25)
     return band.encode(alt.Y("low:Q", title="cosine, p and p + 1"), y2="high:Q") + lines

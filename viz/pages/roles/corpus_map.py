@@ -10,23 +10,18 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from transformer import AttentionTrace, Kind, Translator
+from transformer import AttentionTrace, Kind, Translator, kinds
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus import head_report
-from transformer.analysis.corpus.corpus_roles import MEASURES, POSITIONAL, RARE_WORD, ROLES
+from transformer.analysis.corpus import corpus_roles, head_report, stored
 from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
-from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.heads import importance
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.roles import head_roles, role_scores
-from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache.memory import memo, memo_per_trace, state_of_file
+from viz.draw import labels, palette
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import capitalised, role_name
-from viz.draw.palette import COLOR
+from viz.figures import forms, head_scatter
 from viz.figures.axes import INK, OLIVE, PURPLE, bare_axis
-from viz.figures.forms import TEXT, tips
-from viz.figures.head_scatter import PICKED
 
 ROLE_TEXTS: dict[str, str] = {
     "previous": "Looks at the token before",
@@ -55,13 +50,13 @@ UNITS: dict[str, tuple[int, str]] = {
 SIGNED = frozenset({"offset", "loss without", "BLEU without"})
 
 
-def deciding_measure(figures: HeadFigures) -> tuple[str, Figure, float]:
+def deciding_measure(figures: HeadFigures) -> tuple[str, stored.Figure, float]:
     """Return the measure that decides a role, its value on the corpus, and the role's threshold."""
     measures = figures.measures
-    if figures.place.kind != "cross" and measures["positional"].value >= POSITIONAL:
-        return "positional", measures["positional"], POSITIONAL
-    thresholds = {name: value for name, value in ROLES.items() if name in measures}
-    thresholds["rare word"] = RARE_WORD
+    if figures.place.kind != "cross" and measures["positional"].value >= corpus_roles.POSITIONAL:
+        return "positional", measures["positional"], corpus_roles.POSITIONAL
+    thresholds = {name: value for name, value in corpus_roles.ROLES.items() if name in measures}
+    thresholds["rare word"] = corpus_roles.RARE_WORD
     name = max(thresholds, key=lambda name: measures[name].value / thresholds[name])
     return name, measures[name], thresholds[name]
 
@@ -71,7 +66,7 @@ def role_text(figures: HeadFigures) -> str:
     measure, figure, threshold = deciding_measure(figures)
     value, bound = as_text(measure, figure.value), per_cent(threshold)
     if not figures.role:
-        closest = role_name(measure, figures.place.kind)
+        closest = labels.role_name(measure, figures.place.kind)
         return f"Closest role: {closest}, {value} (a head is named from {bound} up)."
     named, there = f"named from {bound} up", f"{value} of its largest weights lie there"
     if measure == "positional":
@@ -91,7 +86,7 @@ def role_text(figures: HeadFigures) -> str:
         text += (
             f" {share} of its largest weights lie at offset "
             f"{format_number(figures.offset, 0, sign=True)}: Voita et al. 2019 call a head "
-            f"positional from {per_cent(POSITIONAL)} up."
+            f"positional from {per_cent(corpus_roles.POSITIONAL)} up."
         )
     return text
 
@@ -151,14 +146,14 @@ def as_text(measure: str, value: float) -> str:
     return format_number(value, digits, sign=measure in SIGNED) + unit
 
 
-def interval_text(measure: str, figure: Figure) -> str:
+def interval_text(measure: str, figure: stored.Figure) -> str:
     """Format the interval of a measure, such as `91 to 95 %`."""
     unit = "\u00a0%" if measure in SHARES else UNITS[measure][1]
     low, high = as_text(measure, figure.low), as_text(measure, figure.high)
     return f"{low.removesuffix(unit)} to {high}"
 
 
-def with_interval(measure: str, figure: Figure) -> str:
+def with_interval(measure: str, figure: stored.Figure) -> str:
     """Format a measure with its interval, such as `93 % (91 to 95 %)`."""
     unit = UNITS[measure][1] if measure in UNITS else ""
     return f"{as_text(measure, figure.value)} ({interval_text(measure, figure).removesuffix(unit)})"
@@ -184,7 +179,7 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
 
     A click selects `PICKED`. Values of a `signed` measure below 0 have another colour.
     """
-    colors = (PURPLE, OLIVE) if signed else (COLOR[kind], COLOR[kind])
+    colors = (PURPLE, OLIVE) if signed else (palette.COLOR[kind], palette.COLOR[kind])
     values = [cell.value for cell in cells]
     table = pd.DataFrame(
         [(*cell.head[1:], cell.head.title, cell.text, cell.description) for cell in cells],
@@ -204,14 +199,14 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
     scales = (alt.Scale(paddingInner=2 * outer, paddingOuter=outer) for outer in (0.03, 0.04))
     x = alt.X("head:O", title=None, axis=columns, scale=next(scales))
     y = alt.Y("layer:O", title=None, axis=rows, scale=next(scales))
-    tooltip = tips(name=("head", TEXT), description=("measured", TEXT))
+    tooltip = forms.tips(name=("head", forms.TEXT), description=("measured", forms.TEXT))
     # the labels above, and each layer
     base = alt.Chart(table, height=28 + 26 * int(table["layer"].nunique())).encode(x, y)
     color = alt.Color("color:N", scale=None)
     cell = (
         base.mark_rect(cornerRadius=2, cursor="pointer", aria=False)
         .encode(color, opacity=alt.Opacity("opacity:Q", scale=None), tooltip=tooltip)
-        .add_params(alt.selection_point(name=PICKED, fields=["layer", "head"]))
+        .add_params(alt.selection_point(name=head_scatter.PICKED, fields=["layer", "head"]))
     )
     text = base.mark_text(color=INK, cursor="pointer", aria=False).encode(
         text="text:N", size=alt.Size("size:Q", scale=None), tooltip=tooltip
@@ -234,7 +229,7 @@ def spoken_table(cells: Sequence[Cell], kind: Kind, quantity: str) -> str:
         + "</tr>"
         for layer in layers
     )
-    caption = escape(f"{KIND_TITLES[kind]}: {quantity} of each head")
+    caption = escape(f"{kinds.KIND_TITLES[kind]}: {quantity} of each head")
     return (
         f'<div class="headlight-unseen"><table><caption>{caption}</caption>'
         f"<thead><tr><td></td>{top}</tr></thead><tbody>{rows}</tbody></table></div>"
@@ -275,9 +270,9 @@ def describe_quantity(quantity: str) -> str:
     if quantity == ROLE:
         darker = "Darker: the role covers more of the head's attention."
         return f"{darker} Empty: mixed, no role reaches its threshold."
-    description = (MEASURES | IMPORTANCE)[measure]
+    description = (corpus_roles.MEASURES | importance.IMPORTANCE)[measure]
     colours = " Olive: below 0; purple: above." if measure in SIGNED else ""
-    return f"{capitalised(description)}.{colours}"
+    return f"{labels.capitalised(description)}.{colours}"
 
 
 def report_cells(report: HeadReport, quantity: str) -> dict[Kind, list[Cell]]:
@@ -290,7 +285,7 @@ def report_cells(report: HeadReport, quantity: str) -> dict[Kind, list[Cell]]:
         _measure_cell(head, measure, maximum) if measure else _role_cell(head)
         for head in report.heads
     ]
-    return {kind: [cell for cell in cells if cell.head.kind == kind] for kind in KINDS}
+    return {kind: [cell for cell in cells if cell.head.kind == kind] for kind in kinds.KINDS}
 
 
 def sentence_cells(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
@@ -300,12 +295,12 @@ def sentence_cells(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
             Cell(
                 head,
                 score if role else 0.0,
-                role_name(role, kind),
+                labels.role_name(role, kind),
                 f"{_role_name(role, nearest, kind)} {per_cent(score)} in this sentence",
             )
             for head, (role, nearest, score) in sentence_roles(trace, kind).items()
         ]
-        for kind in KINDS
+        for kind in kinds.KINDS
     }
 
 
@@ -315,7 +310,7 @@ def sentence_roles(trace: AttentionTrace, kind: Kind) -> dict[Head, SentenceRole
     def compute() -> dict[Head, SentenceRole]:
         axes = by_pieces(trace, kind)
         scores, roles = role_scores(axes, kind), head_roles(axes, kind)
-        strengths = np.stack([values / ROLES[name] for name, values in scores.items()])
+        strengths = np.stack([values / corpus_roles.ROLES[name] for name, values in scores.items()])
         nearest = np.array([*scores])[strengths.argmax(0)]  # [layer, head]
         results = {}
         for layer, head in np.ndindex(nearest.shape):
@@ -333,11 +328,11 @@ def _role_cell(figures: HeadFigures) -> Cell:
     kind = figures.place.kind
     value = figure.value if figures.role else 0.0
     description = f"{_role_name(figures.role, measure, kind)} {with_interval(measure, figure)}"
-    return Cell(figures.place, value, role_name(figures.role, kind), description)
+    return Cell(figures.place, value, labels.role_name(figures.role, kind), description)
 
 
 def _role_name(role: str, nearest: str, kind: Kind) -> str:
-    return role_name(role, kind) or f"mixed, closest {role_name(nearest, kind)}"
+    return labels.role_name(role, kind) or f"mixed, closest {labels.role_name(nearest, kind)}"
 
 
 def _measure_cell(figures: HeadFigures, measure: str, maximum: float) -> Cell:

@@ -6,27 +6,21 @@ import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, CheckpointError, InputError, Translator
-from transformer.analysis.alignment import align
-from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
-from transformer.analysis.corpus.corpus_roles import MEASURES, corpus_role, measure_sentence
+from transformer.analysis import alignment, alignment_settings
+from transformer.analysis.corpus import corpus_roles, similar_heads
 from transformer.analysis.corpus.head_report import Example, HeadFigures, HeadReport
-from transformer.analysis.corpus.similar_heads import nearest_by_attention, nearest_by_measures
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE, gradient_importance, losses_without
 from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles, one_to_one_keys, share_in_order
-from transformer.analysis.lenses.names import HAS_HEADS, LensName
+from transformer.analysis.lenses import names
 from transformer.kinds import KIND_TITLES
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace
-from viz.app.chrome.charts import draw_clickable, draw_small_map
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import controls_row, menu
+from viz.app.chrome import charts, explanations, fields, problems
 from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
-from viz.app.chrome.problems import say, without_paths
 from viz.app.links import navigation
-from viz.app.sentence import search_request, sentence_bar, worth_seeing
-from viz.app.sentence.python_code import show_code
+from viz.app.sentence import python_code, search_request, sentence_bar, worth_seeing
 from viz.draw.formatting import counted, per_cent
 from viz.draw.labels import SCREEN_NAMES, role_name
 from viz.pages.roles.corpus_map import (
@@ -61,10 +55,10 @@ def show() -> None:
         return
     translator, trace = bar.translator, bar.trace
     report, missing = report_or_message(translator)
-    with controls_row("measured-controls"):
+    with fields.controls_row("measured-controls"):
         quantity = ROLE
         if report is not None:
-            quantity = menu("Colour", list(QUANTITIES), "roles_measure", width=290)
+            quantity = fields.menu("Colour", list(QUANTITIES), "roles_measure", width=290)
         with st.popover("Choose a head", key="measured-head"):
             opened = pick_head(translator, worth_seeing.default_choices("roles"))
         on_sentence = "What each head does most in this sentence."
@@ -79,7 +73,7 @@ def show() -> None:
             with st.container(gap=None):
                 # in one element with the title: the table for screen readers then takes no room
                 st.html(kind_title(kind, KIND_TITLES[kind]) + spoken_table(heads, kind, quantity))
-                draw_clickable(
+                charts.draw_clickable(
                     kind_chart(heads, kind, opened, signed=QUANTITIES[quantity] in SIGNED),
                     grid_key("measured", kind, opened),
                     [cell.head for cell in heads],
@@ -96,7 +90,7 @@ def show() -> None:
     if report is not None:
         with measures:
             st.subheader("Every measure", anchor=False)
-            descriptions = MEASURES | IMPORTANCE
+            descriptions = corpus_roles.MEASURES | IMPORTANCE
             rows = [
                 (role_name(name, opened.kind), with_interval(name, figure), descriptions.get(name))
                 for name, figure in report.head(opened).measures.items()
@@ -105,19 +99,19 @@ def show() -> None:
             # a cell of st.dataframe would not wrap
             st.table(table, border="horizontal", hide_index=True)
             st.caption(corpus_text(report))
-    explain(
+    explanations.explain(
         "Each measure is averaged over the rows of a head; the measure farthest above its "
         "threshold names the role. Positional heads, rare words and confidence follow Voita et "
         "al. 2019, importance by gradient Michel et al. 2019. These measures show where a head "
         "looked and what changed without it, never why the model decided."
-        + sources(
+        + explanations.sources(
             "§3.2.2",
-            measure_sentence,
-            corpus_role,
+            corpus_roles.measure_sentence,
+            corpus_roles.corpus_role,
             head_roles,
             gradient_importance,
             losses_without,
-            nearest_by_measures,
+            similar_heads.nearest_by_measures,
         )
     )
     value = "role" if quantity == ROLE else f"measures.get({QUANTITIES[quantity]!r})"
@@ -142,7 +136,7 @@ def show() -> None:
         # Heads like this one, by where they look in this sentence
         result = nearest_by_attention(trace, {opened!r}, {SHOWN})
     """
-    show_code("" if report is None else corpus, sentence)
+    python_code.show_code("" if report is None else corpus, sentence)
 
 
 def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
@@ -150,7 +144,7 @@ def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
     try:
         report = stored_report(translator)
     except CheckpointError as error:
-        return None, without_paths(error)
+        return None, problems.without_paths(error)
     if report is None:
         return None, (
             f"The heads of this model are not measured on a corpus yet, so you see this sentence "
@@ -204,19 +198,19 @@ def sentence_role_text(trace: AttentionTrace, head: Head) -> str:
 
 def measured_links_text(translator: Translator, trace: AttentionTrace, head: Head) -> str:
     """Compare the links of a head with those that were measured on gold text; "" without any."""
-    settings = read_alignment(translator)
+    settings = alignment_settings.read_alignment(translator)
     if head.kind != "cross" or settings.gold is None:
         return ""
     gold = settings.gold
     aer = f"{gold.aer:.0f} % alignment error on {counted(gold.sentences, 'hand-aligned sentence')}"
     if (head.layer, head.head) == (settings.layer, settings.head):
         return f"Translate draws its word links from this head ({aer}; expect more elsewhere)."
-    lens: LensName = settings.lens if settings.lens in HAS_HEADS else "weights"
+    lens: names.LensName = settings.lens if settings.lens in names.HAS_HEADS else "weights"
     own_settings = replace(settings, layer=head.layer, head=head.head, lens=lens)
 
-    def pairs(chosen: AlignmentSettings) -> set[tuple[int, int]]:
+    def pairs(chosen: alignment_settings.AlignmentSettings) -> set[tuple[int, int]]:
         links = memo_per_trace(
-            trace, ("word pairs", chosen), lambda: align(translator, trace, chosen)
+            trace, ("word pairs", chosen), lambda: alignment.align(translator, trace, chosen)
         )
         return {pair[:2] for pair in links}
 
@@ -245,9 +239,9 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
         key = ("example of a head", identity(translator), example.source, example.target)
         trace = memo(key, lambda: translator.trace(example.source, target=example.target))
     except InputError as error:
-        say(error)
+        problems.say(error)
         return
-    draw_small_map(
+    charts.draw_small_map(
         trace,
         figures.place,
         key=f"measured-example-{number}",
@@ -269,11 +263,11 @@ def draw_similar_heads(report: HeadReport | None, trace: AttentionTrace, head: H
     """Draw buttons that open the nearest heads, by the report, if any, and by the trace."""
     st.subheader("Heads like this one", anchor=False)
     by_attention = memo_per_trace(
-        trace, ("heads like", head), lambda: nearest_by_attention(trace, head, SHOWN)
+        trace, ("heads like", head), lambda: similar_heads.nearest_by_attention(trace, head, SHOWN)
     )
     lists = {"attention": ("By where they look in this sentence", by_attention)}
     if report is not None:
-        by_measures = nearest_by_measures(report, head, SHOWN)
+        by_measures = similar_heads.nearest_by_measures(report, head, SHOWN)
         lists = {"measures": ("By these measures", by_measures), **lists}
     for name, (title, heads) in lists.items():
         if heads:

@@ -31,19 +31,15 @@ from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves, Fai
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES
 from transformer.kinds import KIND_TITLES, KINDS
-from viz.app.cache.cached_results import progress_bar
-from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.charts import altair_chart
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import charts, head_picker, problems
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row, menu, whole_number
-from viz.app.chrome.head_picker import pick_kind
-from viz.app.chrome.problems import say, without_paths
-from viz.app.sentence import sentence_bar
-from viz.app.sentence.python_code import show_code
+from viz.app.sentence import python_code, sentence_bar
+from viz.draw import palette
 from viz.draw.formatting import format_number
-from viz.draw.palette import COLOR
-from viz.figures.axes import CURVE_COLORS, GREY, SLATE, curve_color, word_axis
-from viz.figures.forms import TEXT, intervals, tips
+from viz.figures import axes, forms
+from viz.pages.roles import removal
 from viz.pages.roles.faithful_results import (
     attention_text,
     corpus_sentences,
@@ -53,7 +49,6 @@ from viz.pages.roles.faithful_results import (
     screen_name,
     sentence_text,
 )
-from viz.pages.roles.removal import word_log_probs
 
 TESTS = ERASE, UNIFORM, PERMUTED = "erase words", "uniform attention", "permuted attention"
 
@@ -79,13 +74,13 @@ def show() -> None:
     try:
         report = faithfulness_report.read(translator.folder)
     except CheckpointError as error:
-        missing = without_paths(error)
+        missing = problems.without_paths(error)
     with controls_row("faithful-controls"):
         test = choose_one("Test", TESTS, "faithful_test")
         kind: Kind | None = None
         layer: int | None = None
         if test != ERASE:
-            kind = pick_kind()
+            kind = head_picker.pick_kind()
             layers = ["all", *(str(n + 1) for n in range(translator.model.config.stack(kind).N))]
             choice = menu("Layers", layers, "faithful_layers", width=130)
             layer = None if choice == "all" else int(choice) - 1
@@ -116,7 +111,7 @@ def show() -> None:
                 _erase(translator, trace, seed, requested=requested)
                 code = _erased_code(trace, seed) if requested else ""
         except HeadlightError as error:
-            say(error)
+            problems.say(error)
     with right:
         st.subheader("Over many sentences", anchor=False)
         if report is None:
@@ -132,7 +127,7 @@ def show() -> None:
         report = faithfulness_report.read(translator.folder)
         result = report and (report.{fields})
     """
-    show_code(code, stored)
+    python_code.show_code(code, stored)
 
 
 def _erased_code(trace: AttentionTrace, seed: int) -> str:
@@ -158,7 +153,7 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requeste
     if not requested:
         st.text("Press “Erase on this sentence” to run the test here; it takes some seconds.")
         return
-    with progress_bar("Erasing") as report:
+    with cached_results.progress_bar("Erasing") as report:
         erased = erase_by_lenses(translator, trace, seed, report)
     if missing := [screen_name(name) for name in NAMES if name not in erased.lenses]:
         st.text(f"Time is up: press the button again to continue with {', '.join(missing)}.")
@@ -201,7 +196,7 @@ def _curves(
         upper = upper_end(chance, *curves.values())
         with place:
             st.caption(title)
-            altair_chart(
+            charts.altair_chart(
                 erasing_chart(curves, chance, fractions, upper),
                 key=f"faithful-{section}-{test}",
                 alt=f"{title}, over the share of words, by lens and for random words.",
@@ -218,12 +213,12 @@ def _replace(
     model: Transformer, trace: AttentionTrace, test: str, kind: Kind, layer: int | None, seed: int
 ) -> None:
     replaced = partial(permuted_changes, seed=seed) if test == PERMUTED else uniform_changes
-    changes = memo_per_trace(
+    changes = memory.memo_per_trace(
         trace,
         ("faithful", test, kind, layer, seed),
         lambda: replaced(model, trace, kind, None if layer is None else (layer,)),
     )
-    words, by_word = word_log_probs(trace, changes)
+    words, by_word = removal.word_log_probs(trace, changes)
     scope = "all layers" if layer is None else f"layer {layer + 1}"
     st.text(
         f"With {test} in all heads of {KIND_TITLES[kind]}, {scope}, the log probability of the "
@@ -231,11 +226,11 @@ def _replace(
         f"{format_number(changes.mean(), sign=True)} per subword."
     )
     table = pd.DataFrame({"place": range(len(words)), "word": words, "change": by_word})
-    bars = alt.Chart(table, height=_HEIGHT).mark_bar(color=COLOR[kind])
-    tooltip = tips("word", change=("changes by", "+.3f"))
+    bars = alt.Chart(table, height=_HEIGHT).mark_bar(color=palette.COLOR[kind])
+    tooltip = forms.tips("word", change=("changes by", "+.3f"))
     y = alt.Y("change:Q", title="change, in nats")
-    altair_chart(
-        bars.encode(word_axis(words), y, tooltip=tooltip),
+    charts.altair_chart(
+        bars.encode(axes.word_axis(words), y, tooltip=tooltip),
         key="faithful-words",
         alt=f"How the log probability of each word of the translation changes with {test}.",
     )
@@ -245,7 +240,7 @@ def _stored_attention(report: FaithfulnessReport, test: str) -> None:
     weights = "uniform" if test == UNIFORM else "permuted"
     changes = {kind: report.attention[kind][weights] for kind in KINDS}
     st.text(attention_text(changes, weights))
-    altair_chart(
+    charts.altair_chart(
         kinds_chart(changes),
         key="faithful-kinds",
         alt=f"Change of the log probability of a subword with {weights} weights, by kind.",
@@ -305,20 +300,20 @@ def erasing_chart(
     scale, axis = alt.Scale(domain=[lower, upper]), alt.Axis(tickCount=5)
     y = alt.Y("value:Q", title="fall, in nats", scale=scale, axis=axis)
     # without the slate that resembles the grey of random words
-    colors = [color for color in CURVE_COLORS if color != SLATE][: len(lenses)]
-    tooltip = tips(
+    colors = [color for color in axes.CURVE_COLORS if color != axes.SLATE][: len(lenses)]
+    tooltip = forms.tips(
         "lens",
         fraction=("share", ".0%"),
         value=("log probability falls by", ".2f"),
-        interval=("95 %", TEXT),
+        interval=("95 %", forms.TEXT),
     )
     base, is_random = alt.Chart(table, height=_HEIGHT + _LEGEND), alt.datum.lens == RANDOM
-    band = base.transform_filter(is_random).mark_area(color=GREY, opacity=0.25)
+    band = base.transform_filter(is_random).mark_area(color=axes.GREY, opacity=0.25)
     lines = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=45, filled=True)).encode(
         x,
         y,
         # all names fit on a phone
-        curve_color("lens", names, [*colors, GREY], orient="top", columns=2),
+        axes.curve_color("lens", names, [*colors, axes.GREY], orient="top", columns=2),
         strokeDash=alt.condition(is_random, alt.value([5, 4]), alt.value([1, 0])),
         tooltip=tooltip,
     )
@@ -336,12 +331,12 @@ def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
     rows = [(KIND_TITLES[kind], *figure) for kind, figure in changes.items()]
     table = pd.DataFrame(rows, columns=["kind", "value", "low", "high"])
     names = [KIND_TITLES[kind] for kind in changes]
-    scale = alt.Scale(domain=names, range=[COLOR[kind] for kind in changes])
+    scale = alt.Scale(domain=names, range=[palette.COLOR[kind] for kind in changes])
     color = alt.Color("kind:N", scale=scale, legend=None)
     y = alt.Y("kind:N", sort=names, title=None, axis=alt.Axis(labelLimit=200, grid=False))
     title = "log probability of a subword changes by"
     x = alt.X("value:Q", title=title, scale=alt.Scale(zero=True))
     titles = {"value": "log probability changes by", "low": "95 % from", "high": "to"}
-    tooltip = tips("kind", **{column: (text, "+.3f") for column, text in titles.items()})
-    chart = intervals(table, x, y, color, width=3, size=90, tooltip=tooltip)
+    tooltip = forms.tips("kind", **{column: (text, "+.3f") for column, text in titles.items()})
+    chart = forms.intervals(table, x, y, color, width=3, size=90, tooltip=tooltip)
     return chart.properties(height=56 + 44 * len(names))

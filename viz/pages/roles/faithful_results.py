@@ -7,23 +7,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from transformer import AttentionTrace, InputError, Kind, Translator
-from transformer.analysis.corpus.faithfulness import (
-    Erasing,
-    drops_without_each_word,
-    lens_faithfulness,
-    mean_agreement,
-    random_erasing,
-    source_words,
-)
+from transformer import AttentionTrace, InputError, Kind, Translator, kinds
+from transformer.analysis.corpus import faithfulness
 from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES, LensName
-from transformer.kinds import KIND_TITLES
-from viz.app.cache.cached_results import SearchBudget
-from viz.app.cache.memory import memo_per_trace
-from viz.app.streamlit_internals import end_if_unwanted
-from viz.draw.caption import LENS_NAMES
+from viz.app import streamlit_internals
+from viz.app.cache import cached_results, memory
+from viz.draw import caption
 from viz.draw.formatting import format_number, listing, per_cent
 
 T = TypeVar("T")
@@ -54,7 +45,7 @@ class ErasingResult(NamedTuple):
 
 def measured_pieces(trace: AttentionTrace) -> npt.NDArray[np.int64]:
     """Return the positions of the written pieces on which erasing is measured, evenly spaced."""
-    words = len(source_words(trace))
+    words = len(faithfulness.source_words(trace))
     if words > MAX_WORDS:
         raise InputError(
             f"Your sentence has {words} words, and this test takes up to {MAX_WORDS}: shorten it."
@@ -73,13 +64,15 @@ def erase_by_lenses(
     progress: Callable[[int, int, str], None],
 ) -> ErasingResult:
     """Erase the words that each lens ranks first, and random ones, within the time budget."""
-    targets, model, budget = measured_pieces(trace), translator.model, SearchBudget()
+    targets, model, budget = measured_pieces(trace), translator.model, cached_results.SearchBudget()
     steps = len(NAMES) + 2
     progress(0, steps, "each word by itself")
-    drops = _memo(trace, "each word", lambda: drops_without_each_word(model, trace))
+    drops = _memo(trace, "each word", lambda: faithfulness.drops_without_each_word(model, trace))
     progress(1, steps, "random words")
     random = _memo(
-        trace, ("random", seed), lambda: _means(random_erasing(model, trace, seed, targets=targets))
+        trace,
+        ("random", seed),
+        lambda: _means(faithfulness.random_erasing(model, trace, seed, targets=targets)),
     )
     lenses: dict[LensName, LensResult] = {}
     for number, name in enumerate(NAMES, start=2):
@@ -88,8 +81,8 @@ def erase_by_lenses(
             break
 
         def compute(name: LensName = name) -> LensResult:
-            result = lens_faithfulness(translator, trace, name, drops, targets)
-            agreement = mean_agreement(result.kendall)
+            result = faithfulness.lens_faithfulness(translator, trace, name, drops, targets)
+            agreement = faithfulness.mean_agreement(result.kendall)
             return LensResult(_means(result.erasing), None if math.isnan(agreement) else agreement)
 
         lenses[name] = _memo(trace, name, compute)
@@ -98,15 +91,15 @@ def erase_by_lenses(
 
 def screen_name(lens: str) -> str:
     """Return the name of a lens on the screen."""
-    return next((text for name, text in LENS_NAMES.items() if name == lens), lens)
+    return next((text for name, text in caption.LENS_NAMES.items() if name == lens), lens)
 
 
 def _memo(trace: AttentionTrace, name: object, compute: Callable[[], T]) -> T:
-    end_if_unwanted()
-    return memo_per_trace(trace, ("faithful", name), compute)
+    streamlit_internals.end_if_unwanted()
+    return memory.memo_per_trace(trace, ("faithful", name), compute)
 
 
-def _means(erasing: Erasing) -> Curves:
+def _means(erasing: faithfulness.Erasing) -> Curves:
     falls = (values.mean(0).tolist() for values in (erasing.comprehensiveness, erasing.sufficiency))
     return Curves(*(tuple(Figure(value, value, value) for value in curve) for curve in falls))
 
@@ -155,7 +148,7 @@ def attention_text(changes: Mapping[Kind, Figure], weights: str) -> str:
     for kind, figure in changes.items():
         value, low, high = (format_number(number, sign=True) for number in figure)
         zero = ", includes 0" if figure.low <= 0 <= figure.high else ""
-        parts.append(f"{KIND_TITLES[kind]} by {value} ({low} to {high}{zero})")
+        parts.append(f"{kinds.KIND_TITLES[kind]} by {value} ({low} to {high}{zero})")
     return (
         f"With {weights} weights in all heads of one kind, a subword's log probability changes: "
         f"{'; '.join(parts)}."

@@ -11,17 +11,15 @@ import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
-from transformer.analysis.axes import by_words, first_pieces
-from transformer.analysis.lenses.alti import whole_model
+from transformer.analysis import axes, teacher_forcing
+from transformer.analysis.lenses import alti
 from transformer.analysis.logits.decoder_lens import LayerReading, decoder_lens
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
-from transformer.analysis.teacher_forcing import Array
 from viz.app.cache.cached_results import SearchBudget, progress_bar
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.charts import altair_chart
+from viz.app.chrome import charts, problems
 from viz.app.chrome.explanations import as_markdown, explain, sources
-from viz.app.chrome.problems import say
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.python_code import search_code, show_code
 from viz.app.sentence.translation_line import MARKS, show_candidate
@@ -75,7 +73,7 @@ def show() -> None:
         "layer was trained for that: lower layers may hold what the next ones use in another form. "
         "The sum keeps each norm as it is in this sentence. The shares (ALTI+, Ferrando et al. "
         "2022) measure how much each token contributes to the output, through all layers."
-        + sources("§3.1, §3.4", layer_predictions, direct_logits, whole_model, decoder_lens)
+        + sources("§3.1, §3.4", layer_predictions, direct_logits, alti.whole_model, decoder_lens)
     )
     show_code(f"""
         logits = direct_logits(translator.model, trace)
@@ -123,7 +121,7 @@ def _step(
     bars, heads = st.columns([7, 5], gap="large")
     with bars:
         st.subheader(f"What adds up to its score (logit) {format_number(total)}", anchor=False)
-        altair_chart(
+        charts.altair_chart(
             sum_chart(parts, total),
             key="layers-sum",
             alt="What each part of the decoder adds to the logit of the written subword.",
@@ -141,7 +139,7 @@ def _step(
         for kind, array in values.items():
             added = format_number(float(array.sum()), sign=True)
             st.html(kind_title(kind, f"{SCREEN_NAMES[kind]} {added}"))
-            altair_chart(
+            charts.altair_chart(
                 heads_chart(kind, array, maximum, "adds to the score"),
                 key=f"layers-heads-{kind}",
                 alt=f"What each {SCREEN_NAMES[kind]} head adds to the logit.",
@@ -162,13 +160,13 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
         st.text("The shares take some seconds for a sentence of this length.")
         return
 
-    def compute() -> Array:
+    def compute() -> teacher_forcing.Array:
         with progress_bar("Sharing out each layer's output") as report:
-            return whole_model(translator.model, trace, progress=report)
+            return alti.whole_model(translator.model, trace, progress=report)
 
     first, shares = word_shares(trace, memo_per_trace(trace, "shares", compute))
-    words = by_words(trace, "cross").labels.queries
-    altair_chart(
+    words = axes.by_words(trace, "cross").labels.queries
+    charts.altair_chart(
         shares_chart(words, shares, int(np.searchsorted(first, step, side="right")) - 1),
         key="layers-shares",
         alt="Shares of the source, of the start token and of earlier words in each written word.",
@@ -216,7 +214,7 @@ def word_shares(
     The shares are `[target, source + target]`, as `alti.whole_model` computes them; the result is
     `[word]`, and `[word]` by source, start token and earlier words.
     """
-    first = np.array(first_pieces(trace.target_pieces))
+    first = np.array(axes.first_pieces(trace.target_pieces))
     count = np.diff([*first, len(trace.target_pieces)])
     source = len(trace.source_pieces)
     parts = {
@@ -269,7 +267,7 @@ def _encoder_layers(
                 key = "decoder lens", settings, layer
                 readings.append(memo_per_trace(trace, key, partial(read, layer)))
     except HeadlightError as error:
-        say(error)
+        problems.say(error)
         return
     names = {0: "Embeddings, before any layer", N: f"Layer {N}, which the model uses"}
     for reading in readings:

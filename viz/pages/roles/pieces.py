@@ -5,17 +5,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from transformer import AttentionTrace, InputError, Translator
+from transformer import AttentionTrace, InputError, Translator, decoding
 from transformer.analysis.logits.logit_lens import alternatives
 from transformer.config import EOS, UNK
-from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import quoted as typed_text
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.translation.score import Choice
-from viz.app.cache.memory import memo, memo_per_trace
-from viz.app.chrome.explanations import as_markdown
-from viz.app.chrome.fields import text_input
-from viz.app.chrome.problems import without_paths
+from viz.app.cache import memory
+from viz.app.chrome import explanations, fields, problems
 from viz.app.links import address
 from viz.draw.formatting import format_probability
 from viz.draw.labels import display_tokens, quoted
@@ -106,7 +103,7 @@ def _draw_pills(
         if index is not None:  # a second click on the same button deselects it
             choose(index)
 
-    labels = make_unique(list(map(as_markdown, names)))
+    labels = make_unique(list(map(explanations.as_markdown, names)))
     st.session_state[key] = selected
     st.pills(
         label,
@@ -120,7 +117,7 @@ def _draw_pills(
 
 def step_choices(translator: Translator, trace: AttentionTrace) -> list[tuple[Choice, ...]]:
     """Return the written piece and the most probable alternatives at each step."""
-    return memo_per_trace(
+    return memory.memo_per_trace(
         trace,
         ("alternatives", ALTERNATIVES),
         lambda: alternatives(translator.model, translator.target_tokenizer, trace, ALTERNATIVES),
@@ -152,7 +149,7 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
     top = [ids[choice.piece] for choice in choices]
     piece, message = top[0], ""
     with st.container(key="other-controls", horizontal=True, gap="small"):
-        entry = text_input(
+        entry = fields.text_input(
             "rather than",
             key=OTHER,
             autocomplete="off",
@@ -173,7 +170,7 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
                     message = f"The first subword of {quoted(typed)} counts: {first}."
         except InputError as error:
             piece, default = top[0], quoted(shown_piece(choices[0].piece))
-            message = f"{without_paths(error)} Until then you see {default}."
+            message = f"{problems.without_paths(error)} Until then you see {default}."
 
         def choose(index: int) -> None:
             st.session_state[OTHER] = piece_name(translator, top[index])
@@ -191,12 +188,12 @@ def find_piece(translator: Translator, typed: str) -> int:
     """
     ids, special = _ids(translator), {text: n for n, text in (*SPECIAL.items(), (UNK, "<unk>"))}
     if typed in special:
-        if special[typed] in NEVER_WRITTEN:
+        if special[typed] in decoding.NEVER_WRITTEN:
             raise InputError(f"{typed_text(typed)} is never written: choose another subword.")
         return special[typed]
     exact = typed.removeprefix(_CONTINUES) if len(typed) > 1 else typed
     if exact != typed or typed.startswith(WORD_START) or not any(map(str.isalnum, typed)):
-        if exact in ids and ids[exact] not in NEVER_WRITTEN:
+        if exact in ids and ids[exact] not in decoding.NEVER_WRITTEN:
             return ids[exact]
         if exact != typed:
             message = "There is no subword {} inside a word: type another one."
@@ -231,7 +228,7 @@ def shown_piece(piece: str) -> str:
 def _ids(translator: Translator) -> dict[str, int]:
     ids = list(range(translator.model.config.vocab_size))
     tokenizer = translator.target_tokenizer
-    return memo(
+    return memory.memo(
         ("ids of pieces", translator.checksum),
         lambda: {piece.text: piece.id for piece in tokenizer.pieces_of(ids)},
     )

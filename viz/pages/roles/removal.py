@@ -13,49 +13,25 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.analysis.axes import by_pieces, by_words, first_pieces
+from transformer.analysis.heads import means, measures
 from transformer.analysis.heads.effect import Effect, fitting_removals
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.means import FILE as MEANS_FILE
-from transformer.analysis.heads.measures import total_variation
 from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from transformer.kinds import KINDS
-from viz.app.cache.cached_results import effect_of
-from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import controls_row
+from viz.app.cache import cached_results
+from viz.app.chrome import charts, explanations, fields, mounts, problems
 from viz.app.chrome.head_picker import choose_removed, head_buttons, open_head
-from viz.app.chrome.mounts import (
-    answered_click,
-    mount,
-    mount_grid,
-    mount_map,
-    queue_outdated_notice,
-    show_outdated_notice,
-)
-from viz.app.chrome.problems import without_paths
-from viz.app.sentence import search_request, sentence_bar
-from viz.app.sentence.python_code import search_code, show_code, trace_call
+from viz.app.sentence import python_code, search_request, sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
 from viz.app.sentence.translation_line import MARKS, show_candidate
+from viz.draw import caption, head_grid
 from viz.draw.attention_map import encode_map, squares_of
-from viz.draw.caption import grid_caption, head_caption
 from viz.draw.formatting import format_number, listing
-from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import head_title, quoted
+from viz.figures import forms
 from viz.figures.axes import GREY, VIOLET, word_axis
-from viz.figures.forms import dumbbells, tips
-from viz.pages.roles.head_charts import heads_by_value
-from viz.pages.roles.removal_controls import (
-    CHART_HEIGHT,
-    Controls,
-    draw_controls,
-    paint_rows,
-    painted_squares,
-    remove_by_importance,
-    removed_now,
-    second_sentence,
-)
+from viz.pages.roles import head_charts, removal_controls
 
 MAX_CHANGED = 8
 """Largest number of heads in the list."""
@@ -66,14 +42,14 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar.translator, bar.translation, bar.trace
-    row = controls_row("roles-controls")
+    row = fields.controls_row("roles-controls")
     above = st.container()
     left, right = st.columns([5, 7], gap="medium")
     with left:
         model, link = st.container(), st.container()
-    controls = draw_controls(translator, trace, row, link)
+    controls = removal_controls.draw_controls(translator, trace, row, link)
     with above:
-        show_outdated_notice()
+        mounts.show_outdated_notice()
         donor, named, removals, effect = _effect(translator, translation, trace, controls)
     with model:
         _translation(controls, translation, removals, effect)
@@ -82,12 +58,12 @@ def show() -> None:
             sentence_bar.show_notices_of(effect.translation)
     with right:
         if controls.paints:
-            paint_rows(trace, controls.head, named)
+            removal_controls.paint_rows(trace, controls.head, named)
         _map(controls, removals, effect)
         words, before = word_log_probs(trace, trace.log_probs)
         _, after = word_log_probs(trace, effect.after.log_probs)
         st.subheader("The original translation, word by word", anchor=False)
-        altair_chart(
+        charts.altair_chart(
             words_chart(words, before, after),
             key="removal-words",
             alt="Log probability of each word of the original translation, before and after.",
@@ -101,29 +77,32 @@ def show() -> None:
             )
         else:
             st.text("No head changed where it looks.")
-        remove_by_importance(translator, removals)
-    explain(
+        removal_controls.remove_by_importance(translator, removals)
+    explanations.explain(
         f"You see what changes without heads, never why: other heads can take over. {MARKS}"
-        + sources("§3.2.2", removed, patched, total_variation)
+        + explanations.sources("§3.2.2", removed, patched, measures.total_variation)
     )
-    show_code(_code(controls.head, donor, removals))
+    python_code.show_code(_code(controls.head, donor, removals))
 
 
 def _effect(
-    translator: Translator, translation: Translation, trace: AttentionTrace, controls: Controls
+    translator: Translator,
+    translation: Translation,
+    trace: AttentionTrace,
+    controls: removal_controls.Controls,
 ) -> tuple[AttentionTrace | None, list[Removal], list[Removal], Effect]:
     """Return the second sentence, the heads of the link, those removed, and their effect."""
     named, problem = parse_removals(controls.removed, translator.model)
-    donor, no_donor = second_sentence(translator, controls, named)
-    measured = (translator.folder / MEANS_FILE).exists()
+    donor, no_donor = removal_controls.second_sentence(translator, controls, named)
+    measured = (translator.folder / means.FILE).exists()
     removals, unfitting = fitting_removals(named, trace, donor, measured=measured)
     problem = problem or no_donor or unfitting
     effect = Effect(trace, trace, translation)
     try:
         settings = sentence_bar.settings()
-        effect = effect_of(translator, translation, trace, donor, removals, settings)
+        effect = cached_results.effect_of(translator, translation, trace, donor, removals, settings)
     except HeadlightError as error:
-        removals, problem = [], problem or without_paths(error)
+        removals, problem = [], problem or problems.without_paths(error)
     if problem:
         st.text(problem)
     return donor, named, removals, effect
@@ -132,8 +111,8 @@ def _effect(
 def _code(head: Head, donor: AttentionTrace | None, removals: Sequence[Removal]) -> str:
     return f"""
         heads, _ = parse_removals({format_removals(removals)!r}, translator.model)
-        donor = {trace_call(donor) if donor else None}
-        changed = effect(translator, trace, heads, donor{search_code()})
+        donor = {python_code.trace_call(donor) if donor else None}
+        changed = effect(translator, trace, heads, donor{python_code.search_code()})
         traces = changed.before, changed.after
         # Translation
         result = changed.translation.text, changed.translation.log_prob
@@ -153,35 +132,38 @@ def _code(head: Head, donor: AttentionTrace | None, removals: Sequence[Removal])
     """
 
 
-def _grid(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
+def _grid(controls: removal_controls.Controls, removals: Sequence[Removal], effect: Effect) -> None:
     after, paints = effect.after, controls.paints
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
-    parts = [GridPart(kind, after.weights(kind), after.labels(kind)) for kind in kinds]
+    parts = [head_grid.GridPart(kind, after.weights(kind), after.labels(kind)) for kind in kinds]
     request = sentence_bar.drawn_from().requested
     shape = after.weights(controls.head.kind).shape[:2]
 
     def picked(head: Head) -> None:
         if not search_request.has_model(request):
-            queue_outdated_notice()
+            mounts.queue_outdated_notice()
         elif paints:
             open_head(head)
         else:
-            now = removed_now(*shape)
+            now = removal_controls.removed_now(*shape)
             choose_removed(format_removals(toggled(now, head, controls.replacement)))
 
-    data = encode_grid(
+    data = head_grid.encode_grid(
         parts,
         crossed=[removal.place for removal in removals],
         switches=not paints,
-        answered=answered_click("roles-grid"),
+        answered=mounts.answered_click("roles-grid"),
         key="roles-grid",
-        caption=origin_of(effect.before).caption(grid_caption(), _changed(removals)),
+        caption=origin_of(effect.before).caption(caption.grid_caption(), _changed(removals)),
     )
-    mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
+    mounts.mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
 
 
 def _translation(
-    controls: Controls, translation: Translation, removals: Sequence[Removal], effect: Effect
+    controls: removal_controls.Controls,
+    translation: Translation,
+    removals: Sequence[Removal],
+    effect: Effect,
 ) -> None:
     new, old = effect.translation, translation.log_prob
     now = float(effect.after.log_probs.sum())
@@ -219,7 +201,7 @@ UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")
 SWITCHED_OFF = "removed: the model does not use these weights"
 
 
-def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> None:
+def _map(controls: removal_controls.Controls, removals: Sequence[Removal], effect: Effect) -> None:
     request, which = sentence_bar.drawn_from().requested, controls.which
     kind, layer, head = controls.head
     axes = by_pieces(effect.before, kind)
@@ -231,10 +213,10 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
     # Streamlit keeps it with the session: the weights would be a view of those of every head
     def on_paint(squares: list[tuple[int, int]]) -> None:
         if squares and search_request.is_asked(request):
-            now = removed_now(*shape_of_heads)
-            choose_removed(painted_squares(now, controls.head, shape, squares))
+            now = removal_controls.removed_now(*shape_of_heads)
+            choose_removed(removal_controls.painted_squares(now, controls.head, shape, squares))
         else:
-            queue_outdated_notice()
+            mounts.queue_outdated_notice()
 
     note = "Each square: weight after minus before; rows sum to 0." if signed else None
     if controls.paints and not signed:
@@ -263,26 +245,26 @@ def _map(controls: Controls, removals: Sequence[Removal], effect: Effect) -> Non
         paints=controls.paints,
         unused=unused,
         caption=origin_of(effect.before).caption(
-            head_caption(kind, layer, head), f"{which}.", _changed(removals)
+            caption.head_caption(kind, layer, head), f"{which}.", _changed(removals)
         ),
     )
     if controls.paints:
-        mount("roles-map", encode(), lambda sent: on_paint(squares_of(sent, title, labels)))
+        mounts.mount("roles-map", encode(), lambda sent: on_paint(squares_of(sent, title, labels)))
     else:
-        mount_map("roles-map", labels, encode)
+        mounts.mount_map("roles-map", labels, encode)
 
 
 def most_changed(effect: Effect) -> list[tuple[Head, float]]:
     """Find the heads whose weights lie farthest from before, with the distance, largest first."""
     distances = {
-        kind: total_variation(
+        kind: measures.total_variation(
             effect.after.weights(kind),
             effect.before.weights(kind),
             causal=kind == "decoder_self" and effect.before.causal,
         )
         for kind in KINDS
     }
-    largest = heads_by_value(distances)[:MAX_CHANGED]
+    largest = head_charts.heads_by_value(distances)[:MAX_CHANGED]
     return [(head, distance) for head, distance in largest if round(distance, 2) > 0]
 
 
@@ -305,14 +287,14 @@ def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.Laye
     """Draw log P of each word of the translation before and after, `[word]` in nats."""
     columns = {"place": range(len(words)), "word": words, "change": after - before}
     change = {"log_p": ("log probability", ".3f"), "change": ("changed by", "+.3f")}
-    return dumbbells(
+    return forms.dumbbells(
         pd.DataFrame({**columns, BEFORE: before, AFTER: after}),
         "model",
         {BEFORE: GREY, AFTER: VIOLET},
         (120, 50),
         x=word_axis(words),
         y=alt.Y("log_p:Q", title="log probability of the word", scale=alt.Scale(zero=True)),
-        height=CHART_HEIGHT,
-        tooltip=tips("word", "model", **change),
+        height=removal_controls.CHART_HEIGHT,
+        tooltip=forms.tips("word", "model", **change),
         labelLimit=300,
     )

@@ -12,27 +12,23 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, CheckpointError, HeadlightError, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_report import Curve, HeadReport
+from transformer.analysis.heads import means
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.removal import Removal, Replacement
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
-from viz.app.cache import cached_results
+from viz.app.cache import cached_results, memory
 from viz.app.cache.cached_results import needed_heads
-from viz.app.cache.memory import memo
-from viz.app.chrome.charts import altair_chart, spec_of
+from viz.app.chrome import charts, mounts, problems
 from viz.app.chrome.fields import choose_one, clamp_choice, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import choose_removed, open_head, pick_head, removed_field
-from viz.app.chrome.mounts import queue_outdated_notice
-from viz.app.chrome.problems import say, without_paths
-from viz.app.links import address
-from viz.app.links.navigation import REMOVE_HEADS, REMOVED, VIEW
+from viz.app.links import address, navigation
 from viz.app.sentence import search_request, sentence_bar, worth_seeing
 from viz.app.sentence.search_request import History
-from viz.draw.formatting import format_number
+from viz.draw import formatting
 from viz.draw.labels import display_tokens, measure_name, row_names
+from viz.figures import forms
 from viz.figures.axes import VIOLET
-from viz.figures.forms import rule, tips
-from viz.pages.roles.corpus_map import report_state, stored_report
+from viz.pages.roles import corpus_map
 
 HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
 """Names in the URL."""
@@ -119,11 +115,11 @@ def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
         help="Press again to remove the next one, in the same order as Break it on Translate.",
     ):
         return
-    now, _ = parse_removals(typed(REMOVED), translator.model)
+    now, _ = parse_removals(typed(navigation.REMOVED), translator.model)
     try:
         order = needed_heads(translator, trace, len(now) + 1)
     except HeadlightError as error:
-        say(error)
+        problems.say(error)
         return
     places = {removal.place for removal in now}
     if (head := next((head for head in order if head not in places), None)) is not None:
@@ -139,7 +135,7 @@ def removed_now(layers: int, heads: int) -> list[Removal]:
 
     The model itself is not an argument, since a click's handler stays in memory with the tab.
     """
-    removals, _ = parse_removals(typed(REMOVED), None)
+    removals, _ = parse_removals(typed(navigation.REMOVED), None)
     first = {removal.place: removal for removal in reversed(removals)}
     return [r for r in removals if first[r.place] is r and r.layer < layers and r.head < heads]
 
@@ -167,16 +163,16 @@ def second_sentence(
         translation = cached_results.translate(translator, text, beam_size)
         return cached_results.trace(translator, translation), ""
     except HeadlightError as error:
-        return None, f"Second sentence: {without_paths(error)}"
+        return None, f"Second sentence: {problems.without_paths(error)}"
 
 
 def open_removal(head: Head) -> None:
     """Open the view “Remove heads” in the next run, with this head removed and open."""
     open_head(head)
-    st.session_state[VIEW] = REMOVE_HEADS
-    st.session_state[REMOVED] = removed = format_removals([Removal(*head)])
+    st.session_state[navigation.VIEW] = navigation.REMOVE_HEADS
+    st.session_state[navigation.REMOVED] = removed = format_removals([Removal(*head)])
     # the field that holds it is not on the page yet, so nothing else puts it into the address
-    address.choose(REMOVED, removed)
+    address.choose(navigation.REMOVED, removed)
 
 
 _ROW, _KEYS = "removal-row", "removal-keys"
@@ -202,7 +198,7 @@ def paint_rows(trace: AttentionTrace, head: Head, removals: Sequence[Removal]) -
                 now, keys = removed_now(*shape_of_heads), st.session_state[_KEYS]
                 choose_removed(format_removals(with_row(now, head, shape, row, keys)))
             else:
-                queue_outdated_notice()
+                mounts.queue_outdated_notice()
 
         st.multiselect(
             "so that it looks equally at",
@@ -251,19 +247,19 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
     """Draw the slider of the removals and the BLEU curve, or the command that measures it."""
     st.subheader("Remove by importance", anchor=False)
     try:
-        report = stored_report(translator)
+        report = corpus_map.stored_report(translator)
     except CheckpointError as error:
-        say(error)
+        problems.say(error)
         return
     if report is None:
         st.text(
-            f"The importance of this model's heads is not measured yet: run {COMMAND} "
+            f"The importance of this model's heads is not measured yet: run {means.COMMAND} "
             f"--checkpoint {translator.folder.name} --src FILE --ref FILE, with "
             f"{translator.source_language} and {translator.target_language} sentences line by line."
         )
         return
     if not report.curves:
-        st.text(f"The report of the heads has no curve of BLEU: run {COMMAND} again.")
+        st.text(f"The report of the heads has no curve of BLEU: run {means.COMMAND} again.")
         return
     measure = menu("Order by", list(report.curves), "removal_order", format_func=measure_name)
     curve = report.curves[measure]
@@ -279,9 +275,9 @@ def remove_by_importance(translator: Translator, removals: Sequence[Removal]) ->
         on_change=lambda: choose_removed(format_removals(order[: st.session_state[_COUNT]])),
     )
     # most clicks leave the place on the curve as it was
-    state = "curve", report_state(translator), measure, at
-    altair_chart(
-        memo(state, lambda: spec_of(curve_chart(curve, at))),
+    state = "curve", corpus_map.report_state(translator), measure, at
+    charts.altair_chart(
+        memory.memo(state, lambda: charts.spec_of(curve_chart(curve, at))),
         key="removal-curve",
         alt="BLEU of the model over the number of removed heads.",
     )
@@ -293,12 +289,12 @@ def _note(report: HeadReport, curve: Curve, at: int | None) -> str:
     measurement = f"BLEU on {report.bleu_sentences:,} sentences (band: 95 %)."
     if at is None:
         return f"{measurement} Your current selection is not on this curve."
-    bleu = {point.removed: format_number(point.bleu.value) for point in curve.points}
+    bleu = {point.removed: formatting.format_number(point.bleu.value) for point in curve.points}
     below, above = max(n for n in bleu if n <= at), min(n for n in bleu if n >= at)
     between = "" if below == above else f", with {above}: {bleu[above]}"
     return (
         f"{measurement} With {below} removed: {bleu[below]}{between}, with all heads: "
-        f"{format_number(report.bleu.value)}."
+        f"{formatting.format_number(report.bleu.value)}."
     )
 
 
@@ -317,8 +313,8 @@ def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:
     band = base.mark_area(color=VIOLET, opacity=0.2).encode(x, alt.Y("low:Q"), alt.Y2("high:Q"))
     dots = alt.OverlayMarkDef(size=40, filled=True, color=VIOLET)
     line = base.mark_line(color=VIOLET, strokeWidth=2, point=dots).encode(
-        x, y, tooltip=tips(removed=("removed heads", ""), **numbers)
+        x, y, tooltip=forms.tips(removed=("removed heads", ""), **numbers)
     )
     if at is None:
         return band + line
-    return band + line + rule("removed", at, strokeDash=[4, 3], strokeWidth=2)
+    return band + line + forms.rule("removed", at, strokeDash=[4, 3], strokeWidth=2)

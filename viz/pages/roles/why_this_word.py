@@ -11,35 +11,19 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Translator
+from transformer import AttentionTrace, HeadlightError, Translator, kinds
 from transformer.analysis.heads.head import Head
 from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
 from transformer.analysis.teacher_forcing import Array
-from transformer.kinds import KINDS, Kind
-from viz.app.cache.cached_results import progress_bar
-from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.charts import altair_chart, draw_clickable
-from viz.app.chrome.explanations import as_markdown, explain, sources
-from viz.app.chrome.fields import choose_one, controls_row
-from viz.app.chrome.head_picker import head_buttons, head_heading, link_parameters, pick_head
-from viz.app.chrome.problems import without_paths
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import charts, explanations, fields, head_picker, problems
 from viz.app.links import navigation
-from viz.app.sentence import sentence_bar, worth_seeing
-from viz.app.sentence.python_code import show_code
+from viz.app.sentence import python_code, sentence_bar, worth_seeing
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
-from viz.figures.axes import INK, bare_axis, tick_label, vega_json
-from viz.figures.forms import rule, tips
-from viz.pages.roles.head_charts import (
-    SIGN_COLOR,
-    TINY,
-    grid_key,
-    heads_by_value,
-    heads_chart,
-    kind_title,
-    signs,
-)
+from viz.figures import axes, forms
+from viz.pages.roles import head_charts
 from viz.pages.roles.pieces import (
     OTHER,
     least_certain_step,
@@ -74,7 +58,7 @@ def show() -> None:
     for sentence in filter(None, (step_problem, message)):
         st.text(sentence)
     names = shown_piece(written.text), shown_piece(piece_text(translator, other))
-    evidence = memo_per_trace(
+    evidence = memory.memo_per_trace(
         trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
     )
     first, second = map(quoted, names)
@@ -86,24 +70,24 @@ def show() -> None:
     )
     left, right = st.columns(2, gap="large")
     with right:
-        with controls_row("why-controls"):
-            measure: Measure = choose_one("Heads by", get_args(Measure), MEASURE)
+        with fields.controls_row("why-controls"):
+            measure: Measure = fields.choose_one("Heads by", get_args(Measure), MEASURE)
             with st.popover("Choose a head", key="why-head"):
-                head = pick_head(translator, worth_seeing.default_choices("roles"))
+                head = head_picker.pick_head(translator, worth_seeing.default_choices("roles"))
         show_heads(evidence, head, measure, *names)
     with left:
         _sources(translator, trace, step, other, evidence, f"{first}, below for {second}.")
         show_open_head(trace, step, evidence, head, f"{first}, below for {second}.")
-    explain(
+    explanations.explain(
         "Gradient × value estimates what the log-odds would lose if a head took nothing from a "
         "subword (after Yin and Neubig 2022); a bar sums it over the heads of cross-attention. "
         "Direct logits are what a head itself adds to the difference of the two scores, with the "
         "norms fixed. Erasing hides a subword and runs the model again. This shows what changed, "
         "not why the model decided; other subwords can stand in for the erased one."
-        + sources("§3.1", contrast, direct_logits, erase)
+        + explanations.sources("§3.1", contrast, direct_logits, erase)
     )
     by_head = "direct" if measure == "direct logits" else "by_head"
-    show_code(f"""
+    python_code.show_code(f"""
         evidence = contrast(translator.model, trace, {step}, {other})
         # Subwords: gradient × value
         result = evidence.by_source
@@ -138,7 +122,7 @@ def _sources(
     marked = None if erased is None else disagree(first, erased).tolist()
     left, right = st.columns(2, gap="small")
     with left:
-        altair_chart(
+        charts.altair_chart(
             pieces_chart(tokens, first, "gradient × value, nats", places=places),
             key="why-sources",
             alt=f"Gradient × value of each {language} subword, over all heads of cross-attention.",
@@ -148,7 +132,7 @@ def _sources(
             st.text(why_not)
         else:
             title = "lost when erased, nats"
-            altair_chart(
+            charts.altair_chart(
                 pieces_chart(tokens, erased, title, places=places, marked=marked),
                 key="why-erased",
                 alt=f"What the log-odds lose when each {language} subword is erased.",
@@ -175,13 +159,13 @@ def _erased(
         return None, "Erasing takes some seconds on a sentence of this length."
 
     def compute() -> Array:
-        with progress_bar(f"Erasing {pieces} subwords one by one") as report:
+        with cached_results.progress_bar(f"Erasing {pieces} subwords one by one") as report:
             return erase(translator.model, trace, step, other, progress=report)
 
     try:
-        return memo_per_trace(trace, ("erased", step, other), compute), ""
+        return memory.memo_per_trace(trace, ("erased", step, other), compute), ""
     except HeadlightError as error:
-        return None, without_paths(error)
+        return None, problems.without_paths(error)
 
 
 Measure = Literal["gradient × value", "direct logits"]
@@ -192,27 +176,27 @@ MAX_NAMED = 5
 
 def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, other: str) -> None:
     """Draw the heads as tables, and the strongest by name; a click opens a head."""
-    values: dict[Kind, Array] = dict(evidence.by_head)
+    values: dict[kinds.Kind, Array] = dict(evidence.by_head)
     if measure == "direct logits":
         values = {kind: evidence.direct[kind] for kind in DECODER_KINDS}
     maximum = max(float(np.abs(heads).max()) for heads in values.values())
-    for column, (kind, heads) in zip(st.columns(len(KINDS)), values.items(), strict=False):
+    for column, (kind, heads) in zip(st.columns(len(kinds.KINDS)), values.items(), strict=False):
         with column:
             total = format_number(float(heads.sum()), sign=True)
-            st.html(kind_title(kind, f"{SCREEN_NAMES[kind]} {total}"))
-            draw_clickable(
-                heads_chart(kind, heads, maximum, measure, opened=head),
-                grid_key("why-heads", kind, head),
+            st.html(head_charts.kind_title(kind, f"{SCREEN_NAMES[kind]} {total}"))
+            charts.draw_clickable(
+                head_charts.heads_chart(kind, heads, maximum, measure, opened=head),
+                head_charts.grid_key("why-heads", kind, head),
                 [Head(kind, *at) for at in np.ndindex(heads.shape)],
                 f"What each {SCREEN_NAMES[kind]} head adds: layers down, heads across.",
             )
     st.caption(
-        as_markdown(
+        explanations.as_markdown(
             f"Purple speaks for {quoted(written)}, olive for {quoted(other)}; full colour: "
             f"{maximum:.2f} nats. Number beside a kind: the sum of its heads."
         )
     )
-    ordered = heads_by_value(values)
+    ordered = head_charts.heads_by_value(values)
     for piece, favouring in (
         (written, [pair for pair in ordered if pair[1] > 0]),
         (other, [pair for pair in reversed(ordered) if pair[1] < 0]),
@@ -220,7 +204,7 @@ def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, o
         text = "For {}" if favouring else "No head speaks for {}."
         st.text(text.format(quoted(piece)))
         buttons = [(head, format_number(value, sign=True)) for head, value in favouring]
-        head_buttons("why-open", buttons[:MAX_NAMED])
+        head_picker.head_buttons("why-open", buttons[:MAX_NAMED])
 
 
 def show_open_head(
@@ -228,7 +212,7 @@ def show_open_head(
 ) -> None:
     """Draw the contribution of each key of the open head, and links to other pages."""
     kind, place = head.kind, (head.layer, head.head)
-    head_heading(head)
+    head_picker.head_heading(head)
     values = evidence.values[kind][place]
     summary = f"{format_number(float(values.sum()), sign=True)} nats by gradient × value"
     further: dict[str, Array] = {}
@@ -239,13 +223,13 @@ def show_open_head(
     st.text(f"{summary}: above 0 it speaks for {favours}")
     tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
     names, places = display_tokens(tokens), strongest(values)
-    altair_chart(
+    charts.altair_chart(
         pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
         key="why-open",
         alt="Gradient × value of each subword that the open head looks at.",
     )
     with st.container(key="why-links", horizontal=True, vertical_alignment="center", gap="small"):
-        navigation.link("heads", "See where this head looks", link_parameters(*head))
+        navigation.link("heads", "See where this head looks", head_picker.link_parameters(*head))
         st.button("Remove this head", key="why-remove", on_click=open_removal, args=(head,))
 
 
@@ -257,7 +241,9 @@ MAX_ROWS, _ROW = 40, 22
 
 def strongest(*measures: Floats) -> list[int]:
     """Select the places where any of the measures `[place]` is relatively largest, in order."""
-    shares = [np.abs(values) / max(float(np.abs(values).max()), TINY) for values in measures]
+    shares = [
+        np.abs(values) / max(float(np.abs(values).max()), head_charts.TINY) for values in measures
+    ]
     places = np.argsort(-np.max(shares, axis=0), kind="stable")[:MAX_ROWS]
     return sorted(places.tolist())
 
@@ -279,24 +265,24 @@ def pieces_chart(
     more, marks = more or {}, marked or [False] * len(names)
     columns = {"value": values, **more}
     frame = pd.DataFrame({"place": list(places), "piece": [names[n] for n in places]}).assign(
-        sign=signs(values[list(places)]),
+        sign=head_charts.signs(values[list(places)]),
         mark=["≠" if marks[n] else "" for n in places],
         **{name: column[list(places)].astype(float) for name, column in columns.items()},
     )
-    labels = f"{vega_json(list(names))}[datum.value]"
-    y = alt.Y("place:O", title=None, axis=bare_axis(labelExpr=labels, labelLimit=110))
+    labels = f"{axes.vega_json(list(names))}[datum.value]"
+    y = alt.Y("place:O", title=None, axis=axes.bare_axis(labelExpr=labels, labelLimit=110))
     maximum = max(float(frame["value"].abs().max()), 0.01)
     # space for the mark after the longest bar
     scale = alt.Scale(domain=[-1.12 * maximum, 1.12 * maximum], nice=False)
-    axis = alt.Axis(labelExpr=tick_label("+"), tickCount=5)
+    axis = alt.Axis(labelExpr=axes.tick_label("+"), tickCount=5)
     x = alt.X("value:Q", title=title, scale=scale, axis=axis)
-    tooltip = tips("piece", value=(title, "+.3f"), **dict.fromkeys(more, ("", ".3f")))
+    tooltip = forms.tips("piece", value=(title, "+.3f"), **dict.fromkeys(more, ("", ".3f")))
     base = alt.Chart(frame, height={"step": _ROW})
-    bars = base.mark_bar(height=_ROW - 8).encode(x, y, SIGN_COLOR, tooltip=tooltip)
+    bars = base.mark_bar(height=_ROW - 8).encode(x, y, head_charts.SIGN_COLOR, tooltip=tooltip)
     marks = base.mark_text(
-        color=INK,
+        color=axes.INK,
         fontSize=14,
         align=alt.expr("datum.value >= 0 ? 'left' : 'right'"),
         dx=alt.expr("datum.value >= 0 ? 4 : -4"),
     )
-    return rule("value", 0) + bars + marks.encode(x, y, text="mark:N")
+    return forms.rule("value", 0) + bars + marks.encode(x, y, text="mark:N")

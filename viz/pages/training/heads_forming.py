@@ -16,29 +16,23 @@ from streamlit.delta_generator import DeltaGenerator
 
 from training.run.journal import LOG, MAX_STEP, RunLogError
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
-from transformer.analysis.axes import by_pieces
+from transformer.analysis import axes
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES, measure
 from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles
-from transformer.files.installed import BUNDLED
+from transformer.files import installed
 from viz.app.cache.memory import memo_per_trace
-from viz.app.chrome.charts import altair_chart
-from viz.app.chrome.explanations import explain, sources
-from viz.app.chrome.fields import menu
-from viz.app.chrome.head_picker import KIND, UrlNames
-from viz.app.chrome.mounts import mount_choice
+from viz.app.chrome import charts, explanations, fields, head_picker, mounts
 from viz.app.chrome.problems import say
 from viz.app.links import address
-from viz.app.sentence import worth_seeing
-from viz.app.sentence.python_code import show_code
+from viz.app.sentence import python_code, worth_seeing
+from viz.draw import labels, palette
 from viz.draw.caption import Origin, grid_caption
 from viz.draw.formatting import format_number
-from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_name, head_title
-from viz.draw.palette import COLOR
 from viz.draw.player import TrainingStep, encode_learning, learning_choice
+from viz.figures import forms
 from viz.figures.axes import GREY, step_axis
-from viz.figures.forms import rule, tips
-from viz.findings.training import heads_form
+from viz.findings import training
 from viz.pages.training.runs import (
     RUNS_HELP,
     Probes,
@@ -56,7 +50,7 @@ from viz.pages.training.runs import (
 )
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
-FORMING_HEAD = UrlNames("forming_layer", "forming_head")
+FORMING_HEAD = head_picker.UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
 MAX_NAMED = 3
 """Unreadable files that are named one by one."""
@@ -70,14 +64,14 @@ def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
     # the first that saved attention: not the run of every model did
     index = next((n for n, folder in enumerate(runs.values()) if has_probes(folder)), 0)
     with row:
-        name = menu(
+        name = fields.menu(
             "Run", list(runs), RUN, width=290, index=index,
             on_change=forget_unknown, help=RUNS_HELP,
         )  # fmt: skip
     report_missing(RUN)
     try:
         # a deleted run is no longer in the menu
-        _attention(name, runs.get(name, BUNDLED), question, row)
+        _attention(name, runs.get(name, installed.BUNDLED), question, row)
     except HeadlightError as error:
         say(error)
 
@@ -96,7 +90,7 @@ def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGene
     with row:
         names = {str(n): _name(n, probes) for n, probes in enumerate(sentences, start=1)}
         shown = names.__getitem__
-        number = menu("Sentence", list(names), SENTENCE, width=330, format_func=shown)
+        number = fields.menu("Sentence", list(names), SENTENCE, width=330, format_func=shown)
     # the menu's names in the URL, for a link
     here = {RUN: name, SENTENCE: names[number]}
     _pictures(here, folder, sentences[int(number) - 1], question)
@@ -139,7 +133,7 @@ def _pictures(
     if not traces:
         return
     confidence = {n: float(measured(x, "cross", "confidence").mean()) for n, x in traces.items()}
-    formed = heads_form(confidence, here)
+    formed = training.heads_form(confidence, here)
     worth_seeing.link("training", question, [formed] if formed else [])
     losses = _losses(folder, traces)
     steps = [TrainingStep(n, x, written.get(n), losses.get(n, "")) for n, x in traces.items()]
@@ -155,8 +149,8 @@ def _pictures(
         arrival=opened.arrival,
         caption=Origin(drawn.source, drawn.target, here[RUN], checksum="").caption(grid_caption()),
     )
-    mount_choice("forming-player", data, lambda sent: learning_choice(sent, steps), _choose)
-    name = menu(
+    mounts.mount_choice("forming-player", data, lambda sent: learning_choice(sent, steps), _choose)
+    name = fields.menu(
         "Measure, step after step",
         list(MEASURES),
         MEASURE,
@@ -164,7 +158,7 @@ def _pictures(
         index=list(MEASURES).index("confidence"),
         help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
     )
-    altair_chart(
+    charts.altair_chart(
         measure_chart(
             list(traces),
             np.stack([measured(trace, kind, name) for trace in traces.values()]),
@@ -173,22 +167,22 @@ def _pictures(
             marked=step,
             unit=name,
         ),
-        alt=f"The {name} of each {SCREEN_NAMES[kind]} head over the steps of the run.",
+        alt=f"The {name} of each {labels.SCREEN_NAMES[kind]} head over the steps of the run.",
     )
     if len(traces) > 1:
         st.table(forming_table(traces), border="horizontal", hide_index=True)
-    explain(
+    explanations.explain(
         "You see every head on one sentence, at the steps at which the run saved its attention. "
-        f"{first_one_to_one(traces)}" + sources("§3.2.2", head_roles)
+        f"{first_one_to_one(traces)}" + explanations.sources("§3.2.2", head_roles)
     )
     probe = probes[step].name
     files = f"step-*-sentence-{probe.rpartition('-')[2]}"
-    show_code(f"""
+    python_code.show_code(f"""
         folder = {folder_code(folder)} / "probes"
         saved = AttentionTrace.load(folder / {probe!r})
         # All heads
         figure = explore(saved, selected={(kind, layer, head)})
-        # {head_title(kind, layer, head)}
+        # {labels.head_title(kind, layer, head)}
         weights = saved.weights({kind!r})[{layer}, {head}]
         figure = head_map(weights, *saved.labels({kind!r}), kind={kind!r})
         # {name}, step after step
@@ -233,7 +227,7 @@ def formed_heads(trace: AttentionTrace) -> dict[Kind, Head]:
 
 def _linked_head(trace: AttentionTrace, firsts: Mapping[Kind, Head]) -> Head:
     """Return the head that the address names, else the first one of its kind."""
-    kind = KINDS_BY_NAME.get(st.query_params.get(KIND, ""), "cross")
+    kind = labels.KINDS_BY_NAME.get(st.query_params.get(head_picker.KIND, ""), "cross")
     layer, head = (_number(st.query_params.get(name, "")) for name in FORMING_HEAD)
     layers, heads = trace.weights(kind).shape[:2]
     if 1 <= layer <= layers and 1 <= head <= heads:
@@ -256,7 +250,7 @@ def _number(text: str) -> int:
 
 def _choose(choice: tuple[Head, int | None]) -> None:
     (kind, layer, head), step = choice
-    address.choose(KIND, SCREEN_NAMES[kind])
+    address.choose(head_picker.KIND, labels.SCREEN_NAMES[kind])
     address.choose(FORMING_HEAD.layer, str(layer + 1))
     address.choose(FORMING_HEAD.head, str(head + 1))
     address.choose(STEP, None if step is None else f"{step:,}")
@@ -280,7 +274,7 @@ def _losses(folder: Path, steps: Iterable[int]) -> dict[int, str]:
 def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:
     """Compute a measure of every head of one kind, `[layer, head]`, cached for each trace."""
     return memo_per_trace(
-        trace, ("measure", kind, name), lambda: measure(by_pieces(trace, kind), kind, name)
+        trace, ("measure", kind, name), lambda: measure(axes.by_pieces(trace, kind), kind, name)
     )
 
 
@@ -298,7 +292,7 @@ def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
         lowest, highest = (choose(values, key=values.__getitem__) for choose in (min, max))
         ends = [format_number(values[n]) for n in (first, last)]
         extremes = [f"{format_number(values[n])} (step {n:,})" for n in (lowest, highest)]
-        rows.append((SCREEN_NAMES[kind], *ends, *extremes, *(half[:1] or ["does not rise"])))
+        rows.append((labels.SCREEN_NAMES[kind], *ends, *extremes, *(half[:1] or ["does not rise"])))
     columns = (f"step {first:,}", f"step {last:,}", "lowest", "highest", "half of its rise by step")
     return pd.DataFrame(rows, columns=["mean confidence", *columns])
 
@@ -307,7 +301,7 @@ def first_one_to_one(traces: Mapping[int, AttentionTrace]) -> str:
     """Name the first step at which a head of cross-attention is one-to-one."""
     for step, trace in traces.items():
         roles = memo_per_trace(
-            trace, "cross roles", partial(head_roles, by_pieces(trace, "cross"), "cross")
+            trace, "cross roles", partial(head_roles, axes.by_pieces(trace, "cross"), "cross")
         )
         if any(ONE_TO_ONE in layer for layer in roles):
             return f"The first saved step with a one-to-one cross-attention head is {step:,}."
@@ -332,7 +326,7 @@ def measure_chart(
     frame = pd.DataFrame(
         {
             "step": np.asarray(steps)[step],
-            "head": [head_name(int(n), int(m)) for n, m in zip(layer, head, strict=True)],
+            "head": [labels.head_name(int(n), int(m)) for n, m in zip(layer, head, strict=True)],
             "value": values.ravel(),
             "selected": (layer == selected[0]) & (head == selected[1]),
         }
@@ -342,10 +336,10 @@ def measure_chart(
         x,
         alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=5, format="~g")),
         detail="head:N",
-        tooltip=tips("head", step=("", ","), value=(unit, ".3f")),
+        tooltip=forms.tips("head", step=("", ","), value=(unit, ".3f")),
     )
     others, opened = map(base.transform_filter, ("!datum.selected", "datum.selected"))
     others = others.mark_line(color=GREY, strokeWidth=1, opacity=0.6)
-    dots = alt.OverlayMarkDef(size=30, filled=True, color=COLOR[kind])
-    opened = opened.mark_line(color=COLOR[kind], strokeWidth=3, point=dots)
-    return others + rule("step", marked, strokeDash=[4, 3], strokeWidth=1.5) + opened
+    dots = alt.OverlayMarkDef(size=30, filled=True, color=palette.COLOR[kind])
+    opened = opened.mark_line(color=palette.COLOR[kind], strokeWidth=3, point=dots)
+    return others + forms.rule("step", marked, strokeDash=[4, 3], strokeWidth=1.5) + opened

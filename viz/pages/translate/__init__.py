@@ -3,17 +3,15 @@
 import streamlit as st
 
 from transformer import Translation
+from transformer.analysis import alignment_settings, both_directions
 from transformer.analysis.alignment import align
-from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
-from transformer.analysis.both_directions import align_both
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
-from viz.app.cache.cached_results import ALTERNATIVES
+from viz.app.cache import cached_results
+from viz.app.chrome import mounts
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.mounts import show_outdated_notice
-from viz.app.sentence import sentence_bar
-from viz.app.sentence.python_code import load_call, mean_code, search_code, show_code
-from viz.draw.word_links import TITLE
+from viz.app.sentence import python_code, sentence_bar
+from viz.draw import word_links
 from viz.pages.translate import forcing, maps, versus
 
 
@@ -26,12 +24,12 @@ def show() -> None:
             forcing.show_editor(bar)
         with notices:
             sentence_bar.show_notices()
-            show_outdated_notice()
+            mounts.show_outdated_notice()
     traced = sentence_bar.traced()
     if bar is None or traced is None:
         return
     trace = traced.trace
-    alignment = read_alignment(bar.translator)
+    alignment = alignment_settings.read_alignment(bar.translator)
     with words:
         links = maps.show_words(bar, trace, alignment)
     with tree:
@@ -54,7 +52,7 @@ def show() -> None:
     both = (
         "Links by both directions combine those of two models (Och & Ney 2003, Koehn et al. 2003): "
         "the second reads the translation and is given the sentence to write, "
-        f"{code_line(align_both)}. "
+        f"{code_line(both_directions.align_both)}. "
     )
     with details:
         forcing.show_others(bar)
@@ -72,12 +70,12 @@ def show() -> None:
             f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before "
             f"its first step, and forbidden words are left out of each."
         )
-    show_code(*_code_parts(bar, links, compared, choice))
+    python_code.show_code(*_code_parts(bar, links, compared, choice))
 
 
 def _code_parts(
     bar: sentence_bar.BarTranslation,
-    links: AlignmentSettings | maps.BothLinks | None,
+    links: alignment_settings.AlignmentSettings | maps.BothLinks | None,
     compared: tuple[versus.OtherDecoding, Translation] | None,
     choice: maps.MapChoice,
 ) -> list[str]:
@@ -85,12 +83,12 @@ def _code_parts(
     if isinstance(links, maps.BothLinks):
         parts.append(f"""
             # {maps.BOTH_TITLE}
-            reverse = {load_call(links.model)}
+            reverse = {python_code.load_call(links.model)}
             result = align_both(translator, reverse, trace)
         """)
     elif links is not None:
         parts.append(f"""
-            # {TITLE}
+            # {word_links.TITLE}
             settings = replace(read_alignment(translator), row={links.row!r})
             result = strongest(aligned_shares(translator, trace, settings), "mutual")
         """)
@@ -103,29 +101,29 @@ def _code_parts(
     traced = "trace" if choice.sinks else 'without_sinks(trace, "cross")'
     parts.append(f"""
         # What the beam search considered
-        result = translator.translate(trace.source{search_code()}, tree=True).tree
+        result = translator.translate(trace.source{python_code.search_code()}, tree=True).tree
         # What the model almost wrote
         target = [piece.text for piece in trace.target_pieces]
-        scored = translator.score(trace.source, target, alternatives={ALTERNATIVES})
+        scored = translator.score(trace.source, target, alternatives={cached_results.ALTERNATIVES})
         result = scored.alternatives
         # Subword by subword
-        weights = {mean_code(f"{traced}.cross", choice.layer, choice.head)}
+        weights = {python_code.mean_code(f"{traced}.cross", choice.layer, choice.head)}
         labels = trace.labels("cross", "writes")
         figure = head_map(weights, *labels, kind="cross", languages=trace.languages)
     """)
     if not bar.used.edited:
         parts.append(f"""
             # Runner-up translations
-            candidates = translator.translate(trace.source{search_code()}).candidates
+            candidates = translator.translate(trace.source{python_code.search_code()}).candidates
             result = [(other.text, other.hypothesis.log_prob) for other in candidates[1:]]
         """)
     if compared is not None:
         other = compared[0]
         is_same = other.model == bar.requested.model
-        load = "translator" if is_same else load_call(other.model)
+        load = "translator" if is_same else python_code.load_call(other.model)
         parts.append(f"""
             # The other decoding
-            translation = {load}.translate({other.text!r}{search_code(other.settings)})
+            translation = {load}.translate({other.text!r}{python_code.search_code(other.settings)})
             result = translation.text, translation.log_prob
         """)
     return parts

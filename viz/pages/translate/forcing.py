@@ -8,24 +8,14 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError, Translation, Translator, config, decoding
 from transformer.decoding.hypothesis import Reason, SearchTree
 from transformer.text.tokenizer import SPECIAL, Tokenizer
-from transformer.translation.result import Candidate
+from transformer.translation import result
 from transformer.translation.score import most_probable_others
 from viz.app.cache import cached_results
-from viz.app.chrome import explanations, problems
-from viz.app.chrome.mounts import mount, queue_outdated_notice
-from viz.app.links.address import choose
+from viz.app.chrome import explanations, mounts, problems
+from viz.app.links import address
 from viz.app.sentence import player, search_request, sentence_bar
 from viz.app.sentence.translation_line import MARKS, show_candidate
-from viz.draw.alternatives import (
-    Edited,
-    EditorPiece,
-    Forced,
-    choice_of,
-    edit_of,
-    encode_bars,
-    encode_editor,
-)
-from viz.draw.beam_tree import DrawnNode, dropped_of, encode_tree, node_of
+from viz.draw import alternatives, beam_tree
 from viz.draw.caption import Origin
 from viz.draw.formatting import format_number
 
@@ -54,19 +44,19 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
     except HeadlightError:  # too long for the maps, which report it
         pieces = []
 
-    def changed(change: Edited | Forced | None) -> None:
-        if isinstance(change, Edited):  # noted, even where the edit comes too late
+    def changed(change: alternatives.Edited | alternatives.Forced | None) -> None:
+        if isinstance(change, alternatives.Edited):  # noted, even where the edit comes too late
             st.session_state[_REVISION] = change.revision
         if change is None or not search_request.is_asked(request):
-            queue_outdated_notice()
-        elif isinstance(change, Edited):
+            mounts.queue_outdated_notice()
+        elif isinstance(change, alternatives.Edited):
             search_request.edit(change.text)
         else:
             prefix = [piece.text for piece in pieces[: change.piece]]
             other, _ = pieces[change.piece].others[change.alternative]
             force(tokenizer, [*prefix, other])
 
-    data = encode_editor(
+    data = alternatives.encode_editor(
         request.edited.strip() and request.edited if request.edited else bar.translation.text,
         pieces,
         revision=st.session_state.get(_REVISION, 0),
@@ -74,7 +64,7 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
         by_hand=bool(request.edited),
         languages=bar.translator.languages.for_text(request.text),
     )
-    mount("translate-editor", data, lambda sent: changed(edit_of(sent, pieces)))
+    mounts.mount("translate-editor", data, lambda sent: changed(alternatives.edit_of(sent, pieces)))
     undone = search_request.history().undone
     with st.container(key="translate-edits", horizontal=True, gap="small"):
         for label, enabled, take in (
@@ -103,11 +93,13 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
             )
 
 
-def _pieces(bar: sentence_bar.BarTranslation) -> list[EditorPiece]:
+def _pieces(bar: sentence_bar.BarTranslation) -> list[alternatives.EditorPiece]:
     score = player.scored(bar)
     parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
     return [
-        EditorPiece(piece.text, log_prob, tuple((o.piece, o.probability) for o in others))
+        alternatives.EditorPiece(
+            piece.text, log_prob, tuple((o.piece, o.probability) for o in others)
+        )
         for piece, log_prob, others in parts
     ]
 
@@ -116,7 +108,7 @@ def _go_on(request: search_request.SearchRequest, prefix: Sequence[str]) -> None
     if search_request.is_asked(request):
         search_request.force(prefix)
     else:
-        queue_outdated_notice()
+        mounts.queue_outdated_notice()
 
 
 DROPPED = "dropped"
@@ -142,19 +134,19 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
     nodes = drawn_nodes(bar.translator, tree, translation)
 
     def pick(sent: object) -> None:
-        if (shows_dropped := dropped_of(sent)) is not None:
-            choose(DROPPED, "true" if shows_dropped else None)
+        if (shows_dropped := beam_tree.dropped_of(sent)) is not None:
+            address.choose(DROPPED, "true" if shows_dropped else None)
             return
-        node = node_of(sent, nodes)
+        node = beam_tree.node_of(sent, nodes)
         if node is None or not search_request.is_asked(request):
-            queue_outdated_notice()
+            mounts.queue_outdated_notice()
         else:
             force(tokenizer, [nodes[index].text for index in tree.path(node)])
 
     st.subheader("What the beam search considered", anchor=False)
     used = translation.settings
     origin = Origin.from_translator(bar.translator, translation.source, translation.text)
-    data = encode_tree(
+    data = beam_tree.encode_tree(
         nodes,
         best=tree.best,
         chosen=forced - 1 if forced else None,
@@ -164,7 +156,7 @@ def show_tree(bar: sentence_bar.BarTranslation) -> None:
             f"Beam search with a beam of {used.beam_size} and α = {used.alpha:g}."
         ),
     )
-    mount("translate-tree", data, pick)
+    mounts.mount("translate-tree", data, pick)
     if bar.used.edited:
         st.caption(EDITED_NOTE)
 
@@ -183,7 +175,7 @@ REASONS: dict[Reason, str] = {
 
 def drawn_nodes(
     translator: Translator, tree: SearchTree, translation: Translation
-) -> list[DrawnNode]:
+) -> list[beam_tree.DrawnNode]:
     """Convert the nodes of a search for the picture."""
     pieces = translator.target_tokenizer.pieces_of([node.piece for node in tree.nodes])
     sentences, beam_size = dict(REASONS), translation.settings.beam_size
@@ -193,7 +185,7 @@ def drawn_nodes(
     drawn = []
     for index, (node, piece) in enumerate(zip(tree.nodes, pieces, strict=True)):
         state = "finished" if node.state == "unfinished" else node.state
-        drawn.append(DrawnNode(
+        drawn.append(beam_tree.DrawnNode(
             node.parent, piece.text, node.log_prob, node.total, node.step,
             "forced" if index < forced else state, sentences[node.reason], node.score,
         ))  # fmt: skip
@@ -210,15 +202,15 @@ def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -
 
     def pick(choice: tuple[int, int] | None) -> None:
         if choice is None or not search_request.is_asked(request):
-            queue_outdated_notice()
+            mounts.queue_outdated_notice()
         else:
             step, alternative = choice
             prefix = [pieces[0][0] for pieces in steps[:step]]
             force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
 
     caption = sentence_bar.origin_of(trace).caption("The most probable subwords of each step.")
-    data = encode_bars(steps, caption=caption)
-    mount("translate-steps", data, lambda sent: pick(choice_of(sent, steps)))
+    data = alternatives.encode_bars(steps, caption=caption)
+    mounts.mount("translate-steps", data, lambda sent: pick(alternatives.choice_of(sent, steps)))
     st.caption(
         f"Each subword with its probability, given the {bar.translator.source_language} sentence "
         f"and all subwords before it: "
@@ -245,7 +237,7 @@ def show_others(bar: sentence_bar.BarTranslation) -> None:
     )
 
 
-def figures(candidate: Candidate) -> str:
+def figures(candidate: result.Candidate) -> str:
     """Format score and log P of a hypothesis."""
     hypothesis = candidate.hypothesis
     score, log_prob = format_number(hypothesis.score), format_number(hypothesis.log_prob)

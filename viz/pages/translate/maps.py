@@ -11,19 +11,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Translator, kinds
+from transformer.analysis import alignment_settings, axes, both_directions
 from transformer.analysis.alignment import WordPair, aligned_shares, strongest
-from transformer.analysis.alignment_settings import FILE as ALIGNMENT
 from transformer.analysis.alignment_settings import AlignmentSettings
-from transformer.analysis.axes import apart_note
-from transformer.analysis.both_directions import (
-    FILE,
-    BothSettings,
-    BothShares,
-    Rule,
-    both_shares,
-    combine,
-    read_both,
-)
 from transformer.analysis.heads.head import Head
 from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
 from transformer.analysis.sinks import without_sinks
@@ -31,20 +21,9 @@ from transformer.analysis.source_share import SourceShares, by_words, source_sha
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
-from viz.app.chrome import mounts
+from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
 from viz.app.chrome.fields import choose_one
-from viz.app.chrome.head_picker import (
-    HEAD,
-    KIND,
-    WITHOUT_SINKS,
-    UrlNames,
-    link_parameters,
-    pick_head_number_or_mean,
-    pick_layer,
-    pick_row,
-    pick_sinks,
-)
 from viz.app.chrome.problems import say
 from viz.app.links import address, navigation
 from viz.app.models import menu
@@ -134,7 +113,7 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
                 lambda cells: ["font-weight: 700" if cells.name == key else ""] * len(cells), axis=1
             )
             st.dataframe(styled, hide_index=True, height=min(38 * (len(frame) + 1), 420))
-            url = link_parameters(kind, layer, head)
+            url = head_picker.link_parameters(kind, layer, head)
             step = {**url, "word": str(query + 1)}
             navigation.plain_link("inside", "See every step of this row", step)
             navigation.plain_link("heads", "Compare with all heads", url)
@@ -180,7 +159,7 @@ THIS_MODEL, BOTH = "this model", "both directions"
 BOTH_TITLE = "Which words both models link"
 BOTH_DASHED = "one model’s link that both together do not make"
 
-_RULES: dict[Rule, str] = {
+_RULES: dict[both_directions.Rule, str] = {
     "intersection": "both models link the words",
     "union": "either model links the words",
     "grow-diag": "both models link the words, or one does and the link extends theirs (grow-diag)",
@@ -192,12 +171,12 @@ class BothLinks(NamedTuple):
     """The links of two models on the sentence in the bar."""
 
     model: str  # the second model in the menu
-    settings: BothSettings
-    shares: BothShares
+    settings: both_directions.BothSettings
+    shares: both_directions.BothShares
 
-    def pairs(self, rule: Rule | None = None) -> tuple[WordPair, ...]:
+    def pairs(self, rule: both_directions.Rule | None = None) -> tuple[WordPair, ...]:
         """Return the links by a rule, that of the settings unless given."""
-        return combine(self.shares, self.settings, rule or self.settings.rule)
+        return both_directions.combine(self.shares, self.settings, rule or self.settings.rule)
 
 
 def pick_both(
@@ -215,7 +194,7 @@ def pick_both(
             shares = memory.memo_per_trace(
                 trace,
                 ("shares of both", settings, reverse.checksum),
-                lambda: both_shares(translator, reverse, trace, settings),
+                lambda: both_directions.both_shares(translator, reverse, trace, settings),
             )
         except HeadlightError as error:
             say(error)
@@ -223,15 +202,18 @@ def pick_both(
     return BothLinks(name, settings, shares)
 
 
-def settings_of_both(translator: Translator, reverse: Translator) -> BothSettings:
+def settings_of_both(translator: Translator, reverse: Translator) -> both_directions.BothSettings:
     """Return the settings of both models, read again only after one of their files changed.
 
     They name the reverse model by the SHA-256 of its weights, which takes long for MarianMT.
     """
-    paths = (translator.folder / FILE, *(m.folder / ALIGNMENT for m in (translator, reverse)))
+    paths = (
+        translator.folder / both_directions.FILE,
+        *(m.folder / alignment_settings.FILE for m in (translator, reverse)),
+    )
     files = tuple((str(path), memory.state_of_file(path)) for path in paths)
     key = ("settings of both", translator.checksum, reverse.checksum, files)
-    return memory.memo(key, lambda: read_both(translator, reverse))
+    return memory.memo(key, lambda: both_directions.read_both(translator, reverse))
 
 
 def both_method(links: BothLinks, languages: Languages) -> str:
@@ -274,7 +256,9 @@ def show_words(
     problems = st.container(key="second-model")
     with actions, st.popover("Options", key="translate-words-controls"):
         both = pick_both(translator, trace, problems)
-        drawn = replace(settings, row=pick_row(translator)) if both is None else settings
+        drawn = (
+            replace(settings, row=head_picker.pick_row(translator)) if both is None else settings
+        )
         from_source = pick_shares(translator, trace)
     if both is None:
         title, dashed, made_by = TITLE, DASHED, map_text(settings)
@@ -310,11 +294,11 @@ def show_words(
         mounts.mount("translate-words", data)
         explain_shares(from_source, trace, len(target))
     st.caption(as_markdown(method))
-    if note := apart_note(trace):
+    if note := axes.apart_note(trace):
         st.caption(note)
     if both is None and settings.head is not None:
         head = Head("cross", settings.layer, settings.head)
-        card = {**link_parameters(*head), navigation.VIEW: navigation.ROLES}
+        card = {**head_picker.link_parameters(*head), navigation.VIEW: navigation.ROLES}
         navigation.link("roles", f"See what {named_head(*head)} does", card)
     return both or drawn
 
@@ -336,7 +320,7 @@ def link_method(settings: AlignmentSettings, languages: Languages, row: kinds.Ro
     return f"{text}. {links}: {error_text(gold)}."
 
 
-MAP = UrlNames("map_layer", "map_head")
+MAP = head_picker.UrlNames("map_layer", "map_head")
 """Names in the URL; they differ from those of other pages, which have no mean."""
 
 
@@ -353,9 +337,9 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
     layers, heads = trace.cross.shape[:2]
     with st.container(key="translate-controls", horizontal=True, gap="small"):
         return MapChoice(
-            pick_layer(MAP.layer, layers, default=alignment.layer),
-            pick_head_number_or_mean(MAP.head, heads, default=alignment.head),
-            pick_sinks(),
+            head_picker.pick_layer(MAP.layer, layers, default=alignment.layer),
+            head_picker.pick_head_number_or_mean(MAP.head, heads, default=alignment.head),
+            head_picker.pick_sinks(),
         )
 
 
@@ -391,5 +375,10 @@ def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, k
 def link_norms(choice: MapChoice) -> None:
     """Draw the link to the lens of norms on the head of the map, with its sinks."""
     layer, head = choice.layer + 1, "mean" if choice.head is None else choice.head + 1
-    card = {KIND: "cross", HEAD.layer: f"{layer}", HEAD.head: f"{head}", "lens": LENS_NAMES["norm"]}
-    navigation.link("heads", "See the lens norms", {**card, WITHOUT_SINKS: "false"})
+    card = {
+        head_picker.KIND: "cross",
+        head_picker.HEAD.layer: f"{layer}",
+        head_picker.HEAD.head: f"{head}",
+        "lens": LENS_NAMES["norm"],
+    }
+    navigation.link("heads", "See the lens norms", {**card, head_picker.WITHOUT_SINKS: "false"})

@@ -4,30 +4,24 @@ import numpy as np
 import pytest
 
 from tests.transformer.analysis.planted import BACK, COUNT, ON, ROWS, UNIFORM, axes_of, looking_at
+from transformer import trace
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.corpus.corpus_roles import (
-    MAX_OFFSET,
-    MEASURES,
-    corpus_role,
-    measure_sentence,
-    most_frequent_offsets,
-)
-from transformer.trace import Labels
+from transformer.analysis.corpus import corpus_roles
 
 COUNTS = [900, 40, 30, 500, 900, 20, 3, 0]  # ▁runs is rare; of </s> nothing is counted
 
 
 def measured(kind, *heads):
-    return measure_sentence(axes_of(kind, *heads), kind, COUNTS)
+    return corpus_roles.measure_sentence(axes_of(kind, *heads), kind, COUNTS)
 
 
 def role(kind, head):
     measures = measured(kind, head)
-    offset = int(most_frequent_offsets(measures.offset_counts)[0, 0])
+    offset = int(corpus_roles.most_frequent_offsets(measures.offset_counts)[0, 0])
     values = {name: float(value[0, 0]) for name, value in measures.values.items()}
-    at_offset = measures.offset_counts[0, 0, offset + MAX_OFFSET]
+    at_offset = measures.offset_counts[0, 0, offset + corpus_roles.MAX_OFFSET]
     values["positional"] = float(at_offset) / measures.rows
-    return corpus_role(values, kind, offset), offset, values
+    return corpus_roles.corpus_role(values, kind, offset), offset, values
 
 
 @pytest.mark.parametrize(
@@ -54,9 +48,11 @@ def test_a_head_of_a_steady_offset_is_positional_by_nine_tenths_of_its_maxima() 
     name, offset, values = role("encoder_self", far)
     assert (name, offset) == ("", 2)
     assert values["positional"] == 6 / 8
-    assert corpus_role({**values, "positional": 0.9}, "encoder_self", 2) == "positional"
-    assert corpus_role({**values, "positional": 0.9}, "encoder_self", -1) == "previous"
-    assert corpus_role({**values, "positional": 0.9}, "cross", 2) == ""
+    assert (
+        corpus_roles.corpus_role({**values, "positional": 0.9}, "encoder_self", 2) == "positional"
+    )
+    assert corpus_roles.corpus_role({**values, "positional": 0.9}, "encoder_self", -1) == "previous"
+    assert corpus_roles.corpus_role({**values, "positional": 0.9}, "cross", 2) == ""
 
 
 @pytest.mark.parametrize(
@@ -65,20 +61,20 @@ def test_a_head_of_a_steady_offset_is_positional_by_nine_tenths_of_its_maxima() 
 )
 def test_a_row_without_a_direction_has_no_offset(weights, name) -> None:
     tokens = ("<s>", "▁Hund")[: len(weights)]
-    axes = LabelledWeights(np.array([[weights]], np.float32), Labels(tokens, tokens))
-    measures = measure_sentence(axes, "decoder_self", range(len(tokens)))
+    axes = LabelledWeights(np.array([[weights]], np.float32), trace.Labels(tokens, tokens))
+    measures = corpus_roles.measure_sentence(axes, "decoder_self", range(len(tokens)))
     assert measures.rows == 1
     assert not measures.offset_counts.any()
     values = {name: float(value[0, 0]) for name, value in measures.values.items()}
     values |= {"positional": 0.0, "rare word": 0.0}
-    assert corpus_role(values, "decoder_self", 0) == name
+    assert corpus_roles.corpus_role(values, "decoder_self", 0) == name
 
 
 def test_figures_by_hand() -> None:
     measures = measured("encoder_self", looking_at(*np.full(COUNT, 3), amount=0.6), UNIFORM)
     assert measures.rows == COUNT
     values = {name: value[0] for name, value in measures.values.items()}
-    assert set(values) == set(MEASURES) - {"positional", "one-to-one"}
+    assert set(values) == set(corpus_roles.MEASURES) - {"positional", "one-to-one"}
     # of 8 keys three are sinks: the first, the comma and </s>; 0.4 is spread
     assert values["sink"] == pytest.approx([0.6 + 0.4 * 3 / 8, 3 / 8])
     assert values["punctuation"] == pytest.approx([0.6, 0], abs=1e-6)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from transformer import InputError
+from transformer import InputError, config, kinds
 from transformer.analysis.corpus import faithfulness
 from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
@@ -20,8 +20,6 @@ from transformer.analysis.corpus.faithfulness import (
     uniform_changes,
     word_scores,
 )
-from transformer.config import BOS
-from transformer.kinds import KINDS, attention_name
 
 
 def hidden_by_hooks(model, trace, positions):
@@ -34,10 +32,10 @@ def hidden_by_hooks(model, trace, positions):
         return mask
 
     layers = range(model.config.N)
-    names = [attention_name(kind, n) for kind in ("encoder_self", "cross") for n in layers]
+    names = [kinds.attention_name(kind, n) for kind in ("encoder_self", "cross") for n in layers]
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     with torch.no_grad(), model.hooks({f"{name}.hook_mask": hide for name in names}):
-        log_p = model(source, torch.tensor([[BOS, *written[:-1]]]))[0].log_softmax(-1)
+        log_p = model(source, torch.tensor([[config.BOS, *written[:-1]]]))[0].log_softmax(-1)
     return log_p[torch.arange(len(written)), written].numpy()
 
 
@@ -107,11 +105,11 @@ def test_the_score_of_a_word_is_that_of_its_pieces(trace) -> None:
     np.testing.assert_allclose(signed, -scores, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds.KINDS)
 def test_permuted_weights_are_the_same_weights_over_the_same_keys(translator, trace, kind) -> None:
     """A head that is uniform already does not change; any other does, by the same for a seed."""
     model, seen = translator.model, []
-    name = f"{attention_name(kind, 0)}.hook_pattern"
+    name = f"{kinds.attention_name(kind, 0)}.hook_pattern"
     with model.hooks({name: lambda pattern, _: seen.append(pattern.clone())}):
         changes = permuted_changes(model, trace, kind, [0], seed=4, permutations=2)
     own = torch.from_numpy(trace.weights(kind)[0])

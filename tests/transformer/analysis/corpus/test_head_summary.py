@@ -6,13 +6,7 @@ import pytest
 from tests.transformer.analysis.planted import ROWS, UNIFORM, axes_of, looking_at
 from transformer import KINDS
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.corpus.head_summary import (
-    MEASURES,
-    REACH,
-    UNLIKE,
-    CorpusSummary,
-    measure_heads,
-)
+from transformer.analysis.corpus import head_summary
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import measure
 from transformer.trace import Labels
@@ -38,9 +32,9 @@ def sentences(kind):
 
 
 def summary(kind, every):
-    corpus = CorpusSummary(kind)
+    corpus = head_summary.CorpusSummary(kind)
     for axes in every:
-        corpus.add(measure_heads(axes, kind))
+        corpus.add(head_summary.measure_heads(axes, kind))
     return corpus.heads()
 
 
@@ -54,13 +48,17 @@ def plain_values(axes, kind, layer, head):
     """Each measure and the profile of a head by loops over its rows, and how many there are."""
     others = [axes.weights[at] for at in np.ndindex(LAYERS, HEADS) if at != (layer, head)]
     mean, rows = np.mean(others, axis=0, dtype=float), counted_rows(axes, kind, layer, head)
-    profile, unlike = np.zeros(2 * REACH + 3), 0.0
+    profile, unlike = np.zeros(2 * head_summary.REACH + 3), 0.0
     for query, row in rows:
         unlike += np.abs(row - mean[query]).sum() / 2 / len(rows)
         for key, weight in enumerate(row):
-            profile[min(max(key - query, -REACH - 1), REACH + 1) + REACH + 1] += weight / len(rows)
+            profile[
+                min(max(key - query, -head_summary.REACH - 1), head_summary.REACH + 1)
+                + head_summary.REACH
+                + 1
+            ] += weight / len(rows)
     values = {name: measure(axes, kind, name)[layer, head] for name in SENTENCE_MEASURES}
-    return values | {UNLIKE: unlike}, profile, len(rows)
+    return values | {head_summary.UNLIKE: unlike}, profile, len(rows)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -76,7 +74,7 @@ def test_each_measure_and_the_profile_have_their_mean_and_deviation_over_the_sen
         assert head.varies == pytest.approx((apart @ share) ** 0.5, abs=1e-7)
         assert 0 < head.varies < 1
         assert head.profile[0] > 0  # 30 tokens: some lie beyond
-        for name in MEASURES:
+        for name in head_summary.MEASURES:
             numbers = np.array([by_name[name] for by_name in values])
             mean = numbers @ share
             assert head.values[name][0] == pytest.approx(mean, abs=1e-7)
@@ -88,17 +86,17 @@ def test_each_measure_and_the_profile_have_their_mean_and_deviation_over_the_sen
 def test_heads_that_a_layer_does_not_have_are_not_counted():
     axes = sentences("cross")[0]
     axes.weights[1, 1:] = 0
-    measures = measure_heads(axes._replace(head_counts=(3, 1)), "cross")
+    measures = head_summary.measure_heads(axes._replace(head_counts=(3, 1)), "cross")
     alone = LabelledWeights(
         np.concatenate([axes.weights[0], axes.weights[1, :1]])[None], axes.labels
     )
-    expected = measure_heads(alone, "cross")
-    assert measures.values[UNLIKE][[0, 0, 0, 1], [0, 1, 2, 0]] == pytest.approx(
-        expected.values[UNLIKE][0]
+    expected = head_summary.measure_heads(alone, "cross")
+    assert measures.values[head_summary.UNLIKE][[0, 0, 0, 1], [0, 1, 2, 0]] == pytest.approx(
+        expected.values[head_summary.UNLIKE][0]
     )
     assert measures.unlike == pytest.approx(expected.unlike)
-    assert measure_heads(axes_of("cross", UNIFORM), "cross").unlike == 0  # one alone
-    corpus = CorpusSummary("cross")
+    assert head_summary.measure_heads(axes_of("cross", UNIFORM), "cross").unlike == 0  # one alone
+    corpus = head_summary.CorpusSummary("cross")
     corpus.add(measures)
     assert [head.place[1:] for head in corpus.heads()] == [(0, 0), (0, 1), (0, 2), (1, 0)]
     with pytest.raises(ValueError, match="after"):
@@ -127,8 +125,8 @@ def test_rows_of_any_sum_are_measured_as_shares(kind):
     rng = np.random.default_rng(8)
     for axes in sentences(kind):
         factors = rng.uniform(1, 9, (*axes.weights.shape[:3], 1)).astype(np.float32)
-        expected = measure_heads(axes, kind)
-        scaled = measure_heads(axes._replace(weights=axes.weights * factors), kind)
+        expected = head_summary.measure_heads(axes, kind)
+        scaled = head_summary.measure_heads(axes._replace(weights=axes.weights * factors), kind)
         for name, values in expected.values.items():
             np.testing.assert_allclose(scaled.values[name], values, atol=2e-6, err_msg=name)
         np.testing.assert_allclose(scaled.profile, expected.profile, atol=1e-6)

@@ -10,15 +10,10 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from transformer import InputError, Translator
+from transformer import InputError, Translator, kinds
+from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
-from transformer.analysis.alignment_settings import read_alignment
-from transformer.analysis.corpus import result_file
-from transformer.analysis.corpus.comparison import (
-    compared_heads,
-    compared_sentences,
-    quality_changes,
-)
+from transformer.analysis.corpus import comparison, passes, removal, resampling, result_file
 from transformer.analysis.corpus.head_tokens import head_tokens
 from transformer.analysis.corpus.measured import (
     ALIGNMENT_ERROR,
@@ -29,25 +24,11 @@ from transformer.analysis.corpus.measured import (
     heads_table,
 )
 from transformer.analysis.corpus.measuring import measure_lines, trace_of
-from transformer.analysis.corpus.passes import batches_of
-from transformer.analysis.corpus.removal import (
-    lines_without,
-    random_sets,
-    summarise_removal,
-    word_changes,
-)
-from transformer.analysis.corpus.resampling import (
-    holm,
-    mean_interval,
-    permutation_p,
-    resampled_weights,
-)
 from transformer.analysis.corpus.search import LinePatterns, deciles, matching_rows
+from transformer.analysis.heads import importance
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import gradient_importance
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.checkpoints import checkpoint
-from transformer.kinds import KINDS
 
 from .planted_model import COPIES, LOOKS_BACK, NOISE, planted_model
 
@@ -126,8 +107,8 @@ def test_deciles_and_search_go_by_the_planted_head(planted, lines) -> None:
 
 
 def test_removal_costs_where_the_head_works(planted, lines, texts) -> None:
-    without = lines_without(planted, lines, [COPIES])
-    summary = summarise_removal(lines, without)
+    without = removal.lines_without(planted, lines, [COPIES])
+    summary = removal.summarise_removal(lines, without)
     assert np.allclose(-without.changes / lines.subwords, lines.values_of(COPIES, COST), atol=1e-4)
     assert set(without.control_heads) == {(Head("cross", 0, 0),), (Head("cross", 0, 2),)}
     assert np.allclose(without.control_changes, 0, atol=1e-4)
@@ -136,7 +117,9 @@ def test_removal_costs_where_the_head_works(planted, lines, texts) -> None:
     assert summary.control_p == pytest.approx(1 / 3)
     with removed(planted, [Removal(*COPIES)]):
         assert list(without.translations) == [planted.translate(text).text for text in texts]
-    idle = summarise_removal(lines, lines_without(planted, lines, [LOOKS_BACK, NOISE]))
+    idle = removal.summarise_removal(
+        lines, removal.lines_without(planted, lines, [LOOKS_BACK, NOISE])
+    )
     assert idle.changed.value == 0
     assert idle.p == 1
     assert not idle.lost
@@ -167,16 +150,16 @@ def test_means_count_rows_and_subwords(translator, own_lines) -> None:
     ]
     for column, place in enumerate(own_lines.heads):
         for name, counts in (
-            ("entropy", [row[KINDS.index(place.kind)] for row in rows]),
+            ("entropy", [row[kinds.KINDS.index(place.kind)] for row in rows]),
             (COST, [row[2] for row in rows]),
             (GRADIENT, None),
         ):
             expected = np.average(own_lines.head_values[name][:, column], weights=counts)
             assert means[name].value[column] == pytest.approx(expected, rel=1e-5, abs=1e-9)
     for row, pair in enumerate(own_lines.pairs):
-        ((_, batch),) = batches_of(translator.model, [pair])
-        gradients = gradient_importance(translator.model, *batch)
-        alone = np.concatenate([gradients[kind].ravel() for kind in KINDS])
+        ((_, batch),) = passes.batches_of(translator.model, [pair])
+        gradients = importance.gradient_importance(translator.model, *batch)
+        alone = np.concatenate([gradients[kind].ravel() for kind in kinds.KINDS])
         np.testing.assert_allclose(own_lines.head_values[GRADIENT][row], alone, 1e-2, 1e-5)
 
 
@@ -184,7 +167,7 @@ def test_the_alignment_error_is_that_of_single_heads(translator, pairs) -> None:
     source, target = [pair.english for pair in pairs[:3]], [pair.german for pair in pairs[:3]]
     gold = ["0-0 1-1 2p2", "0-0 2-2", "1-1 3p3 4-4"]
     lines = measure_lines(translator, source, targets=target, gold=gold, costs=False)
-    settings = read_alignment(translator)
+    settings = alignment_settings.read_alignment(translator)
     for place in lines.heads:
         values = lines.values_of(place, ALIGNMENT_ERROR)
         if place.kind != "cross":
@@ -205,7 +188,7 @@ def test_the_alignment_error_is_that_of_single_heads(translator, pairs) -> None:
 def test_two_models_differ_by_what_was_added(own_lines) -> None:
     higher = {name: values.copy() for name, values in own_lines.head_values.items()}
     higher["entropy"][:, 5] += np.arange(len(own_lines))
-    table = compared_heads(own_lines, replace(own_lines, head_values=higher), "entropy")
+    table = comparison.compared_heads(own_lines, replace(own_lines, head_values=higher), "entropy")
     first = table.iloc[0]
     assert first[["layer", "head"]].tolist() == [own_lines.heads[5].layer + 1, 2]
     counts = own_lines.rows[own_lines.heads[5].kind]
@@ -221,7 +204,9 @@ def test_the_permutation_test_is_exact_on_a_small_case() -> None:
     signs = np.array(list(itertools.product((-1, 1), repeat=len(differences))))
     extreme = [abs(sum(row * differences)) >= abs(differences.sum()) - 1e-12 for row in signs]
     exact = float(np.mean(extreme))
-    p = permutation_p(np.stack([differences, -differences, 0 * differences], 1), 0, 40_000)
+    p = resampling.permutation_p(
+        np.stack([differences, -differences, 0 * differences], 1), 0, 40_000
+    )
     assert p[0] == p[1] == pytest.approx(exact, abs=4 * math.sqrt(exact / 40_000))
     assert p[2] == 1
     values = [0.01, 0.04, 0.03, 0.005, 0.8]
@@ -230,19 +215,19 @@ def test_the_permutation_test_is_exact_on_a_small_case() -> None:
         smaller = [other for other in values if other <= value]
         steps = [sorted(values)[n] * (len(values) - n) for n in range(len(smaller))]
         expected.append(min(1, max(steps)))
-    assert holm(values) == pytest.approx(expected)
+    assert resampling.holm(values) == pytest.approx(expected)
 
 
 def test_the_bootstrap_is_that_of_plain_loops() -> None:
     draw = np.random.default_rng(5)
     values, counts = draw.normal(size=(12, 2)), draw.integers(1, 9, size=12).astype(float)
-    weights = resampled_weights(12, 1, 300)
+    weights = resampling.resampled_weights(12, 1, 300)
     means = [
         [sum(w * c * v for w, c, v in zip(row, counts, column, strict=True))
          / sum(w * c for w, c in zip(row, counts, strict=True)) for row in weights]
         for column in values.T
     ]  # fmt: skip
-    result = mean_interval(values, weights, counts)
+    result = resampling.mean_interval(values, weights, counts)
     for column in range(2):
         ordered = sorted(means[column])
         for bound, tail in ((result.low, 0.025), (result.high, 0.975)):
@@ -255,19 +240,21 @@ def test_the_bootstrap_is_that_of_plain_loops() -> None:
 
 def test_random_sets_and_words() -> None:
     heads = [Head("cross", 0, n) for n in range(4)] + [Head("encoder_self", 0, n) for n in range(9)]
-    sets = random_sets(heads, [heads[0], heads[5], heads[6]], seed=0)
+    sets = removal.random_sets(heads, [heads[0], heads[5], heads[6]], seed=0)
     assert len(sets) == len(set(sets)) == 20
     for group in sets:
         assert Counter(head.kind for head in group) == {"cross": 1, "encoder_self": 2}
         assert not {heads[0], heads[5], heads[6]} & {*group}
-    lost, won = word_changes(["ein Hund, ein Ball", "Rot"], ["ein Hund im Ball-Spiel", "Rot"])
+    lost, won = removal.word_changes(
+        ["ein Hund, ein Ball", "Rot"], ["ein Hund im Ball-Spiel", "Rot"]
+    )
     assert dict(lost) == {"ein": 1, "Ball": 1}
     assert dict(won) == {"im": 1, "Ball-Spiel": 1}
 
 
 def test_quality_is_that_of_sacrebleu(texts) -> None:
     after = [text.replace("the", "a") for text in texts]
-    changes = quality_changes(texts, after, texts)
+    changes = comparison.quality_changes(texts, after, texts)
     assert changes["BLEU"].before.value == pytest.approx(100)
     assert changes["BLEU"].after.value == pytest.approx(sacrebleu.corpus_bleu(after, [texts]).score)
     assert changes["chrF2"].after.value == pytest.approx(
@@ -282,8 +269,8 @@ def test_a_file_gives_back_what_was_measured(planted, translator, lines, own_lin
     assert (again.pairs, again.heads, again.left_out) == (lines.pairs, lines.heads, lines.left_out)
     for name in lines.head_values:
         np.testing.assert_array_equal(again.head_values[name], lines.head_values[name])
-    assert compared_heads(lines, again, COST)["difference"].abs().max() == 0
-    assert set(compared_sentences(lines, again)["alike"]) == {100.0}
+    assert comparison.compared_heads(lines, again, COST)["difference"].abs().max() == 0
+    assert set(comparison.compared_sentences(lines, again)["alike"]) == {100.0}
     with pytest.raises(InputError, match="another model"):
         result_file.from_bytes(result_file.to_bytes(own_lines), planted)
     worse = result_file.to_bytes(lines).replace(
@@ -301,12 +288,16 @@ def test_what_cannot_be_measured_is_one_sentence(translator, lines, planted, tex
         lambda: measure_lines(translator, texts, references=texts[:-1]),
         lambda: measure_lines(translator, texts[:1], targets=["Der Hund."], gold=["0-9"]),
         lambda: measure_lines(translator, texts[:1], targets=["Der Hund."], gold=["0:0"]),
-        lambda: lines_without(planted, lines, []),
-        lambda: lines_without(planted, lines, [Head("cross", 5, 0)]),
+        lambda: removal.lines_without(planted, lines, []),
+        lambda: removal.lines_without(planted, lines, [Head("cross", 5, 0)]),
         lambda: matching_rows(planted, lines, LinePatterns("(")),
         lambda: matching_rows(planted, lines, LinePatterns(r"(\w)\1")),
-        lambda: compared_heads(lines, measure_lines(translator, texts[:2], costs=False), "entropy"),
-        lambda: compared_sentences(lines, measure_lines(planted, ["A frog."], costs=False)),
+        lambda: comparison.compared_heads(
+            lines, measure_lines(translator, texts[:2], costs=False), "entropy"
+        ),
+        lambda: comparison.compared_sentences(
+            lines, measure_lines(planted, ["A frog."], costs=False)
+        ),
     ):
         with pytest.raises(InputError) as error:
             call()

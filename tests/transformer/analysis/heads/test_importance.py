@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from transformer.analysis.heads import importance
-from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.removal import Removal, removed
-from transformer.config import BOS, EOS, PAD
-from transformer.kinds import KINDS, attention_name
+from transformer import config, kinds
+from transformer.analysis.heads import head, importance, removal
 
-SOURCE = torch.tensor([[9, 8, 7, 6, EOS], [5, 4, EOS, PAD, PAD]])
-TARGET = torch.tensor([[BOS, 5, 6, 7], [BOS, 9, PAD, PAD]])
-LABELS = torch.tensor([[5, 6, 7, EOS], [9, EOS, PAD, PAD]])
+SOURCE = torch.tensor([[9, 8, 7, 6, config.EOS], [5, 4, config.EOS, config.PAD, config.PAD]])
+TARGET = torch.tensor([[config.BOS, 5, 6, 7], [config.BOS, 9, config.PAD, config.PAD]])
+LABELS = torch.tensor([[5, 6, 7, config.EOS], [9, config.EOS, config.PAD, config.PAD]])
 
 
-@pytest.mark.parametrize("place", [Head(kind, 1, 2) for kind in KINDS])
+@pytest.mark.parametrize("place", [head.Head(kind, 1, 2) for kind in kinds.KINDS])
 def test_the_gradient_is_that_of_a_gate_on_the_head(model, place) -> None:
     step = 1e-5
     model = copy.deepcopy(model).double()  # in float32 the difference is lost
@@ -28,7 +25,7 @@ def test_the_gradient_is_that_of_a_gate_on_the_head(model, place) -> None:
             z[:, place.head] *= gate
             return z
 
-        name = f"{attention_name(place.kind, place.layer)}.hook_z"
+        name = f"{kinds.attention_name(place.kind, place.layer)}.hook_z"
         with torch.no_grad(), model.hooks({name: hook}):
             nats = importance.sentence_losses(model, SOURCE, TARGET, LABELS)
         return (nats / torch.tensor([4, 2])).double().numpy()
@@ -43,13 +40,13 @@ def test_the_gradient_is_that_of_a_gate_on_the_head(model, place) -> None:
 def test_a_model_in_bfloat16_has_gradients_too(model) -> None:
     model = copy.deepcopy(model).bfloat16()
     gradients = importance.gradient_importance(model, SOURCE, TARGET, LABELS)
-    for kind in KINDS:
+    for kind in kinds.KINDS:
         assert np.isfinite(gradients[kind]).all()
         assert (gradients[kind] > 0).any()
 
 
 def test_the_loss_of_each_head_taken_away(model) -> None:
-    heads = all_heads(model.config)
+    heads = head.all_heads(model.config)
     with torch.no_grad():
         whole = importance.sentence_losses(model, SOURCE, TARGET, LABELS)
     all_losses = []
@@ -58,7 +55,7 @@ def test_the_loss_of_each_head_taken_away(model) -> None:
         with torch.no_grad():  # the head is there again for who takes its loss
             assert torch.equal(importance.sentence_losses(model, SOURCE, TARGET, LABELS), whole)
     for place in (heads[0], heads[9], heads[-1]):
-        with torch.no_grad(), removed(model, [Removal(*place)]):
+        with torch.no_grad(), removal.removed(model, [removal.Removal(*place)]):
             expected = importance.sentence_losses(model, SOURCE, TARGET, LABELS)
         torch.testing.assert_close(all_losses[heads.index(place)], expected)
     with torch.no_grad():

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from transformer import InputError, Transformer, Translator
+from transformer import InputError, Transformer, Translator, decoding, masks
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, patched, pattern_removal, removed
 from transformer.config import BOS, EOS
-from transformer.decoding import beam_search, greedy
 from transformer.kinds import KINDS, Kind, attention_name
-from transformer.masks import padding_mask
-from transformer.text.languages import Languages
+from transformer.text import languages
 from transformer.trace import AttentionTrace
 
 TEXT = "The old cat sits beside the river."
@@ -46,7 +44,7 @@ def test_nothing_taken_away_changes_no_bit(translator, trace) -> None:
     assert not outcome.changes.any()
     assert all(np.array_equal(outcome.after.weights(k), trace.weights(k)) for k in KINDS)
     assert outcome.translation.best == translator.translate(TEXT).best
-    other = replace(trace, languages=Languages("Finnish", "Estonian"))
+    other = replace(trace, languages=languages.Languages("Finnish", "Estonian"))
     assert effect(translator, other, []).after.languages == other.languages
 
 
@@ -70,7 +68,7 @@ def test_uniform_spreads_over_what_may_be_seen_and_nothing_else(model, kind) -> 
     with removed(model, [Removal(kind, 0, 1, "uniform"), Removal(kind, 0, 3, "uniform")]):
         _, cache = model.run_with_cache(source, target)
     pattern = cache[f"{attention_name(kind, 0)}.hook_pattern"]
-    mask = padding_mask(source)
+    mask = masks.padding_mask(source)
     if kind == "decoder_self":
         mask = torch.ones(4, 4).tril().bool()[None, None]
     expected = (mask / mask.sum(-1, keepdim=True)).expand_as(pattern[:, :1])
@@ -94,7 +92,7 @@ def test_each_step_of_a_search_has_its_own_painted_row(translator, trace, kind, 
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     watched = {f"{attention_name(kind, 1)}.hook_pattern": watch}
     with removed(model, [pattern_removal(Head(kind, 1, 2), rows)]), model.hooks(watched):
-        best = beam_search(model, source, beam_size=beam)[0][0]
+        best = decoding.beam_search(model, source, beam_size=beam)[0][0]
     if kind == "encoder_self":
         ((_, pattern),) = seen
         assert torch.equal(pattern[0], torch.from_numpy(rows))
@@ -121,7 +119,7 @@ def test_a_head_patched_from_the_sentence_itself_does_what_it_did(translator, ki
     own = translator.trace(TEXT, beam_size=1)  # of the search that is patched below
     head = Head(kind, 0, 1)
     source = torch.tensor([[piece.id for piece in own.source_pieces]])
-    plain = greedy(translator.model, source)[0]
+    plain = decoding.greedy(translator.model, source)[0]
     patch = (
         patched(translator.model, own, [head])
         if point == "z"
@@ -129,7 +127,7 @@ def test_a_head_patched_from_the_sentence_itself_does_what_it_did(translator, ki
     )
     with patch:
         same = effect(translator, own, [], beam_size=1)
-        assert greedy(translator.model, source)[0].tokens == plain.tokens
+        assert decoding.greedy(translator.model, source)[0].tokens == plain.tokens
     np.testing.assert_allclose(same.changes, 0, atol=1e-5)
 
 

@@ -5,18 +5,12 @@ import pytest
 
 from benchmarks.made_trace import made_trace
 from transformer import InputError, Translator
+from transformer.analysis.heads import head, removal_text
 from transformer.analysis.heads.effect import fitting_removals, painted_map
-from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, pattern_removal, rows_removal
-from transformer.analysis.heads.removal_text import (
-    format_removals,
-    parse_removals,
-    toggled,
-    with_row,
-)
 
-CROSS, ENCODER = Head("cross", 1, 3), Head("encoder_self", 0, 0)
-DECODER = Head("decoder_self", 1, 2)
+CROSS, ENCODER = head.Head("cross", 1, 3), head.Head("encoder_self", 0, 0)
+DECODER = head.Head("decoder_self", 1, 2)
 PATTERN = ((0.25, 0.75), (1.0, 0.0), (1 / 3, 2 / 3))
 
 EVERY = [
@@ -30,28 +24,31 @@ EVERY = [
 
 
 def test_a_link_brings_back_what_was_there(translator: Translator) -> None:
-    text = format_removals(EVERY)
+    text = removal_text.format_removals(EVERY)
     assert text == (
         "L2 H4 cross, L1 H1 encoder uniform, L2 H3 decoder painted 3x3 1-1 3-1.2, "
         "L1 H1 cross mean, L1 H2 cross z, L1 H3 cross weights"
     )
-    assert parse_removals(text, translator.model) == (EVERY, "")
+    assert removal_text.parse_removals(text, translator.model) == (EVERY, "")
     earlier = "c1.3,e0.0u,d1.2p3x3_0-0_2-0.1,c0.0m,c0.1z,c0.2w"
-    assert parse_removals(earlier, translator.model) == (EVERY, "")
+    assert removal_text.parse_removals(earlier, translator.model) == (EVERY, "")
     whole = [pattern_removal(CROSS, np.array(PATTERN))]
-    assert parse_removals(format_removals(whole), translator.model) == (whole, "")
-    assert parse_removals(" ", translator.model) == ([], "")
+    assert removal_text.parse_removals(removal_text.format_removals(whole), translator.model) == (
+        whole,
+        "",
+    )
+    assert removal_text.parse_removals(" ", translator.model) == ([], "")
 
 
 def test_a_head_may_be_written_as_the_screen_names_it(translator: Translator) -> None:
     text = "L2 H4 cross, l1h1 Encoderu, L2 H3 · decoder"
     places = [Removal(*CROSS), Removal(*ENCODER, "uniform"), Removal(*DECODER)]
-    assert parse_removals(text, translator.model) == (places, "")
+    assert removal_text.parse_removals(text, translator.model) == (places, "")
     for wrong in ("L0 H1 cross", "L2 H4", "L2 H4 crossx", "c1.3 L2 H4 cross",
                   "L1 H1 cross painted 2x2 0-1"):  # fmt: skip
-        removals, problem = parse_removals(wrong, translator.model)
+        removals, problem = removal_text.parse_removals(wrong, translator.model)
         assert (removals, "is no head: write L2 H4 cross" in problem) == ([], True)
-    assert "L1 H100 · cross-attention" in parse_removals("c0.99", translator.model)[1]
+    assert "L1 H100 · cross-attention" in removal_text.parse_removals("c0.99", translator.model)[1]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +67,7 @@ def test_a_head_may_be_written_as_the_screen_names_it(translator: Translator) ->
     ],
 )
 def test_what_is_no_head_is_named_and_the_others_stay(translator, part, why) -> None:
-    removals, problem = parse_removals(f"c1.3,{part},e0.0u", translator.model)
+    removals, problem = removal_text.parse_removals(f"c1.3,{part},e0.0u", translator.model)
     assert removals == EVERY[:2]
     assert why in problem
     assert problem.endswith("It is left out here.")
@@ -78,22 +75,24 @@ def test_what_is_no_head_is_named_and_the_others_stay(translator, part, why) -> 
 
 
 def test_a_click_switches_one_head_off_and_on() -> None:
-    off = toggled(EVERY[:2], DECODER, "uniform")
+    off = removal_text.toggled(EVERY[:2], DECODER, "uniform")
     assert off == [*EVERY[:2], Removal(*DECODER, "uniform")]
-    assert toggled(off, CROSS, "z") == [EVERY[1], Removal(*DECODER, "uniform")]
+    assert removal_text.toggled(off, CROSS, "z") == [EVERY[1], Removal(*DECODER, "uniform")]
 
 
 def test_rows_are_painted_one_by_one_and_taken_off_again() -> None:
-    row = with_row(EVERY[:1], ENCODER, (3, 4), 2, [3, 1])
+    row = removal_text.with_row(EVERY[:1], ENCODER, (3, 4), 2, [3, 1])
     assert row == [EVERY[0], rows_removal(ENCODER, {2: (1, 3)}, (3, 4))]
-    two = with_row(row, ENCODER, (3, 4), 0, [0])
+    two = removal_text.with_row(row, ENCODER, (3, 4), 0, [0])
     assert two[1].rows == ((0, (0,)), (2, (1, 3)))
-    assert with_row(two, ENCODER, (3, 4), 0, []) == row
-    assert with_row(row, ENCODER, (3, 4), 2, []) == EVERY[:1]
-    assert with_row(EVERY[:1], ENCODER, (3, 4), 2, []) == EVERY[:1]
+    assert removal_text.with_row(two, ENCODER, (3, 4), 0, []) == row
+    assert removal_text.with_row(row, ENCODER, (3, 4), 2, []) == EVERY[:1]
+    assert removal_text.with_row(EVERY[:1], ENCODER, (3, 4), 2, []) == EVERY[:1]
     # what was painted on a map of another size is gone, and so is what a click had switched off
-    assert with_row(two, ENCODER, (5, 5), 4, [4])[1].rows == ((4, (4,)),)
-    assert with_row(EVERY[:1], CROSS, (3, 4), 0, [1]) == [rows_removal(CROSS, {0: (1,)}, (3, 4))]
+    assert removal_text.with_row(two, ENCODER, (5, 5), 4, [4])[1].rows == ((4, (4,)),)
+    assert removal_text.with_row(EVERY[:1], CROSS, (3, 4), 0, [1]) == [
+        rows_removal(CROSS, {0: (1,)}, (3, 4))
+    ]
 
 
 def test_painted_rows_look_evenly_and_the_others_as_before() -> None:
@@ -119,7 +118,7 @@ def test_what_does_not_fit_the_sentences_is_left_out_with_one_sentence() -> None
 
 
 def test_a_list_that_is_too_long_is_refused_before_it_is_parsed() -> None:
-    removals, problem = parse_removals("c0.0," * 250_000, None)
+    removals, problem = removal_text.parse_removals("c0.0," * 250_000, None)
     assert not removals
     assert "more than 1,000,000 characters" in problem
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.transformer.analysis import planted
-from transformer import AttentionTrace
+from transformer import AttentionTrace, kinds
 from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
 from transformer.analysis.heads.roles import (
     head_roles,
@@ -13,7 +13,6 @@ from transformer.analysis.heads.roles import (
     role_scores,
     share_in_order,
 )
-from transformer.kinds import Kind
 from transformer.trace import Labels
 
 
@@ -66,7 +65,7 @@ def test_a_cross_attention_that_is_one_to_one_and_keeps_the_order_is_called_so()
 
 
 def test_a_single_row_names_nothing():
-    counts: dict[Kind, int] = {"encoder_self": 1, "cross": 1, "decoder_self": 2}
+    counts: dict[kinds.Kind, int] = {"encoder_self": 1, "cross": 1, "decoder_self": 2}
     for kind, rows in counts.items():
         queries, keys = planted.LABELS[kind]
         columns = rows if kind == "decoder_self" else planted.COUNT

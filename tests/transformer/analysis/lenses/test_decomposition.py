@@ -7,8 +7,7 @@ import torch
 from tests.transformer.analysis.lens_cases import Case, through
 from tests.transformer.analysis.plain_model import brought, linearised
 from transformer import KINDS, silence
-from transformer.analysis.lenses import decomposition
-from transformer.analysis.lenses.alti import contributions, whole_model
+from transformer.analysis.lenses import alti, decomposition
 from transformer.analysis.lenses.decomposition import (
     block_of,
     norms_of_heads,
@@ -130,7 +129,7 @@ def expected_shares(case: Case, kind, layer):
 @pytest.mark.parametrize("kind", KINDS)
 def test_shares_are_those_of_the_formula_and_sum_to_1(case: Case, kind) -> None:
     for layer, block in enumerate(attention_blocks(case.model, case.trace, kind)):
-        expected, shares = expected_shares(case, kind, layer), contributions(block).numpy()
+        expected, shares = expected_shares(case, kind, layer), alti.contributions(block).numpy()
         np.testing.assert_allclose(shares, expected, rtol=1e-7, atol=1e-10)
         shown = through("alti", case, kind)[layer]  # in cross-attention without the residual
         np.testing.assert_allclose(shown, expected[:, : shown.shape[1]], rtol=1e-5, atol=1e-7)
@@ -152,7 +151,7 @@ def test_alti_plus_follows_every_path_from_the_tokens_to_the_written_word(case: 
             step[source + t, :source] = cross[t, :source]
             step[source + t, source:] = cross[t, source] * own[t]
         whole = step @ whole
-    shares = whole_model(case.model, case.trace)
+    shares = alti.whole_model(case.model, case.trace)
     assert shares.shape == (target, source + target)
     np.testing.assert_allclose(shares, whole[source:], rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(shares.sum(1), 1)

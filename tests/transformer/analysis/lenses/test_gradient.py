@@ -5,16 +5,15 @@ import pytest
 import torch
 
 from tests.transformer.analysis.lens_cases import Case
-from transformer import KINDS
+from transformer import KINDS, kinds
+from transformer.analysis import teacher_forcing
 from transformer.analysis.lenses.gradient import gradient_times_attention
-from transformer.analysis.teacher_forcing import forced_pair
-from transformer.kinds import attention_name
 
 STEP = 1e-5
 
 
 def log_P(case: Case, edits) -> float:
-    pair = forced_pair(case.model, case.trace)
+    pair = teacher_forcing.forced_pair(case.model, case.trace)
     with torch.inference_mode(), case.model.hooks(edits):
         log_p = case.model(pair.source, pair.target)[0].log_softmax(-1)
     return float(log_p[torch.arange(len(pair.written)), pair.written].sum())
@@ -36,7 +35,7 @@ def test_it_is_the_slope_of_log_P_times_the_weight(case: Case, kind) -> None:
                 pattern[at] += sign * STEP
                 return pattern
 
-            edits = {f"{attention_name(kind, layer)}.hook_pattern": moved}
+            edits = {f"{kinds.attention_name(kind, layer)}.hook_pattern": moved}
             slope += sign * log_P(case, edits) / (2 * STEP)
         expected = slope * case.plain.attention[kind, layer].pattern[head, i, j]
         assert products[layer, head, i, j] == pytest.approx(expected, rel=1e-4, abs=1e-8)

@@ -5,15 +5,14 @@ import pytest
 import torch
 
 from tests.transformer.analysis.lens_cases import Case, through
-from transformer import KINDS
+from transformer import KINDS, kinds
+from transformer.analysis import teacher_forcing
 from transformer.analysis.lenses import value_zeroing as module
-from transformer.analysis.teacher_forcing import forced_pair
-from transformer.kinds import attention_name
 
 
 def outputs(case: Case, kind, layer, edits):
     """`[position, d_model]` of one layer, in a whole run with these hooks."""
-    pair = forced_pair(case.model, case.trace)
+    pair = teacher_forcing.forced_pair(case.model, case.trace)
     stack = "encoder" if kind == "encoder_self" else "decoder"
     name = f"{stack}.layers.{layer}.feed_forward_norm.hook_normalised"
     with torch.inference_mode(), case.model.hooks(edits):
@@ -31,7 +30,7 @@ def really_zeroed(case: Case, kind, layer, key):
         return v
 
     y = outputs(case, kind, layer, {})
-    without = outputs(case, kind, layer, {f"{attention_name(kind, layer)}.hook_v": zero})
+    without = outputs(case, kind, layer, {f"{kinds.attention_name(kind, layer)}.hook_v": zero})
     lengths = np.linalg.norm(y, axis=1) * np.linalg.norm(without, axis=1)
     return 1 - (y * without).sum(1) / lengths
 

@@ -7,10 +7,8 @@ import pytest
 import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
-from transformer import InputError, Transformer, Translator
+from transformer import InputError, Transformer, Translator, config, decoding
 from transformer.analysis.logits.decoder_lens import decoder_lens
-from transformer.config import BOS, EOS
-from transformer.decoding import NEVER_WRITTEN
 
 MOST = 9  # pieces of a translation: random models seldom end one
 
@@ -43,9 +41,9 @@ def log_p(model: Transformer, layer: int, source: list[int], read: list[int]) ->
 
 def greedy(model: Transformer, layer: int, source: list[int]) -> list[int]:
     written: list[int] = []
-    while len(written) < MOST and EOS not in written:
-        last = log_p(model, layer, source, [BOS, *written])[-1]
-        last[list(NEVER_WRITTEN)] = -math.inf
+    while len(written) < MOST and config.EOS not in written:
+        last = log_p(model, layer, source, [config.BOS, *written])[-1]
+        last[list(decoding.NEVER_WRITTEN)] = -math.inf
         written.append(int(last.argmax()))
     return written
 
@@ -57,12 +55,12 @@ def test_each_layer_is_read_as_the_last_one_is(double: Translator) -> None:
     log_probs = []
     for layer in range(model.config.N + 1):
         reading = decoder_lens(double, trace, layer, beam_size=1, max_length=MOST)
-        own = log_p(model, layer, source, [BOS, *target[:-1]])[range(len(target)), target]
+        own = log_p(model, layer, source, [config.BOS, *target[:-1]])[range(len(target)), target]
         assert reading.layer == layer
         assert reading.log_prob == pytest.approx(float(own.sum()), rel=1e-10)
         written = greedy(model, layer, source)
         assert [*reading.translation.best.hypothesis.tokens] == written
-        assert (reading.length, reading.ended) == (len(written), written[-1] == EOS)
+        assert (reading.length, reading.ended) == (len(written), written[-1] == config.EOS)
         log_probs.append(reading.log_prob)
     assert len({round(value, 6) for value in log_probs}) == model.config.N + 1
     assert log_probs[-1] == pytest.approx(float(trace.log_probs.sum()), rel=1e-5)

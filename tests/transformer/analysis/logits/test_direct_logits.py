@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.analysis.lens_cases import Case
-from tests.transformer.analysis.plain_model import linearised
+from tests.transformer.analysis import lens_cases, plain_model
 from transformer import InputError
 from transformer.analysis.logits.direct_logits import direct_logits
 
@@ -19,15 +18,15 @@ def total(parts):
     return heads + parts.feed_forward.sum(0) + parts.tokens + parts.positions + parts.biases
 
 
-def reached(case: Case, sublayer, step, vector):
+def reached(case: lens_cases.Case, sublayer, step, vector):
     """A vector that was added in one sub-layer, followed forwards through all norms after it."""
     order = [norm.sublayer for norm in case.plain.norms]
     for norm in case.plain.norms[order.index(sublayer) :]:
-        vector = linearised(norm, step, vector)
+        vector = plain_model.linearised(norm, step, vector)
     return vector
 
 
-def test_heads_are_their_own_vectors_through_all_later_norms(case: Case) -> None:
+def test_heads_are_their_own_vectors_through_all_later_norms(case: lens_cases.Case) -> None:
     parts = direct_logits(case.model, case.trace)
     for kind in ("decoder_self", "cross"):
         for layer, head, step in np.ndindex(parts.heads[kind].shape):
@@ -40,7 +39,7 @@ def test_heads_are_their_own_vectors_through_all_later_norms(case: Case) -> None
             )
 
 
-def test_embeddings_are_the_stream_s_beginning_through_all_norms(case: Case) -> None:
+def test_embeddings_are_the_stream_s_beginning_through_all_norms(case: lens_cases.Case) -> None:
     parts = direct_logits(case.model, case.trace)
     read = [2, *(piece.id for piece in case.trace.target_pieces[:-1])]
     for step, id_ in enumerate(read):
@@ -52,18 +51,18 @@ def test_embeddings_are_the_stream_s_beginning_through_all_norms(case: Case) -> 
             assert value[step] == pytest.approx(expected, rel=1e-7, abs=1e-10)
 
 
-def test_biases_are_those_of_the_norms_through_all_later_norms(case: Case) -> None:
+def test_biases_are_those_of_the_norms_through_all_later_norms(case: lens_cases.Case) -> None:
     parts = direct_logits(case.model, case.trace)
     for step, piece in enumerate(case.trace.target_pieces):
         vector = np.zeros(case.model.config.d_model)
         for norm in case.plain.norms:
-            vector = linearised(norm, step, vector + norm.constant) + norm.bias
+            vector = plain_model.linearised(norm, step, vector + norm.constant) + norm.bias
         expected = vector @ case.plain.table[piece.id]
         expected += case.plain.weights.get("output_bias", np.zeros(len(case.plain.table)))[piece.id]
         assert parts.biases[step] == pytest.approx(expected, rel=1e-7)
 
 
-def test_all_parts_add_up_to_the_logit(case: Case) -> None:
+def test_all_parts_add_up_to_the_logit(case: lens_cases.Case) -> None:
     parts = direct_logits(case.model, case.trace)
     written = [piece.id for piece in case.trace.target_pieces]
     logits = case.plain.logits[np.arange(len(written)), written]
@@ -71,7 +70,7 @@ def test_all_parts_add_up_to_the_logit(case: Case) -> None:
     np.testing.assert_allclose(total(parts), logits, rtol=1e-9, atol=1e-9)
 
 
-def test_a_difference_of_logits_is_the_difference_of_all_parts(uneven: Case) -> None:
+def test_a_difference_of_logits_is_the_difference_of_all_parts(uneven: lens_cases.Case) -> None:
     other = torch.tensor([7, 8, 9, 10])
     parts = direct_logits(uneven.model, uneven.trace, against=other)
     written = [piece.id for piece in uneven.trace.target_pieces]
@@ -90,6 +89,6 @@ def test_a_difference_of_logits_is_the_difference_of_all_parts(uneven: Case) -> 
 
 
 @pytest.mark.parametrize("ids", [[7, 8, 9], [7, 8, 9, 30], [7.0, 8.0, 9.0, 10.0]])
-def test_ids_to_compare_with_that_do_not_fit_are_refused(uneven: Case, ids) -> None:
+def test_ids_to_compare_with_that_do_not_fit_are_refused(uneven: lens_cases.Case, ids) -> None:
     with pytest.raises(InputError):
         direct_logits(uneven.model, uneven.trace, against=torch.tensor(ids))

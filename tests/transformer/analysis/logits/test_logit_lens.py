@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.transformer.analysis.plain_model import PlainModel
-from tests.transformer.reference import softmax
-from transformer import InputError
+from tests.transformer import reference
+from tests.transformer.analysis import plain_model
+from transformer import InputError, config, decoding
 from transformer.analysis.logits.logit_lens import alternatives, layer_predictions
-from transformer.config import BOS
-from transformer.decoding import NEVER_WRITTEN
 
 K = 4
 
@@ -17,16 +15,16 @@ def test_each_layer_is_projected_as_the_last_one_is(translator, trace) -> None:
     source, written = (
         [p.id for p in pieces] for pieces in (trace.source_pieces, trace.target_pieces)
     )
-    plain = PlainModel(translator.model, source, [BOS, *written[:-1]])
+    plain = plain_model.PlainModel(translator.model, source, [config.BOS, *written[:-1]])
     predictions = layer_predictions(translator, trace, K)
     text = {
         id_: translator.tokenizer.pieces_of([id_])[0].text
         for id_ in range(translator.model.config.vocab_size)
     }
     for layer in range(translator.model.config.N):
-        p = softmax(plain.layers["decoder", layer] @ plain.table.T)
+        p = reference.softmax(plain.layers["decoder", layer] @ plain.table.T)
         for step, id_ in enumerate(written):
-            allowed = [i for i in np.argsort(-p[step]) if i not in NEVER_WRITTEN]
+            allowed = [i for i in np.argsort(-p[step]) if i not in decoding.NEVER_WRITTEN]
             np.testing.assert_allclose(
                 predictions.probabilities[layer, step], p[step, allowed[:K]], rtol=1e-4
             )

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from transformer import AttentionTrace, Translator
+from transformer import AttentionTrace, Translator, config
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Flow, flow
-from transformer.config import BOS
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +20,7 @@ def expected(
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     written = [piece.id for piece in trace.target_pieces]
     with torch.inference_mode():
-        return translator.model.run_with_cache(source, torch.tensor([[BOS, *written[:-1]]]))
+        return translator.model.run_with_cache(source, torch.tensor([[config.BOS, *written[:-1]]]))
 
 
 def test_every_value_is_that_of_its_hook_point(model_flow: Flow, expected) -> None:

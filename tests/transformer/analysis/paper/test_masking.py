@@ -5,12 +5,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from transformer import attention
+from transformer import attention, config, kinds, masks
 from transformer.analysis.paper import masking
 from transformer.analysis.teacher_forcing import batch_traces
-from transformer.config import PAD
-from transformer.kinds import KINDS
-from transformer.masks import padding_mask
 
 HOOK = {
     "encoder_self": "encoder.layers.{}.self_attention.hook_{}",
@@ -24,7 +21,7 @@ def made(traces):
     return batch_traces(traces)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds.KINDS)
 def test_the_mask_in_use_is_the_one_in_the_model(made, model, kind):
     with torch.no_grad():
         _, cache = model.run_with_cache(made.source, made.target)
@@ -38,14 +35,14 @@ def test_the_mask_in_use_is_the_one_in_the_model(made, model, kind):
         assert (torch.isneginf(scores).numpy() == ~shown[:, None]).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds.KINDS)
 def test_each_square_is_hidden_for_its_reason_and_no_other(made, kind):
     keys = made.target if kind == "decoder_self" else made.source
     reasons = {
         which: masking.mask_reasons(made, kind, which) for which in ("padding", "causal", "both")
     }
     for n, query, key in np.ndindex(reasons["both"].shape):
-        padded = bool(keys[n, key] == PAD)
+        padded = bool(keys[n, key] == config.PAD)
         later = kind != "cross" and key > query
         expected = {
             (False, False): "seen",
@@ -59,7 +56,7 @@ def test_each_square_is_hidden_for_its_reason_and_no_other(made, kind):
     assert (np.unique(reasons["both"]).size == 4) == (kind != "cross")  # the batch has them all
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds.KINDS)
 def test_the_tokens_along_the_axes_are_those_of_the_traces(made, traces, kind):
     shape = masking.visible_keys(made, kind, "padding").shape[1:]
     for axes, trace in zip(masking.labels(made, kind), traces, strict=True):
@@ -69,7 +66,7 @@ def test_the_tokens_along_the_axes_are_those_of_the_traces(made, traces, kind):
         assert (len(axes.queries), len(axes.keys)) == shape
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds.KINDS)
 def test_a_padding_row_is_no_real_query(made, kind):
     names = [[token != "<pad>" for token in axes.queries] for axes in masking.labels(made, kind)]
     np.testing.assert_array_equal(masking.real_queries(made, kind), names)
@@ -79,10 +76,10 @@ def test_a_padding_row_is_no_real_query(made, kind):
 @torch.no_grad()
 def unmasked(model, made, kind, monkeypatch):
     """Logits and patterns of a pass to which this kind's mask was never given."""
-    real = padding_mask(made.source)
+    real = masks.padding_mask(made.source)
     everything = torch.ones_like(real)
     if kind == "decoder_self":
-        monkeypatch.setattr(attention, "causal_mask", lambda *_: padding_mask(made.target))
+        monkeypatch.setattr(attention, "causal_mask", lambda *_: masks.padding_mask(made.target))
     patterns = {}
     names = [HOOK[kind].format(layer, "pattern") for layer in range(model.config.N)]
     with model.hooks({name: lambda value, name: patterns.update({name: value}) for name in names}):
@@ -91,12 +88,12 @@ def unmasked(model, made, kind, monkeypatch):
     return model.logits(decoded), [patterns[name].double().numpy() for name in names]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds.KINDS)
 def test_the_leak_is_that_of_a_pass_without_the_mask(model, made, kind, monkeypatch):
     result = masking.leak(model, made, kind, masked=False)
     logits, patterns = unmasked(model, made, kind, monkeypatch)
     loss = F.cross_entropy(logits.transpose(1, 2), made.written, reduction="none").double()
-    real = made.written != PAD
+    real = made.written != config.PAD
     np.testing.assert_allclose(result.loss[real.numpy()], loss[real], atol=1e-5)
     assert np.isnan(result.loss[~real.numpy()]).all()
     assert result.mean_loss == pytest.approx(loss[real].mean().item(), abs=1e-5)
@@ -108,11 +105,11 @@ def test_the_leak_is_that_of_a_pass_without_the_mask(model, made, kind, monkeypa
         for head in range(model.config.h):
             shares = []
             for n, query in np.ndindex(*queries.shape):
-                if queries[n, query] == PAD:
+                if queries[n, query] == config.PAD:
                     assert np.isnan(result.shares[n, query]).all()
                     continue
                 row = pattern[n, head, query]
-                pad = (keys[n] == PAD).numpy()
+                pad = (keys[n] == config.PAD).numpy()
                 after = (np.arange(len(row)) > query) & ~pad
                 shares.append(row[after if kind == "decoder_self" else pad].sum())
             assert result.to_hidden[layer, head] == pytest.approx(np.mean(shares), abs=1e-6)
@@ -128,7 +125,7 @@ def test_without_the_causal_mask_a_sentence_is_the_same_alone_and_in_a_batch(mod
         assert together.mean_shares[n] == pytest.approx(alone.mean_shares[0], abs=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds.KINDS)
 def test_with_the_mask_nothing_leaks_and_no_sentence_knows_of_the_others(model, made, traces, kind):
     result = masking.leak(model, made, kind, masked=True)
     assert (result.to_hidden == 0).all()

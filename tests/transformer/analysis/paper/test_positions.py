@@ -8,11 +8,9 @@ import pytest
 import safetensors.torch
 import torch
 
-from transformer import AttentionTrace, CheckpointError, Transformer, Translator
+from transformer import AttentionTrace, CheckpointError, Transformer, Translator, config, embedding
 from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import TABLE, Edit, Stack, learned_positions
-from transformer.config import BOS
-from transformer.embedding import sinusoidal_positions
 
 SENTENCE = "The old cat sleeps under the table."
 BOTH: tuple[Stack, Stack] = ("encoder", "decoder")
@@ -45,7 +43,7 @@ def test_the_exact_encoding_is_the_formula_and_the_models_table_is_its_float32()
             assert table[row, 2 * i] == pytest.approx(math.sin(angle), abs=1e-10)
             assert table[row, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-10)
     np.testing.assert_allclose(
-        sinusoidal_positions(300, 64).numpy(),
+        embedding.sinusoidal_positions(300, 64).numpy(),
         positions.exact_encoding(np.arange(300), 64),
         atol=1e-7,
     )
@@ -53,7 +51,7 @@ def test_the_exact_encoding_is_the_formula_and_the_models_table_is_its_float32()
 
 @pytest.mark.parametrize("d_model", [2, 32, 512])
 def test_the_similarity_is_the_product_whatever_the_position(d_model: int) -> None:
-    table = sinusoidal_positions(50, d_model).double().numpy()
+    table = embedding.sinusoidal_positions(50, d_model).double().numpy()
     for p in (0, 13, 49):
         distances = np.arange(50) - p
         np.testing.assert_allclose(
@@ -91,7 +89,7 @@ def test_moved_positions_are_those_of_the_formula(model: Transformer, trace, k: 
     length = len(alone["decoder"])
     np.testing.assert_allclose(alone["encoder"], added["encoder"], atol=1e-7)
     np.testing.assert_allclose(
-        alone["decoder"], sinusoidal_positions(length, 32).numpy(), atol=2e-6
+        alone["decoder"], embedding.sinusoidal_positions(length, 32).numpy(), atol=2e-6
     )
 
 
@@ -102,7 +100,7 @@ def test_shuffled_positions_are_the_same_ones_in_an_order_of_their_own(model, tr
     assert sorted(order) == list(range(length))
     assert list(order) != list(range(length))
     assert list(order) != list(positions.shuffled_order(length, 5))
-    table = sinusoidal_positions(length, 32).numpy()
+    table = embedding.sinusoidal_positions(length, 32).numpy()
     np.testing.assert_allclose(added["encoder"], table[order], atol=2e-6)
 
 
@@ -148,7 +146,7 @@ def test_the_foot_of_a_stack_is_embedding_plus_position(model, trace, stack) -> 
     written = [piece.id for piece in trace.target_pieces]
     ids = {
         "encoder": [piece.id for piece in trace.source_pieces],
-        "decoder": [BOS, *written[:-1]],
+        "decoder": [config.BOS, *written[:-1]],
     }[stack]
     embedded = model.shared_embedding.detach().double().numpy()[ids] * math.sqrt(32)
     place = positions.exact_encoding(np.arange(len(ids)), 32)

@@ -5,14 +5,12 @@ import sys
 
 import pytest
 
-from transformer import CheckpointError, Translator
-from transformer.__main__ import main as translate
+from transformer import CheckpointError, Translator, __main__, export
 from transformer.checkpoints import checkpoint, domain
 from transformer.checkpoints.export import ctranslate2
 from transformer.checkpoints.export.manifest import EXPORT
 from transformer.engine import CTranslate2Translator
-from transformer.export import main
-from transformer.text.languages import Languages
+from transformer.text import languages
 
 TEXT = "The dog waits beside the river."
 
@@ -24,7 +22,7 @@ def exported(tmp_path_factory, checkpoint_folder):
     shutil.copytree(checkpoint_folder, given)
     (given / domain.FILE).write_text('{"made_for": "short sentences", "least_log_prob": -0.5}')
     out = tmp_path_factory.mktemp("exported") / "deep" / "model"
-    assert main(["ctranslate2", "--checkpoint", str(given), "--out", str(out)]) == 0
+    assert export.main(["ctranslate2", "--checkpoint", str(given), "--out", str(out)]) == 0
     return out
 
 
@@ -40,7 +38,7 @@ def test_the_folder_is_complete_and_says_what_it_was_made_from(exported, checkpo
 
 
 def test_the_languages_of_the_checkpoint_are_those_of_the_export(tmp_path, checkpoint_folder):
-    given, french_dutch = checkpoint.load(checkpoint_folder), Languages("French", "Dutch")
+    given, french_dutch = checkpoint.load(checkpoint_folder), languages.Languages("French", "Dutch")
     checkpoint.save(tmp_path / "model", given.model, given.tokenizer, languages=french_dutch)
     ctranslate2.write(checkpoint.load(tmp_path / "model"), tmp_path / "out")
     assert CTranslate2Translator.load(tmp_path / "out").languages == french_dutch
@@ -50,18 +48,18 @@ def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsy
     moved = exported.with_name("moved")
     shutil.copytree(exported, moved)
     command = ["--engine", "ctranslate2", "--beam", "1", TEXT]
-    assert translate(["--checkpoint", str(moved), *command]) == 0
+    assert __main__.main(["--checkpoint", str(moved), *command]) == 0
     assert capsys.readouterr().out.strip()
     engine = CTranslate2Translator.load(moved)
     ours = Translator.load(checkpoint_folder)
     assert engine.checksum == ours.checksum
     for options in (["--align"], ["--score", "--target", "Ein"]):
-        assert translate(["--checkpoint", str(moved), *command[:2], TEXT, *options]) == 2
+        assert __main__.main(["--checkpoint", str(moved), *command[:2], TEXT, *options]) == 2
         assert "take the checkpoint that it was exported from" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{TEXT}\n{TEXT}\n".encode())))
-    assert translate(["--checkpoint", str(moved), *command[:2], "--align"]) == 2  # told once
+    assert __main__.main(["--checkpoint", str(moved), *command[:2], "--align"]) == 2  # told once
     assert capsys.readouterr().err.startswith(f"transformer: {moved} holds a model for CTranslate2")
-    assert translate(["--checkpoint", str(moved), TEXT]) == 2
+    assert __main__.main(["--checkpoint", str(moved), TEXT]) == 2
     assert "add --engine ctranslate2" in capsys.readouterr().err
 
 
@@ -71,11 +69,11 @@ def test_fewer_bits_make_a_smaller_model_that_still_translates(
 ):
     out = tmp_path / "small"
     command = ["ctranslate2", "--checkpoint", str(checkpoint_folder), "--out", str(out)]
-    assert main([*command, "--quantization", quantization]) == 0
+    assert export.main([*command, "--quantization", quantization]) == 0
     size, full = ((folder / "model.bin").stat().st_size for folder in (out, exported))
     assert size < 0.75 * full
     assert CTranslate2Translator.load(out).translate(TEXT).text
-    assert main(command) == 0  # its own is replaced
+    assert export.main(command) == 0  # its own is replaced
     assert (out / "model.bin").stat().st_size == full
 
 

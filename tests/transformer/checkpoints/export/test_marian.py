@@ -9,14 +9,13 @@ import safetensors
 import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
-from transformer import CheckpointError, Tokenizer, Transformer, Translator
+from transformer import CheckpointError, Tokenizer, Transformer, Translator, engine
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import marian
 from transformer.checkpoints.export.manifest import EXPORT
 from transformer.checkpoints.marian import weights
 from transformer.checkpoints.marian.weights import halves_to_pairs
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.engine import CTranslate2Translator
 from transformer.export import main
 
 FILES = {
@@ -144,9 +143,9 @@ def test_a_marian_folder_is_exported_no_second_time(tmp_path, exported, capsys):
         assert main(["marian", "--checkpoint", str(given), "--out", str(tmp_path / "out")]) == 2
         assert words in capsys.readouterr().err
     with pytest.raises(CheckpointError, match="take the checkpoint that it was exported from"):
-        CTranslate2Translator.load(exported)
+        engine.CTranslate2Translator.load(exported)
     with pytest.raises(CheckpointError, match="ct2-transformers-converter"):
-        CTranslate2Translator.load(hub)
+        engine.CTranslate2Translator.load(hub)
 
 
 def test_the_search_of_generate_has_our_beam_and_nearly_our_penalty(exported):

@@ -10,8 +10,7 @@ import pytest
 from tests.transformer.checkpoints.marian import marian_folder
 from training import evaluate
 from transformer import Translator, __main__
-from transformer.analysis import alignment
-from transformer.analysis.axes import APART
+from transformer.analysis import alignment, axes
 
 TEXT = "My brother sees a cat."
 
@@ -40,12 +39,12 @@ def test_links_of_a_script_without_spaces_are_counted_in_pieces_and_that_is_said
     assert __main__.main([*chosen, text]) == 0
     output = capsys.readouterr()
     assert output.out.strip().endswith(f" ||| {expected}".rstrip())
-    assert APART in output.err
+    assert axes.APART in output.err
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(f"{TEXT}\n{text}\n".encode())))
     assert __main__.main(chosen) == 0
     lines = capsys.readouterr()
     assert lines.out.splitlines()[1] == output.out.splitlines()[0]
-    assert lines.err.count(APART) == 1
+    assert lines.err.count(axes.APART) == 1
 
 
 def test_bleu_counts_the_output_bias_in_the_loss(folder, files, capsys):

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.checkpoints.marian import marian_folder
-from tests.transformer.checkpoints.marian.plain_marian import PlainMarian
+from tests.transformer.checkpoints.marian import marian_folder, plain_marian
 from transformer import KINDS, CheckpointError, Translator
-from transformer.analysis.logits.logit_lens import layer_predictions
+from transformer.analysis.logits import logit_lens
 from transformer.checkpoints import marian
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from transformer.config import BOS, EOS
@@ -35,7 +34,7 @@ class Case:
     """A folder as the package reads it, and as plain code does."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.plain = folder, PlainMarian(folder)
+        self.folder, self.plain = folder, plain_marian.PlainMarian(folder)
         self.translator = Translator.load(folder)
         self.model = self.translator.model
         self.source, self.target = (
@@ -186,5 +185,5 @@ def test_the_logit_lens_names_pieces_of_the_target(case: Case) -> None:
     numbers = case.target.tolist()
     ids = [numbers.index(number) for number in logits.argmax(-1)]
     expected = [piece.text for piece in case.translator.target_tokenizer.pieces_of(ids)]
-    predictions = layer_predictions(case.translator, trace, k=1).pieces[-1]
+    predictions = logit_lens.layer_predictions(case.translator, trace, k=1).pieces[-1]
     assert [step[0] for step in predictions] == expected

@@ -5,13 +5,11 @@ import json
 import pytest
 
 from tests.transformer.checkpoints.marian import marian_folder
-from transformer import InputError, Translator
-from transformer.analysis import alignment
+from transformer import InputError, Translator, config
+from transformer.analysis import alignment, axes
 from transformer.analysis.alignment_settings import read_alignment
-from transformer.analysis.axes import by_words, without_special
-from transformer.analysis.corpus.faithfulness import source_words
+from transformer.analysis.corpus import faithfulness
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
-from transformer.config import EOS, UNK
 
 TEXT = "My brother sees a cat."
 
@@ -62,7 +60,7 @@ def test_each_language_has_its_own_cut_and_ids(separate: Translator) -> None:
 
 def test_an_unknown_character_keeps_its_typed_text(several: Translator) -> None:
     pieces = several.tokenizer.pieces("My 🐈 cat")
-    assert ("🐈", UNK) in [(piece.text, piece.id) for piece in pieces]
+    assert ("🐈", config.UNK) in [(piece.text, piece.id) for piece in pieces]
     assert any("🐈" in notice for notice in several.translate("My 🐈 cat", max_length=5).notices)
 
 
@@ -87,10 +85,10 @@ def test_a_code_in_front_is_one_piece(several: Translator) -> None:
     code, *rest = several.tokenizer.pieces(asked)
     assert code.text == ">>deu<<"
     traced = several.trace(asked, "Le chat.")
-    hidden, _ = without_special(by_words(traced, "cross"))
+    hidden, _ = axes.without_special(axes.by_words(traced, "cross"))
     assert code.text in traced.source_tokens
     assert code.text not in hidden.labels.keys  # it is no word of the text
-    assert source_words(traced)[0][0] == 1
+    assert faithfulness.source_words(traced)[0][0] == 1
     assert [piece.id for piece in rest] == several.tokenizer.encode(TEXT)
     assert rest[0].word == code.word + 1
     assert several.languages.with_target_code("fra", asked) == f">>fra<< {TEXT}"
@@ -151,5 +149,5 @@ def test_else_the_folder_s_name_says_it(name, expected, tmp_path):
 
 def test_the_end_is_a_word_of_its_own(separate: Translator) -> None:
     scored = separate.score(TEXT, "Mon frère.")
-    assert scored.pieces[-1].id == EOS
+    assert scored.pieces[-1].id == config.EOS
     assert [word.text for word in scored.translation.best.words] == ["Mon", "frère", ".", "</s>"]

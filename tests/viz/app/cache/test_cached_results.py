@@ -5,28 +5,26 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from transformer import InputError, Translator
-from transformer.checkpoints.domain import Domain
-from transformer.decoding import Hypothesis
+from transformer import InputError, Translator, decoding
+from transformer.checkpoints import domain
 from transformer.decoding.settings import SearchSettings
-from transformer.text.languages import Languages
-from viz.app.cache import cached_results, search_queue
-from viz.app.cache.memory import forget_server_wide
+from transformer.text import languages
+from viz.app.cache import cached_results, memory, search_queue
 from viz.app.cache.search_queue import SearchQueue
 
 
 @pytest.fixture(autouse=True)
 def forget():
     """No test sees what another one cached."""
-    forget_server_wide()
+    memory.forget_server_wide()
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("checksum", "another"),
-        ("languages", Languages("English", "Dutch")),
-        ("domain", Domain("x", 0.0)),
+        ("languages", languages.Languages("English", "Dutch")),
+        ("domain", domain.Domain("x", 0.0)),
     ],
 )
 def test_a_result_is_remembered_for_its_model_alone(translator, monkeypatch, name, value) -> None:
@@ -74,7 +72,7 @@ def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -
     monkeypatch.setattr(cached_results, "MAX_PIECES", source)
     with pytest.raises(InputError, match=r"The translation has \d+ pieces, and the app"):
         cached_results.trace_of_pair(translator, *pair)
-    best = replace(translation.best, hypothesis=Hypothesis((7,) * 20, (0.0,) * 20, 0.0))
+    best = replace(translation.best, hypothesis=decoding.Hypothesis((7,) * 20, (0.0,) * 20, 0.0))
     monkeypatch.setattr(cached_results, "MAX_PIECES", 19)
     with pytest.raises(InputError, match="this translation has 20"):
         cached_results.trace(translator, replace(translation, candidates=(best,)))

@@ -12,8 +12,7 @@ import pytest
 from transformer import InputError, Translation, Translator, silence
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.search import TextSearch
-from viz.app.cache import search_queue
-from viz.app.cache.memory import forget_server_wide
+from viz.app.cache import memory, search_queue
 from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import MAX_RUNS, BusyError, SearchQueue, network, turn
 
@@ -65,7 +64,7 @@ class Gate:
 
 @pytest.fixture
 def gate(monkeypatch) -> Gate:
-    forget_server_wide()  # the metrics
+    memory.forget_server_wide()  # the metrics
     gate = Gate()
     monkeypatch.setattr(search_queue, "TextSearch", gate.search)
     return gate

@@ -6,14 +6,12 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.viz.app_test import in_url, texts
-from transformer.files.installed import ASSETS
-from viz.app.lessons import library
+from transformer.files import installed
+from viz.app.lessons import library, panel
 from viz.app.lessons.library import LESSONS_VARIABLE
-from viz.app.lessons.panel import TEXTS, marked_answers
 from viz.app.lessons.progress import SEPARATOR, SHOWN, Progress, card_view, is_open
-from viz.lessons import View, read_lesson
+from viz.lessons import View, measures, read_lesson
 from viz.lessons.answers import GivenAnswer, read_answers, write_answers
-from viz.lessons.measures import Sentence
 
 SENTENCE = "The dog sleeps in the garden."
 LESSON = """---
@@ -122,7 +120,7 @@ def test_answers_are_graded_by_the_model_and_resumed_from_their_link(serve, less
     assert f"Here it is {best}" not in page_text(app)
     type_answer(app, 0, "nothing")
     assert in_url(app, "answers") == "nothing"
-    words = TEXTS["en"]
+    words = panel.TEXTS["en"]
     assert words["wrong"] in page_text(app)
     assert "darkest square" in page_text(app)
     assert f"Here it is {best}" not in page_text(app).replace("\\", "")
@@ -161,16 +159,16 @@ def test_answers_are_graded_by_the_model_and_resumed_from_their_link(serve, less
 
 def test_what_this_model_or_sentence_has_not_is_skipped_in_one_sentence(serve, lessons):
     app = serve(text=SENTENCE, lesson="two", card="4")
-    skipped = TEXTS["en"]["skipped"].split("{")[0]
+    skipped = panel.TEXTS["en"]["skipped"].split("{")[0]
     assert skipped in page_text(app)
     assert not app.exception
     assert "lesson-sentence" not in [button.key for button in app.button]
     other = serve(text="Dog.", lesson="two", card="5")
-    assert TEXTS["en"]["first"].split("{")[0] in page_text(other)
+    assert panel.TEXTS["en"]["first"].split("{")[0] in page_text(other)
     assert not [field for field in other.text_input if field.key.startswith("lesson-typed")]
     other.button(key="lesson-sentence").click().run()
     assert in_url(other, "text") == SENTENCE
-    assert TEXTS["en"]["first"] not in page_text(other)
+    assert panel.TEXTS["en"]["first"] not in page_text(other)
 
 
 def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lessons, monkeypatch):
@@ -214,7 +212,7 @@ def test_a_class_has_one_sentence(serve, lessons):
     assert is_lit(own)
     own.button(key="lesson-show-5").click().run()
     assert in_url(own, "answers") == SEPARATOR * 5 + SHOWN
-    assert TEXTS["de"]["shown"].split("{")[0] in page_text(own)
+    assert panel.TEXTS["de"]["shown"].split("{")[0] in page_text(own)
 
 
 def links(app) -> dict[str, dict[str, list[str]]]:
@@ -230,7 +228,7 @@ def is_lit(app) -> bool:
 
 
 def test_next_opens_the_view_of_a_card_with_its_head_and_sentence(serve, lessons):
-    words = TEXTS["en"]
+    words = panel.TEXTS["en"]
     app = serve(text="Dog.", lesson="two", card="2")
     view = links(app)[words["back"]]
     assert view == {
@@ -260,8 +258,8 @@ class FakeQuery(dict):
 
 
 def test_an_answer_is_marked_on_the_sentence_of_its_card(translator, tmp_path):
-    lesson = read_lesson(ASSETS / "lessons" / "attention.en.md")
-    own = Sentence(translator, translator.trace("The dog sleeps."))
+    lesson = read_lesson(installed.ASSETS / "lessons" / "attention.en.md")
+    own = measures.Sentence(translator, translator.trace("The dog sleeps."))
     given, right = [], {}
     for number, text in ((0, lesson.sentence), (6, own.trace.source)):
         trace = translator.trace(text)
@@ -270,7 +268,7 @@ def test_an_answer_is_marked_on_the_sentence_of_its_card(translator, tmp_path):
     given = [right[0], "", "", "", "", "", right[6]]
     place = Progress(lesson.name, 6, tuple(given))
     source = own.trace.source
-    marked = marked_answers(lesson, place, own, "Eva")
+    marked = panel.marked_answers(lesson, place, own, "Eva")
     for number, text in right.items():
         assert marked.answers[number] == GivenAnswer(text, text, True)
     assert marked.right == 2

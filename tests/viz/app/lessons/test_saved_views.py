@@ -1,8 +1,7 @@
 """Saved views: a list in the session, and the lesson file that it becomes."""
 
+from viz.lessons import reading, writing
 from viz.lessons.lesson import View
-from viz.lessons.reading import parse_lesson
-from viz.lessons.writing import SavedView, lesson_file
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -23,14 +22,14 @@ def test_a_view_is_saved_with_all_choices_and_opens_from_its_lesson(serve):
 
 def test_a_list_of_views_is_read_back_exactly():
     views = [
-        SavedView("A <b>name</b> # ~ $x$", "1. one [sentence](x) & *two*", View("heads", {
+        writing.SavedView("A <b>name</b> # ~ $x$", "1. one [sentence](x) & *two*", View("heads", {
             "text": ["ä & b=c? “x” ~ \u202e"], "kinds": ["encoder", "cross"], "removed": [""],
         })),
-        SavedView("- [x] choice", "", View("schedule", {})),
-        SavedView("---", "```yaml", View("masks", {"kind": ["decoder"]})),
+        writing.SavedView("- [x] choice", "", View("schedule", {})),
+        writing.SavedView("---", "```yaml", View("masks", {"kind": ["decoder"]})),
     ]  # fmt: skip
-    views += [SavedView("n" * 80, "t" * 300, View("heads", {"text": ["x" * 7_000]}))] * 37
-    lesson = parse_lesson("views", lesson_file("Title: “a” # b", views), "views.md")
+    views += [writing.SavedView("n" * 80, "t" * 300, View("heads", {"text": ["x" * 7_000]}))] * 37
+    lesson = reading.parse_lesson("views", writing.lesson_file("Title: “a” # b", views), "views.md")
     assert lesson.title == "Title: “a” # b"
     assert [card.title for card in lesson.cards] == [view.name for view in views]
     assert [card.view for card in lesson.cards] == [view.view for view in views]

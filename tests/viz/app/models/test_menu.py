@@ -12,10 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import in_url, texts
-from transformer import Translator
-from transformer.errors import one_line
+from transformer import Translator, errors
 from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME
-from viz.app.cache.memory import forget_server_wide
+from viz.app.cache import memory
 from viz.app.models import menu, model_cache
 from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR, offered_models
 from viz.app.sentence import source_box
@@ -227,13 +226,13 @@ def test_what_waits_for_a_click_holds_no_model(open_: Callable[..., AppTest], fo
     app = open_(text=SENTENCE, model="en-fr", edited="a b")
     app.button(key="go-on")  # is there
     model = ref(menu.load(folder / "en-fr"))
-    forget_server_wide()  # all that is left are the clicks that the tab waits for
+    memory.forget_server_wide()  # all that is left are the clicks that the tab waits for
     gc.collect()
     assert model() is None
 
 
 def test_a_model_in_use_stays_until_its_end_and_says_how_far_it_is(folder, monkeypatch) -> None:
-    forget_server_wide()
+    memory.forget_server_wide()
     monkeypatch.setattr(menu, "MIB", 1)  # no two of them fit
     monkeypatch.setattr(model_cache, "PATIENCE", 0)
     with menu.models_for_run():
@@ -259,7 +258,7 @@ def test_the_bound_is_one_variable(monkeypatch: pytest.MonkeyPatch, value: str, 
     wrong = menu.limit_problem()
     assert menu._limit() == (mib, wrong)
     assert bool(wrong) == (value not in ("", "300"))
-    assert wrong == one_line(wrong)
+    assert wrong == errors.one_line(wrong)
 
 
 @pytest.fixture

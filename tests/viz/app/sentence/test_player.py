@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests.viz.pages.reading import message
+from tests.viz.pages import reading
 from transformer import Translator
-from viz.draw.labels import display_tokens
-from viz.draw.player import WINDOW
+from viz.draw import labels, player
 
 LONG = "dog " * 60
 
@@ -27,18 +26,18 @@ def test_it_shows_the_sentence_and_the_translation_of_the_page(
 ) -> None:
     app = serve(path, text=text, **choices)
     assert not app.exception
-    meta, _ = message(app, "player")
+    meta, _ = reading.message(app, "player")
     translation = translator.translate(
         text, prefix=choices.get("prefix", "").split(), forbidden=choices.get("forbid", "").split()
     )
     target = choices.get("edited") or translation.text
     trace = translator.trace(text, target=target) if target else translator.trace_of(translation)
-    source = display_tokens(trace.source_tokens)
-    assert meta["source"] == source[:WINDOW]
-    assert meta["written"][1:] == display_tokens(trace.target_tokens)[:WINDOW]
-    assert len(meta["steps"]) == min(len(trace.target_tokens), WINDOW)
+    source = labels.display_tokens(trace.source_tokens)
+    assert meta["source"] == source[: player.WINDOW]
+    assert meta["written"][1:] == labels.display_tokens(trace.target_tokens)[: player.WINDOW]
+    assert len(meta["steps"]) == min(len(trace.target_tokens), player.WINDOW)
     for kind in meta["kinds"]:
-        shown = [min(size, WINDOW) for size in trace.weights(kind["kind"]).shape[2:]]
+        shown = [min(size, player.WINDOW) for size in trace.weights(kind["kind"]).shape[2:]]
         assert [*kind["weights"].shape[-2:]] == kind["size"] == shown
-    left_out = max(len(source), len(trace.target_tokens)) > WINDOW
+    left_out = max(len(source), len(trace.target_tokens)) > player.WINDOW
     assert bool(meta["outside"]) == left_out

@@ -5,37 +5,36 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.reading import SENTENCE, tables
+from tests.viz.pages import reading
 from transformer import Transformer, TransformerConfig
-from transformer.analysis.paper.costs import parameter_shapes
-from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
+from transformer.analysis.paper import costs, flow
 from transformer.text.languages import Languages
-from viz.app.chrome.explanations import code_line
-from viz.draw.labels import PAGE_TITLES
+from viz.app.chrome import explanations
+from viz.draw import labels
+from viz.pages.architecture import drawing
 from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box, model_boxes
-from viz.pages.architecture.drawing import spoken_name
 
 
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
 def test_what_a_box_shows_is_a_place_of_the_model(model: Transformer, box: Box) -> None:
     points = model.hook_points()
     for value in (box.value, *(hook for _, hook in box.inside)):
-        if value and value not in (LOGITS, PROBABILITIES):
+        if value and value not in (flow.LOGITS, flow.PROBABILITIES):
             for layer in range(model.config.N):
                 assert value.format(layer) in points
     if box.module:
         module = box.module.format(1)
         if not module.endswith(".positions"):  # learnt or a formula, as the model has it
-            assert parameter_shapes(model, module)
+            assert costs.parameter_shapes(model, module)
     # a value belongs to the stack and the sub-layer that the box is named after
-    if box.value not in ("", LOGITS, PROBABILITIES):
+    if box.value not in ("", flow.LOGITS, flow.PROBABILITIES):
         assert box.value.startswith(box.stack)
     if box.layered:
         assert box.name.split(".")[1] in box.value
-    assert all(code_line(function) for function in box.code)
-    assert set(box.pages) <= set(PAGE_TITLES)
-    assert box.title.lower() in spoken_name(box).lower()
-    assert box.heading in spoken_name(box)
+    assert all(explanations.code_line(function) for function in box.code)
+    assert set(box.pages) <= set(labels.PAGE_TITLES)
+    assert box.title.lower() in drawing.spoken_name(box).lower()
+    assert box.heading in drawing.spoken_name(box)
 
 
 def test_no_two_boxes_can_be_taken_for_each_other() -> None:
@@ -84,7 +83,7 @@ def test_of_the_papers_model_all_is_said_that_is_the_papers() -> None:
 
 def facts(app: AppTest) -> dict[str, str]:
     """Return names and values of the open box."""
-    return dict(tables(app)[0][2:])
+    return dict(reading.tables(app)[0][2:])
 
 
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
@@ -92,7 +91,7 @@ def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(opened, trans
     app = opened(arch_box=box.heading, arch_layer="2")
     heading = app.subheader[0].value
     assert heading == box.heading + (", layer 2" if box.layered else "")
-    trace, model = translator.trace(SENTENCE), translator.model
+    trace, model = translator.trace(reading.SENTENCE), translator.model
     n, m, d, vocab = len(trace.source_tokens), len(trace.target_tokens), 32, model.config.vocab_size
     rows = n if box.stack == "encoder" else m
     keys = m if box.name == "decoder.self_attention" else n

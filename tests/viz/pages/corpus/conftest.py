@@ -3,12 +3,11 @@
 import pytest
 
 from transformer import Translator
-from transformer.analysis.corpus import result_file
-from transformer.analysis.corpus.measured import MeasuredLines
-from transformer.files.installed import BUNDLED
+from transformer.analysis.corpus import measured, result_file
+from transformer.files import installed
 
 
 @pytest.fixture(scope="package")
-def lines() -> MeasuredLines:
-    content = (BUNDLED / result_file.FILE).read_bytes()
-    return result_file.from_bytes(content, Translator.load(BUNDLED))
+def lines() -> measured.MeasuredLines:
+    content = (installed.BUNDLED / result_file.FILE).read_bytes()
+    return result_file.from_bytes(content, Translator.load(installed.BUNDLED))

@@ -9,11 +9,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from training.evaluation.measurement import store
+from training.evaluation import measurement
 from transformer import Translator
-from transformer.analysis.corpus import result_file
+from transformer.analysis.corpus import measuring, result_file
 from transformer.analysis.corpus.measured import MeasuredLines
-from transformer.analysis.corpus.measuring import measure_lines
 
 TEXTS = (
     "The dog sleeps in the garden.",
@@ -37,8 +36,8 @@ REFERENCES = (
 @pytest.fixture(scope="module")
 def measured_folder(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = shutil.copytree(trained_folder, tmp_path_factory.mktemp("measured") / "model")
-    lines = measure_lines(Translator.load(folder), TEXTS, references=REFERENCES)
-    store(folder, {result_file.FILE: result_file.to_bytes(lines)})
+    lines = measuring.measure_lines(Translator.load(folder), TEXTS, references=REFERENCES)
+    measurement.store(folder, {result_file.FILE: result_file.to_bytes(lines)})
     return folder
 
 

@@ -8,17 +8,15 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts
+from tests.viz import app_test
+from tests.viz.pages import reading
 from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, press, view
-from tests.viz.pages.reading import blocks, computed
 from transformer import InputError, Translator
-from transformer.analysis.corpus import result_file
-from transformer.analysis.corpus.comparison import compared_heads, compared_sentences
+from transformer.analysis.corpus import comparison, measuring, result_file
 from transformer.analysis.corpus.measured import LOG_P, MeasuredLines
-from transformer.analysis.corpus.measuring import measure_lines
 from transformer.checkpoints import checkpoint
-from viz.app.models.menu import MODELS_VARIABLE
-from viz.pages.corpus.compare import FILE, JOB
+from viz.app.models import menu
+from viz.pages.corpus import compare
 
 pytestmark = pytest.mark.slow
 
@@ -41,13 +39,13 @@ def other_folder(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory)
 
 def require_comparison(app: AppTest, lines: MeasuredLines, second: MeasuredLines) -> None:
     """Compare the tables of the page with the analysis."""
-    sentences = compared_sentences(lines, second)
+    sentences = comparison.compared_sentences(lines, second)
     shown = frame(app, "alike")
     assert list(shown["line"]) == list(sentences["line"])
     assert list(shown["second"]) == list(sentences["second"])
     assert list(shown[f"Δ {LOG_P}"]) == pytest.approx(list(sentences[LOG_P]))
     assert shown["alike"].min() < 100
-    heads = compared_heads(lines, second, "confidence")
+    heads = comparison.compared_heads(lines, second, "confidence")
     table = frame(app, "difference")
     for name in ("first", "second", "difference", "low", "high"):
         assert list(table[name]) == pytest.approx(list(heads[name]))
@@ -59,19 +57,19 @@ def test_a_model_here_measures_the_lines_under_their_numbers(
     other_folder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(MODELS_VARIABLE, str(other_folder.parent))
-    app = press(view("Compare", second_model="other"), JOB)
+    monkeypatch.setenv(menu.MODELS_VARIABLE, str(other_folder.parent))
+    app = press(view("Compare", second_model="other"), compare.JOB)
     translator, lines = measured
     texts_of_lines = {pair.number: pair.source for pair in lines.pairs}
     numbered = [texts_of_lines.get(number, "") for number in range(1, 7)]
-    second = measure_lines(Translator.load(other_folder), numbered, costs=False)
+    second = measuring.measure_lines(Translator.load(other_folder), numbered, costs=False)
     require_comparison(app, lines, second)
     links = other_folder.parent / translator.folder.name
     links.symlink_to(translator.folder)
     monkeypatch.chdir(other_folder.parent)  # the code names the folders alone
-    sentences, heads = (computed(code) for code in reversed(blocks(app).values()))
-    assert sentences.equals(compared_sentences(lines, second))
-    assert heads.equals(compared_heads(lines, second, "confidence"))
+    sentences, heads = (reading.computed(code) for code in reversed(reading.blocks(app).values()))
+    assert sentences.equals(comparison.compared_sentences(lines, second))
+    assert heads.equals(comparison.compared_heads(lines, second, "confidence"))
 
 
 def test_a_file_of_another_model_is_compared_unchecked_and_a_bad_one_changes_nothing(
@@ -81,7 +79,7 @@ def test_a_file_of_another_model_is_compared_unchecked_and_a_bad_one_changes_not
 ) -> None:
     translator, lines = measured
     other = Translator.load(other_folder)
-    second = measure_lines(other, [pair.source for pair in lines.pairs][:2], costs=False)
+    second = measuring.measure_lines(other, [pair.source for pair in lines.pairs][:2], costs=False)
     content = result_file.to_bytes(second)
     with pytest.raises(InputError, match="another model"):
         result_file.from_bytes(content, translator)
@@ -89,13 +87,13 @@ def test_a_file_of_another_model_is_compared_unchecked_and_a_bad_one_changes_not
     app = view("Compare", compare_with="a result file")
 
     def send(content: bytes) -> AppTest:
-        app.file_uploader(key=FILE).set_value(("second.safetensors", content, "")).run()
+        app.file_uploader(key=compare.FILE).set_value(("second.safetensors", content, "")).run()
         assert not app.exception
         return app
 
     send(content)
     require_comparison(app, lines, second)
-    assert [text for text in texts(app) if "Not checked" in text]
+    assert [text for text in app_test.texts(app) if "Not checked" in text]
     # a file that claims to be of this model is scored by it
     pairs = tuple(pair._replace(target="forged") for pair in second.pairs)
     forged = replace(second, checksum=lines.checksum, pairs=pairs)

@@ -7,19 +7,17 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.reading import frames
+from tests.viz.pages import reading
 from transformer import Translator
+from transformer.analysis.corpus import measured, measuring, search
 from transformer.analysis.corpus.head_tokens import HeadTokens, head_tokens
-from transformer.analysis.corpus.measured import MeasuredLines
-from transformer.analysis.corpus.measuring import trace_of
-from transformer.analysis.corpus.search import deciles
-from transformer.analysis.heads.head import Head
+from transformer.analysis.heads import head
 from transformer.files.installed import BUNDLED
 from viz.pages.corpus import head as module
 
 pytestmark = pytest.mark.slow
 
-HEAD = Head("encoder_self", 1, 7)
+HEAD = head.Head("encoder_self", 1, 7)
 URL = {"text": "Dog.", "corpus_view": "One head", "kind": "encoder", "layer": "2", "head": "8"}
 
 
@@ -29,28 +27,28 @@ def bundled() -> Translator:
 
 
 @pytest.fixture(scope="module")
-def expected(bundled: Translator, lines: MeasuredLines) -> HeadTokens:
+def expected(bundled: Translator, lines: measured.MeasuredLines) -> HeadTokens:
     return head_tokens(bundled, lines, HEAD)
 
 
 def test_each_tenth_has_its_middle_line_distances_and_tokens_those_of_all_rows(
     opened: Callable[..., AppTest],
-    lines: MeasuredLines,
+    lines: measured.MeasuredLines,
     bundled: Translator,
     expected: HeadTokens,
 ) -> None:
     app = opened(checkpoint=BUNDLED, corpus_measure="previous")
     values = lines.values_of(HEAD, "previous")
-    rows = [int(group[0]) for group in deciles(values)]
+    rows = [int(group[0]) for group in search.deciles(values)]
     shown = [caption.value for caption in app.caption if "previous" in caption.value]
     assert len(shown) == len(rows) == 10
     for number, (caption, row) in enumerate(zip(shown, rows, strict=True)):
         assert f"{values[row]:.3f}".replace("-", "−") in caption
         assert caption.endswith(f"line {lines.pairs[row].number}")
-        weights = trace_of(bundled, lines.pairs[row]).encoder_self[HEAD.layer, HEAD.head]
-        (cells,) = frames(app, number)
+        weights = measuring.trace_of(bundled, lines.pairs[row]).encoder_self[HEAD.layer, HEAD.head]
+        (cells,) = reading.frames(app, number)
         assert np.allclose(cells["weight"], weights.ravel(), atol=1e-6)
-    (bars,) = frames(app, 10)
+    (bars,) = reading.frames(app, 10)
     counts = lines.offset_counts[lines.places[HEAD]]
     middle = len(counts) // 2
     assert dict(zip(bars["offset"], bars["rows"], strict=True)) == {
@@ -75,7 +73,7 @@ def test_each_tenth_has_its_middle_line_distances_and_tokens_those_of_all_rows(
 
 def test_tokens_of_many_lines_are_counted_where_the_reader_asks(
     opened: Callable[..., AppTest],
-    lines: MeasuredLines,
+    lines: measured.MeasuredLines,
     expected: HeadTokens,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -11,12 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
 from transformer import Translator
-from transformer.analysis.corpus import result_file
+from transformer.analysis.corpus import measuring, result_file
 from transformer.analysis.corpus.measured import LOG_P, MeasuredLines
-from transformer.analysis.corpus.measuring import measure_lines
 from transformer.checkpoints import domain
 from transformer.checkpoints.domain import Domain
-from viz.app.cache.memory import ByteCache, forget_server_wide
+from viz.app.cache import memory
 from viz.pages.corpus import lines as module
 from viz.pages.corpus import measurements
 from viz.pages.corpus.lines import COSTS, FEW, FILE, JOB, PASTED, RESULT
@@ -66,7 +65,7 @@ def test_bad_lines_are_counted_and_the_others_measured(
     app = measure(opened(), lines)
     shown = own(app)
     assert shown is not None
-    expected = measure_lines(translator, lines, costs=False)
+    expected = measuring.measure_lines(translator, lines, costs=False)
     assert shown.pairs == expected.pairs
     assert np.array_equal(shown.log_probs, expected.log_probs)
     assert [pair.number for pair in shown.pairs] == [2, 4, 5, 6]
@@ -110,7 +109,7 @@ def test_what_the_memo_let_go_of_is_measured_again_and_for_another_model(
 ) -> None:
     app = measure(opened(), GOOD)
     before = app.session_state[module._OWN].key
-    forget_server_wide()
+    memory.forget_server_wide()
     assert own(app.run()) is None
     assert not app.get("vega_lite_chart")
     assert own(pressed(app, "corpus-again")) is not None
@@ -130,7 +129,7 @@ def test_a_file_that_is_none_changes_nothing_and_a_right_one_all(
     app = measure(opened(), GOOD)
     before = own(app)
     assert before is not None
-    other = measure_lines(translator, GOOD[:2], references=["Der Hund.", "Er isst."])
+    other = measuring.measure_lines(translator, GOOD[:2], references=["Der Hund.", "Er isst."])
     right = result_file.to_bytes(other)
     forged = replace(other, sentence_values={**other.sentence_values, LOG_P: -other.log_probs})
     foreign = replace(other, checksum="0" * 64)
@@ -177,7 +176,7 @@ def test_what_does_not_fit_or_is_no_text_is_refused_before_it_is_measured(
     for count, switch in ((FEW + 1, False), (FEW, True), (FEW + 1, False)):
         app.text_area(key=PASTED).set_value("a\n" * count).run()
         assert app.toggle(key=COSTS).value is switch
-    small = ByteCache(10_000)
+    small = memory.ByteCache(10_000)
     monkeypatch.setattr(measurements, "shared_cache", lambda: small)
     app.text_area(key=PASTED).set_value("a\n" * 99)
     app.button(key="corpus-measure").click().run()

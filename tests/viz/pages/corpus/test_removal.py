@@ -9,18 +9,17 @@ import pytest
 from altair import LayerChart as Chart
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts
+from tests.viz import app_test
 from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, press, view
 from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
-from transformer.analysis.corpus.comparison import quality_changes
+from transformer.analysis.corpus import comparison, resampling
 from transformer.analysis.corpus.measured import COST, MeasuredLines, head_means
 from transformer.analysis.corpus.removal import CHANGE, lines_without, summarise_removal
-from transformer.analysis.corpus.resampling import holm
+from transformer.analysis.heads import removal_text
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
-from transformer.analysis.heads.removal_text import format_removals
-from viz.app.sentence.python_code import TITLE
+from viz.app.sentence import python_code
 from viz.draw.formatting import format_number, format_p
 from viz.pages.corpus.removal import JOB, TriedSet, tried_table
 
@@ -39,7 +38,7 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
 ) -> None:
     translator, lines = measured
     before = view("Remove heads", removed=CODE)
-    assert TITLE not in [expander.label for expander in before.expander]
+    assert python_code.TITLE not in [expander.label for expander in before.expander]
     app = press(before, JOB)
     without = lines_without(translator, lines, TWO)
     summary = summarise_removal(lines, without)
@@ -48,8 +47,8 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
     assert list(shown["line"]) == [lines.pairs[row].number for row in order]
     assert shown[CHANGE].to_numpy() == pytest.approx((without.changes / lines.subwords)[order])
     assert list(shown["after"]) == [without.translations[row] for row in order]
-    (first,) = [n for n, text in enumerate(texts(app)) if "per subword changes by" in text]
-    line = " ".join(texts(app)[first : first + 3])  # each p has a sentence
+    (first,) = [n for n, text in enumerate(app_test.texts(app)) if "per subword changes by" in text]
+    line = " ".join(app_test.texts(app)[first : first + 3])  # each p has a sentence
     change = [format_number(float(part), 3, sign=True) for part in summary.change]
     assert all(number in line for number in change)
     costly = int((summary.control_changes <= summary.change.value).sum())
@@ -59,7 +58,7 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
     )
     rows = [row for row, pair in enumerate(lines.pairs) if pair.reference]
     assert len(rows) == 4
-    scores = quality_changes(
+    scores = comparison.quality_changes(
         *([pairs[row] for row in rows] for pairs in (
             [pair.target for pair in lines.pairs], without.translations,
             [pair.reference for pair in lines.pairs],
@@ -89,7 +88,7 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
     tried = frame(press(app, JOB), "p (Holm)")
     alone = summarise_removal(lines, lines_without(translator, lines, TWO[1:]))
     assert list(tried["p"]) == pytest.approx([summary.p, alone.p])
-    assert list(tried["p (Holm)"]) == pytest.approx(holm([summary.p, alone.p]))
+    assert list(tried["p (Holm)"]) == pytest.approx(resampling.holm([summary.p, alone.p]))
     # back at the first set, nothing is computed again
     app.text_input(key="removed").set_value("d0.1,c1.0").run()
     assert list(frame(app, CHANGE, "before")["line"]) == list(shown["line"])
@@ -119,4 +118,4 @@ def test_heads_are_chosen_one_by_one_and_by_a_measure(
     cross = [n for n, head in enumerate(lines.heads) if head.kind == "cross"]
     costliest = sorted(cross, key=lambda n: -means[n])[:2]
     removals = [Removal(*lines.heads[n]) for n in costliest]
-    assert app.session_state["removed"] == format_removals(removals)
+    assert app.session_state["removed"] == removal_text.format_removals(removals)

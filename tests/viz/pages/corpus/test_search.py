@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts
+from tests.viz import app_test
 from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, view
 from transformer import Translator
 from transformer.analysis.corpus.measured import (
@@ -19,11 +19,10 @@ from transformer.analysis.corpus.measured import (
     MeasuredLines,
     sentences_table,
 )
-from transformer.analysis.heads.head import Head
+from transformer.analysis.heads import head
+from viz import trace_files
 from viz.app.links import address
-from viz.pages.corpus.measurements import ticked_row
-from viz.pages.corpus.search import PRESET, matching_table
-from viz.trace_files import csv_bytes, parquet_bytes
+from viz.pages.corpus import measurements, search
 
 __all__ = ["measured", "measured_folder", "view"]
 
@@ -39,10 +38,10 @@ def test_lines_are_sorted_by_presets_and_measures_of_a_head(
     _, lines = measured
     numbers = np.array([pair.number for pair in lines.pairs])
     app = view("Search")
-    assert app.session_state[PRESET] == "the model is unsure"
+    assert app.session_state[search.PRESET] == "the model is unsure"
     values = lines.sentence_values[LEAST_CERTAIN]
     assert shown(app) == list(numbers[np.argsort(values, kind="stable")])
-    app.selectbox(key=PRESET).select("words are left out").run()
+    app.selectbox(key=search.PRESET).select("words are left out").run()
     assert (app.query_params["search_by"], app.query_params["search_order"]) == (
         UNUSED,
         "largest first",
@@ -50,8 +49,8 @@ def test_lines_are_sorted_by_presets_and_measures_of_a_head(
     assert shown(app) == list(numbers[np.argsort(-lines.sentence_values[UNUSED], kind="stable")])
     app = view("Search", search_by=f"this head: {DIAGONAL}", search_order="largest first",
                kind="encoder", layer="2", head="1")  # fmt: skip
-    assert app.session_state[PRESET] == "this head looks furthest"
-    furthest = lines.values_of(Head("encoder_self", 1, 0), DIAGONAL)
+    assert app.session_state[search.PRESET] == "this head looks furthest"
+    furthest = lines.values_of(head.Head("encoder_self", 1, 0), DIAGONAL)
     assert shown(app) == list(numbers[np.argsort(-furthest, kind="stable")])
     assert frame(app, "source").iloc[:, 1].to_numpy() == pytest.approx(-np.sort(-furthest))
     # self-attention of the decoder has no diagonal links
@@ -75,7 +74,7 @@ def test_lines_match_every_pattern_of_a_link(
     assert address.clean(query) == query  # even a number that no field of a number can hold
     app = view("Search", **url)
     count = f"{len(numbers)} of 5 lines match" if len(numbers) < 5 else "5 lines"
-    assert f"{count}, sorted by {LEAST_CERTAIN}, smallest first." in texts(app)
+    assert f"{count}, sorted by {LEAST_CERTAIN}, smallest first." in app_test.texts(app)
     assert {*shown(app)} == numbers if numbers else not app.dataframe
 
 
@@ -88,7 +87,7 @@ def test_a_pattern_that_is_wrong_or_endless_is_one_sentence(
     app = view("Search", match_source=pattern)
     assert time.perf_counter() - began < 8
     assert not app.dataframe
-    assert len([text for text in texts(app) if pattern[:3] in text]) == 1
+    assert len([text for text in app_test.texts(app) if pattern[:3] in text]) == 1
 
 
 def test_files_have_every_match_and_read_back_equal(
@@ -97,12 +96,12 @@ def test_files_have_every_match_and_read_back_equal(
     _, lines = measured
     values = lines.sentence_values[LEAST_CERTAIN]
     rows = np.array([0, 2, 4])
-    table = matching_table(lines, rows, LEAST_CERTAIN, values, ascending=False)
+    table = search.matching_table(lines, rows, LEAST_CERTAIN, values, ascending=False)
     assert list(table["line"]) == [lines.pairs[r].number for r in rows[np.argsort(-values[rows])]]
     assert {*sentences_table(lines).columns} == {*table.columns}
-    csv = pd.read_csv(io.BytesIO(csv_bytes(table)), keep_default_na=False)
+    csv = pd.read_csv(io.BytesIO(trace_files.csv_bytes(table)), keep_default_na=False)
     pd.testing.assert_frame_equal(csv, table)
-    parquet = pd.read_parquet(io.BytesIO(parquet_bytes(table)))
+    parquet = pd.read_parquet(io.BytesIO(trace_files.parquet_bytes(table)))
     pd.testing.assert_frame_equal(parquet, table)
 
 
@@ -119,4 +118,4 @@ def test_files_have_every_match_and_read_back_equal(
     ],
 )
 def test_only_a_row_of_the_table_is_ticked(state: object, row: int | None) -> None:
-    assert ticked_row(state, 3) == row
+    assert measurements.ticked_row(state, 3) == row

@@ -8,12 +8,11 @@ import pytest
 from tests.viz.app_test import GIVEN, texts
 from tests.viz.pages.reading import message, metrics
 from transformer import Translator
+from transformer.analysis import sinks
 from transformer.analysis.axes import by_words
-from transformer.analysis.sinks import without_sinks
+from viz import findings
 from viz.app.sentence import worth_seeing
-from viz.draw.heads_view import ExplorerOptions
-from viz.draw.labels import KINDS_BY_NAME, display_tokens
-from viz.findings import ranked
+from viz.draw import heads_view, labels
 from viz.pages.heads import downloads
 
 SENTENCE = "The dog sleeps in the garden."
@@ -28,7 +27,7 @@ def test_the_offset_is_that_of_self_attention(serve, kind: str) -> None:
 @pytest.mark.usefixtures("given_translations")
 def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -> None:
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
-    finding = ranked("heads", trace)[0]
+    finding = findings.ranked("heads", trace)[0]
     assert finding.choices["layer"] + finding.choices["head"] != "21"  # the plain default
     app = serve("heads", text=SENTENCE)
     shown = [app.selectbox(key=name).value for name in ("layer", "head")]
@@ -44,7 +43,7 @@ def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -
 def test_step_by_step_is_the_player_with_the_head_of_the_page(serve, kind: str) -> None:
     app = serve("heads", text=SENTENCE, kind=kind, layer="2", head="3", view="step by step")
     meta, _ = message(app, "player")
-    opened = KINDS_BY_NAME[kind]
+    opened = labels.KINDS_BY_NAME[kind]
     assert meta["kind"] == opened
     assert [p["selected"] for p in meta["kinds"] if p["kind"] == opened] == [[1, 2]]
 
@@ -57,7 +56,7 @@ def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) 
         "heads", text=SENTENCE, kind="cross-attention", layer="1", head="1", words="true",
         without_sinks="true",
     )  # fmt: skip
-    axes = by_words(without_sinks(trace), "cross")
+    axes = by_words(sinks.without_sinks(trace), "cross")
     weights = axes.weights[0, 0]
     row, column = np.unravel_index(weights.argmax(), weights.shape)
     assert metrics(app)["Largest weight"] == f"{weights.max():.2f}"
@@ -71,8 +70,8 @@ def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
 ) -> None:
     trace = translator.trace(SENTENCE)
     words = {
-        "word read": display_tokens(trace.decoder_tokens),
-        "word predicted": display_tokens(trace.target_tokens),
+        "word read": labels.display_tokens(trace.decoder_tokens),
+        "word predicted": labels.display_tokens(trace.target_tokens),
     }
     for name, queries in words.items():
         app = serve("heads", text=SENTENCE, kind="decoder", rows=name)
@@ -116,7 +115,7 @@ def test_where_there_are_sinks_alone_the_page_shows_empty_maps(serve) -> None:
 
 
 def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
-    made: list[ExplorerOptions] = []
+    made: list[heads_view.ExplorerOptions] = []
 
     def report(_trace, options, **_more) -> str:
         made.append(options)
@@ -130,7 +129,7 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
         scale="by row", threshold="0.1", lens="norms", over="L1 H1", rows="word read",
     )  # fmt: skip
     assert made == [
-        ExplorerOptions(
+        heads_view.ExplorerOptions(
             "cross", None, 1, words=True, sinks=False, kinds=("cross",), layers=(0,),
             sort="entropy", scale="by row", threshold=0.1, over=((0, 0),), lens="norm",
             rows="reads",

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from transformer import Kind, TransformerConfig
+from transformer import Kind, TransformerConfig, kinds
 from transformer.analysis.paper.scaling import Scale
-from transformer.kinds import KINDS
-from viz.draw.inside_head import Node
+from viz.draw import inside_head
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 ROOT = Path(__file__).parents[4]
@@ -20,17 +19,17 @@ def named_steps(kind: Kind = "cross", scale: Scale = "÷ √d_k", temperature: f
     return {step.name: step for step in walk_steps(CONFIG, kind, "the row", 11, scale, temperature)}
 
 
-def letters(equation: Node) -> str:
+def letters(equation: inside_head.Node) -> str:
     _, inside = equation
     return inside if isinstance(inside, str) else "".join(letters(child) for child in inside)
 
 
-def tags(equation: Node) -> set[str]:
+def tags(equation: inside_head.Node) -> set[str]:
     tag, inside = equation
     return {tag} if isinstance(inside, str) else {tag}.union(*map(tags, inside))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds.KINDS)
 def test_each_line_of_code_stands_where_it_is_said_to(kind: Kind) -> None:
     whole, *single = named_steps(kind).values()
     assert whole.code.endswith("MultiHeadAttention.attend")  # not a line that is cut in the middle

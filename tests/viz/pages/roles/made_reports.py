@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.reading import frames, records
+from tests.viz.pages import reading
 from transformer import KINDS, Translator
-from transformer.analysis.corpus import faithfulness_report, head_report
-from transformer.analysis.corpus.corpus_roles import corpus_role, measures_of
+from transformer.analysis.corpus import corpus_roles, faithfulness_report, head_report
 from transformer.analysis.corpus.faithfulness import FRACTIONS
 from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
 from transformer.analysis.corpus.head_report import (
@@ -22,8 +21,7 @@ from transformer.analysis.corpus.head_report import (
     HeadReport,
 )
 from transformer.analysis.corpus.stored import Figure, checksum_of_weights
-from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import IMPORTANCE
+from transformer.analysis.heads import head, importance
 from transformer.analysis.lenses import NAMES
 
 EXAMPLE = "My *brother* eats."
@@ -31,23 +29,23 @@ EXAMPLE = "My *brother* eats."
 
 def charts(app: AppTest) -> list[list[dict]]:
     """The rows of the first data set of each chart, in the order of the page."""
-    return [records(app, number)[0] for number in range(len(app.get("vega_lite_chart")))]
+    return [reading.records(app, number)[0] for number in range(len(app.get("vega_lite_chart")))]
 
 
 def near(value: float, apart: float = 0.02) -> Figure:
     return Figure(value, value - apart, value + apart)
 
 
-def made_figures(place: Head, **values: float) -> HeadFigures:
+def made_figures(place: head.Head, **values: float) -> HeadFigures:
     """A head that does nothing much but what is given."""
     own = {
         name: near(0.1 if name != "offset" else -1.0)
-        for name in (*measures_of(place.kind), *IMPORTANCE)
+        for name in (*corpus_roles.measures_of(place.kind), *importance.IMPORTANCE)
     }
     own |= {name.replace("_", " "): near(value) for name, value in values.items()}
     offset = int(own["offset"].value)
     plain = {name: figure.value for name, figure in own.items()}
-    role = corpus_role(plain, place.kind, offset)
+    role = corpus_roles.corpus_role(plain, place.kind, offset)
     return HeadFigures(place, role, offset, own, (Example(EXAMPLE, "Mein Bruder frisst.", 0.5),))
 
 
@@ -57,7 +55,7 @@ def head_report_of(translator: Translator, seed: int = 0) -> HeadReport:
     heads = tuple(
         made_figures(place, **{name: draw.random() for name in ("same word", "sink", "gradient")},
                      **{"loss without": draw.normal(), "positional": draw.random()})
-        for place in all_heads(translator.model.config)
+        for place in head.all_heads(translator.model.config)
     )  # fmt: skip
     points = (CurvePoint(0, near(30.0)), CurvePoint(len(heads), near(0.0)))
     curve = Curve(tuple(figure.place for figure in heads), points)
@@ -98,7 +96,7 @@ def _curves(fall: float) -> Curves:
 def chart_tables(app: AppTest, text: str, column: str) -> list[pd.DataFrame]:
     """The table with a column of each chart whose specification says something, in their order."""
     return [
-        next(frame for frame in frames(app, number) if column in frame)
+        next(frame for frame in reading.frames(app, number) if column in frame)
         for number, element in enumerate(app.get("vega_lite_chart"))
         if text in str(json.loads(element.proto.spec))
     ]

@@ -9,24 +9,15 @@ import pytest
 
 from tests.viz.app_test import in_url, texts
 from tests.viz.pages.reading import SENTENCE
-from tests.viz.pages.roles.made_reports import (
-    EXAMPLE,
-    charts,
-    folder_with,
-    head_report_of,
-    made_figures,
-)
+from tests.viz.pages.roles import made_reports
 from transformer import KINDS, Translator
-from transformer.analysis import alignment_settings
+from transformer.analysis import alignment_settings, axes
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
-from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus import head_report
-from transformer.analysis.corpus.corpus_roles import corpus_role
+from transformer.analysis.corpus import corpus_roles, head_report, stored
 from transformer.analysis.corpus.head_report import FILE, HeadReport
-from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.heads import means
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.roles import head_roles
 from viz.draw.labels import SCREEN_NAMES, head_name, role_name
 from viz.pages.roles.corpus_map import (
@@ -45,12 +36,12 @@ ENCODER, CROSS = Head("encoder_self", 0, 0), Head("cross", 1, 0)
 
 @pytest.fixture
 def report(translator: Translator) -> HeadReport:
-    return head_report_of(translator)
+    return made_reports.head_report_of(translator)
 
 
 @pytest.fixture
 def opened(opened, report: HeadReport, trained_folder: Path, tmp_path: Path):
-    folder = folder_with(trained_folder, tmp_path / "measured", report)
+    folder = made_reports.folder_with(trained_folder, tmp_path / "measured", report)
     return partial(opened, checkpoint=folder)
 
 
@@ -75,7 +66,7 @@ def plain(text: str) -> str:
     ],
 )  # fmt: skip
 def test_a_role_is_said_with_its_figure_and_its_threshold(place, values, text) -> None:
-    assert text in plain(role_text(made_figures(place, **values)))
+    assert text in plain(role_text(made_reports.made_figures(place, **values)))
 
 
 def test_the_measure_beside_a_name_is_the_one_that_gave_it() -> None:
@@ -83,14 +74,14 @@ def test_the_measure_beside_a_name_is_the_one_that_gave_it() -> None:
     names: set[str] = set()
     for kind in KINDS * 60:
         offset = int(draw.integers(-2, 3))
-        figures = made_figures(
+        figures = made_reports.made_figures(
             Head(kind, 0, 0),
             offset=offset,
             **{name: draw.random() for name in ("positional", "rare word", "spread", "first")},
         )
         measure, figure, least = deciding_measure(figures)
         values = {name: item.value for name, item in figures.measures.items()}
-        assert figures.role == corpus_role(values, kind, offset)
+        assert figures.role == corpus_roles.corpus_role(values, kind, offset)
         assert (figure.value >= least) == bool(figures.role)
         if figures.role and measure != "positional":
             assert measure == figures.role
@@ -108,8 +99,8 @@ def test_the_measure_beside_a_name_is_the_one_that_gave_it() -> None:
     ],
 )
 def test_how_sure_a_name_is_follows_from_its_interval(value, low, high, text) -> None:
-    figures = made_figures(CROSS, first=value)
-    measures = {**figures.measures, "first": Figure(value, low, high)}
+    figures = made_reports.made_figures(CROSS, first=value)
+    measures = {**figures.measures, "first": stored.Figure(value, low, high)}
     assert plain(interval_verdict(replace(figures, measures=measures), 60)).endswith(text)
 
 
@@ -129,7 +120,7 @@ def test_importance_has_its_rank_among_all_heads_and_within_the_layer(report) ->
 def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) -> None:
     app = opened(kind="decoder", layer="2", head="2", roles_measure="loss increase")
     largest = max(abs(head.measures["loss without"].value) for head in report.heads)
-    for kind, rows in zip(KINDS, charts(app), strict=False):
+    for kind, rows in zip(KINDS, made_reports.charts(app), strict=False):
         values = {f.place: f.measures["loss without"].value for f in report.heads}
         for row in rows:
             value = values[Head(kind, row["layer"], row["head"])]
@@ -140,13 +131,13 @@ def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) 
         assert len(rows) == sum(place.kind == kind for place in values)
     assert any("Olive: below 0" in text for text in texts(app))
     app.selectbox(key="roles_measure").set_value("one-to-one").run()
-    encoder, _, cross = charts(app)[:3]
+    encoder, _, cross = made_reports.charts(app)[:3]
     assert {row["description"] for row in encoder} == {"not measured for this kind"}
     assert all(row["text"] == "10" for row in cross)
     app.selectbox(key="roles_measure").set_value("role").run()
     spoken = "".join(html.proto.body for html in app.get("html"))
     assert '<div class="headlight-unseen"><table>' in spoken  # a table alone would widen the page
-    for row, figures in zip(charts(app)[0], report.heads, strict=False):
+    for row, figures in zip(made_reports.charts(app)[0], report.heads, strict=False):
         assert row["description"].startswith(
             role_name(figures.role, figures.place.kind) or "mixed, closest "
         )
@@ -154,7 +145,7 @@ def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) 
 
 
 def test_what_rounds_to_0_has_no_sign_in_a_cell(report: HeadReport) -> None:
-    figures = made_figures(ENCODER, same_word=-0.001, loss_without=-0.001)
+    figures = made_reports.made_figures(ENCODER, same_word=-0.001, loss_without=-0.001)
     for quantity in ("same word", "loss increase"):
         (cell,) = report_cells(replace(report, heads=(figures,)), quantity)["encoder_self"]
         assert cell.text == "0"
@@ -178,13 +169,13 @@ def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, repo
 def test_the_card_says_of_one_head_all_that_is_measured(
     serve, translator: Translator, trained_folder: Path, report: HeadReport, tmp_path: Path
 ) -> None:
-    folder = folder_with(trained_folder, tmp_path / "aligned", report)
+    folder = made_reports.folder_with(trained_folder, tmp_path / "aligned", report)
     gold = GoldFigures("gold", 100, 23.1)
     settings = AlignmentSettings(0, 1, "reads", "weights", "mutual", gold)
     (folder / alignment_settings.FILE).write_text(settings.to_json())
     url = {"checkpoint": folder, "text": SENTENCE, "roles_view": "Roles", "kind": "cross-attention"}
     trace = translator.trace(SENTENCE)
-    roles = head_roles(by_pieces(trace, "cross"), "cross")
+    roles = head_roles(axes.by_pieces(trace, "cross"), "cross")
 
     app = serve("roles", layer="1", head="2", **url)
     (title,) = [element.value for element in app.subheader if "L1 H2 · cross" in element.value]
@@ -221,9 +212,9 @@ def test_in_order_is_said_with_the_share_that_is_in_order(translator: Translator
 
 def test_an_example_goes_into_the_bar_as_it_is_written(opened) -> None:
     app = opened()
-    assert EXAMPLE in texts(app)  # as text: its stars are no Markdown
+    assert made_reports.EXAMPLE in texts(app)  # as text: its stars are no Markdown
     app.button(key="measured-show-0").click().run()
-    assert app.text_area(key="text").value == EXAMPLE
+    assert app.text_area(key="text").value == made_reports.EXAMPLE
 
 
 def test_a_head_is_taken_away_in_the_view_beside(opened) -> None:
@@ -240,16 +231,16 @@ def test_a_head_is_taken_away_in_the_view_beside(opened) -> None:
 def test_without_a_report_the_roles_on_the_sentence_are_there(
     serve, trained_folder: Path, tmp_path: Path, translator: Translator, content
 ) -> None:
-    folder = folder_with(trained_folder, tmp_path / "plain")
+    folder = made_reports.folder_with(trained_folder, tmp_path / "plain")
     if content:
         (folder / FILE).write_text(content)
     app = serve("roles", checkpoint=folder, text=SENTENCE, roles_view="Roles", kind="encoder")
-    (message,) = [text for text in texts(app) if COMMAND in text]
+    (message,) = [text for text in texts(app) if means.COMMAND in text]
     assert folder.name in message
     assert str(tmp_path) not in message  # readers see names
     trace = translator.trace(SENTENCE)
-    for kind, rows in zip(KINDS, charts(app), strict=True):
-        roles = head_roles(by_pieces(trace, kind), kind)
+    for kind, rows in zip(KINDS, made_reports.charts(app), strict=True):
+        roles = head_roles(axes.by_pieces(trace, kind), kind)
         for row in rows:
             role = roles[row["layer"]][row["head"]]
             assert row["description"].startswith(role_name(role, kind) or "mixed, closest ")
@@ -261,8 +252,8 @@ def test_a_report_is_read_again_only_when_it_was_written(
     trained_folder: Path, tmp_path: Path
 ) -> None:
     model = Translator.load(trained_folder)
-    first, second = (replace(head_report_of(model), sentences=n) for n in (60, 61))
-    translator = Translator.load(folder_with(trained_folder, tmp_path / "made", first))
+    first, second = (replace(made_reports.head_report_of(model), sentences=n) for n in (60, 61))
+    translator = Translator.load(made_reports.folder_with(trained_folder, tmp_path / "made", first))
     result = stored_report(translator)
     assert result is not None
     assert result.sentences == 60

@@ -10,11 +10,9 @@ from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE
 from tests.viz.pages.roles.made_reports import charts, faithfulness_of, folder_with, near
 from transformer import KINDS, Translator
-from transformer.analysis.corpus.faithfulness import lens_faithfulness
-from transformer.analysis.corpus.faithfulness_report import COMMAND
-from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.corpus import faithfulness, faithfulness_report, stored
 from transformer.analysis.lenses import NAMES
-from viz.draw.formatting import format_number
+from viz.draw import formatting
 from viz.pages.roles import faithful_results as faithful_sentence
 from viz.pages.roles.faithful import ERASE, PERMUTED, UNIFORM, erasing_chart, upper_end
 from viz.pages.roles.faithful_results import (
@@ -56,7 +54,7 @@ def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -
 @pytest.mark.parametrize("fall", [-2.0, 0.0, 2.0])
 def test_the_axis_holds_all_of_its_curves(fall: float) -> None:
     assert upper_end([near(fall - 1)], [near(fall)]) > max(fall, 0.0)
-    random = Figure(fall, fall - 3, fall + 3)
+    random = stored.Figure(fall, fall - 3, fall + 3)
     most = upper_end([random], [near(fall)])
     chart = erasing_chart({"a": [near(fall)]}, [random], [0.5], most).to_dict()
     ((low, high),) = [
@@ -104,7 +102,7 @@ def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
             self.left -= 1
             return self.left < 0
 
-    as_ever = lens_faithfulness
+    as_ever = faithfulness.lens_faithfulness
 
     def counted(*args, **more):
         asked.append(args[2])
@@ -147,7 +145,7 @@ def test_uniform_attention_is_an_even_row_in_every_head(opened, translator: Tran
     total = float((changed - trace.log_probs).sum())
     rows = charts(app)[0]
     assert sum(row["change"] for row in rows) == pytest.approx(total, abs=1e-3)
-    assert any(format_number(total, sign=True) in text for text in texts(app))
+    assert any(formatting.format_number(total, sign=True) in text for text in texts(app))
     app.selectbox(key="faithful_layers").set_value("all").run()
     assert sum(row["change"] for row in charts(app)[0]) != pytest.approx(total, abs=1e-3)
 
@@ -167,5 +165,5 @@ def test_permuted_attention_follows_the_seed_and_the_report_stands_beside(
 
 def test_without_a_measurement_the_command_is_named(serve, trained_folder: Path) -> None:
     app = serve("roles", checkpoint=trained_folder, text=SENTENCE, roles_view="Faithful?")
-    (message,) = [text for text in texts(app) if COMMAND in text]
+    (message,) = [text for text in texts(app) if faithfulness_report.COMMAND in text]
     assert f"--checkpoint {trained_folder.name} " in message  # no path of the server

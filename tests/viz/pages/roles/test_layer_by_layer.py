@@ -12,23 +12,15 @@ from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE, html
 from tests.viz.pages.roles.made_reports import chart_tables
 from transformer import AttentionTrace, Translator
-from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import block_measure
+from transformer.analysis import teacher_forcing
+from transformer.analysis.lenses import alti, decomposition
+from transformer.analysis.logits import logit_lens
 from transformer.analysis.logits.decoder_lens import decoder_lens
-from transformer.analysis.logits.logit_lens import LayerPredictions
-from transformer.analysis.teacher_forcing import measure_layers
 from viz.app.cache import cached_results
 from viz.app.sentence.translation_line import mark_changed_words
-from viz.draw.formatting import format_number
+from viz.draw import formatting
+from viz.pages.roles import layer_by_layer
 from viz.pages.roles import layer_by_layer as layers
-from viz.pages.roles.layer_by_layer import (
-    BEFORE,
-    SOURCE,
-    START,
-    first_stable_layers,
-    predictions_html,
-    word_shares,
-)
 
 STEP = 2
 URL = {"text": SENTENCE, "roles_view": "Layer by layer"}
@@ -69,7 +61,9 @@ def test_the_printed_sum_is_the_logit_within_its_rounding(opened) -> None:
 def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace) -> None:
     source, target = len(trace.source_pieces), len(trace.target_pieces)
     memory = np.eye(source)
-    shares = measure_layers(block_measure(contributions), translator.model, trace)
+    shares = teacher_forcing.measure_layers(
+        decomposition.block_measure(alti.contributions), translator.model, trace
+    )
     for layer in shares["encoder_self"]:
         memory = layer @ memory
     # what each state holds of the source, then of what the decoder reads
@@ -85,12 +79,14 @@ def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace
     for place, word in enumerate(dict.fromkeys(words)):
         mean = np.mean([state[n] for n in range(target) if words[n] == word], axis=0)
         expected = {
-            SOURCE: mean[:source].sum(), START: mean[source], BEFORE: mean[source + 1 :].sum()
-        }  # fmt: skip
+            layer_by_layer.SOURCE: mean[:source].sum(),
+            layer_by_layer.START: mean[source],
+            layer_by_layer.BEFORE: mean[source + 1 :].sum(),
+        }
         drawn = table[table["place"] == place].set_index("from")["share"].to_dict()
         assert drawn == pytest.approx(expected, abs=1e-5)
         assert sum(drawn.values()) == pytest.approx(1, abs=1e-5)
-    first, _ = word_shares(trace, state)
+    first, _ = layer_by_layer.word_shares(trace, state)
     assert first.tolist() == [words.index(word) for word in dict.fromkeys(words)]
 
 
@@ -139,17 +135,17 @@ def test_what_the_last_layer_would_not_write_was_searched_or_given(
 
 def test_the_frame_stands_where_the_piece_stays() -> None:
     rank = np.array([[0, 3, 0, 5], [2, 0, 0, 0], [0, 0, 0, 1]])
-    assert first_stable_layers(rank) == [2, 1, 0, None]
+    assert layer_by_layer.first_stable_layers(rank) == [2, 1, 0, None]
 
 
 def test_pieces_are_text_in_the_table() -> None:
-    result = LayerPredictions(
+    result = logit_lens.LayerPredictions(
         pieces=((("▁<b>", '"x'), ("·", "&")),),
         probabilities=np.array([[[0.5, 0.2], [0.4, 0.1]]]),
         written=np.array([[0.5, 0.1]]),
         rank=np.array([[0, 1]]),
     )
-    table = predictions_html(result, ["▁<i>", "</s>"], 0)
+    table = layer_by_layer.predictions_html(result, ["▁<i>", "</s>"], 0)
     assert "<b>" not in table
     assert "<i>" not in table
     assert cells(table) == [[("<b>", "0.50"), ("·", "rank 2")]]
@@ -174,7 +170,7 @@ def test_each_encoder_layer_is_translated_where_it_is_asked_for(opened, translat
         assert f"<bdi>{mark_changed_words(expected.translation.text, trace.target)}</bdi>" in row
         above, below = re.findall(r"<small>(.*?)</small>", row)
         assert (str(layer) in above) == (layer > 0)
-        assert below.endswith(f" {format_number(expected.log_prob)}")
+        assert below.endswith(f" {formatting.format_number(expected.log_prob)}")
     assert len({row.partition("<bdi>")[2] for row in rows}) > 1
 
 

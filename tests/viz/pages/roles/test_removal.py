@@ -16,30 +16,26 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import choice, in_url, meanwhile, texts
 from tests.viz.pages.reading import SENTENCE, frames, html, message
 from tests.viz.pages.roles.made_reports import folder_with, head_report_of, near
-from transformer import Translator
+from transformer import Translator, kinds
+from transformer.analysis.corpus import stored
 from transformer.analysis.corpus.head_report import Curve, CurvePoint
-from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads import means as means_file
+from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.removal import Removal, patched
 from transformer.analysis.heads.removal_order import removal_order
-from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from transformer.decoding.settings import SearchSettings
-from transformer.kinds import KINDS
-from viz.app.cache import cached_results
+from viz.app.cache import cached_results, memory
 from viz.app.cache.cached_results import effect_of
-from viz.app.cache.memory import forget_server_wide
-from viz.app.chrome.mounts import LATE
-from viz.app.sentence.search_request import SearchRequest, settings_of
+from viz.app.chrome import mounts
+from viz.app.sentence import search_request
 from viz.app.sentence.translation_line import mark_changed_words
-from viz.draw.formatting import format_number
-from viz.draw.labels import named_head
+from viz.draw import formatting, labels
 from viz.pages.roles import removal as view
 from viz.pages.roles.removal import describe_change, most_changed
 from viz.pages.roles.removal_controls import curve_chart, painted_squares
 
-TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
+TWO = [removal.Removal("cross", 1, 3), removal.Removal("encoder_self", 0, 0, "uniform")]
 LINK = "L2 H4 cross, L1 H1 encoder uniform"
 URL = {"text": SENTENCE, "roles_view": "Remove heads"}
 
@@ -63,7 +59,7 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(opened, translato
     outcome = effect(translator, translator.trace_of(steered), TWO, beam_size=2, prefix=prefix)
     assert outcome.translation.text.startswith("Mein Bruder")
     assert mark_changed_words(outcome.translation.text, steered.text) in candidate(app)
-    assert f"→ {format_number(float(outcome.after.log_probs.sum()))}<" in candidate(app)
+    assert f"→ {formatting.format_number(float(outcome.after.log_probs.sum()))}<" in candidate(app)
     grid, _ = message(app, "head_grid")
     assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
     assert grid["switches"] is True
@@ -113,10 +109,12 @@ def test_the_first_button_removes_the_heads_in_the_order_in_which_the_sentence_n
     )
     for count in (1, 2):
         app.button(key="removal-needed").click().run()
-        assert in_url(app, "removed") == format_removals([Removal(*h) for h in order[:count]])
+        assert in_url(app, "removed") == removal_text.format_removals(
+            [removal.Removal(*h) for h in order[:count]]
+        )
         assert message(app, "head_grid")[0]["crossed"] == [[*head] for head in order[:count]]
     (finding,) = [link for link in app.get("page_link") if "matters more" in link.proto.label]
-    assert named_head(*order[0]) in finding.proto.label.replace("\\", "")
+    assert labels.named_head(*order[0]) in finding.proto.label.replace("\\", "")
 
 
 def test_the_map_of_a_head_that_is_off_says_that_its_weights_are_not_used(opened) -> None:
@@ -200,14 +198,14 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     np.testing.assert_array_equal(message(again, "attention_map")[1]["weights"], drawn)
     assert again.multiselect(key="removal-keys").value == [1, 2]
     # what waits for the next square holds no weights
-    removals, _ = parse_removals(in_url(app, "removed") or "", translator.model)
-    settings = settings_of(SearchRequest(SENTENCE))
+    removals, _ = removal_text.parse_removals(in_url(app, "removed") or "", translator.model)
+    settings = search_request.settings_of(search_request.SearchRequest(SENTENCE))
     translation = translator.translate(SENTENCE)
     remembered = effect_of(translator, translation, trace, None, removals, settings).after
     held = ref(remembered.cross)
     np.testing.assert_array_equal(remembered.cross[0, 1], drawn)
     del remembered
-    forget_server_wide()
+    memory.forget_server_wide()
     gc.collect()
     assert held() is None
 
@@ -253,7 +251,7 @@ def test_what_is_painted_on_the_sentence_before_is_not_painted_on_the_next(
     app._run(typed)
     assert app.text_area(key="text").value == "The cat sings."
     assert in_url(app, "removed") is None
-    assert LATE in [caption.value for caption in app.caption]
+    assert mounts.LATE in [caption.value for caption in app.caption]
 
 
 def test_a_click_leaves_out_what_the_link_names_twice_or_the_model_lacks(opened) -> None:
@@ -273,7 +271,7 @@ def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, p
         if donor.source != SENTENCE and donor.cross.shape == trace.cross.shape
     )
     app = opened(removed="c1.3z", donor=other.source)
-    with patched(translator.model, other, [Head("cross", 1, 3)]):
+    with removal.patched(translator.model, other, [Head("cross", 1, 3)]):
         outcome = effect(translator, trace, [])
     shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
     assert shown == pytest.approx(outcome.after.log_probs.sum(), abs=1e-4)
@@ -292,11 +290,11 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     translator = Translator.load(measured_folder)
     translation = translator.translate(SENTENCE)
     trace = translator.trace_of(translation)
-    removals, _ = parse_removals("c1.3m", translator.model)
+    removals, _ = removal_text.parse_removals("c1.3m", translator.model)
     shape = translator.model.config.N, translator.model.config.h, translator.model.config.d_v
     results = set()
     for value in (0.0, 9.0):
-        means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in KINDS}
+        means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in kinds.KINDS}
         save_file(means, measured_folder / means_file.FILE)
         outcome = effect_of(translator, translation, trace, None, removals, SearchSettings())
         results.add(outcome.after.log_probs.tobytes())
@@ -308,13 +306,13 @@ def test_the_same_words_in_other_pieces_are_another_translation(translator: Tran
     lengths = [len(piece) for piece in known]
     at = next(n for n, length in enumerate(lengths) if length > 1 and lengths.count(length) > 1)
     both = [n for n, length in enumerate(lengths) if length == lengths[at]][:2]
-    removals, _ = parse_removals("c1.3", translator.model)
+    removals, _ = removal_text.parse_removals("c1.3", translator.model)
     for n in both:  # one piece in letters: as many pieces either way
         pieces = [*known[:n], *known[n], *known[n + 1 :]]
         translation = translator.score(SENTENCE, pieces).translation
         trace = translator.trace_of(translation)
         outcome = effect_of(translator, translation, trace, None, removals, SearchSettings())
-        alone = effect(translator, trace, [Removal("cross", 1, 3)])
+        alone = effect(translator, trace, [removal.Removal("cross", 1, 3)])
         np.testing.assert_array_equal(outcome.after.log_probs, alone.after.log_probs)
 
 
@@ -337,7 +335,7 @@ def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
 
 
 def test_the_place_on_the_curve_is_marked_between_measured_points_too() -> None:
-    points = (CurvePoint(0, Figure(30, 29, 31)), CurvePoint(2, Figure(20, 19, 21)))
+    points = (CurvePoint(0, stored.Figure(30, 29, 31)), CurvePoint(2, stored.Figure(20, 19, 21)))
     curve = Curve((Head("cross", 0, 0), Head("cross", 0, 1)), points)
     spec = curve_chart(curve, 1).to_dict()
     assert [{"removed": 1}] in spec["datasets"].values()
@@ -355,7 +353,7 @@ def test_pressed_squares_do_what_the_first_of_them_does() -> None:
         ([2, 1], "L1 H1 encoder painted 3x3 2-1"),
         ([0], ""),
     ):
-        removals, _ = parse_removals(text, None)
+        removals, _ = removal_text.parse_removals(text, None)
         text = painted_squares(removals, ENCODER, (3, 3), [(1, key) for key in keys])
         assert text == painted
     assert painted_squares([], DECODER, (3, 3), [(1, 2)]) == ""  # its mask hides it

@@ -11,20 +11,16 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import go_back, texts
 from tests.viz.pages.reading import SENTENCE
-from tests.viz.pages.roles.made_reports import chart_tables
-from transformer import AttentionTrace, InputError, Translator
-from transformer.analysis.heads.removal import Removal
-from transformer.analysis.heads.removal_text import format_removals
+from tests.viz.pages.roles import made_reports
+from transformer import AttentionTrace, InputError, Translator, config, decoding
+from transformer.analysis import teacher_forcing
+from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.logits.contrast import contrast
-from transformer.analysis.teacher_forcing import forced_pair
-from transformer.config import EOS
-from transformer.decoding import NEVER_WRITTEN
 from viz.app.cache import cached_results
-from viz.draw.formatting import format_number
+from viz.draw import formatting
 from viz.draw.labels import SCREEN_NAMES, head_title
+from viz.pages.roles import pieces, why_this_word
 from viz.pages.roles import why_this_word as why
-from viz.pages.roles.pieces import find_piece, make_unique, piece_name
-from viz.pages.roles.why_this_word import disagree
 
 pytestmark = pytest.mark.slow
 
@@ -40,12 +36,12 @@ def trace(translator: Translator) -> AttentionTrace:
 
 @pytest.fixture
 def link(translator: Translator) -> dict[str, str]:
-    return {"written": str(STEP + 1), "other": piece_name(translator, OTHER)}
+    return {"written": str(STEP + 1), "other": pieces.piece_name(translator, OTHER)}
 
 
 def bars(app: AppTest, title: str) -> list[pd.DataFrame]:
     """The tables of the charts with this title: of all heads first, then of the open one."""
-    return chart_tables(app, title, "piece")
+    return made_reports.chart_tables(app, title, "piece")
 
 
 def odds_line(app: AppTest) -> str:
@@ -65,7 +61,7 @@ def test_heads_are_named_and_opened_by_what_they_add(opened, link, translator, t
         (k, *at): array[at] for k, array in result.by_head.items() for at in np.ndindex(array.shape)
     }
     app = opened(**link)
-    assert f"ratio: {format_number(result.log_odds, sign=True)} nats" in odds_line(app)
+    assert f"ratio: {formatting.format_number(result.log_odds, sign=True)} nats" in odds_line(app)
     ordered = sorted(values, key=lambda place: -values[place])
     expected = [p for p in ordered if values[p] > 0][:5]
     expected += [p for p in reversed(ordered) if values[p] < 0][:5]
@@ -84,7 +80,9 @@ def test_heads_are_named_and_opened_by_what_they_add(opened, link, translator, t
     assert any(line.value == names[-1] for line in app.subheader)
     app.button(key="why-remove").click().run()
     assert app.button_group(key="roles_view").value == "Remove heads"
-    assert app.text_input(key="removed").value == format_removals([Removal(kind, layer, head)])
+    assert app.text_input(key="removed").value == removal_text.format_removals(
+        [removal.Removal(kind, layer, head)]
+    )
 
 
 def test_direct_logits_are_there_for_the_kinds_that_have_them(
@@ -169,10 +167,10 @@ def test_where_nobody_chose_the_least_certain_step_is_open(opened, translator) -
     for sentence in (SENTENCE, "Dog."):
         app.text_area(key="text").set_value(sentence).run()
         trace = translator.trace(sentence)
-        pair = forced_pair(translator.model, trace)
+        pair = teacher_forcing.forced_pair(translator.model, trace)
         with torch.no_grad():
             logits = translator.model(pair.source, pair.target)[0]
-        logits[:, list(NEVER_WRITTEN)] = -torch.inf
+        logits[:, list(decoding.NEVER_WRITTEN)] = -torch.inf
         own = logits.gather(-1, pair.written[:, None])[:, 0]
         best = logits.scatter(-1, pair.written[:, None], -torch.inf).amax(-1)
         assert app.number_input(key="written").value == int((own - best).argmin()) + 1
@@ -191,25 +189,25 @@ def test_a_long_sentence_is_erased_when_it_is_asked_for(opened, link, monkeypatc
 
 def test_every_piece_has_a_name_that_names_it_alone(translator: Translator) -> None:
     for piece in range(translator.model.config.vocab_size):
-        if piece in NEVER_WRITTEN:
+        if piece in decoding.NEVER_WRITTEN:
             with pytest.raises(InputError, match="never written"):
-                find_piece(translator, translator.tokenizer.pieces_of([piece])[0].text)
+                pieces.find_piece(translator, translator.tokenizer.pieces_of([piece])[0].text)
             with pytest.raises(InputError, match="inside a word"):
-                find_piece(translator, f"·{translator.tokenizer.pieces_of([piece])[0].text}")
+                pieces.find_piece(translator, f"·{translator.tokenizer.pieces_of([piece])[0].text}")
         else:
-            assert find_piece(translator, piece_name(translator, piece)) == piece
-    assert find_piece(translator, "</s>") == EOS
+            assert pieces.find_piece(translator, pieces.piece_name(translator, piece)) == piece
+    assert pieces.find_piece(translator, "</s>") == config.EOS
     word = translator.tokenizer.encode("dog")[0]
-    assert find_piece(translator, "dog and more") == word
+    assert pieces.find_piece(translator, "dog and more") == word
 
 
 def test_bars_disagree_where_both_are_of_note_and_apart() -> None:
     first = np.array([1.0, -1.0, 0.01, -0.5, 0.0])
     check = np.array([2.0, 3.0, -3.0, -0.5, 0.0])
-    assert disagree(first, check).tolist() == [False, True, False, False, False]
+    assert why_this_word.disagree(first, check).tolist() == [False, True, False, False, False]
 
 
 def test_pieces_that_read_alike_stay_apart() -> None:
-    labels = make_unique(["a", "b", "a", "a"])
+    labels = pieces.make_unique(["a", "b", "a", "a"])
     assert len(set(labels)) == 4
     assert [label.strip("\u2060") for label in labels] == ["a", "b", "a", "a"]

@@ -12,13 +12,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts
+from tests.viz import app_test, planted_trace
 from tests.viz.draw.message import decode
-from tests.viz.planted_trace import HEADS, planted, words
+from training import validation
 from training.run import journal
-from training.validation import is_probe_step
 from transformer import KINDS, AttentionTrace
-from transformer.files.installed import BUNDLED
+from transformer.files import installed
 from viz.pages.training import heads_forming as page
 from viz.pages.training import runs
 from viz.pages.training.heads_forming import first_one_to_one, forming_table, measure_chart
@@ -36,7 +35,7 @@ def forming_page() -> None:
 
 def _at(step: int, *, other: bool = False) -> AttentionTrace:
     """Weights that tell their step apart: the planted ones, mixed with even ones early on."""
-    trace = planted()
+    trace = planted_trace.planted()
     share = step / STEPS[-1]
     mixed = {}
     for kind in KINDS:
@@ -79,7 +78,7 @@ def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
         return measure_chart(steps, values, **more)
 
     monkeypatch.setattr(
-        "viz.pages.training.runs.known_runs", lambda: {"bundled": BUNDLED, "mine": run}
+        "viz.pages.training.runs.known_runs", lambda: {"bundled": installed.BUNDLED, "mine": run}
     )
     monkeypatch.setattr(page, "mount_choice", mounted)
     monkeypatch.setattr(page, "measure_chart", spy)
@@ -143,7 +142,7 @@ def test_what_the_model_wrote_is_that_of_its_own_file_and_nothing_else(run, show
     texts_by_step = [step["written"] for step in shown["meta"]["training"]]
     assert texts_by_step == ["", None, "Zwei, Zwei", None]
     for step in (2, 250):
-        assert any(f"step-{step:08d}-written-1.npz" in text for text in texts(app))
+        assert any(f"step-{step:08d}-written-1.npz" in text for text in app_test.texts(app))
     opened(sentence="*Another*")  # of which nothing that it wrote is there
     assert [step["written"] for step in shown["meta"]["training"]] == [None] * 3
 
@@ -159,7 +158,7 @@ def test_what_the_reader_opens_is_in_the_address_and_the_message_stays(
     assert shown["meta"]["kinds"][0]["selected"] == [0, 2]
     message = shown["data"]
     for sent in (None, {}, {"kind": "cross"}, {"kind": "x", "layer": 0, "head": 0, "moment": 0},
-                 {"kind": "cross", "layer": 0, "head": HEADS, "moment": 0},
+                 {"kind": "cross", "layer": 0, "head": planted_trace.HEADS, "moment": 0},
                  {"kind": "cross", "layer": 0, "head": 0, "moment": len(STEPS)}):  # fmt: skip
         shown["send"](sent)
     assert not chosen
@@ -233,8 +232,8 @@ def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
 
 def test_a_run_that_saved_nothing_says_where_it_would(tmp_path, shown, monkeypatch) -> None:
     monkeypatch.setattr(runs, "known_runs", lambda: {"runs/new": tmp_path})
-    text = texts(opened("runs/new"))[-1]
-    saved = ", ".join(str(step) for step in range(1, 12) if is_probe_step(step))
+    text = app_test.texts(opened("runs/new"))[-1]
+    saved = ", ".join(str(step) for step in range(1, 12) if validation.is_probe_step(step))
     assert saved in text
     assert "runs/new" in text
 
@@ -242,7 +241,7 @@ def test_a_run_that_saved_nothing_says_where_it_would(tmp_path, shown, monkeypat
 def test_where_no_file_can_be_drawn_each_is_named_or_counted(run: Path, shown: dict) -> None:
     for path in (run / "probes").iterdir():
         path.write_bytes(b"half")
-    message = texts(opened())
+    message = app_test.texts(opened())
     assert len([text for text in message if "is not a trace" in text]) == 3
     assert message[-1] == "1 more files of this sentence cannot be drawn."
     assert not shown
@@ -252,11 +251,11 @@ def test_what_cannot_be_drawn_is_named_and_the_other_steps_are_drawn(run, shown)
     bad = run / "probes" / "step-00000064-sentence-1.npz"
     bad.write_bytes(b"half")
     app = opened()
-    assert f"{bad} is not a trace that was saved here." in texts(app)
+    assert f"{bad} is not a trace that was saved here." in app_test.texts(app)
     assert drawn_steps(shown) == [1, 2, 250]
     weights: dict[str, Any] = {kind: _at(64).weights(kind)[:1] for kind in KINDS}
     replace(_at(64), **weights).save(bad)
-    (message,) = [text for text in texts(opened()) if "another model" in text]
+    (message,) = [text for text in app_test.texts(opened()) if "another model" in text]
     assert message.startswith(bad.name)
     assert drawn_steps(shown) == [1, 2, 250]
 
@@ -280,8 +279,8 @@ def trace(
     return AttentionTrace(
         source="a",
         target="a",
-        source_pieces=words(*"abcd"[: pieces - 1]),
-        target_pieces=words(*"klmn"[: pieces - 1]),
+        source_pieces=planted_trace.words(*"abcd"[: pieces - 1]),
+        target_pieces=planted_trace.words(*"klmn"[: pieces - 1]),
         encoder_self=heads(encoder, first, even),
         decoder_self=heads(decoder, first, seen / seen.sum(-1, keepdims=True)),
         cross=heads(cross, np.eye(pieces), even),
@@ -328,7 +327,7 @@ def test_the_first_step_with_a_head_that_is_one_to_one_is_named_or_that_there_is
 
 
 def test_the_first_run_that_saved_attention_is_open(run, tmp_path, monkeypatch, shown) -> None:
-    known = {"without": tmp_path, "mine": run, "bundled": BUNDLED}
+    known = {"without": tmp_path, "mine": run, "bundled": installed.BUNDLED}
     monkeypatch.setattr(runs, "known_runs", lambda: known)
     app = AppTest.from_function(forming_page, default_timeout=60).run()
     assert not app.exception

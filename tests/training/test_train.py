@@ -11,7 +11,8 @@ import torch
 from tests.training.conftest import TinyRun, sentence_pairs, write_pairs
 from tests.training.runs import losses, same_weights, status_stopped_at, weights
 from tests.transformer.checkpoints.marian import marian_folder
-from training import model_card, prepare, train, trainer
+from training import model_card, prepare, trainer
+from training.data import run_data
 from training.run import journal
 from training.run.journal import Record
 from training.train import LOCK, main
@@ -85,7 +86,7 @@ def test_one_process_trains_in_a_folder_and_a_second_changes_nothing(
     tiny.change(steps=8)
     if first:
         tiny.train("--steps", "4")
-    target = trainer.Trainer if moment == "Trainer.run" else train
+    target = trainer.Trainer if moment == "Trainer.run" else run_data
     name = moment.rpartition(".")[2]
     original, others = getattr(target, name), iter([[], ["--resume"]])
 
@@ -177,11 +178,10 @@ def test_tensorboard_gets_the_log_and_is_missed_before_anything_is_written(tiny,
     def missing(*_: object) -> None:
         raise errors.ConfigError("TensorBoard is not installed.")
 
-    monkeypatch.setattr(train, "TensorBoard", missing)
+    monkeypatch.setattr(journal, "TensorBoard", missing)
     assert "TensorBoard is not installed." in tiny.refusal("--tensorboard", out="deep/out")
     assert not (tiny.folder / "deep").exists()
-    for module in (train, journal):
-        monkeypatch.setattr(module, "TensorBoard", Here)
+    monkeypatch.setattr(journal, "TensorBoard", Here)
     tiny.train("--tensorboard", "--steps", "8")
     tiny.train("--tensorboard", "--resume")
     folder = tiny.out / "tensorboard"

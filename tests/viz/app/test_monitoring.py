@@ -17,7 +17,9 @@ from viz.app.monitoring import METRICS_VARIABLE, CountedSessions, answer
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     forget_server_wide()
-    monkeypatch.setattr(monitoring, "uploaded_bytes", lambda: {"mine": 8, "other": 9})
+    monkeypatch.setattr(
+        "viz.app.streamlit_internals.uploaded_bytes", lambda: {"mine": 8, "other": 9}
+    )
     monkeypatch.delenv(METRICS_VARIABLE, raising=False)
     yield
     forget_server_wide()

@@ -28,7 +28,7 @@ def test_every_page_has_a_finding_on_the_examples() -> None:
 def test_the_least_used_word_is_long_and_stands_once(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passes, "HARDLY_USED", 1)
+    monkeypatch.setattr("transformer.analysis.source_share.HARDLY_USED", 1)
     trace = translator.trace("The dog sleeps under the garden, garden garden garden garden.")
     finding = passes.hardly_used(translator, trace)
     assert finding is not None
@@ -38,7 +38,7 @@ def test_the_least_used_word_is_long_and_stands_once(
     assert f"“\u2068{('sleeps', 'under')[least - 2]}\u2069”" in finding.text
     assert f"is {format_number(float(used[least]))}." in finding.text
     assert used[least] > min(used[5:7])  # “garden” is used less, and stands there often
-    monkeypatch.setattr(passes, "HARDLY_USED", float(used[least]) / 2)
+    monkeypatch.setattr("transformer.analysis.source_share.HARDLY_USED", float(used[least]) / 2)
     assert passes.hardly_used(translator, trace) is None
 
 

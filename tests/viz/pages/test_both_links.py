@@ -112,7 +112,7 @@ def test_the_settings_are_read_again_only_after_a_file_of_theirs_changed(
         read.append(read_both(*both))
         return read[-1]
 
-    monkeypatch.setattr(maps, "read_both", reads)
+    monkeypatch.setattr("transformer.analysis.both_directions.read_both", reads)
     (models[0] / FILE).write_text(BothSettings(FORWARD, BACK, "union").to_json(reverse))
     for _ in range(2):
         assert maps.settings_of_both(translator, reverse).rule == "union"

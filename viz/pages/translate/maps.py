@@ -219,18 +219,18 @@ def settings_of_both(translator: Translator, reverse: Translator) -> both_direct
 def both_method(links: BothLinks, languages: Languages) -> str:
     """Describe a link, the two maps and the rows that it is read from, and its measured error."""
     settings, model = links.settings, quoted(links.model)
-    error = "These two models were never compared with links that people drew."
+    rate = "These two models were never compared with links that people drew."
     if (gold := settings.gold) is not None:
         sentences = counted(gold.sentences, "hand-aligned sentence")
-        error = f"Solid links: {gold.aer:.0f} % alignment error on {sentences}, the half of "
-        error += f"{gold.name} that chose neither map nor rule."
+        rate = f"Solid links: {gold.aer:.0f} % alignment error on {sentences}, the half of "
+        rate += f"{gold.name} that chose neither map nor rule."
     forward, reverse = settings.forward, settings.reverse
     source, target = languages.name("source"), languages.name("target")
     return (
         f"A solid link: {_RULES[settings.rule]}. This model: {map_text(forward)} when the decoder "
         f"{ROW_VERBS[forward.row]} the {target} word. {model}, which translates back: "
         f"{map_text(reverse)} when its decoder {ROW_VERBS[reverse.row]} the {source} word. "
-        f"{error}"
+        f"{rate}"
     )
 
 

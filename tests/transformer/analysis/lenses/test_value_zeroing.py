@@ -7,7 +7,6 @@ import torch
 from tests.transformer.analysis.lens_cases import Case, through
 from transformer import KINDS, kinds
 from transformer.analysis import teacher_forcing
-from transformer.analysis.lenses import value_zeroing as module
 
 
 def outputs(case: Case, kind, layer, edits):
@@ -50,12 +49,12 @@ def test_it_is_what_really_zeroing_does(case: Case, kind) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_chunks_of_keys_change_nothing(uneven: Case, kind, monkeypatch) -> None:
     expected = through("value_zeroing", uneven, kind)
-    monkeypatch.setattr(module, "MAX_TENSOR_SIZE", 1)
+    monkeypatch.setattr(teacher_forcing, "MAX_TENSOR_SIZE", 1)
     np.testing.assert_allclose(through("value_zeroing", uneven, kind), expected)
 
 
 def test_edits_of_the_cross_attention_meet_all_queries(uneven: Case, monkeypatch) -> None:
-    monkeypatch.setattr(module, "MAX_TENSOR_SIZE", 1)
+    monkeypatch.setattr(teacher_forcing, "MAX_TENSOR_SIZE", 1)
     painted = torch.rand(4, 4, 5).double().softmax(-1)  # [head, query, key]
     name = "decoder.layers.0.cross_attention.hook_pattern"
     with uneven.model.hooks({name: lambda pattern, _name: painted.expand_as(pattern)}):

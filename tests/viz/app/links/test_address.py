@@ -3,6 +3,7 @@
 import ast
 from html import escape
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -79,16 +80,17 @@ def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_text
                 continue
             given = {keyword.arg: keyword.value for keyword in call.keywords}
             # Streamlit's own `st.text_input` has no bound
-            assert getattr(call.func, "attr", "") not in ("text_input", "text_area"), path
+            called = ast.unparse(call.func)
+            assert called not in ("st.text_input", "st.text_area"), path
             bounded = ("text_field", "text_input", "text_area")
             if ast.unparse(given.get("in_link", ast.Constant(True))) == "False":
                 continue
-            if getattr(call.func, "id", "") in bounded or "accept_new_options" in given:
+            if called.removeprefix("fields.") in bounded or "accept_new_options" in given:
                 key = given["key"]
                 module = import_module(".".join(path.relative_to(root).with_suffix("").parts))
-                keys.add(
-                    getattr(module, key.id) if isinstance(key, ast.Name) else ast.literal_eval(key)
-                )
+                named = ast.unparse(key)
+                is_text = isinstance(key, ast.Constant)
+                keys.add(ast.literal_eval(key) if is_text else attrgetter(named)(module))
     assert {"text", "removed", "pairs", "donor", "versus_prefix"} <= keys <= FREE_TEXTS
 
 

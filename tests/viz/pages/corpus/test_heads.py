@@ -15,7 +15,6 @@ from transformer.analysis.heads.head import Head
 from transformer.files.installed import BUNDLED
 from transformer.kinds import KIND_NAMES
 from viz.figures.head_scatter import NAMED, furthest
-from viz.pages.corpus import heads as module
 from viz.trace_files import csv_bytes, parquet_bytes
 
 pytestmark = pytest.mark.slow
@@ -32,7 +31,9 @@ def test_the_page_opens_on_the_examples_with_every_number_of_their_table(
     opened: Callable[..., AppTest], table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files: list[pd.DataFrame] = []
-    monkeypatch.setattr(module, "table_downloads", lambda frame, _: files.append(frame))
+    monkeypatch.setattr(
+        "viz.app.chrome.charts.table_downloads", lambda frame, _: files.append(frame)
+    )
     app = opened(checkpoint=BUNDLED)
     cross = table[table["kind"] == "cross"]
     costliest = cross.sort_values(COST).iloc[-1]

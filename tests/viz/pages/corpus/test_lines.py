@@ -177,7 +177,7 @@ def test_what_does_not_fit_or_is_no_text_is_refused_before_it_is_measured(
         app.text_area(key=PASTED).set_value("a\n" * count).run()
         assert app.toggle(key=COSTS).value is switch
     small = memory.ByteCache(10_000)
-    monkeypatch.setattr(measurements, "shared_cache", lambda: small)
+    monkeypatch.setattr("viz.app.cache.memory.shared_cache", lambda: small)
     app.text_area(key=PASTED).set_value("a\n" * 99)
     app.button(key="corpus-measure").click().run()
     assert measurements.TOO_LARGE in texts(app)

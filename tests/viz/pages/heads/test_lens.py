@@ -13,7 +13,6 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import head_distances, row_distances
 from transformer.analysis.lenses import AnyLens, LensName, as_rows, lens, lens_trace
-from viz.app.cache import cached_results
 from viz.draw.caption import LENS_NAMES, NORMS_BY_NAME
 
 SENTENCE = "The dog sleeps in the garden."
@@ -114,7 +113,9 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
 def test_a_lens_is_computed_once_and_asks_whether_it_is_wanted(serve, monkeypatch) -> None:
     serve("heads", text=SENTENCE)  # loads the model, which asks, too
     asked: list[str] = []
-    monkeypatch.setattr(cached_results, "end_if_unwanted", lambda: asked.append("still wanted?"))
+    monkeypatch.setattr(
+        "viz.app.streamlit_internals.end_if_unwanted", lambda: asked.append("still wanted?")
+    )
     app = serve("heads", text=SENTENCE, lens="value zeroing")
     layers = len(app.selectbox(key="layer").options) - 1  # one is the mean
     assert len(asked) == 3 * layers

@@ -13,7 +13,6 @@ from transformer import KINDS, Translator
 from transformer.analysis.corpus import faithfulness, faithfulness_report, stored
 from transformer.analysis.lenses import NAMES
 from viz.draw import formatting
-from viz.pages.roles import faithful_results as faithful_sentence
 from viz.pages.roles.faithful import ERASE, PERMUTED, UNIFORM, erasing_chart, upper_end
 from viz.pages.roles.faithful_results import (
     MAX_WORDS,
@@ -108,8 +107,8 @@ def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
         asked.append(args[2])
         return as_ever(*args, **more)
 
-    monkeypatch.setattr(faithful_sentence, "SearchBudget", Short)
-    monkeypatch.setattr(faithful_sentence, "lens_faithfulness", counted)
+    monkeypatch.setattr("viz.app.cache.cached_results.SearchBudget", Short)
+    monkeypatch.setattr(faithfulness, "lens_faithfulness", counted)
     app = opened(ERASE, text="The old cat sleeps under the table.")
     app.button(key="faithful-erase").click().run()
     assert asked == [*NAMES[:2]]

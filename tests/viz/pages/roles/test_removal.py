@@ -26,12 +26,10 @@ from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal_order import removal_order
 from transformer.decoding.settings import SearchSettings
 from viz.app.cache import cached_results, memory
-from viz.app.cache.cached_results import effect_of
 from viz.app.chrome import mounts
 from viz.app.sentence import search_request
 from viz.app.sentence.translation_line import mark_changed_words
 from viz.draw import formatting, labels
-from viz.pages.roles import removal as view
 from viz.pages.roles.removal import describe_change, most_changed
 from viz.pages.roles.removal_controls import curve_chart, painted_squares
 
@@ -201,7 +199,9 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     removals, _ = removal_text.parse_removals(in_url(app, "removed") or "", translator.model)
     settings = search_request.settings_of(search_request.SearchRequest(SENTENCE))
     translation = translator.translate(SENTENCE)
-    remembered = effect_of(translator, translation, trace, None, removals, settings).after
+    remembered = cached_results.effect_of(
+        translator, translation, trace, None, removals, settings
+    ).after
     held = ref(remembered.cross)
     np.testing.assert_array_equal(remembered.cross[0, 1], drawn)
     del remembered
@@ -220,7 +220,9 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(opened, mo
     app = opened()
     first = choice(app, "roles-grid", ["cross", 0, 0])
     app.text_input(key="removed").set_value("c0.0")  # the run of the first click has drawn it
-    meanwhile(monkeypatch, view, "effect_of", [choice(app, "roles-grid", ["cross", 0, 1])])
+    meanwhile(
+        monkeypatch, cached_results, "effect_of", [choice(app, "roles-grid", ["cross", 0, 1])]
+    )
     app._run(first)
     assert in_url(app, "removed") == "L1 H1 cross, L1 H2 cross"
     app = opened(removed_how="painted", kind="cross-attention", layer="1", head="2")
@@ -230,7 +232,7 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(opened, mo
     first = choice(app, "roles-map", shown | {"squares": [[0, 1]]})
     app.text_input(key="removed").set_value(rows)
     second = choice(app, "roles-map", shown | {"squares": [[0, 2]]})
-    meanwhile(monkeypatch, view, "effect_of", [second])
+    meanwhile(monkeypatch, cached_results, "effect_of", [second])
     app._run(first)
     assert in_url(app, "removed") == f"{rows}.3"
     app.text_input(key="removed").set_value("e0.0")  # typed, and left by a click into the menu
@@ -296,7 +298,9 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     for value in (0.0, 9.0):
         means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in kinds.KINDS}
         save_file(means, measured_folder / means_file.FILE)
-        outcome = effect_of(translator, translation, trace, None, removals, SearchSettings())
+        outcome = cached_results.effect_of(
+            translator, translation, trace, None, removals, SearchSettings()
+        )
         results.add(outcome.after.log_probs.tobytes())
     assert len(results) == 2
 
@@ -311,7 +315,9 @@ def test_the_same_words_in_other_pieces_are_another_translation(translator: Tran
         pieces = [*known[:n], *known[n], *known[n + 1 :]]
         translation = translator.score(SENTENCE, pieces).translation
         trace = translator.trace_of(translation)
-        outcome = effect_of(translator, translation, trace, None, removals, SearchSettings())
+        outcome = cached_results.effect_of(
+            translator, translation, trace, None, removals, SearchSettings()
+        )
         alone = effect(translator, trace, [removal.Removal("cross", 1, 3)])
         np.testing.assert_array_equal(outcome.after.log_probs, alone.after.log_probs)
 

@@ -80,7 +80,7 @@ def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
     monkeypatch.setattr(
         "viz.pages.training.runs.known_runs", lambda: {"bundled": installed.BUNDLED, "mine": run}
     )
-    monkeypatch.setattr(page, "mount_choice", mounted)
+    monkeypatch.setattr("viz.app.chrome.mounts.mount_choice", mounted)
     monkeypatch.setattr(page, "measure_chart", spy)
     return result
 

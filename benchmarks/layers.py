@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from benchmarks import machine
 from transformer import Transformer, TransformerConfig, Translator, kinds, trace
 from transformer.analysis import lenses
-from transformer.analysis.paper.costs import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
 from transformer.attention import MultiHeadAttention
 from transformer.cli.arguments import whole_number
 from transformer.config import EOS
+from transformer.paper.costs import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
 from transformer.text.tokenizer import Piece
 from transformer.traces.capture import capture
 

@@ -29,10 +29,10 @@ class Cost(NamedTuple):
 def measure(lines: Sequence[str], *, costs: bool, removal: bool) -> Cost:
     """Measure the lines, and remove the costliest head of cross-attention from them."""
     from transformer import Translator
-    from transformer.analysis.corpus import result_file
-    from transformer.analysis.corpus.measured import COST, head_means
-    from transformer.analysis.corpus.measuring import measure_lines
-    from transformer.analysis.corpus.removal import lines_without, summarise_removal
+    from transformer.corpus import result_file
+    from transformer.corpus.measured import COST, head_means
+    from transformer.corpus.measuring import measure_lines
+    from transformer.corpus.removal import lines_without, summarise_removal
 
     translator = Translator.load()
     seconds: dict[str, float] = {}
@@ -63,7 +63,7 @@ def measure(lines: Sequence[str], *, costs: bool, removal: bool) -> Cost:
 def longest_wait(lines: Sequence[str]) -> float:
     """Return the most seconds between two steps, at each of which the work can be ended."""
     from transformer import Translator
-    from transformer.analysis.corpus.measuring import measure_lines
+    from transformer.corpus.measuring import measure_lines
 
     last, longest = time.perf_counter(), 0.0
 

@@ -19,7 +19,7 @@ from training.run import journal
 from training.run.journal import LOG, Record
 from training.run.state import STATE, SavedRun, checkpoints
 from transformer import Translator, shapes
-from transformer.analysis.corpus import stored
+from transformer.analysis import stored
 from transformer.cli import arguments, command
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, InputError, writing

@@ -20,7 +20,7 @@ from training.run import journal
 from training.run.state import KIND, STATE, SavedRun, has_state, read_state
 from training.trainer import AVERAGED, Trainer
 from transformer import shapes
-from transformer.analysis.corpus import stored
+from transformer.analysis import stored
 from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.cli import command

@@ -19,7 +19,7 @@ from training.run.journal import LOG, Record, RunLog
 from training.run.state import Progress, RunIdentity, SavedRun, Saver, checkpoints
 from training.update import Updater
 from training.validation import Validation, is_probe_step, perplexity, probes_of, save_probes
-from transformer.analysis.corpus import stored
+from transformer.analysis import stored
 from transformer.checkpoints import checkpoint
 from transformer.errors import ConfigError, HeadlightError, writing
 from transformer.model import Transformer

@@ -9,8 +9,8 @@ from html import escape
 from typing import Any
 
 from transformer.analysis import lenses
-from transformer.analysis.corpus import head_summary
 from transformer.analysis.heads.head import Head
+from transformer.corpus import head_summary
 from transformer.errors import InputError
 from transformer.files import reading
 from transformer.kinds import KIND_TITLES, Kind

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.browser.offline import PAPER, Still, rgb
-from transformer.analysis.paper import arithmetic
+from transformer.paper import arithmetic
 from viz.draw import inside_head, palette
 
 pytestmark = pytest.mark.browser

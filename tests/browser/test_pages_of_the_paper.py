@@ -17,8 +17,8 @@ from tests.browser.app_page import (
     url,
 )
 from transformer.analysis import teacher_forcing
-from transformer.analysis.paper import masking
-from transformer.analysis.paper.flow import flow
+from transformer.paper import masking
+from transformer.paper.flow import flow
 from viz.draw import palette
 from viz.draw.labels import display_tokens
 from viz.pages.architecture.boxes import BOXES

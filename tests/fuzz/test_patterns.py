@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.fuzz.bounds import accepted_or_refused, examples
 from transformer import InputError, Translator
-from transformer.analysis.corpus import result_file, search
-from transformer.analysis.corpus.measured import MeasuredLines
-from transformer.analysis.corpus.search import LinePatterns, matching_rows
+from transformer.corpus import result_file, search
+from transformer.corpus.measured import MeasuredLines
+from transformer.corpus.search import LinePatterns, matching_rows
 from transformer.files.installed import BUNDLED
 
 SECONDS, MEGABYTES, LONGEST = 3, 64, 20_000

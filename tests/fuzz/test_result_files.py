@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.bounds import BYTES, PLACE, accepted_or_refused, examples
 from transformer import InputError, Translator
-from transformer.analysis.corpus import comparison, measured, measuring, result_file, search
+from transformer.corpus import comparison, measured, measuring, result_file, search
 from transformer.files import installed, reading
 
 TEXTS = ["Two dogs run.", "A man rides a horse.", "Snow."]

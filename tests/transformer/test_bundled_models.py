@@ -7,12 +7,12 @@ import pytest
 from training.config import RunConfig, config_file
 from training.run import journal
 from transformer import Translator
-from transformer.analysis import alignment_settings
+from transformer.analysis import alignment_settings, stored
 from transformer.analysis.alignment import align
-from transformer.analysis.corpus import faithfulness_report, head_report, result_file, stored
-from transformer.analysis.corpus.measured import UNLINKED
-from transformer.analysis.corpus.measuring import measure_lines, trace_of
 from transformer.analysis.heads import means
+from transformer.corpus import faithfulness_report, head_report, result_file
+from transformer.corpus.measured import UNLINKED
+from transformer.corpus.measuring import measure_lines, trace_of
 from transformer.files.installed import ASSETS, BUNDLED_BY_NAME
 from viz.app.sentence import source_box
 

@@ -13,7 +13,15 @@ import pytest
 import torch
 
 import headlight
-from transformer import AttentionTrace, HeadlightError, InputError, Translator, analysis
+from transformer import (
+    AttentionTrace,
+    HeadlightError,
+    InputError,
+    Translator,
+    analysis,
+    corpus,
+    paper,
+)
 from transformer.choices import check_choices, require_choice
 
 
@@ -32,7 +40,8 @@ def functions() -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any]]]:
     """Yield name, function and what is called: of each public function, class and method."""
     modules = [
         importlib.import_module(module.name)
-        for module in pkgutil.walk_packages(analysis.__path__, f"{analysis.__name__}.")
+        for package in (analysis, corpus, paper)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     ]
     every = {f"headlight.{name}": getattr(headlight, name) for name in headlight.__all__}
     for module in modules:
@@ -107,7 +116,7 @@ def test_the_walk_finds_the_choices_of_the_public_functions() -> None:
         ("headlight.Removal", "how"),
         ("headlight.explore", "theme"),
         ("headlight.AttentionTrace.labels", "queries"),
-        ("transformer.analysis.paper.positions.Edit", "stacks"),
+        ("transformer.paper.positions.Edit", "stacks"),
     }
 
 

@@ -16,8 +16,8 @@ import pytest
 
 from tests.viz.pages.roles import made_reports
 from transformer import AttentionTrace, CheckpointError, Languages, Translator, kinds
-from transformer.analysis.corpus import faithfulness_report, head_report, similar_heads
-from transformer.analysis.corpus.faithfulness_report import CHANGES
+from transformer.corpus import faithfulness_report, head_report, similar_heads
+from transformer.corpus.faithfulness_report import CHANGES
 from viz import lines, notebook
 from viz.pages.roles import corpus_map, faithful, faithful_results, removal_controls
 

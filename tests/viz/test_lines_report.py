@@ -13,8 +13,8 @@ from tests.viz.draw.message import unpacked_message
 from tests.viz.planted_trace import HEADS, LAYERS, LOG_P, many, planted
 from transformer import KINDS, AttentionTrace, InputError
 from transformer.analysis import axes
-from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
 from transformer.analysis.heads.head import Head
+from transformer.corpus.head_summary import REACH, CorpusSummary, measure_heads
 from transformer.kinds import KIND_TITLES
 from transformer.text.languages import Languages
 from viz.draw import caption, explorer, formatting, heads_view, labels

@@ -17,7 +17,7 @@ from training import bleu_tokens, devices, validation
 from training.data import corpus, encoded_text
 from training.evaluation.measurement import add_paths, read_held_out, target_language
 from transformer import Translator, errors
-from transformer.analysis.corpus import stored
+from transformer.analysis import stored
 from transformer.cli import arguments, command
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search, settings
 from transformer.text import languages

@@ -12,9 +12,10 @@ from tqdm import tqdm
 from training.data.corpus import CorpusError, read_files, read_lines
 from training.evaluation import measurement
 from transformer import InputError, Translator, kinds
-from transformer.analysis import lenses
-from transformer.analysis.corpus import faithfulness_report, resampling, stored
-from transformer.analysis.corpus.faithfulness import (
+from transformer.analysis import lenses, stored
+from transformer.cli import command
+from transformer.corpus import faithfulness_report, resampling
+from transformer.corpus.faithfulness import (
     FRACTIONS,
     Erasing,
     drops_without_each_word,
@@ -25,13 +26,12 @@ from transformer.analysis.corpus.faithfulness import (
     source_words,
     uniform_changes,
 )
-from transformer.analysis.corpus.faithfulness_report import (
+from transformer.corpus.faithfulness_report import (
     CHANGES,
     Curves,
     FaithfulnessReport,
     LensFigures,
 )
-from transformer.cli import command
 from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]

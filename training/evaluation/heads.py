@@ -20,17 +20,21 @@ from training.bleu_tokens import tokens_of
 from training.data.corpus import CorpusError, read_files, read_lines
 from training.evaluation import measurement
 from transformer import Translator, config, decoding, errors
-from transformer.analysis import axes
-from transformer.analysis.corpus import head_report, measuring, resampling, stored
-from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measure_sentence, measures_of
-from transformer.analysis.corpus.head_report import (
+from transformer.analysis import axes, stored
+from transformer.analysis.heads import importance, removal
+from transformer.analysis.heads import means as means_file
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.cli import arguments, command
+from transformer.corpus import head_report, measuring, resampling
+from transformer.corpus.corpus_roles import MAX_OFFSET, measure_sentence, measures_of
+from transformer.corpus.head_report import (
     Curve,
     CurvePoint,
     Example,
     HeadFigures,
     HeadReport,
 )
-from transformer.analysis.corpus.measured import (
+from transformer.corpus.measured import (
     COST,
     GRADIENT,
     LOG_P,
@@ -38,11 +42,7 @@ from transformer.analysis.corpus.measured import (
     MeasuredLines,
     head_means,
 )
-from transformer.analysis.corpus.passes import batches_of
-from transformer.analysis.heads import importance, removal
-from transformer.analysis.heads import means as means_file
-from transformer.analysis.heads.head import Head, all_heads
-from transformer.cli import arguments, command
+from transformer.corpus.passes import batches_of
 from transformer.files import documents
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer

@@ -8,8 +8,8 @@ from tqdm import tqdm
 
 from training.data import corpus
 from training.evaluation.measurement import add_paths, load_translator, store_or_write
-from transformer.analysis.corpus import measured, measuring, result_file
 from transformer.cli import command
+from transformer.corpus import measured, measuring, result_file
 
 SHOWN_HEADS = 10
 

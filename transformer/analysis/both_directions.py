@@ -14,8 +14,8 @@ from transformer.analysis.alignment_settings import (
     GoldFigures,
     read_alignment,
 )
-from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.gold_links import Link
+from transformer.analysis.stored import checksum_of_weights
 from transformer.files import documents
 from transformer.text import languages
 from transformer.trace import AttentionTrace

@@ -11,7 +11,7 @@ from transformer import kinds
 from viz.draw import labels, palette, wire
 
 if TYPE_CHECKING:
-    from transformer.analysis.paper.arithmetic import Arithmetic
+    from transformer.paper.arithmetic import Arithmetic
 
 
 _SCALES = (

@@ -14,7 +14,7 @@ from viz.draw import formatting, palette, wire
 from viz.draw.labels import capitalised, display_tokens, quoted, row_names
 
 if TYPE_CHECKING:
-    from transformer.analysis.paper.masking import MaskReason
+    from transformer.paper.masking import MaskReason
 
 Row: TypeAlias = tuple[int, int]
 """Sentence and row of its grid, both from 0."""

@@ -7,9 +7,9 @@ from transformer.analysis import source_share, teacher_forcing
 from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_order import removal_order
-from transformer.analysis.paper import arithmetic, costs, scaling
-from transformer.analysis.paper.masking import leak
-from transformer.analysis.paper.positions import NO_EDIT, Edit, log_probs
+from transformer.paper import arithmetic, costs, scaling
+from transformer.paper.masking import leak
+from transformer.paper.positions import NO_EDIT, Edit, log_probs
 from viz.draw import word_links
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import display_tokens, named_head, quoted

@@ -19,10 +19,10 @@ from transformer.analysis.heads import measures, removal_text
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import lens
-from transformer.analysis.paper import arithmetic, costs
-from transformer.analysis.paper.positions import NO_EDIT, Edit, exact_encoding, log_probs
 from transformer.errors import quoted
 from transformer.files.installed import BUNDLED
+from transformer.paper import arithmetic, costs
+from transformer.paper.positions import NO_EDIT, Edit, exact_encoding, log_probs
 from transformer.text.languages import Side
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from transformer import KINDS, InputError, Translator, kinds
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, removed
-from transformer.analysis.paper.positions import Edit
+from transformer.paper.positions import Edit
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, display_tokens
 from viz.lessons.measures import Sentence
 

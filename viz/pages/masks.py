@@ -11,10 +11,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Kind, attention, kinds
-from transformer.analysis.paper import masking
-from transformer.analysis.paper.masking import MODEL_MASKS, Leak, MaskName, leak
 from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
+from transformer.paper import masking
+from transformer.paper.masking import MODEL_MASKS, Leak, MaskName, leak
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, fields, head_picker, mounts

@@ -10,8 +10,8 @@ import pytest
 from training import evaluate
 from transformer import CheckpointError, kinds
 from transformer.analysis import lenses
-from transformer.analysis.corpus import faithfulness_report
-from transformer.analysis.corpus.faithfulness import FRACTIONS, uniform_changes
+from transformer.corpus import faithfulness_report
+from transformer.corpus.faithfulness import FRACTIONS, uniform_changes
 
 ENGLISH = ["The old cat sits beside the river.", "The baker eats.", "Her"]
 

@@ -12,9 +12,9 @@ from training import evaluate
 from training.data import corpus
 from training.evaluation import heads
 from transformer import CheckpointError, Translator, kinds
-from transformer.analysis.corpus import corpus_roles, head_report
 from transformer.analysis.heads import head, importance, removal
 from transformer.analysis.heads import means as means_file
+from transformer.corpus import corpus_roles, head_report
 
 
 @pytest.fixture(scope="module")

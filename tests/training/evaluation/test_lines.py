@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from training.evaluate import main
-from transformer.analysis.corpus import result_file
-from transformer.analysis.corpus.measured import ALIGNMENT_ERROR, COST, LEAST_USED, UNLINKED
-from transformer.analysis.corpus.measuring import measure_lines
+from transformer.corpus import result_file
+from transformer.corpus.measured import ALIGNMENT_ERROR, COST, LEAST_USED, UNLINKED
+from transformer.corpus.measuring import measure_lines
 
 LINES = ["The dog waits.", "", "Her horse eats.", "The dog. " * 200]
 TARGETS = ["Der Hund wartet.", "Leer.", "Ihr Pferd frisst.", "Der Hund."]

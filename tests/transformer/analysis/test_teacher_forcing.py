@@ -9,14 +9,14 @@ import pytest
 from tests.transformer.analysis.lens_cases import Case
 from transformer import InputError, Piece, Tokenizer, Translator
 from transformer.analysis import lenses, teacher_forcing
-from transformer.analysis.corpus import faithfulness
 from transformer.analysis.heads import head, removal
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.logits import logit_lens
 from transformer.analysis.logits.decoder_lens import decoder_lens
-from transformer.analysis.paper import arithmetic
-from transformer.analysis.paper.flow import flow
-from transformer.analysis.paper.positions import Edit, embedding_parts, log_probs, moved_log_probs
+from transformer.corpus import faithfulness
+from transformer.paper import arithmetic
+from transformer.paper.flow import flow
+from transformer.paper.positions import Edit, embedding_parts, log_probs, moved_log_probs
 
 
 @pytest.mark.parametrize("side", ["source_pieces", "target_pieces"])

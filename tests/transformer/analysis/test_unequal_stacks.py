@@ -6,15 +6,15 @@ import pytest
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import KINDS, AttentionTrace, InputError, Kind, Translator, errors
 from transformer.analysis import alignment, source_share, teacher_forcing
-from transformer.analysis.corpus import faithfulness
 from transformer.analysis.heads import importance, removal
 from transformer.analysis.heads.head import Head, all_heads, require_heads
 from transformer.analysis.lenses import HAS_HEADS, NAMES, alti, lens
 from transformer.analysis.logits.contrast import contrast, erase
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import layer_predictions
-from transformer.analysis.paper import arithmetic
-from transformer.analysis.paper.masking import leak
+from transformer.corpus import faithfulness
+from transformer.paper import arithmetic
+from transformer.paper.masking import leak
 
 
 @pytest.fixture(scope="module", params=["shallow decoder", "deep decoder"])

@@ -9,7 +9,7 @@ import torch
 from tests.transformer.traces.from_huggingface.made_outputs import HOT, plant, rows
 from transformer import KINDS, AttentionTrace, InputError, Languages
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
+from transformer.corpus.head_summary import CorpusSummary, measure_heads
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 
 SOURCE = ["[CLS]", "play", "##ing", "[SEP]"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from transformer import TransformerConfig
-from transformer.analysis.paper import costs
+from transformer.paper import costs
 from viz.app import model_variations
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.viz.draw.message import colors_of, decode
 from transformer import TransformerConfig, kinds
-from transformer.analysis.paper import arithmetic, scaling
+from transformer.paper import arithmetic, scaling
 from viz.draw.inside_head import (
     Node,
     WalkStep,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.viz.plotly_values import map_values
-from transformer.analysis.paper.positions import exact_encoding, rotation, similarity, wavelengths
 from transformer.embedding import sinusoidal_positions
+from transformer.paper.positions import exact_encoding, rotation, similarity, wavelengths
 from viz.draw.palette import COLOR, oklab
 from viz.figures.positions import (
     MAX_CELLS,

@@ -13,9 +13,9 @@ from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis import lenses, teacher_forcing
 from transformer.analysis.heads import removal
 from transformer.analysis.heads.removal_text import parse_removals
-from transformer.analysis.paper import masking, scaling
-from transformer.analysis.paper.positions import Edit, exact_encoding
 from transformer.files.installed import ASSETS, BUNDLED, BUNDLED_BY_NAME
+from transformer.paper import masking, scaling
+from transformer.paper.positions import Edit, exact_encoding
 from viz.app.chrome import head_picker
 from viz.app.links import navigation
 from viz.draw import caption

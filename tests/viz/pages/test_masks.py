@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import GIVEN, in_url, texts
 from tests.viz.pages.reading import frames, message, metrics
 from transformer import Translator
-from transformer.analysis.paper import masking
-from transformer.analysis.paper.masking import Leak, leak
 from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
+from transformer.paper import masking
+from transformer.paper.masking import Leak, leak
 from viz.draw.labels import display_tokens
 from viz.draw.mask_grids import describe_row
 from viz.pages.masks import describe_change, shift_chart

@@ -19,7 +19,7 @@ interface WalkStep { // one step of the arithmetic, as the page explains it
   code: string; // the line that does it, with its file
 }
 
-/** The fields of `Arithmetic` in transformer/analysis/paper/arithmetic.py, which explains them. */
+/** The fields of `Arithmetic` in transformer/paper/arithmetic.py, which explains them. */
 export type ArrayName =
   | "x" | "q" | "k" | "v" | "products" | "dots" | "scaled" | "seen" | "weights" | "weighted" | "z"
   | "concat" | "norms" | "result" | "others" | "added" | "normalised";

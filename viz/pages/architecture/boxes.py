@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import get_args
 
 from transformer import Kind, TransformerConfig, attention, kinds, layers, model
-from transformer.analysis.paper import flow, positions
 from transformer.config import Activation
 from transformer.embedding import Embedding, sinusoidal_positions
+from transformer.paper import flow, positions
 from transformer.text.languages import OURS, Languages, Side
 from transformer.text.tokenizer import Tokenizer
 from viz.draw import labels

@@ -12,8 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Transformer
 from transformer.analysis import sinks
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.paper import costs
-from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
+from transformer.paper import costs
+from transformer.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
 from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, mounts
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer

@@ -10,8 +10,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import ConfigError, TransformerConfig
-from transformer.analysis.paper.costs import meta_model, parameters_by_formula, parameters_of_model
 from transformer.config import LATER, Positions
+from transformer.paper.costs import meta_model, parameters_by_formula, parameters_of_model
 from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import controls_row, menu

@@ -11,8 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from transformer import attention
-from transformer.analysis.paper import costs
 from transformer.files import installed
+from transformer.paper import costs
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, sentence_bar
 from viz.figures import forms

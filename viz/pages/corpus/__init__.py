@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from transformer import HeadlightError, Translator
-from transformer.analysis.corpus import measuring
+from transformer.corpus import measuring
 from viz.app.chrome import explanations, fields
 from viz.app.links.navigation import ALL_HEADS, COMPARE, CORPUS_VIEW, ONE_HEAD, REMOVE_HEADS, SEARCH
 from viz.app.models import menu

@@ -10,10 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from transformer import InputError, Translator
-from transformer.analysis.corpus.comparison import compared_heads, compared_sentences
-from transformer.analysis.corpus.measured import HEAD_MEASURES, LOG_P, MeasuredLines
-from transformer.analysis.corpus.measuring import measure_lines
-from transformer.analysis.corpus.result_file import MAX_BYTES, from_bytes, read_unchecked
+from transformer.corpus.comparison import compared_heads, compared_sentences
+from transformer.corpus.measured import HEAD_MEASURES, LOG_P, MeasuredLines
+from transformer.corpus.measuring import measure_lines
+from transformer.corpus.result_file import MAX_BYTES, from_bytes, read_unchecked
 from viz.app import served
 from viz.app.cache.memory import memo, recall
 from viz.app.chrome import charts, explanations, problems

@@ -4,11 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
-from transformer.analysis.corpus import search
-from transformer.analysis.corpus.head_tokens import HeadTokens, head_tokens
-from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
-from transformer.analysis.corpus.measuring import measure_lines, trace_of
 from transformer.analysis.heads.head import Head
+from transformer.corpus import search
+from transformer.corpus.head_tokens import HeadTokens, head_tokens
+from transformer.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
+from transformer.corpus.measuring import measure_lines, trace_of
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations
 from viz.app.chrome.fields import controls_row, menu

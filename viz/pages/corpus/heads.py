@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator, kinds
-from transformer.analysis.corpus.measured import COST, HEAD_MEASURES, head_means, heads_table
-from transformer.analysis.corpus.resampling import holm, permutation_p
+from transformer.corpus.measured import COST, HEAD_MEASURES, head_means, heads_table
+from transformer.corpus.resampling import holm, permutation_p
 from viz.app.chrome import charts, explanations, fields, head_picker
 from viz.app.links import navigation
 from viz.draw.formatting import counted

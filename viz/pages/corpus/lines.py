@@ -9,11 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from transformer import HeadlightError, InputError, Translator, config, errors
-from transformer.analysis.corpus import result_file
-from transformer.analysis.corpus.measured import COST, LOG_P, MeasuredLines
-from transformer.analysis.corpus.measuring import measure_lines
-from transformer.analysis.corpus.passes import PIECES, Part, Progress, seconds
 from transformer.analysis.heads import head
+from transformer.corpus import result_file
+from transformer.corpus.measured import COST, LOG_P, MeasuredLines
+from transformer.corpus.measuring import measure_lines
+from transformer.corpus.passes import PIECES, Part, Progress, seconds
 from transformer.files import reading
 from transformer.files.lines import decode_lines
 from viz.app import jobs, served

@@ -10,14 +10,14 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
-from transformer.analysis.corpus.measured import (
+from transformer.analysis.heads.head import Head
+from transformer.corpus.measured import (
     COST,
     HEAD_MEASURES,
     HeadMeans,
     MeasuredLines,
     head_means,
 )
-from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from viz.app import jobs
 from viz.app.cache import cached_results, memory

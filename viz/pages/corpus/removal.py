@@ -8,9 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from transformer import Translator
-from transformer.analysis.corpus import comparison, resampling
-from transformer.analysis.corpus.measured import COST, MeasuredLines
-from transformer.analysis.corpus.removal import (
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
+from transformer.corpus import comparison, resampling
+from transformer.corpus.measured import COST, MeasuredLines
+from transformer.corpus.removal import (
     CHANGE,
     LinesWithout,
     RemovalSummary,
@@ -18,9 +21,6 @@ from transformer.analysis.corpus.removal import (
     lines_without,
     summarise_removal,
 )
-from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal import Removal
-from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, head_picker
 from viz.app.chrome.fields import controls_row, menu, whole_number

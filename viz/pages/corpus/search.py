@@ -8,8 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from transformer import InputError, Translator
-from transformer.analysis.corpus import measuring
-from transformer.analysis.corpus.measured import (
+from transformer.analysis.heads.head import Head
+from transformer.corpus import measuring
+from transformer.corpus.measured import (
     COST,
     DIAGONAL,
     HEAD_MEASURES,
@@ -22,8 +23,7 @@ from transformer.analysis.corpus.measured import (
     MeasuredLines,
     sentences_table,
 )
-from transformer.analysis.corpus.search import LinePatterns, matching_rows
-from transformer.analysis.heads.head import Head
+from transformer.corpus.search import LinePatterns, matching_rows
 from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, problems
 from viz.app.chrome.head_picker import link_parameters, pick_head

@@ -16,9 +16,9 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator, hooks, kinds
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
-from transformer.analysis.paper import scaling
-from transformer.analysis.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
-from transformer.analysis.paper.scaling import Scale
+from transformer.paper import scaling
+from transformer.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
+from transformer.paper.scaling import Scale
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields, head_picker, mounts, problems
 from viz.app.links import address, navigation

@@ -1,7 +1,7 @@
 """The steps of one head's arithmetic: equation, shape and line of code of each (§3.2)."""
 
 from transformer import Kind, TransformerConfig, attention, layers
-from transformer.analysis.paper.scaling import Scale, factor
+from transformer.paper.scaling import Scale, factor
 from viz.app.chrome.explanations import code_line, source_line
 from viz.draw.inside_head import (
     Node,

@@ -11,7 +11,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from transformer import InputError, Translation, Translator, embedding
-from transformer.analysis.paper.positions import (
+from transformer.decoding.settings import SearchSettings
+from transformer.paper.positions import (
     Edit,
     Stack,
     embedding_parts,
@@ -20,7 +21,6 @@ from transformer.analysis.paper.positions import (
     rotation,
     shuffled_order,
 )
-from transformer.decoding.settings import SearchSettings
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields

@@ -10,8 +10,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from transformer import InputError, embedding
-from transformer.analysis.paper import positions
-from transformer.analysis.paper.positions import TABLE, Stack, cosines, learned_positions
+from transformer.paper import positions
+from transformer.paper.positions import TABLE, Stack, cosines, learned_positions
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome import charts, fields
 from viz.app.chrome.explanations import explain, sources

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from transformer import AttentionTrace, Kind, Translator, kinds
+from transformer.analysis import stored
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus import corpus_roles, head_report, stored
-from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
 from transformer.analysis.heads import importance
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles, role_scores
+from transformer.corpus import corpus_roles, head_report
+from transformer.corpus.head_report import HeadFigures, HeadReport
 from viz.app.cache.memory import memo, memo_per_trace, state_of_file
 from viz.draw import labels, palette
 from viz.draw.formatting import format_number, per_cent

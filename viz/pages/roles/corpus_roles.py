@@ -7,13 +7,13 @@ import streamlit as st
 
 from transformer import AttentionTrace, CheckpointError, InputError, Translator
 from transformer.analysis import alignment, alignment_settings
-from transformer.analysis.corpus import corpus_roles, similar_heads
-from transformer.analysis.corpus.head_report import Example, HeadFigures, HeadReport
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE, gradient_importance, losses_without
 from transformer.analysis.heads.means import COMMAND
 from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles, one_to_one_keys, share_in_order
 from transformer.analysis.lenses import names
+from transformer.corpus import corpus_roles, similar_heads
+from transformer.corpus.head_report import Example, HeadFigures, HeadReport
 from transformer.kinds import KIND_TITLES
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, memo_per_trace

@@ -17,8 +17,10 @@ from transformer import (
     Transformer,
     Translator,
 )
-from transformer.analysis.corpus import faithfulness_report
-from transformer.analysis.corpus.faithfulness import (
+from transformer.analysis.lenses import NAMES
+from transformer.analysis.stored import Figure
+from transformer.corpus import faithfulness_report
+from transformer.corpus.faithfulness import (
     FRACTIONS,
     drops_without_each_word,
     erase,
@@ -27,9 +29,7 @@ from transformer.analysis.corpus.faithfulness import (
     uniform_changes,
     word_scores,
 )
-from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves, FaithfulnessReport
-from transformer.analysis.corpus.stored import Figure
-from transformer.analysis.lenses import NAMES
+from transformer.corpus.faithfulness_report import COMMAND, Curves, FaithfulnessReport
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, head_picker, problems

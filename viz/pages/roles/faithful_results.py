@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer import AttentionTrace, InputError, Kind, Translator, kinds
-from transformer.analysis.corpus import faithfulness
-from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport
-from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES, LensName
+from transformer.analysis.stored import Figure
+from transformer.corpus import faithfulness
+from transformer.corpus.faithfulness_report import Curves, FaithfulnessReport
 from viz.app import streamlit_internals
 from viz.app.cache import cached_results, memory
 from viz.draw import caption

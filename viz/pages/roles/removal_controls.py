@@ -11,11 +11,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, CheckpointError, HeadlightError, Translator
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus.head_report import Curve, HeadReport
 from transformer.analysis.heads import means
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, Replacement
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
+from transformer.corpus.head_report import Curve, HeadReport
 from viz.app.cache import cached_results, memory
 from viz.app.cache.cached_results import needed_heads
 from viz.app.chrome import charts, mounts, problems

@@ -15,10 +15,10 @@ from transformer.analysis import alignment_settings, axes, both_directions
 from transformer.analysis.alignment import WordPair, aligned_shares, strongest
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.heads.head import Head
-from transformer.analysis.paper.arithmetic import arithmetic, sublayer_values
 from transformer.analysis.sinks import without_sinks
 from transformer.analysis.source_share import SourceShares, by_words, source_shares
 from transformer.attention import MultiHeadAttention, attention_scores
+from transformer.paper.arithmetic import arithmetic, sublayer_values
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import head_picker, mounts

@@ -8,8 +8,8 @@ from tests.transformer.checkpoints.marian import marian_folder
 from transformer import InputError, Translator, config
 from transformer.analysis import alignment, axes
 from transformer.analysis.alignment_settings import read_alignment
-from transformer.analysis.corpus import faithfulness
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
+from transformer.corpus import faithfulness
 
 TEXT = "My brother sees a cat."
 

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages import reading
 from transformer import Transformer, TransformerConfig
-from transformer.analysis.paper import costs, flow
+from transformer.paper import costs, flow
 from transformer.text.languages import Languages
 from viz.app.chrome import explanations
 from viz.draw import labels

@@ -8,7 +8,7 @@ import pytest
 
 from tests.viz.pages.reading import SENTENCE, message
 from transformer import Translator
-from transformer.analysis.paper.flow import LOGITS, flow
+from transformer.paper.flow import LOGITS, flow
 from viz.app.cache.cached_results import ALTERNATIVES
 from viz.draw.labels import display_tokens
 from viz.draw.player import WINDOW

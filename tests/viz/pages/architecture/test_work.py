@@ -7,7 +7,7 @@ import pytest
 from tests.viz.app_test import press, texts
 from tests.viz.pages.reading import SENTENCE, records, tables
 from transformer import Translator
-from transformer.analysis.paper.costs import LAYERS, Sizes, work
+from transformer.paper.costs import LAYERS, Sizes, work
 from viz.pages.architecture import WORK
 from viz.pages.architecture import work as page
 from viz.pages.architecture.work import MEASURED, growth_chart

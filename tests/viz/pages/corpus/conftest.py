@@ -3,7 +3,7 @@
 import pytest
 
 from transformer import Translator
-from transformer.analysis.corpus import measured, result_file
+from transformer.corpus import measured, result_file
 from transformer.files import installed
 
 

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from training.evaluation import measurement
 from transformer import Translator
-from transformer.analysis.corpus import measuring, result_file
-from transformer.analysis.corpus.measured import MeasuredLines
+from transformer.corpus import measuring, result_file
+from transformer.corpus.measured import MeasuredLines
 
 TEXTS = (
     "The dog sleeps in the garden.",

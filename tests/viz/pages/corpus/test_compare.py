@@ -12,9 +12,9 @@ from tests.viz import app_test
 from tests.viz.pages import reading
 from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, press, view
 from transformer import InputError, Translator
-from transformer.analysis.corpus import comparison, measuring, result_file
-from transformer.analysis.corpus.measured import LOG_P, MeasuredLines
 from transformer.checkpoints import checkpoint
+from transformer.corpus import comparison, measuring, result_file
+from transformer.corpus.measured import LOG_P, MeasuredLines
 from viz.app.models import menu
 from viz.pages.corpus import compare
 

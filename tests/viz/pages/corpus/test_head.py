@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages import reading
 from transformer import Translator
-from transformer.analysis.corpus import measured, measuring, search
-from transformer.analysis.corpus.head_tokens import HeadTokens, head_tokens
 from transformer.analysis.heads import head
+from transformer.corpus import measured, measuring, search
+from transformer.corpus.head_tokens import HeadTokens, head_tokens
 from transformer.files.installed import BUNDLED
 from viz.pages.corpus import head as module
 

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url
 from tests.viz.pages.reading import frames
-from transformer.analysis.corpus.measured import COST, MeasuredLines, head_means, heads_table
 from transformer.analysis.heads.head import Head
+from transformer.corpus.measured import COST, MeasuredLines, head_means, heads_table
 from transformer.files.installed import BUNDLED
 from transformer.kinds import KIND_NAMES
 from viz.figures.head_scatter import NAMED, furthest

@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
 from transformer import Translator
-from transformer.analysis.corpus import measuring, result_file
-from transformer.analysis.corpus.measured import LOG_P, MeasuredLines
 from transformer.checkpoints import domain
 from transformer.checkpoints.domain import Domain
+from transformer.corpus import measuring, result_file
+from transformer.corpus.measured import LOG_P, MeasuredLines
 from viz.app.cache import memory
 from viz.pages.corpus import lines as module
 from viz.pages.corpus import measurements

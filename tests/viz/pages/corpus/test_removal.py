@@ -13,12 +13,12 @@ from tests.viz import app_test
 from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, press, view
 from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
-from transformer.analysis.corpus import comparison, resampling
-from transformer.analysis.corpus.measured import COST, MeasuredLines, head_means
-from transformer.analysis.corpus.removal import CHANGE, lines_without, summarise_removal
 from transformer.analysis.heads import removal_text
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
+from transformer.corpus import comparison, resampling
+from transformer.corpus.measured import COST, MeasuredLines, head_means
+from transformer.corpus.removal import CHANGE, lines_without, summarise_removal
 from viz.app.sentence import python_code
 from viz.draw.formatting import format_number, format_p
 from viz.pages.corpus.removal import JOB, TriedSet, tried_table

@@ -12,14 +12,14 @@ from streamlit.testing.v1 import AppTest
 from tests.viz import app_test
 from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, view
 from transformer import Translator
-from transformer.analysis.corpus.measured import (
+from transformer.analysis.heads import head
+from transformer.corpus.measured import (
     DIAGONAL,
     LEAST_CERTAIN,
     UNUSED,
     MeasuredLines,
     sentences_table,
 )
-from transformer.analysis.heads import head
 from viz import trace_files
 from viz.app.links import address
 from viz.pages.corpus import measurements, search

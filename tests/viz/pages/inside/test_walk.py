@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from transformer import Kind, TransformerConfig, kinds
-from transformer.analysis.paper.scaling import Scale
+from transformer.paper.scaling import Scale
 from viz.draw import inside_head
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 

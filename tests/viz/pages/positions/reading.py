@@ -2,7 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
-from transformer.analysis.paper.positions import Stack
+from transformer.paper.positions import Stack
 
 SENTENCE = "The old cat sleeps under the table."
 BOTH: tuple[Stack, Stack] = ("encoder", "decoder")

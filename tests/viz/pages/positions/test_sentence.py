@@ -11,8 +11,8 @@ from tests.viz.app_test import press, texts, unsure
 from tests.viz.pages.positions.reading import BOTH, SENTENCE, picture
 from tests.viz.plotly_values import map_values
 from transformer import Translation, Translator
-from transformer.analysis.paper import positions
-from transformer.analysis.paper.positions import Edit
+from transformer.paper import positions
+from transformer.paper.positions import Edit
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens

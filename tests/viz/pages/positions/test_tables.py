@@ -16,9 +16,9 @@ from tests.viz.app_test import texts
 from tests.viz.pages.positions.reading import picture
 from tests.viz.pages.reading import metrics
 from tests.viz.plotly_values import map_values
-from transformer.analysis.paper import positions
-from transformer.analysis.paper.positions import TABLE, learned_positions
 from transformer.embedding import sinusoidal_positions
+from transformer.paper import positions
+from transformer.paper.positions import TABLE, learned_positions
 from viz.pages.positions import tables as positions_learned
 
 

@@ -10,19 +10,19 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages import reading
 from transformer import KINDS, Translator
-from transformer.analysis.corpus import corpus_roles, faithfulness_report, head_report
-from transformer.analysis.corpus.faithfulness import FRACTIONS
-from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
-from transformer.analysis.corpus.head_report import (
+from transformer.analysis.heads import head, importance
+from transformer.analysis.lenses import NAMES
+from transformer.analysis.stored import Figure, checksum_of_weights
+from transformer.corpus import corpus_roles, faithfulness_report, head_report
+from transformer.corpus.faithfulness import FRACTIONS
+from transformer.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
+from transformer.corpus.head_report import (
     Curve,
     CurvePoint,
     Example,
     HeadFigures,
     HeadReport,
 )
-from transformer.analysis.corpus.stored import Figure, checksum_of_weights
-from transformer.analysis.heads import head, importance
-from transformer.analysis.lenses import NAMES
 
 EXAMPLE = "My *brother* eats."
 

@@ -11,14 +11,14 @@ from tests.viz.app_test import in_url, texts
 from tests.viz.pages.reading import SENTENCE
 from tests.viz.pages.roles import made_reports
 from transformer import KINDS, Translator
-from transformer.analysis import alignment_settings, axes
+from transformer.analysis import alignment_settings, axes, stored
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
-from transformer.analysis.corpus import corpus_roles, head_report, stored
-from transformer.analysis.corpus.head_report import FILE, HeadReport
 from transformer.analysis.heads import means
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles
+from transformer.corpus import corpus_roles, head_report
+from transformer.corpus.head_report import FILE, HeadReport
 from viz.draw.labels import SCREEN_NAMES, head_name, role_name
 from viz.pages.roles.corpus_map import (
     deciding_measure,

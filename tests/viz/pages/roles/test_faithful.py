@@ -10,8 +10,9 @@ from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE
 from tests.viz.pages.roles.made_reports import charts, faithfulness_of, folder_with, near
 from transformer import KINDS, Translator
-from transformer.analysis.corpus import faithfulness, faithfulness_report, stored
+from transformer.analysis import stored
 from transformer.analysis.lenses import NAMES
+from transformer.corpus import faithfulness, faithfulness_report
 from viz.draw import formatting
 from viz.pages.roles.faithful import ERASE, PERMUTED, UNIFORM, erasing_chart, upper_end
 from viz.pages.roles.faithful_results import (

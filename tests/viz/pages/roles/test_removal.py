@@ -17,13 +17,13 @@ from tests.viz.app_test import choice, in_url, meanwhile, texts
 from tests.viz.pages.reading import SENTENCE, frames, html, message
 from tests.viz.pages.roles.made_reports import folder_with, head_report_of, near
 from transformer import Translator, kinds
-from transformer.analysis.corpus import stored
-from transformer.analysis.corpus.head_report import Curve, CurvePoint
+from transformer.analysis import stored
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal_order import removal_order
+from transformer.corpus.head_report import Curve, CurvePoint
 from transformer.decoding.settings import SearchSettings
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import mounts

@@ -13,9 +13,13 @@ import sacrebleu
 from transformer import InputError, Translator, kinds
 from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
-from transformer.analysis.corpus import comparison, passes, removal, resampling, result_file
-from transformer.analysis.corpus.head_tokens import head_tokens
-from transformer.analysis.corpus.measured import (
+from transformer.analysis.heads import importance
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.removal import Removal, removed
+from transformer.checkpoints import checkpoint
+from transformer.corpus import comparison, passes, removal, resampling, result_file
+from transformer.corpus.head_tokens import head_tokens
+from transformer.corpus.measured import (
     ALIGNMENT_ERROR,
     COST,
     GRADIENT,
@@ -23,12 +27,8 @@ from transformer.analysis.corpus.measured import (
     head_means,
     heads_table,
 )
-from transformer.analysis.corpus.measuring import measure_lines, trace_of
-from transformer.analysis.corpus.search import LinePatterns, deciles, matching_rows
-from transformer.analysis.heads import importance
-from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.removal import Removal, removed
-from transformer.checkpoints import checkpoint
+from transformer.corpus.measuring import measure_lines, trace_of
+from transformer.corpus.search import LinePatterns, deciles, matching_rows
 
 from .planted_model import COPIES, LOOKS_BACK, NOISE, planted_model
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import re2
 
-from transformer.analysis.corpus.measured import MeasuredLines
+from transformer.corpus.measured import MeasuredLines
 from transformer.errors import InputError, quoted
 from transformer.files.reading import MIB
 from transformer.translator import Translator

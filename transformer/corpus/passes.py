@@ -11,9 +11,9 @@ import numpy.typing as npt
 import torch
 
 from transformer import config, masks
-from transformer.analysis.corpus.measured import Floats, LinePair
 from transformer.analysis.heads import importance
 from transformer.analysis.teacher_forcing import ForcedPair
+from transformer.corpus.measured import Floats, LinePair
 from transformer.decoding.settings import SearchSettings
 from transformer.model import Transformer
 from transformer.translation.batch import batches

@@ -6,9 +6,9 @@ import pytest
 from tests.transformer.analysis.planted import ROWS, UNIFORM, axes_of, looking_at
 from transformer import KINDS
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.corpus import head_summary
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import measure
+from transformer.corpus import head_summary
 from transformer.trace import Labels
 
 LAYERS, HEADS = 2, 3

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer.analysis.corpus.stored import Figure, Report, read_report
 from transformer.analysis.lenses.names import NAMES
+from transformer.analysis.stored import Figure, Report, read_report
 from transformer.files import documents
 from transformer.kinds import KINDS
 

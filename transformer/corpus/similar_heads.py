@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from transformer.analysis.corpus.corpus_roles import MEASURES
-from transformer.analysis.corpus.head_report import HeadReport
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import total_variation
+from transformer.corpus.corpus_roles import MEASURES
+from transformer.corpus.head_report import HeadReport
 from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]

@@ -9,10 +9,10 @@ import numpy.typing as npt
 from transformer import choices, kinds
 from transformer.analysis import sinks
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.corpus import corpus_roles
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import Floats, in_shares, measure, total_variation
+from transformer.corpus import corpus_roles
 
 REACH = 8
 """The farthest relative position that has a column of its own in a profile."""

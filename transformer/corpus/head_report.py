@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from transformer.analysis.corpus.corpus_roles import measures_of
-from transformer.analysis.corpus.stored import Figure, Report, read_report
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.means import AGAIN, COMMAND
+from transformer.analysis.stored import Figure, Report, read_report
 from transformer.config import TransformerConfig
+from transformer.corpus.corpus_roles import measures_of
 from transformer.errors import CheckpointError
 from transformer.files import documents
 from transformer.files.documents import Count

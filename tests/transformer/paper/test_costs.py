@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from transformer import TransformerConfig
-from transformer.analysis.paper import costs
+from transformer.paper import costs
 
 SMALL: dict[str, Any] = {
     "vocab_size": 50,

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from transformer import choices, kinds
-from transformer.analysis.corpus import corpus_roles, resampling
 from transformer.analysis.heads.head import Head
+from transformer.corpus import corpus_roles, resampling
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Singles: TypeAlias = npt.NDArray[np.float32]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from transformer.analysis.paper import scaling
+from transformer.paper import scaling
 
 SCORES = np.array([0.3, -2.0, 1.7, 0.0, -np.inf])
 

@@ -10,11 +10,18 @@ from types import MappingProxyType
 import numpy as np
 
 from transformer import choices, config
+from transformer.analysis import stored
 from transformer.analysis.alignment import align, strongest, word_numbers, word_shares
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus import corpus_roles, stored
-from transformer.analysis.corpus.measured import (
+from transformer.analysis.gold_links import GoldLinks, Notation, alignment_error, read_links
+from transformer.analysis.heads import importance
+from transformer.analysis.heads.head import all_heads
+from transformer.analysis.heads.measures import measure
+from transformer.analysis.sinks import are_sinks
+from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
+from transformer.corpus import corpus_roles
+from transformer.corpus.measured import (
     ALIGNMENT_ERROR,
     COST,
     DIAGONAL,
@@ -36,7 +43,7 @@ from transformer.analysis.corpus.measured import (
     MeasuredLines,
     Singles,
 )
-from transformer.analysis.corpus.passes import (
+from transformer.corpus.passes import (
     Part,
     Progress,
     Step,
@@ -45,12 +52,6 @@ from transformer.analysis.corpus.passes import (
     losses_of,
     steps,
 )
-from transformer.analysis.gold_links import GoldLinks, Notation, alignment_error, read_links
-from transformer.analysis.heads import importance
-from transformer.analysis.heads.head import all_heads
-from transformer.analysis.heads.measures import measure
-from transformer.analysis.sinks import are_sinks
-from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from transformer import AttentionTrace, Translator, config
-from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Flow, flow
+from transformer.paper.flow import LOGITS, PROBABILITIES, Flow, flow
 
 
 @pytest.fixture(scope="module")

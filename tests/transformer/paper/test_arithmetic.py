@@ -8,14 +8,14 @@ import torch
 
 from tests.transformer.analysis.lens_cases import random_case
 from transformer import HookError, Transformer
-from transformer.analysis.paper.arithmetic import (
+from transformer.kinds import KINDS, Kind
+from transformer.paper.arithmetic import (
     Arithmetic,
     SublayerValues,
     arithmetic,
     sublayer_values,
 )
-from transformer.analysis.paper.scaling import rescale
-from transformer.kinds import KINDS, Kind
+from transformer.paper.scaling import rescale
 from transformer.trace import AttentionTrace
 
 HEAD, QUERY = 2, 1

@@ -10,11 +10,11 @@ import safetensors.numpy
 from safetensors import SafetensorError
 
 from transformer import errors, kinds
-from transformer.analysis.corpus import measured, measuring
-from transformer.analysis.corpus.corpus_roles import MAX_OFFSET, measures_of
-from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.stored import checksum_of_weights
 from transformer.config import BOS, PAD
+from transformer.corpus import measured, measuring
+from transformer.corpus.corpus_roles import MAX_OFFSET, measures_of
 from transformer.files import reading
 from transformer.files.documents import from_json, parse_json
 from transformer.translator import Translator

@@ -9,8 +9,8 @@ import safetensors.torch
 import torch
 
 from transformer import AttentionTrace, CheckpointError, Transformer, Translator, config, embedding
-from transformer.analysis.paper import positions
-from transformer.analysis.paper.positions import TABLE, Edit, Stack, learned_positions
+from transformer.paper import positions
+from transformer.paper.positions import TABLE, Edit, Stack, learned_positions
 
 SENTENCE = "The old cat sleeps under the table."
 BOTH: tuple[Stack, Stack] = ("encoder", "decoder")

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from transformer import InputError, config, kinds
-from transformer.analysis.corpus import faithfulness
-from transformer.analysis.corpus.faithfulness import (
+from transformer.corpus import faithfulness
+from transformer.corpus.faithfulness import (
     FRACTIONS,
     drops_without_each_word,
     erase,

@@ -9,8 +9,8 @@ import torch
 
 from transformer import config, kinds
 from transformer.analysis import teacher_forcing
-from transformer.analysis.corpus import measured, passes
 from transformer.analysis.heads.head import Head, require_heads
+from transformer.corpus import measured, passes
 from transformer.model import Transformer
 from transformer.translator import Translator
 

@@ -8,9 +8,9 @@ import pandas as pd
 from sacrebleu import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
-from transformer.analysis.corpus.measured import MeasuredLines
-from transformer.analysis.corpus.resampling import RESAMPLES, mean_interval, resampled_weights
-from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.stored import Figure
+from transformer.corpus.measured import MeasuredLines
+from transformer.corpus.resampling import RESAMPLES, mean_interval, resampled_weights
 from transformer.errors import InputError
 
 

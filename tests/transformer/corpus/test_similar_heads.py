@@ -5,12 +5,12 @@ import pytest
 
 from tests.viz.planted_trace import HEADS, LAYERS, planted, planted_at
 from transformer import KINDS, AttentionTrace
-from transformer.analysis.corpus.corpus_roles import MEASURES
-from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
-from transformer.analysis.corpus.similar_heads import nearest_by_attention, nearest_by_measures
-from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE
+from transformer.analysis.stored import Figure
+from transformer.corpus.corpus_roles import MEASURES
+from transformer.corpus.head_report import HeadFigures, HeadReport
+from transformer.corpus.similar_heads import nearest_by_attention, nearest_by_measures
 
 PLACES = [Head(kind, layer, head) for kind in KINDS for layer in range(2) for head in range(3)]
 ONE, TWIN = Head("encoder_self", 0, 1), Head("cross", 1, 2)

@@ -6,8 +6,8 @@ import torch
 from torch.nn import functional as F
 
 from transformer import attention, config, kinds, masks
-from transformer.analysis.paper import masking
 from transformer.analysis.teacher_forcing import batch_traces
+from transformer.paper import masking
 
 HOOK = {
     "encoder_self": "encoder.layers.{}.self_attention.hook_{}",

@@ -11,9 +11,11 @@ import pandas as pd
 import torch
 
 from transformer import errors
-from transformer.analysis.corpus import resampling
-from transformer.analysis.corpus.measured import Floats, MeasuredLines
-from transformer.analysis.corpus.passes import (
+from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.heads.removal import Removal, removed
+from transformer.corpus import resampling
+from transformer.corpus.measured import Floats, MeasuredLines
+from transformer.corpus.passes import (
     Part,
     Progress,
     Step,
@@ -22,8 +24,6 @@ from transformer.analysis.corpus.passes import (
     steps,
     translations,
 )
-from transformer.analysis.heads.head import Head, require_heads
-from transformer.analysis.heads.removal import Removal, removed
 from transformer.translator import Translator
 
 CHANGE = "Δ log p per subword"

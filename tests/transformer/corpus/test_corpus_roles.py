@@ -6,7 +6,7 @@ import pytest
 from tests.transformer.analysis.planted import BACK, COUNT, ON, ROWS, UNIFORM, axes_of, looking_at
 from transformer import trace
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.corpus import corpus_roles
+from transformer.corpus import corpus_roles
 
 COUNTS = [900, 40, 30, 500, 900, 20, 3, 0]  # ▁runs is rare; of </s> nothing is counted
 

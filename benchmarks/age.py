@@ -22,8 +22,7 @@ from transformer.cli.arguments import whole_number
 from viz.app import monitoring
 from viz.figures.axes import GREY, VIOLET
 
-READERS = 2
-"""Readers at the same time, as many as there are cores."""
+READERS = 2  # readers at the same time, as many as there are cores
 
 BLOCKS = 20
 MAX_GROWTH = 1.25

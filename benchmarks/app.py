@@ -52,8 +52,7 @@ OPENED = f"""(cell, title) => new Promise((done) => {{
     ? done(performance.now() - started) : requestAnimationFrame(look);
   look();
 }})"""
-SIZES = ((128, 6, 8), (512, 6, 8))
-"""Tokens on each side, layers, heads."""
+SIZES = ((128, 6, 8), (512, 6, 8))  # tokens on each side, layers, heads
 
 
 def add_arguments(commands: Any) -> None:

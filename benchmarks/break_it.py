@@ -15,8 +15,7 @@ from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import GREEDY, random_order, removal_order
 from transformer.cli.arguments import whole_number
 
-WORDS = 4
-"""Sentences with fewer are left out."""
+WORDS = 4  # sentences with fewer are left out
 
 
 def first_change(translator: Translator, trace: AttentionTrace, order: list[Head]) -> float:

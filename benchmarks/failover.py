@@ -24,11 +24,9 @@ from transformer import Translator
 from transformer.cli.arguments import whole_number
 
 PAGE = "heads"
-LONGEST = 60.0
-"""Seconds within which everybody must have the page back."""
+LONGEST = 60.0  # seconds within which everybody must have the page back
 
-PAUSE = 8.0
-"""Seconds between two sentences of a reader."""
+PAUSE = 8.0  # seconds between two sentences of a reader
 
 COOKIE = re.compile(r"SRV=(\w+)")
 

@@ -20,8 +20,7 @@ from benchmarks.server import MAX_MESSAGE, served
 from transformer import HeadlightError
 from viz.app.links.navigation import COMPARE, CORPUS_VIEW, REMOVE_HEADS
 
-PATIENCE, MOMENT = 60.0, 10.0
-"""Seconds until a view is there, and until its first picture is."""
+PATIENCE, MOMENT = 60.0, 10.0  # seconds until a view is there, and until its first picture is
 
 BEGIN_WITH_A_CHOICE = ({CORPUS_VIEW: REMOVE_HEADS}, {CORPUS_VIEW: COMPARE})
 """Views that draw nothing until the user has chosen something."""

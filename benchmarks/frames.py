@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 TEXT = EXAMPLES["English"][-1]
 """A sentence whose translation has some twenty words."""
-PLAYED = 8000
-"""Milliseconds of playing that are measured: 20 subwords take nine seconds."""
+PLAYED = 8000  # milliseconds of playing that are measured: 20 subwords take nine seconds
 SIZES = ((1280, 720), (390, 844))
 
 # all frames with their times, and the time of the first sentence of the player

@@ -21,12 +21,9 @@ LAYERS, HEADS, D_MODEL = 3, 4, 32
 MELS, FRAMES = 8, 11
 VOCABULARY = 60
 PAD, END, START, UNKNOWN = 0, 1, 2, 3
-LENGTHS = (7, 5)
-"""Tokens of the two sentences of a batch; the shorter is padded."""
-ROOM = 64
-"""Positions that a model has."""
-SPREAD = 0.4
-"""Standard deviation of the weights: rows far from uniform, beams that change places."""
+LENGTHS = (7, 5)  # tokens of the two sentences of a batch; the shorter is padded
+ROOM = 64  # positions that a model has
+SPREAD = 0.4  # standard deviation of the weights: rows far from uniform, beams that change places
 Shape = Literal["encoder-decoder", "speech", "encoder", "decoder"]
 
 

@@ -32,8 +32,7 @@ from transformer.translation import batch
 
 PIECES = (5, 14, 25, 60)
 BEAMS = (1, 4)
-REPEATS = 5
-"""Searches of one sentence in a turn; the turn's time is their median."""
+REPEATS = 5  # searches of one sentence in a turn; the turn's time is their median
 
 Rows = Sequence[list[int]]
 

@@ -22,8 +22,7 @@ from transformer.text.tokenizer import Piece
 from transformer.traces.capture import capture
 
 OUT = Path(__file__).parents[1] / "assets" / "layers.json"
-D, HEADS, KERNEL = 256, 4, 3
-"""Width, heads, and width of the convolution's kernel."""
+D, HEADS, KERNEL = 256, 4, 3  # width, heads, and width of the convolution's kernel
 
 LENGTHS = tuple(2**n for n in range(4, 13))
 """Tokens of a sequence, 16 to 4,096."""

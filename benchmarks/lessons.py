@@ -23,10 +23,8 @@ from viz.lessons.grading import Answer, KeyEntry, answer_key, in_language, is_ri
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-SCREENS = ((1280, 720), (390, 844))
-"""Width and height in CSS pixels."""
-PATIENCE = 30_000
-"""Milliseconds until a state of the page must be there."""
+SCREENS = ((1280, 720), (390, 844))  # width and height in CSS pixels
+PATIENCE = 30_000  # milliseconds until a state of the page must be there
 DOOR_TABS, MENU_TABS, NEAR_TABS = 24, 40, 6
 """Largest number of presses of Tab to the menu of lessons, in it, and from action to action."""
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.machine import describe, table
 
-SHORT, LONG = 1_000, 10_000
-"""Lines with all measures, and without the cost of each head."""
+SHORT, LONG = 1_000, 10_000  # lines with all measures, and without the cost of each head
 
 
 class Cost(NamedTuple):

@@ -26,8 +26,7 @@ from viz.app.models.model_cache import size_of_model
 from viz.draw import labels
 
 NAME = "opus-mt-74M"
-MORE_PIECES = 57_400
-"""Pieces that no text has, which make the vocabulary as large as a real one."""
+MORE_PIECES = 57_400  # pieces that no text has, which make the vocabulary as large as a real one
 
 LONGEST = 30
 """Pieces: random weights write until they must stop; trained ones write about what they read."""

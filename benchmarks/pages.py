@@ -20,8 +20,7 @@ SENTENCE = (
 )
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "many")
 """In the place of “two”, where each click has a sentence of its own."""
-WARM_UP = 2
-"""Clicks that warm up what every later one finds warm."""
+WARM_UP = 2  # clicks that warm up what every later one finds warm
 
 # notes when a picture was last touched: a canvas that is drawn on, a drawing of Vega or Plotly that
 # changes; to read the pixels instead would take longer than the page does

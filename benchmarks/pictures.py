@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 IMAGES = ROOT / "assets" / "images"
 SIZE = (1280, 720)
-FRAME, HOLD = 75, 2500
-"""Milliseconds of a frame of the moving picture, and of its last one."""
+FRAME, HOLD = 75, 2500  # milliseconds of a frame of the moving picture, and of its last one
 QUALITY = 60
 
 

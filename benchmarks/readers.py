@@ -33,19 +33,16 @@ ENDS = (
     "", "today", "again", "every day", "tonight", "with a friend", "after school", "in the morning",
 )  # fmt: skip
 LONGEST = 60.0  # seconds until an answer has to be there
-OTHERS = 10
-"""Sentences of other readers that an answer is searched for."""
+OTHERS = 10  # sentences of other readers that an answer is searched for
 
-REPORT = 15.0
-"""Seconds between two lines on memory and processor."""
+REPORT = 15.0  # seconds between two lines on memory and processor
 
 EVERY = "every"
 PAGES = [path if number_ else "" for number_, path in enumerate(PAGE_TITLES)]
 Pair: TypeAlias = tuple[str, str]
 """A sentence and its translation."""
 
-KEPT = 400
-"""Messages whose hashes a browser sends along, so that they do not come again; at most."""
+KEPT = 400  # messages whose hashes a browser sends along, so that they do not come again; at most
 
 
 class NoAnswer(HeadlightError):

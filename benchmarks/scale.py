@@ -78,8 +78,7 @@ def write_text(prefix: Path, pairs: int, seed: int) -> None:
 
 ROOT = Path(__file__).parents[1]
 BATCH_TOKENS = 25_000
-VOCABULARY, SAMPLE_LINES = 37_000, 1_000_000
-"""Pieces, and the lines that they are learnt on."""
+VOCABULARY, SAMPLE_LINES = 37_000, 1_000_000  # pieces, and the lines that they are learnt on
 PROCESSES = 2
 RECIPE = """[model]
 preset = "demo"

@@ -22,8 +22,7 @@ from transformer import HeadlightError
 
 ROOT = Path(__file__).parents[1]
 MAX_MESSAGE = 2**26  # bytes
-START, ANSWER = 60.0, 30.0
-"""Seconds until a server listens, and until a run ends."""
+START, ANSWER = 60.0, 30.0  # seconds until a server listens, and until a run ends
 
 
 class NoServer(HeadlightError):

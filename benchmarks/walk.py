@@ -26,12 +26,10 @@ from transformer.cli.arguments import number, whole_number
 if TYPE_CHECKING:
     from playwright.sync_api import ElementHandle, Page
 
-STEPS = 14
-"""Actions of a walk."""
+STEPS = 14  # actions of a walk
 PATIENCE, MOMENT = 60.0, 0.2
 """Seconds until a page must be at rest, and until a run that an action asked for has begun."""
-CLICK = 1000
-"""Milliseconds until a control must take a click."""
+CLICK = 1000  # milliseconds until a control must take a click
 
 TEXTS = (
     "He said that she had not seen the old man with the telescope, but nobody believed him.",

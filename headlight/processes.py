@@ -21,11 +21,9 @@ from transformer.cli import command
 from transformer.cli.cores import usable_cores
 from transformer.files.atomic import temporary_folder
 
-ADDRESS = "127.0.0.1"
-"""Where the processes listen: the balancer is on the same machine."""
+ADDRESS = "127.0.0.1"  # where the processes listen: the balancer is on the same machine
 
-MOST = 64
-"""Processes of one machine, at most."""
+MOST = 64  # processes of one machine, at most
 
 TEMPLATE = Path(__file__).with_name("haproxy.cfg")
 HEALTH = "/_stcore/health"
@@ -33,14 +31,11 @@ PROBE_INTERVAL, PROBE_TIMEOUT = 2.0, 5.0  # seconds
 SILENCE = 120.0
 """Seconds without an answer after which a process counts as hung, and a start as failed."""
 
-START_INTERVAL = 5.0
-"""Seconds between two starts of one process, at least."""
+START_INTERVAL = 5.0  # seconds between two starts of one process, at least
 
-END = 15.0
-"""Seconds until a process that was asked to end is killed."""
+END = 15.0  # seconds until a process that was asked to end is killed
 
-NOTICED = 5.0
-"""Seconds after which a balancer has seen that a process answers, too."""
+NOTICED = 5.0  # seconds after which a balancer has seen that a process answers, too
 
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 

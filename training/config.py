@@ -12,8 +12,7 @@ from transformer.errors import ConfigError, quoted, reading
 from transformer.files.documents import DocumentError, from_json
 from transformer.files.reading import MIB, read_bytes
 
-CONFIGS = Path(__file__).parent / "configs"
-"""What comes along, in a wheel as in a checkout."""
+CONFIGS = Path(__file__).parent / "configs"  # what comes along, in a wheel as in a checkout
 
 _Count: TypeAlias = Annotated[int, 0, 10**9]
 _Positive: TypeAlias = Annotated[int, 1, 10**9]

@@ -140,8 +140,7 @@ def _keep_freed_memory() -> None:
         libc.mallopt(_M_TOP_PAD, 2**28)
 
 
-JOIN_SECONDS = 50.0
-"""All processes of a run must have started within so long of each other."""
+JOIN_SECONDS = 50.0  # all processes of a run must have started within so long of each other
 
 MAX_WAIT = timedelta(hours=2)
 """Others may wait so long for one process, which learns a vocabulary or translates, say.

@@ -8,8 +8,7 @@ from transformer.errors import ConfigError
 
 Shape = tuple[int, ...]
 
-MAX_PARAMETERS = 2**30
-"""Five times those of the paper's big model; in float32 they take 4 GiB."""
+MAX_PARAMETERS = 2**30  # five times those of the paper's big model; in float32 they take 4 GiB
 
 MAX_POSITIONS = 2**24
 """Numbers in a table of positions, max_length × d_model: 16,384 pieces for the big model."""

@@ -14,8 +14,7 @@ from transformer import AttentionTrace, HeadlightError
 from transformer.kinds import KINDS
 
 VIEWS = ("head_view", "model_view")
-MOST = 128
-"""Tokens up to which it is asked: at 512 its page would be near a gigabyte."""
+MOST = 128  # tokens up to which it is asked: at 512 its page would be near a gigabyte
 CDN = "https://cdnjs.cloudflare.com/ajax/libs"
 LIBRARIES = {
     "require.js/2.3.6/require.min.js": "requirejs/require.js",

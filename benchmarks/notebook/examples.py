@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "transformers.ipynb"
 """The one of the three notebooks that the tests do not run, for want of the library."""
-PATIENCE = 120.0
-"""Seconds after which a picture counts as not drawn."""
+PATIENCE = 120.0  # seconds after which a picture counts as not drawn
 PAGE = "<!doctype html><meta charset='utf-8'><title>A notebook</title><body>{}</body>"
 # A canvas in a frame that is drawn on, or the lines of an SVG: what is there when a frame begins is
 # on the screen when the next one begins. Both sides are looked for alike, by one clock.
@@ -116,10 +115,8 @@ def draw(browser: Any, output: str, files: Mapping[str, bytes]) -> float | None:
             page.close()
 
 
-LONG = 15.0
-"""Seconds of drawing after which it is not done again."""
-ALONE = "outputs.attentions, tokens"
-"""Arguments of BertViz's views for a model of one stack."""
+LONG = 15.0  # seconds of drawing after which it is not done again
+ALONE = "outputs.attentions, tokens"  # arguments of BertViz's views for a model of one stack
 
 
 class Case(NamedTuple):

@@ -18,8 +18,7 @@ PAIR = ("The cat sat on the mat", "The cat lay on the rug")
 SENTENCE = "The cat sat on the mat"
 SOURCE, TARGET = "She sees the small elephant.", "Sie sieht den kleinen Elefanten."
 LAYERS = HEADS = 12
-SPREAD = 0.15
-"""Standard deviation of the weights."""
+SPREAD = 0.15  # standard deviation of the weights
 WORDS = tuple(f"w{a}{b}" for a in "bdfgjklpqruvxz" for b in "bdfgjklpqruvxz")
 """Of every vocabulary, for texts of any length."""
 

@@ -108,8 +108,7 @@ def _place(settings: AlignmentSettings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in ("layer", "head", "row", "lens")}
 
 
-MODELS = ("forward", "reverse")
-"""The links of each model alone, beside those of the rules."""
+MODELS = ("forward", "reverse")  # the links of each model alone, beside those of the rules
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from transformer.cli import arguments, command
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search, settings
 from transformer.text import languages
 
-CPU_TOKENS, GPU_TOKENS = 2_000, 16_000
-"""Padded source pieces that are searched at one time."""
+CPU_TOKENS, GPU_TOKENS = 2_000, 16_000  # padded source pieces that are searched at one time
 
 Result = dict[str, float | int | str]
 

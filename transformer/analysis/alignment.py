@@ -21,8 +21,7 @@ from transformer.translator import Translator
 Words = Literal["pieces", "typed"]
 """Words as the pieces number them, punctuation apart; or as `str.split()` cuts the text."""
 
-NO_WORD = -1
-"""The word of `</s>`."""
+NO_WORD = -1  # the word of `</s>`
 
 
 class WordPair(NamedTuple):

@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 from transformer.cli import command
 from transformer.errors import one_line, unreadable
 
-MAX_COUNT = 10**9
-"""Of what has no bound of its own: it can be counted, and computed with."""
+MAX_COUNT = 10**9  # of what has no bound of its own: it can be counted, and computed with
 
 
 _NO_VALUE = re.compile(r"(-\w|--[\w-]+=)--")

@@ -14,8 +14,7 @@ from transformer.cli.startup import INTERRUPTED
 from transformer.errors import HeadlightError, InputError, one_line, unwritable, writing
 from transformer.files.atomic import sweep, write_file
 
-REFUSED = 2
-"""Exit status: something is wrong with what was asked."""
+REFUSED = 2  # exit status: something is wrong with what was asked
 
 
 def main(

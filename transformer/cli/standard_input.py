@@ -9,10 +9,8 @@ from typing import IO
 from transformer.errors import InputError, reading
 from transformer.files.lines import utf16_refusal, with_line_feeds
 
-SECONDS_BETWEEN = 0.2
-"""Of what the progress says."""
-SLOW = 10
-"""Lines a second, below which tenths are told."""
+SECONDS_BETWEEN = 0.2  # of what the progress says
+SLOW = 10  # lines a second, below which tenths are told
 
 
 def lines(max_characters: int) -> Iterator[str]:

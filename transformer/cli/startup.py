@@ -5,8 +5,7 @@ import os
 import signal
 import sys
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
+INTERRUPTED = 130  # exit status after Ctrl-C
 
 
 def begin() -> None:

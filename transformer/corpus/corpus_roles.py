@@ -39,8 +39,7 @@ POSITIONAL, RARE_WORD = 0.9, 0.5
 """Voita et al. 2019, §5.1: a head is positional if at least 90 % of its maxima lie at one offset.
 For rare words they give no threshold; half of the rows is our choice."""
 
-MAX_OFFSET = 40
-"""Maxima that lie farther off are counted in no bin of `offset_counts`."""
+MAX_OFFSET = 40  # maxima that lie farther off are counted in no bin of `offset_counts`
 
 
 @dataclass(frozen=True, eq=False)

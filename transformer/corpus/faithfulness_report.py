@@ -12,8 +12,7 @@ from transformer.kinds import KINDS
 
 FILE = "faithfulness.json"
 COMMAND = "headlight evaluate faithfulness"
-CHANGES = ("uniform", "permuted")
-"""Weights that were put in the place of the model's own."""
+CHANGES = ("uniform", "permuted")  # weights that were put in the place of the model's own
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from transformer.analysis.heads.measures import MEASURES as SENTENCE_MEASURES
 from transformer.analysis.heads.measures import Floats, in_shares, measure, total_variation
 from transformer.corpus import corpus_roles
 
-REACH = 8
-"""The farthest relative position that has a column of its own in a profile."""
+REACH = 8  # the farthest relative position that has a column of its own in a profile
 
 UNLIKE = "unlike others"
 MEASURES: dict[str, str] = {

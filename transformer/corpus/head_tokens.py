@@ -14,8 +14,7 @@ from transformer.corpus import measured, passes
 from transformer.model import Transformer
 from transformer.translator import Translator
 
-MAX_PAIRS = 200
-"""Rows of each table."""
+MAX_PAIRS = 200  # rows of each table
 
 
 @dataclass(frozen=True, eq=False)

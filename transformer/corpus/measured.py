@@ -155,8 +155,7 @@ class HeadMeans:
     p: Mapping[str, Floats]
 
 
-TESTED = (COST,)
-"""Measures of which 0 says that the head does nothing."""
+TESTED = (COST,)  # measures of which 0 says that the head does nothing
 
 
 def head_means(lines: MeasuredLines, seed: int = SEED) -> HeadMeans:

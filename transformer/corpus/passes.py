@@ -27,10 +27,8 @@ Step: TypeAlias = Callable[[Part, Sequence[int]], None]
 """Takes the part of the work and the pieces of each line that it has done, none within a line; of
 `costs`, for one head."""
 
-LOGITS = 2**22
-"""Elements of the logits of one batch: 16 MiB in float32."""
-SEARCHED = 4096
-"""Rows of the beam × pieces of the longest source in one batch of the search."""
+LOGITS = 2**22  # elements of the logits of one batch: 16 MiB in float32
+SEARCHED = 4096  # rows of the beam × pieces of the longest source in one batch of the search
 MICROSECONDS: dict[Part, tuple[int, int]] = {
     "translate": (0, 2_200),
     "measure": (57_000, 2_700),
@@ -38,8 +36,7 @@ MICROSECONDS: dict[Part, tuple[int, int]] = {
 }
 """Time of a line and of each of its pieces in a part, of costs for each head, on one core: measured
 with the bundled model on lines of 6 to 52 pieces, so that progress is even in time."""
-PIECES = 14
-"""Pieces of a line whose length is not known yet."""
+PIECES = 14  # pieces of a line whose length is not known yet
 
 
 def seconds(lengths: Sequence[int], passes: Mapping[Part, int]) -> float:

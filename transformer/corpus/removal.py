@@ -28,8 +28,7 @@ from transformer.translator import Translator
 
 CHANGE = "Δ log p per subword"
 
-CONTROLS = 20
-"""Random sets of heads that are removed for comparison, at most."""
+CONTROLS = 20  # random sets of heads that are removed for comparison, at most
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 
 

@@ -45,8 +45,7 @@ def interval(value: Floats, resampled: Floats) -> Interval:
 
 
 PERMUTATIONS = 10_000
-_AT_ONCE = 2**22
-"""Signs that are drawn at one time."""
+_AT_ONCE = 2**22  # signs that are drawn at one time
 
 
 def permutation_p(

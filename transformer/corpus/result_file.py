@@ -27,12 +27,9 @@ MAX_TEXT_BYTES = 16 * reading.MIB
 """Largest size of the header, which has the texts: 10,000 lines have some 4 MiB."""
 MAX_MARKS = 500_000
 """Commas and brackets of the header, at most: as many values are parsed, while nobody is served."""
-MAX_NUMBER = 10**6
-"""Number of a line, at most."""
-MEASURED_AGAIN = 3
-"""Lines that are scored once more when a file is read."""
-NATS = 0.01
-"""Difference per subword up to which a line that is scored again is the same."""
+MAX_NUMBER = 10**6  # number of a line, at most
+MEASURED_AGAIN = 3  # lines that are scored once more when a file is read
+NATS = 0.01  # difference per subword up to which a line that is scored again is the same
 
 DAMAGED = "This is no file of measured lines, or a part of it is missing: write it again."
 

@@ -14,11 +14,9 @@ from transformer.errors import InputError, quoted
 from transformer.files.reading import MIB
 from transformer.translator import Translator
 
-SECONDS = 1.0
-"""Time of a core for a pattern over all lines; some take longer than anybody waits."""
+SECONDS = 1.0  # time of a core for a pattern over all lines; some take longer than anybody waits
 
-MAX_BYTES = 4 * MIB
-"""Memory of a compiled pattern."""
+MAX_BYTES = 4 * MIB  # memory of a compiled pattern
 
 MAX_CHARACTERS = 1_000
 """Length of a pattern: RE2 takes much more memory than `MAX_BYTES` to refuse a long one."""

@@ -52,8 +52,7 @@ def best_score(log_prob: float, length: int, limit: int, alpha: float) -> float:
 Continuation: TypeAlias = tuple[int, int, float, float]
 """Row of the prefix that it continues, piece, log P of the piece, and log P of the whole."""
 
-BLOCK = 128
-"""Values of which the largest is found first: `topk` over all of them takes far longer."""
+BLOCK = 128  # values of which the largest is found first: `topk` over all of them takes far longer
 
 
 def rank(log_p: Tensor, totals: Tensor, count: int) -> list[list[Continuation]]:

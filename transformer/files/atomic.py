@@ -24,8 +24,7 @@ fcntl: Any = None
 with suppress(ModuleNotFoundError):  # Windows has none
     import fcntl
 
-MARK = ".headlight-"
-"""In the name of every temporary folder."""
+MARK = ".headlight-"  # in the name of every temporary folder
 
 MAX_BYTES = 64 * GIB  # of a file that is compared with its checksum
 _NEW, _OLD = "new", "old"

@@ -16,14 +16,11 @@ FILES = _IN_WHEEL if (_IN_WHEEL / "assets").is_dir() else PACKAGES
 ASSETS = FILES / "assets"
 """The bundled checkpoint, the rows of Table 3 and the small run that were trained here."""
 
-BUNDLED = ASSETS / "model"
-"""The bundled checkpoint, English to German."""
+BUNDLED = ASSETS / "model"  # the bundled checkpoint, English to German
 
-REVERSE = ASSETS / "model-de-en"
-"""The bundled checkpoint of the other direction, German to English."""
+REVERSE = ASSETS / "model-de-en"  # the bundled checkpoint of the other direction, German to English
 
-FORMING = ASSETS / "forming"
-"""The bundled log and attention of a run, whose weights are not kept."""
+FORMING = ASSETS / "forming"  # the bundled log and attention of a run, whose weights are not kept
 
 BUNDLED_BY_NAME = {"bundled": BUNDLED, "bundled-de-en": REVERSE}
 """The bundled checkpoints by the names under which the app, commands and code offer them."""

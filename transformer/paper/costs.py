@@ -105,8 +105,7 @@ SELF_ATTENTION = "self-attention"
 RECURRENT = "recurrent"
 CONVOLUTIONAL = "convolutional"
 RESTRICTED = "restricted self-attention"
-LAYERS = (SELF_ATTENTION, RECURRENT, CONVOLUTIONAL, RESTRICTED)
-"""The rows of Table 1."""
+LAYERS = (SELF_ATTENTION, RECURRENT, CONVOLUTIONAL, RESTRICTED)  # the rows of Table 1
 
 
 @dataclass(frozen=True, kw_only=True)

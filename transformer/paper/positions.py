@@ -26,8 +26,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Stack = Literal["encoder", "decoder"]
 Change = Literal["moved", "removed", "shuffled"]
 
-BATCH_PIECES = 512
-"""Pieces in one batch of copies of a sentence: more take memory and save no time."""
+BATCH_PIECES = 512  # pieces in one batch of copies of a sentence: more take memory and save no time
 
 
 def frequencies(d_model: int) -> Floats:
@@ -190,8 +189,7 @@ def _move_each(steps: Sequence[int]) -> Hook:
     return hook
 
 
-TABLE = "positions.safetensors"
-"""The file in the folder of a run."""
+TABLE = "positions.safetensors"  # the file in the folder of a run
 MAX_BYTES = 256 * reading.MIB
 
 

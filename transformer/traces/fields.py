@@ -21,8 +21,7 @@ MAX_BYTES = 2**31
 """Of the weights of a trace: 24 layers of 16 heads over 512 tokens have 0.4 GB of each kind,
 512 × 512 pieces 25 MB of all three for each layer of eight heads."""
 
-MAX_LAYERS = MAX_HEADS = 1_024
-"""Layers of a kind of attention, and heads of a layer."""
+MAX_LAYERS = MAX_HEADS = 1_024  # layers of a kind of attention, and heads of a layer
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,10 +22,8 @@ T = TypeVar("T")
 
 BLOCKS = (32, 256, 4096)
 """Lines of the first block, the second, and each one after: the first lines come soon."""
-MAX_CHARACTERS = 2**20
-"""Of a block; its last line may exceed it."""
-MAX_TOKENS = 4096
-"""Of a batch: rows × beam × pieces of its longest source."""
+MAX_CHARACTERS = 2**20  # of a block; its last line may exceed it
+MAX_TOKENS = 4096  # of a batch: rows × beam × pieces of its longest source
 PARTS = 8
 """Batches that a block has at least, if it has as many lines, so that no core runs out of work."""
 

@@ -33,8 +33,7 @@ takes a model by `viz.app.models.menu.in_use`: a job that waits holds no memory.
 LONGEST = 30 * 60.0  # largest duration of a job, in seconds
 SURE_AFTER = 10.0  # seconds of a job before its remaining time is estimated
 
-AWAY = 5.0
-"""Seconds in which a browser that lost its connection may come back to its job."""
+AWAY = 5.0  # seconds in which a browser that lost its connection may come back to its job
 
 MAX_WAITING, MAX_PER_CLIENT = 8, 4
 """Largest numbers of waiting jobs, and of those of one client, in all of its tabs."""

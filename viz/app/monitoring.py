@@ -46,8 +46,7 @@ def most_descriptors() -> int:
     return MOST if soft == resource.RLIM_INFINITY else min(MOST, max(soft - RESERVE, 16))
 
 
-METRICS_PATH = "_headlight/metrics"
-"""Path of the metrics, behind the base path of the app."""
+METRICS_PATH = "_headlight/metrics"  # path of the metrics, behind the base path of the app
 
 METRICS_VARIABLE = "HEADLIGHT_METRICS"
 """Environment variable with the token that opens the metrics; 1 opens them to everybody.

@@ -11,8 +11,7 @@ from transformer import kinds
 from transformer.trace import AttentionTrace
 from viz.draw import labels, palette, player, wire
 
-MAX_ROWS, MAX_COLUMNS = 64, 512
-"""Values along the sides of a strip; no box gives it more pixels."""
+MAX_ROWS, MAX_COLUMNS = 64, 512  # values along the sides of a strip; no box gives it more pixels
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from transformer.kinds import KIND_TITLES, Kind
 from transformer.translator import Translator
 from viz.draw import attention_map, labels
 
-ALL_HEADS = "all heads"
-"""In the place of a head, under a lens that does not tell them apart."""
+ALL_HEADS = "all heads"  # in the place of a head, under a lens that does not tell them apart
 
 WITHOUT_SINKS = "without sinks"
 """Suffix of titles, captions and file names of maps whose rows are rescaled without sinks."""

@@ -29,11 +29,9 @@ from viz.draw.heads_view import ExplorerOptions, HeadsView
 INSIDE_BYTES = 2**21
 """Bytes of float32 weights up to which a page unpacks all of them at once, without delay."""
 
-EXACT_BYTES = 2**26
-"""Bytes of float32 weights up to which a page holds all of them exactly."""
+EXACT_BYTES = 2**26  # bytes of float32 weights up to which a page holds all of them exactly
 
-MAX_BYTES = 2**30
-"""Largest size of a page's weights in 16 bits, in bytes."""
+MAX_BYTES = 2**30  # largest size of a page's weights in 16 bits, in bytes
 
 _LEVEL = 6  # of gzip; 9 takes three times as long for a hundredth
 _FAST = 1  # weights hardly become smaller at any other level, and it takes longer

@@ -16,11 +16,9 @@ from viz.draw import formatting, palette, wire
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 
 LAYER_ORDER = "layer"
-SORTS = (LAYER_ORDER, *measures.MEASURES)
-"""Orders of the heads."""
+SORTS = (LAYER_ORDER, *measures.MEASURES)  # orders of the heads
 
-LARGEST = 128
-"""Cells along a side of a small map; no screen gives it more pixels."""
+LARGEST = 128  # cells along a side of a small map; no screen gives it more pixels
 
 
 @dataclass(frozen=True)

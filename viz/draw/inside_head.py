@@ -26,8 +26,7 @@ _SCALES = (
 
 Node: TypeAlias = "tuple[str, str | tuple[Node, ...]]"
 """The name of an element, and its text or its children."""
-Part: TypeAlias = "str | Node"
-"""An element, or text that is to become a name, a number or a sign."""
+Part: TypeAlias = "str | Node"  # an element, or text that is to become a name, a number or a sign
 
 
 @dataclass(frozen=True)

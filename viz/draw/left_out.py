@@ -9,8 +9,7 @@ from viz.draw import caption, heads_view, open_head
 from viz.draw.formatting import counted, listing, per_cent
 from viz.draw.labels import SCREEN_NAMES, display_tokens, named_head, quoted
 
-MAX_NAMED = 6
-"""Largest number of named tokens; a text may have much punctuation."""
+MAX_NAMED = 6  # largest number of named tokens; a text may have much punctuation
 
 
 def left_out(trace: AttentionTrace, kind: Kind, options: heads_view.ExplorerOptions) -> str:

@@ -26,8 +26,7 @@ REASONS: Mapping["MaskReason", tuple[str, str]] = {
 }
 """Reasons that hide a key, for one key and for several."""
 
-CODES = ("seen", *REASONS)
-"""States of a square, encoded by their index here."""
+CODES = ("seen", *REASONS)  # states of a square, encoded by their index here
 
 PADDING = tokenizer.SPECIAL[config.PAD]
 

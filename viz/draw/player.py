@@ -14,8 +14,7 @@ from viz.draw import formatting, head_grid, palette
 from viz.draw.labels import capitalised, display_tokens
 from viz.draw.wire import encode_picture, is_index
 
-WINDOW = 48
-"""Subwords of each side that are drawn; of a longer sentence they are its first."""
+WINDOW = 48  # subwords of each side that are drawn; of a longer sentence they are its first
 
 LARGEST = 65_535  # a weight of 1, as the browser reads it
 

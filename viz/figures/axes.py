@@ -29,8 +29,7 @@ OLIVE, PALE, PURPLE = "#888800", "#F2F2F2", "#A64AC4"
 """Colours of values below 0, of 0, and above."""
 GREY = "#80868E"
 """Colour of secondary marks, on a light and on a dark page; too faint for text."""
-INK = "currentColor"
-"""Colour of text: that of the page around the chart, light or dark."""
+INK = "currentColor"  # colour of text: that of the page around the chart, light or dark
 
 
 def vega_json(value: object) -> str:
@@ -78,8 +77,7 @@ def step_axis(scale: Any = alt.Undefined, **more: Any) -> alt.X:
     return alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(**settings))
 
 
-ALL_WORDS = 30
-"""Words up to which each has a label on an axis."""
+ALL_WORDS = 30  # words up to which each has a label on an axis
 
 
 def word_axis(words: Sequence[str], *, title: str | None = None, **more: Any) -> alt.X:

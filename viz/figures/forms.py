@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from viz.figures.axes import GREY, pair_encoding
 
-TEXT = "text"
-"""In place of a format: the column of a tooltip holds text."""
+TEXT = "text"  # in place of a format: the column of a tooltip holds text
 
 
 # of type Any, as Altair's own `encode` is, so that two of them can be layered

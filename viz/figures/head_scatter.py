@@ -27,8 +27,7 @@ AXIS_TITLES: dict[str, str] = {
 }
 """Titles of axes by measure, with unit and direction; the others are shares of the weight."""
 
-NAMED = 5
-"""Heads with their names beside them: those furthest out."""
+NAMED = 5  # heads with their names beside them: those furthest out
 
 _SHAPES = dict(zip(KIND_NAMES.values(), ("circle", "square", "triangle-up"), strict=True))
 _SCALE = alt.Scale(zero=False, nice=True)

@@ -17,8 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 HEIGHT = 420  # of the plot without its legend, in CSS pixels
 POINTS = 400  # of a curve, about as many as a screen resolves
-STABLE_SHARE = 0.8
-"""Share of the steps before the decay of a warmup-stable-decay schedule."""
+STABLE_SHARE = 0.8  # share of the steps before the decay of a warmup-stable-decay schedule
 
 
 def peak_rate(d_model: int, warmup: int) -> float:

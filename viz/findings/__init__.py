@@ -9,8 +9,7 @@ from viz.findings.weights import Finding
 
 __all__ = ["MOST", "PAGES", "Finding", "ranked"]
 
-MOST = 2
-"""Largest number of findings that are shown of a page."""
+MOST = 2  # largest number of findings that are shown of a page
 
 FromModel: TypeAlias = Callable[[Translator, AttentionTrace], Finding | None]
 
@@ -25,8 +24,7 @@ FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
 }
 """By the path of the page; “heads” has those of the weights."""
 
-PAGES = ("heads", *FROM_MODEL)
-"""Paths of the pages that have findings on a sentence."""
+PAGES = ("heads", *FROM_MODEL)  # paths of the pages that have findings on a sentence
 
 
 def ranked(page: str, trace: AttentionTrace, translator: Translator | None = None) -> list[Finding]:

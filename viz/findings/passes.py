@@ -16,10 +16,8 @@ from viz.draw.labels import display_tokens, named_head, quoted
 from viz.findings.weights import Finding, head_choices, word_cells
 
 ATTENTION = (costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION)
-SHARPENED = 0.85
-"""Largest weight that another scale still changes visibly."""
-NOTABLE = 0.005
-"""Change of a log probability that its two decimals show."""
+SHARPENED = 0.85  # largest weight that another scale still changes visibly
+NOTABLE = 0.005  # change of a log probability that its two decimals show
 
 LETTERS = 4
 """Letters from which a word counts there: shorter ones are mostly articles and auxiliaries."""

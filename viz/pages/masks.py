@@ -28,8 +28,7 @@ from viz.figures.axes import GREY, INK, bare_axis, vega_json
 from viz.figures.forms import TEXT, dumbbells, tips
 
 VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "remove the mask"
-IN_USE = "in use"
-"""Choice of the mask that the model has."""
+IN_USE = "in use"  # choice of the mask that the model has
 BOOLEANS, NUMBERS = "True/False", "0/−∞"
 VIEW, WHICH, STYLE, SENTENCE, ROW = "mask-view", "mask", "mask-as", "mask-sentence", "mask-row"
 """Names in the URL; sentences and rows count from 1 there."""

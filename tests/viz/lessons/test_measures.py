@@ -44,8 +44,7 @@ HEADS: list[tuple[str, Kind, int, int]] = [
     for head in range(4)
 ]
 """As on the screen, with kind, layer and head from 0."""
-ROW, COLUMN = 3, 2
-"""From 1, as in a lesson file."""
+ROW, COLUMN = 3, 2  # from 1, as in a lesson file
 
 
 def without_heads(model: Transformer, heads: Iterable[tuple[Kind, int, int]]) -> Transformer:

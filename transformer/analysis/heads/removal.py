@@ -33,8 +33,7 @@ Pattern: TypeAlias = tuple[tuple[float, ...], ...]
 Rows: TypeAlias = tuple[tuple[int, tuple[int, ...]], ...]
 """Painted rows in their order, each with the keys that it looks at."""
 
-SUM_TOLERANCE = 1e-3
-"""Largest distance of the sum of a painted row from 1."""
+SUM_TOLERANCE = 1e-3  # largest distance of the sum of a painted row from 1
 MAX_CELLS = 2**20
 """Largest number of weights of a painted pattern; 512 × 512 pieces have a quarter of it."""
 

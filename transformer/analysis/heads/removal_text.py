@@ -33,8 +33,7 @@ from transformer.kinds import Kind
 if TYPE_CHECKING:
     from transformer.model import Transformer
 
-MAX_CHARACTERS = 1_000_000
-"""Largest length of the text of removals."""
+MAX_CHARACTERS = 1_000_000  # largest length of the text of removals
 
 _NAMES: dict[Kind, str] = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
 _KINDS = {name[0]: kind for kind, name in _NAMES.items()}

@@ -18,8 +18,7 @@ from transformer.choices import check_choices
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
 
-EDITED = 0.01
-"""A head's z that lies further from αV, relative to both, was replaced by a hook."""
+EDITED = 0.01  # a head's z that lies further from αV, relative to both, was replaced by a hook
 
 
 @check_choices

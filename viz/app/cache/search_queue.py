@@ -30,8 +30,7 @@ from viz.app.cache.memory import server_wide
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.streamlit_internals import client_address, end_if_unwanted
 
-MAX_RUNS = 8
-"""Largest number of simultaneous runs of pages of one client; its further runs wait."""
+MAX_RUNS = 8  # largest number of simultaneous runs of pages of one client; its further runs wait
 
 PATIENCE = 1.0  # seconds until a run that waits asks whether it is still wanted
 
@@ -81,8 +80,7 @@ what would keep others waiting, such as hundreds of pieces of nonsense with a wi
 SHORT = 64  # pieces of the longest source that is searched beside others
 NARROW = 8  # the widest beam that is searched beside others
 
-TOGETHER = 16
-"""Sentences of a batch, at most: more of them save little, and each waits for all."""
+TOGETHER = 16  # sentences of a batch, at most: more of them save little, and each waits for all
 
 SLOW_SECONDS = 4.0  # seconds of a search beyond which the log has a line on it
 

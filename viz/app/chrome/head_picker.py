@@ -13,16 +13,13 @@ from viz.app.chrome.fields import button, choose_first_of_link, choose_one, text
 from viz.app.links import address, navigation
 from viz.draw.labels import KINDS_BY_NAME, ROW_NAMES, SCREEN_NAMES, head_title
 
-KIND = "kind"
-"""Name in the URL of the kind of attention, on every page that asks for one."""
+KIND = "kind"  # name in the URL of the kind of attention, on every page that asks for one
 MEAN = "mean"
 
-ROW = "rows"
-"""Name in the URL of the choice which word names a decoder row in ribbons and links."""
+ROW = "rows"  # name in the URL of the choice which word names a decoder row in ribbons and links
 _MEASURED_ROW = "head_picker.measured_row"
 
-WITHOUT_SINKS = "without_sinks"
-"""Name in the URL of the switch that rescales maps without sinks."""
+WITHOUT_SINKS = "without_sinks"  # name in the URL of the switch that rescales maps without sinks
 
 
 class UrlNames(NamedTuple):

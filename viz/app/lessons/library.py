@@ -23,8 +23,7 @@ from viz.lessons.lesson import Language
 
 _LOG = logging.getLogger(__name__)
 
-LESSONS_VARIABLE = "HEADLIGHT_LESSONS"
-"""Environment variable that names a folder of lesson files."""
+LESSONS_VARIABLE = "HEADLIGHT_LESSONS"  # environment variable that names a folder of lesson files
 BUNDLED_LESSONS = ASSETS / "lessons"
 MAX_LESSONS = 100  # largest number of lessons from a teacher's folder
 

@@ -93,8 +93,7 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
 """Keys of the elements that a card can highlight; the first that the page has is lit."""
 
 
-_STATUS = "panel.status"
-"""In the session: the open card, and the place of the text below its link."""
+_STATUS = "panel.status"  # in the session: the open card, and the place of the text below its link
 
 
 def begin() -> None:

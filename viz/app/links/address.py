@@ -52,8 +52,7 @@ def longest(name: str) -> int:
 
 
 IN_CLASS, PRESENT = "class", "present"
-UNLOCKED = "address.unlocked"
-"""In the session: whether the open card lets a class write a sentence."""
+UNLOCKED = "address.unlocked"  # in the session: whether the open card lets a class write a sentence
 CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
 """Names that stay in the address from page to page, without a widget that has them."""
 

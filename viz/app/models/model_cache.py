@@ -18,8 +18,7 @@ from viz.app.cache.memory import state_of_file
 PATIENCE = 0.1
 """Seconds until a run that waits for a model says how far it is, and asks whether it is wanted."""
 
-AT_ONCE = 2
-"""Models that are loaded at the same time; further ones wait, but no other users do."""
+AT_ONCE = 2  # models that are loaded at the same time; further ones wait, but no other users do
 
 _FILES = (MANIFEST, CONFIG, WEIGHTS, weights.PICKLED, config.TOKENIZER_CONFIG)
 """One of which changes with a model, ours or one of MarianMT."""

@@ -9,8 +9,7 @@ from viz.app.sentence import sentence_bar, source_box
 
 MORE = "more"  # name in the URL; the pages that need a batch share it
 
-MAX_SENTENCES = 3
-"""Sentences beside the one in the bar: what can be told apart in one picture."""
+MAX_SENTENCES = 3  # sentences beside the one in the bar: what can be told apart in one picture
 
 _FIRST = {
     "English": ["The old man is sleeping.\nA dog barks."],

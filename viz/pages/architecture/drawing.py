@@ -28,8 +28,7 @@ from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
 from viz.draw.player import WINDOW, SearchStep
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, model_boxes
 
-OVER_VOCABULARY = (LOGITS, PROBABILITIES)
-"""Values with a column for each piece of the translation."""
+OVER_VOCABULARY = (LOGITS, PROBABILITIES)  # values with a column for each piece of the translation
 
 
 class Scene(NamedTuple):

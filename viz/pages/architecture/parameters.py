@@ -20,8 +20,7 @@ from viz.draw.palette import COLOR
 from viz.figures import axes, forms
 from viz.pages.architecture import boxes
 
-PREFIX = "arch_"
-"""Prefix of the names in the URL, before the field of the configuration."""
+PREFIX = "arch_"  # prefix of the names in the URL, before the field of the configuration
 
 MAXIMA = {
     "N": 64,

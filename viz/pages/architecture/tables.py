@@ -15,8 +15,7 @@ from viz.app.sentence import python_code
 from viz.figures import axes, forms
 from viz.pages.architecture import parameters
 
-HERE = ("here", "PPL here", "BLEU here", "params here")
-"""Columns added to those of Table 3."""
+HERE = ("here", "PPL here", "BLEU here", "params here")  # columns added to those of Table 3
 
 
 def show() -> None:

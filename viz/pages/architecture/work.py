@@ -18,8 +18,7 @@ from viz.app.sentence import python_code, sentence_bar
 from viz.figures import forms
 from viz.figures.axes import OCHRE, PINK, SLATE, VIOLET, curve_color
 
-MEASURED = installed.ASSETS / "layers.json"
-"""Measurements written by `python -m benchmarks layers`."""
+MEASURED = installed.ASSETS / "layers.json"  # measurements written by `python -m benchmarks layers`
 MAX_LENGTH = 65_536
 WORK, MEMORY = "computation", "memory"
 SHAPE = "d = {d:,}, h = {h}, k = {k}"

@@ -21,12 +21,9 @@ from viz.draw.labels import display_tokens, measure_name, role_name
 from viz.figures import changes, head_scatter
 from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, means_of
 
-MEASURE = "corpus_measure"
-"""Name in the URL."""
-LONGEST = 64
-"""Subwords of a side up to which a sentence has a small map."""
-AT_ONCE = 300
-"""Lines up to which tokens are counted automatically, at some 8 ms a line."""
+MEASURE = "corpus_measure"  # name in the URL
+LONGEST = 64  # subwords of a side up to which a sentence has a small map
+AT_ONCE = 300  # lines up to which tokens are counted automatically, at some 8 ms a line
 
 _IN_ROW = 5
 

@@ -16,8 +16,7 @@ from viz.figures.head_scatter import KIND, MIXED, ROLE, furthest, head_scatter
 from viz.pages.corpus import measurements
 from viz.pages.corpus.removal import open_removal
 
-X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"
-"""Names in the URL."""
+X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"  # names in the URL
 
 
 def show(translator: Translator, measured: measurements.Measured) -> str:

@@ -34,13 +34,11 @@ from viz.pages.corpus.measurements import (
     start_job,
 )
 
-LINES = "corpus_lines"
-"""Name in the URL."""
+LINES = "corpus_lines"  # name in the URL
 EXAMPLES, OWN = "examples", "your lines"
 MAX_LINES, MAX_BYTES = 10_000, 16 * reading.MIB
 """Largest number of lines, and size of a file of them."""
-FEW = 200
-"""Lines up to which the cost of each head is measured unless the user says otherwise."""
+FEW = 200  # lines up to which the cost of each head is measured unless the user says otherwise
 
 JOB, COSTS = "corpus", "corpus-costs"
 PASTED, PASTED_REFERENCES = "corpus-pasted", "corpus-references"

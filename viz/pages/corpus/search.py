@@ -35,11 +35,9 @@ BY, ORDER, PRESET, PAGE = "search_by", "search_order", "corpus.preset", "search_
 """Names in the URL, but for the menu of presets, which sets the first two."""
 
 ASCENDING, DESCENDING = "smallest first", "largest first"
-HEAD = "this head: "
-"""Beginning of the names of a head's measures in the menu."""
+HEAD = "this head: "  # beginning of the names of a head's measures in the menu
 
-LEAST_ROWS = 20
-"""Lines on a page, unless more are asked for."""
+LEAST_ROWS = 20  # lines on a page, unless more are asked for
 
 ANY = "choose …"
 PRESETS: dict[str, tuple[str, str]] = {

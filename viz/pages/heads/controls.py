@@ -18,8 +18,7 @@ from viz.app.sentence import sentence_bar, worth_seeing
 from viz.draw import attention_map, head_grid, heads_view, labels
 from viz.draw.caption import ALL_HEADS, LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME, tells_heads
 
-LENS, SECOND_LENS = "lens", "lens2"
-"""Names in the URL."""
+LENS, SECOND_LENS = "lens", "lens2"  # names in the URL
 
 _HELP: dict[AnyLens, str] = {
     "weights": "what attention computes: each row sums to 1",
@@ -132,8 +131,7 @@ def explanation(name: AnyLens) -> str:
 
 ComparedWith = Literal["another head", "another lens", "another sentence", "another model"]
 SECOND = head_picker.UrlNames("layer2", "head2")
-OTHER_TEXT, OTHER_MODEL = "text2", "model2"
-"""Names in the URL."""
+OTHER_TEXT, OTHER_MODEL = "text2", "model2"  # names in the URL
 
 Mode = Literal["one head", "step by step", "compare"]
 

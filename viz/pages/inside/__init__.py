@@ -32,8 +32,7 @@ from viz.figures.axes import GREY, INK, curve_color
 from viz.figures.forms import by_name, tips
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
-STEP, WORD = "at", "word"
-"""Names in the URL: the step of the walk, and the query."""
+STEP, WORD = "at", "word"  # names in the URL: the step of the walk, and the query
 PAPER_SCALE: Scale = "÷ √d_k"
 TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WIDTHS = 2 ** np.arange(11)

@@ -6,8 +6,7 @@ from transformer import HeadlightError
 from viz.app.chrome import fields, problems
 from viz.pages.positions import sentence, tables
 
-VIEW = "pe_view"
-"""Name in the URL."""
+VIEW = "pe_view"  # name in the URL
 
 VIEWS: dict[str, Callable[[], None]] = {
     "Encoding": tables.encoding,

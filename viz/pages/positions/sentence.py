@@ -225,10 +225,8 @@ def _edited(translator: Translator, translation: Translation, edit: Edit) -> Tra
     )
 
 
-PAIR = ("The dog bites the man.", "The man bites the dog.")
-"""Two sentences of the same pieces."""
-PAIR_LANGUAGE = "English"
-"""Source language that a model must have for them."""
+PAIR = ("The dog bites the man.", "The man bites the dog.")  # two sentences of the same pieces
+PAIR_LANGUAGE = "English"  # source language that a model must have for them
 _REMOVED = Edit("removed", ("encoder",))
 
 

@@ -32,13 +32,10 @@ from viz.figures.positions import (
     wavelength_chart,
 )
 
-PICTURE = "positions-picture"
-"""Key of the picture of each view."""
-MAX_SIZE = 1024
-"""Largest length and width."""
+PICTURE = "positions-picture"  # key of the picture of each view
+MAX_SIZE = 1024  # largest length and width
 DIMENSIONS = ("0", "64", "128", "129")
-WAVE_POINTS = 512
-"""Largest number of points of a drawn wave, where there are fewer positions."""
+WAVE_POINTS = 512  # largest number of points of a drawn wave, where there are fewer positions
 FIRST_DIMENSIONS = 16  # dimensions of M_k that are distinct on a phone
 _WHOLE, _FIRST_ONLY = "whole", f"first {FIRST_DIMENSIONS} dimensions"
 

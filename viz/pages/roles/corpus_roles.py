@@ -45,8 +45,7 @@ from viz.pages.roles.head_charts import grid_key, kind_title
 from viz.pages.roles.removal_controls import open_removal
 
 _SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside each other
-SHOWN = 5
-"""Heads like the open one that have a button."""
+SHOWN = 5  # heads like the open one that have a button
 
 
 def show() -> None:

@@ -19,8 +19,7 @@ from viz.draw.formatting import format_number, listing, per_cent
 
 T = TypeVar("T")
 
-MAX_WORDS = 80
-"""Words of the longest sentence that is tested: each is erased once by itself."""
+MAX_WORDS = 80  # words of the longest sentence that is tested: each is erased once by itself
 MAX_PIECES, MAX_TOKENS = 16, 6_000
 """Largest number of measured written pieces, and of tokens that the model reads for one lens: each
 piece takes ten passes."""

@@ -40,8 +40,7 @@ from viz.figures.forms import by_name, rule, tips
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
 
-ENCODER_LAYERS = "encoder_layers"
-"""Name in the URL."""
+ENCODER_LAYERS = "encoder_layers"  # name in the URL
 MAX_AT_ONCE, TOP = 160, 5
 """Subwords of both sides up to which they are computed automatically, since more take seconds; and
 most probable pieces of each layer that a tooltip lists."""

@@ -20,10 +20,8 @@ from viz.draw.labels import display_tokens, quoted
 WRITTEN, OTHER = "written", "other"
 """Names in the URL: of the number of the piece, from 1, which the views share, and of the
 alternative, empty for the most probable one."""
-ALTERNATIVES = 6
-"""Most probable alternatives of a step."""
-MAX_BUTTONS = 60
-"""Pieces up to which each has a button; a longer translation has a menu."""
+ALTERNATIVES = 6  # most probable alternatives of a step
+MAX_BUTTONS = 60  # pieces up to which each has a button; a longer translation has a menu
 
 _WRITTEN_BUTTONS, _BY_DEFAULT = "written-pieces", "written.by-default"
 _CONTINUES = "·"  # marks a piece inside a word, as `labels.display_tokens` does

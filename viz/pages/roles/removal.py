@@ -33,8 +33,7 @@ from viz.figures import forms
 from viz.figures.axes import GREY, VIOLET, word_axis
 from viz.pages.roles import head_charts, removal_controls
 
-MAX_CHANGED = 8
-"""Largest number of heads in the list."""
+MAX_CHANGED = 8  # largest number of heads in the list
 
 
 def show() -> None:

@@ -30,8 +30,7 @@ from viz.figures import forms
 from viz.figures.axes import VIOLET
 from viz.pages.roles import corpus_map
 
-HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
-"""Names in the URL."""
+HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"  # names in the URL
 
 REPLACEMENTS: dict[str, Replacement] = {
     "zero": "zero",

@@ -40,8 +40,7 @@ ERASE, MEASURE = "erase", "why_heads"
 MAX_ERASED_AT_ONCE, MAX_ERASED = 32, 128
 """Subwords up to which the check runs automatically, since more take seconds; and up to which it is
 offered, since its time grows with the cube of the length."""
-NOTABLE = 0.1
-"""Share of the largest bar from which two bars can disagree."""
+NOTABLE = 0.1  # share of the largest bar from which two bars can disagree
 
 
 def show() -> None:
@@ -170,8 +169,7 @@ def _erased(
 
 Measure = Literal["gradient × value", "direct logits"]
 DECODER_KINDS: tuple[DecoderKind, ...] = get_args(DecoderKind)
-MAX_NAMED = 5
-"""Heads on each side that are listed."""
+MAX_NAMED = 5  # heads on each side that are listed
 
 
 def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, other: str) -> None:

@@ -9,8 +9,7 @@ from viz.app.chrome.fields import choose_one
 from viz.app.sentence import worth_seeing
 from viz.pages.training import curves, heads_forming
 
-VIEW = "training_view"
-"""Name in the URL."""
+VIEW = "training_view"  # name in the URL
 
 VIEWS: dict[str, Callable[[DeltaGenerator, DeltaGenerator], None]] = {
     "Heads forming": heads_forming.show,

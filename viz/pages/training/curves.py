@@ -33,8 +33,7 @@ from viz.pages.training.runs import (
     report_missing,
 )
 
-RUNS = "runs"
-"""Name in the URL."""
+RUNS = "runs"  # name in the URL
 VALIDATED = ("validation_loss", "validation_perplexity", "validation_bleu")
 """Fields of a validation."""
 

@@ -52,8 +52,7 @@ from viz.pages.training.runs import (
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = head_picker.UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
-MAX_NAMED = 3
-"""Unreadable files that are named one by one."""
+MAX_NAMED = 3  # unreadable files that are named one by one
 
 _OPENED = "forming_opened"  # in the session: the state in which the player was opened
 

@@ -21,8 +21,7 @@ from viz.draw.labels import quoted
 RUNS_VARIABLE = "HEADLIGHT_RUNS"
 """Environment variable that names the folder of runs; `runs` beside the app unless set."""
 MODEL_NAME, FORMING_NAME = "this model's", "the bundled recipe on one GPU"
-MAX_RUNS = 200
-"""Largest number of the server's runs in the menus, newest first."""
+MAX_RUNS = 200  # largest number of the server's runs in the menus, newest first
 LIVE_SECONDS = 600.0
 """Seconds after the last line of its log for which a run counts as live: a validation writes no
 line for minutes, and a run that counted as ended is not followed any more."""
@@ -165,15 +164,12 @@ def report_missing(name: str) -> None:
 
 Probes: TypeAlias = dict[int, Path]
 """Files of one sentence by step, in order."""
-MAX_FILES = 3_000
-"""Largest number of files of a run: a thousand steps of three sentences."""
+MAX_FILES = 3_000  # largest number of files of a run: a thousand steps of three sentences
 MAX_PROBE_BYTES, MAX_TOTAL_BYTES = 4 * 2**20, 256 * 2**20
 """Largest unpacked size of a file, where a base model's weights on forty pieces have 2.8 MB; and of
 all steps of one sentence."""
-MAX_HEADS = 64
-"""Largest number of layers, and of heads of a layer."""
-MAX_SUM = 1.01
-"""Largest sum of the weights of a query, with the rounding of bfloat16."""
+MAX_HEADS = 64  # largest number of layers, and of heads of a layer
+MAX_SUM = 1.01  # largest sum of the weights of a query, with the rounding of bfloat16
 
 _NAME = re.compile(r"step-(\d{1,13})-sentence-(\d{1,2})\.npz", re.ASCII)
 

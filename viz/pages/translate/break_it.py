@@ -16,8 +16,7 @@ from viz.app.sentence.sentence_bar import BarTranslation
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import counted, format_number, listing
 
-BROKEN = "break"
-"""Name in the URL of the number of heads that are removed."""
+BROKEN = "break"  # name in the URL of the number of heads that are removed
 
 
 def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerator) -> None:

@@ -111,8 +111,7 @@ def _go_on(request: search_request.SearchRequest, prefix: Sequence[str]) -> None
         mounts.queue_outdated_notice()
 
 
-DROPPED = "dropped"
-"""Name in the URL: whether the tree shows its dropped candidates."""
+DROPPED = "dropped"  # name in the URL: whether the tree shows its dropped candidates
 EDITED_NOTE = "The translation above is your version. The tree shows the model’s own search."
 
 

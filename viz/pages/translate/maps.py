@@ -38,8 +38,7 @@ from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
 from viz.pages.translate import break_it
 
-NUMBERS = "numbers"
-"""Name in the URL of the open ribbon: kind, layer, head, row and column, from 1."""
+NUMBERS = "numbers"  # name in the URL of the open ribbon: kind, layer, head, row and column, from 1
 
 
 def open_numbers(place: dict[str, Any]) -> None:
@@ -120,8 +119,7 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
             st.caption(f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}")
 
 
-WHERE_FROM = "where_from"
-"""Name of the switch in the URL."""
+WHERE_FROM = "where_from"  # name of the switch in the URL
 
 
 def pick_shares(translator: Translator, trace: AttentionTrace) -> SourceShares | None:
@@ -152,8 +150,7 @@ def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> N
     st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {code_line(source_shares)}")
 
 
-LINKS = "links"
-"""Name in the URL of the choice between one model's links and those of both."""
+LINKS = "links"  # name in the URL of the choice between one model's links and those of both
 THIS_MODEL, BOTH = "this model", "both directions"
 
 BOTH_TITLE = "Which words both models link"

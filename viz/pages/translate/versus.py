@@ -18,16 +18,14 @@ from viz.draw.labels import quoted
 from viz.pages.translate.forcing import figures
 from viz.pages.translate.maps import MapChoice, draw_map
 
-VERSUS = "versus"
-"""Name in the URL, and the beginning of those of the fields below."""
+VERSUS = "versus"  # name in the URL, and the beginning of those of the fields below
 
 NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL, BACK = SUBJECTS = (
     "nothing", "greedy search", "another beam", "another α", "another prefix", "another model",
     "translation back",
 )  # fmt: skip
 """The last one with the model of the other direction, where there is one."""
-MAPS = "versus_maps"
-"""Name in the URL: whether the maps of both are drawn."""
+MAPS = "versus_maps"  # name in the URL: whether the maps of both are drawn
 
 
 class OtherDecoding(NamedTuple):

@@ -25,8 +25,7 @@ pytestmark = pytest.mark.slow
 
 URL = {"text": "Dog.", "corpus_lines": "your lines"}
 GOOD = ["The dog sleeps in the garden.", "My brother eats.", "Her horse waits."]
-STRANGE = "\x07"
-"""A control character, which is no subword of the model."""
+STRANGE = "\x07"  # a control character, which is no subword of the model
 BAD = ["", "dog " * 3_000]
 """One that is empty, and one that is too long."""
 

@@ -43,8 +43,7 @@ class ProcessInfo:
         """Batches are padded to multiples of this length.
 
         On a GPU few lengths mean few sizes of buffers to keep memory for. Multiples of 8 would save
-        one compiled graph, and at captions' lengths compute a quarter of padding in every step
-        (`python -m benchmarks.training --multiple 8` measures it).
+        one compiled graph, and at captions' lengths compute a quarter of padding in every step.
         """
         return 4 if self.device.type == "cuda" else 1
 

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -133,6 +134,18 @@ def test_bf16_stays_near_full_precision(monkeypatch: pytest.MonkeyPatch) -> None
     rounded = updater.take_summed_loss()
     assert rounded != exact
     assert rounded == pytest.approx(exact, rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_layers_equal_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    # the graph is traced as ever, and run by PyTorch itself: its code generator is
+    # not ours to test, and takes two minutes of a C++ compiler on a new machine
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
+    plain, ours, batches = _model(), _model(), _batches(3)
+    _plain_loop(plain, batches)
+    _ours(ours, batches, dataclasses.replace(RECIPE, compile=True))
+    _assert_same_weights(ours, plain)
 
 
 @pytest.mark.slow

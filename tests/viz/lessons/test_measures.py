@@ -75,7 +75,7 @@ def test_a_head_is_measured(planted: Planted, name: str, kind: Kind, layer: int,
     cell = {"head": name, "row": ROW, "column": COLUMN}
     weight = pattern[ROW - 1, COLUMN - 1]
     assert planted.measure("weight", **cell) == pytest.approx(weight, abs=1e-5)
-    score = float(scores[ROW - 1, COLUMN - 1])
+    score = float(scores[ROW - 1, COLUMN - 1].detach())
     assert planted.measure("score", **cell) == pytest.approx(score, abs=1e-4)
     tokens = display_tokens(trace.labels(kind).keys)
     norms = lenses.lens("norm", translator, trace, kind)[layer, head]

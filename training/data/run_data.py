@@ -36,7 +36,7 @@ def read_run_data(
     """Read the data of a run in two languages; unless a vocabulary is given, it is learnt."""
     if isinstance(folders, Prepared):
         data = open_prepared(folders)
-        require(data, folders, config, codes, vocabulary)
+        require_prepared_for(data, folders, config, codes, vocabulary)
         return data
     texts = [folder.read() for folder in folders]
     validation = text_folders.read_validation_text(folders[0].path, codes)
@@ -64,7 +64,7 @@ def open_prepared(prepared: Prepared) -> RunData:
     )
 
 
-def require(
+def require_prepared_for(
     data: RunData,
     prepared: Prepared,
     config: RunConfig,

@@ -1,4 +1,7 @@
-"""Forms that charts share: tooltips, curves with their dots, dumbbells, intervals, single rules."""
+"""Forms that charts share: tooltips, curves with their dots, dumbbells, intervals, single rules.
+
+They return Any, as Altair's own `encode` does, so that two of them can be layered.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,9 +13,6 @@ from numpy.typing import ArrayLike
 from viz.figures.axes import GREY, pair_encoding
 
 TEXT = "text"  # in place of a format: the column of a tooltip holds text
-
-
-# of type Any, as Altair's own `encode` is, so that two of them can be layered
 
 
 def tips(*names: str, **columns: tuple[str, str]) -> list[alt.Tooltip]:
@@ -28,10 +28,10 @@ def tips(*names: str, **columns: tuple[str, str]) -> list[alt.Tooltip]:
     return lines
 
 
-def by_name(
+def long_form(
     name: str, value: str, curves: Mapping[str, ArrayLike], **columns: ArrayLike
 ) -> pd.DataFrame:
-    """Return the values of all curves in one column, with their names and further `columns`."""
+    """Return curves as a long-form table: a row for each value, with its name and `columns`."""
     return pd.concat(
         pd.DataFrame({name: curve, **columns, value: values}) for curve, values in curves.items()
     )

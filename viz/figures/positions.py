@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from viz.draw.wire import block_means, block_size
 from viz.figures.axes import GREY, OLIVE, PURPLE, curve_color, curve_colors
-from viz.figures.forms import by_name, curves, points, tips
+from viz.figures.forms import curves, long_form, points, tips
 
 Floats = NDArray[np.floating]
 
@@ -173,7 +173,7 @@ def wave_curves(
     """
     names = {f"{n}: {_wave(n)}, {waves[n // 2]:,.2f} long": n for n in dimensions}
     lines, dots = (
-        by_name("dimension", "value", {x: values[:, n] for x, n in names.items()}, position=at)
+        long_form("dimension", "value", {x: values[:, n] for x, n in names.items()}, position=at)
         for at, values in ((places, between), (np.arange(len(table)), table))
     )
     x = alt.X(

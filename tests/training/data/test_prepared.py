@@ -104,14 +104,14 @@ def test_another_configuration_and_another_vocabulary_are_refused(
     ):
         path.write_text(recipe, "utf-8")
         with pytest.raises(CorpusError, match=sentence):
-            run_data.require(data, prepared, RunConfig.load(path), ENGLISH_GERMAN)
+            run_data.require_prepared_for(data, prepared, RunConfig.load(path), ENGLISH_GERMAN)
     path.write_text(conftest.RECIPE, "utf-8")
-    run_data.require(data, prepared, RunConfig.load(path), ENGLISH_GERMAN)
+    run_data.require_prepared_for(data, prepared, RunConfig.load(path), ENGLISH_GERMAN)
     other = Tokenizer.train(data.validation.source, 60)
     asked = data, prepared, RunConfig.load(path), ENGLISH_GERMAN
     with pytest.raises(CorpusError, match="with another vocabulary than that of runs/a: prepare"):
-        run_data.require(*asked, (other, Path("runs/a")))
-    run_data.require(*asked, (Tokenizer(data.tokenizer.model), Path("runs/a")))
+        run_data.require_prepared_for(*asked, (other, Path("runs/a")))
+    run_data.require_prepared_for(*asked, (Tokenizer(data.tokenizer.model), Path("runs/a")))
 
 
 def test_a_prepared_folder_stands_alone(out: Path) -> None:

@@ -15,8 +15,8 @@ from transformer.analysis.both_directions import FILE, BothSettings, align_both,
 from transformer.text.languages import OURS
 from viz.app.chrome import explanations
 from viz.draw import labels
-from viz.pages.translate import maps
-from viz.pages.translate.maps import BOTH_TITLE, BothLinks, both_method
+from viz.pages.translate import both_links
+from viz.pages.translate.both_links import TITLE, BothLinks, both_method
 
 FORWARD = alignment_settings.AlignmentSettings(0, 2, "reads", "weights", "each")
 BACK = alignment_settings.AlignmentSettings(1, None, "writes", "norm", "each")
@@ -64,7 +64,7 @@ def test_both_models_link_the_words(serve, models, monkeypatch) -> None:
     assert made in meta["caption"]
     # the code below names the folders as the menu does
     monkeypatch.chdir(models[0].parent)
-    assert computed(blocks(app)[BOTH_TITLE]) == solid
+    assert computed(blocks(app)[TITLE]) == solid
 
 
 def test_both_maps_the_rule_and_the_error_are_stated() -> None:
@@ -115,14 +115,14 @@ def test_the_settings_are_read_again_only_after_a_file_of_theirs_changed(
     monkeypatch.setattr("transformer.analysis.both_directions.read_both", reads)
     (models[0] / FILE).write_text(BothSettings(FORWARD, BACK, "union").to_json(reverse))
     for _ in range(2):
-        assert maps.settings_of_both(translator, reverse).rule == "union"
+        assert both_links.settings_of_both(translator, reverse).rule == "union"
     assert len(read) == 1
     (models[0] / FILE).write_text(BothSettings(FORWARD, BACK, "grow-diag").to_json(reverse))
-    assert maps.settings_of_both(translator, reverse).rule == "grow-diag"
+    assert both_links.settings_of_both(translator, reverse).rule == "grow-diag"
     (models[0] / FILE).unlink()
-    assert maps.settings_of_both(translator, reverse).rule == "intersection"
+    assert both_links.settings_of_both(translator, reverse).rule == "intersection"
     (models[1] / alignment_settings.FILE).write_text(BACK.to_json())
-    assert maps.settings_of_both(translator, reverse).reverse == BACK
+    assert both_links.settings_of_both(translator, reverse).reverse == BACK
     assert len(read) == 4
 
 
@@ -132,4 +132,4 @@ def test_without_a_model_of_the_other_direction_there_is_no_choice(
     dutch = reverse_model.write_reverse(trained_folder, tmp_path / "dutch", ("Dutch", "French"))
     app = serve("translate", checkpoint=dutch, text=SENTENCE, links="both directions")
     assert not any(group.key == "links" for group in app.button_group)
-    assert BOTH_TITLE not in blocks(app)
+    assert TITLE not in blocks(app)

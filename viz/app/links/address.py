@@ -89,9 +89,8 @@ what stands in it. A run can be ended before it has."""
 
 def prepare(page: str) -> None:
     """Put what the widgets of a page read into the address; the first thing of a run."""
-    raw = st.session_state[_RAW] = (
-        streamlit_internals.query_string()
-    )  # which changes as the widgets are read
+    # it changes as the widgets are read
+    raw = st.session_state[_RAW] = streamlit_internals.query_string()
     left, linked, own = raw.rpartition(f"{LINKED}=")
     query = _read(own)
     before = st.session_state.get(_PAGE, page)

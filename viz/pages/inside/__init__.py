@@ -29,7 +29,7 @@ from viz.draw.formatting import format_number
 from viz.draw.inside_head import encode_inside, step_of
 from viz.draw.labels import display_tokens, quoted, row_names
 from viz.figures.axes import GREY, INK, curve_color
-from viz.figures.forms import by_name, tips
+from viz.figures.forms import long_form, tips
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 STEP, WORD = "at", "word"  # names in the URL: the step of the walk, and the query
@@ -311,7 +311,7 @@ def saturation_chart(
     The measures are `[scale]` each: the largest weight, the share of the largest possible entropy,
     and the Frobenius norm of ∂α/∂s.
     """
-    frame = by_name("measure", "value", dict(zip(MEASURES, measures, strict=True)), scale=scales)
+    frame = long_form("measure", "value", dict(zip(MEASURES, measures, strict=True)), scale=scales)
     scale = alt.Scale(type="log", domain=[10.0 ** _DECADES[0], 10.0 ** _DECADES[1]])
     axis = alt.Axis(grid=False, values=[0.01, 0.1, 1, 10, 100], format="~g")
     x = alt.X("scale:Q", title="q · k is multiplied by", scale=scale, axis=axis)
@@ -341,7 +341,7 @@ def variance_chart(
     drawn = {VARIANCES[0]: gaussian_width.astype(np.float64), VARIANCES[1]: gaussian}
     in_head = {VARIANCES[2]: measured, VARIANCES[3]: predicted}
     frame = pd.concat(
-        by_name("curve", "variance", values, width=at)
+        long_form("curve", "variance", values, width=at)
         for values, at in ((drawn, gaussian_width), (in_head, width))
     )
     frame = frame[frame["variance"] > 0]  # a single word has variance 0, without a logarithm

@@ -296,7 +296,7 @@ def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int)
     ticks = [0, *(4**n for n in range(8))]
     axis = alt.Axis(values=ticks, grid=False, labelExpr="format(datum.value, ',')")
     lines = forms.curves(
-        forms.by_name("moved", "log_p", curves, k=list(steps)),
+        forms.long_form("moved", "log_p", curves, k=list(steps)),
         alt.X("k:Q", title="positions shifted by k", scale=scale, axis=axis),
         alt.Y("log_p:Q", title="log probability of the translation", scale=alt.Scale(zero=True)),
         axes.curve_color("moved", list(curves), labelLimit=320, columns=2),
@@ -318,7 +318,7 @@ def pieces_chart(
     title = f"{capitalised(languages.name('target'))}: the subword being written"
     colors = axes.GREY, *axes.CURVE_COLORS[:3], *axes.CURVE_COLORS[4:]
     return forms.curves(
-        forms.by_name("positions", "log_p", curves, place=range(len(pieces)), piece=words),
+        forms.long_form("positions", "log_p", curves, place=range(len(pieces)), piece=words),
         axes.word_axis(words, title=title, labelLimit=180, labelOverlap=len(pieces) > _ALL_LABELS),
         alt.Y("log_p:Q", title="log probability of the subword", scale=alt.Scale(zero=True)),
         axes.curve_color("positions", list(curves), colors, labelLimit=320, columns=2),

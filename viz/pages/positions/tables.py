@@ -352,7 +352,7 @@ def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerC
     """
     count = len(next(iter(cosines.values())))
     lines = forms.curves(
-        forms.by_name("table", "cosine", cosines, position=range(count)),
+        forms.long_form("table", "cosine", cosines, position=range(count)),
         alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6)),
         alt.Y("cosine:Q", title="cosine, p and p + 1"),
         axes.curve_color("table", list(cosines), columns=len(cosines)),

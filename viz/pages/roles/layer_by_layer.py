@@ -36,7 +36,7 @@ from viz.figures.axes import (
     named_color,
     word_axis,
 )
-from viz.figures.forms import by_name, rule, tips
+from viz.figures.forms import long_form, rule, tips
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
 
@@ -229,7 +229,7 @@ def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -
 
     The shares are `[word]` for each of `SOURCE`, `START`, `BEFORE`; the chosen word is bold.
     """
-    frame = by_name("from", "share", shares, place=range(len(words)), word=list(words))
+    frame = long_form("from", "share", shares, place=range(len(words)), word=list(words))
     frame["order"] = frame["from"].map([*shares].index)
     bold = {"test": f"datum.value == {chosen}", "value": "bold"}
     x = word_axis(words, labelFontWeight={"condition": bold, "value": "normal"})

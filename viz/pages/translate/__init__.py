@@ -12,7 +12,7 @@ from viz.app.chrome import mounts
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.sentence import python_code, sentence_bar
 from viz.draw import word_links
-from viz.pages.translate import forcing, maps, versus
+from viz.pages.translate import both_links, forcing, maps, versus
 
 
 def show() -> None:
@@ -65,7 +65,7 @@ def show() -> None:
             f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
             f"et al. (2020) do; the alignment error rate (AER, Och & Ney 2003) against links that "
             f"people drew is 0 % where all are the same. "
-            f"{both if isinstance(links, maps.BothLinks) else ''}"
+            f"{both if isinstance(links, both_links.BothLinks) else ''}"
             f"The tree is what the beam search of §6.1 "
             f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before "
             f"its first step, and forbidden words are left out of each."
@@ -75,14 +75,14 @@ def show() -> None:
 
 def _code_parts(
     bar: sentence_bar.BarTranslation,
-    links: alignment_settings.AlignmentSettings | maps.BothLinks | None,
+    links: alignment_settings.AlignmentSettings | both_links.BothLinks | None,
     compared: tuple[versus.OtherDecoding, Translation] | None,
     choice: maps.MapChoice,
 ) -> list[str]:
     parts = []
-    if isinstance(links, maps.BothLinks):
+    if isinstance(links, both_links.BothLinks):
         parts.append(f"""
-            # {maps.BOTH_TITLE}
+            # {both_links.TITLE}
             reverse = {python_code.load_call(links.model)}
             result = align_both(translator, reverse, trace)
         """)

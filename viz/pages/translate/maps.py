@@ -1,4 +1,4 @@
-"""Links between words by one model or two, shares of the source, one map and its numbers."""
+"""Links between words, shares of the source, one map and its numbers."""
 
 import math
 from dataclasses import replace
@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, HeadlightError, Translator, kinds
-from transformer.analysis import alignment_settings, axes, both_directions
-from transformer.analysis.alignment import WordPair, aligned_shares, strongest
+from transformer import AttentionTrace, Translator, kinds
+from transformer.analysis import axes
+from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import without_sinks
@@ -23,20 +22,17 @@ from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
-from viz.app.chrome.fields import choose_one
-from viz.app.chrome.problems import say
 from viz.app.links import address, navigation
-from viz.app.models import menu
 from viz.app.sentence.player import show_player
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw import attention_map, caption, player
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
 from viz.draw.formatting import counted, format_number, per_cent
 from viz.draw.heads_view import ExplorerOptions
-from viz.draw.labels import ROW_VERBS, display_tokens, head_title, named_head, quoted
+from viz.draw.labels import ROW_VERBS, display_tokens, head_title, named_head
 from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
-from viz.pages.translate import break_it
+from viz.pages.translate import both_links, break_it
 
 NUMBERS = "numbers"  # name in the URL of the open ribbon: kind, layer, head, row and column, from 1
 
@@ -150,93 +146,12 @@ def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> N
     st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {code_line(source_shares)}")
 
 
-LINKS = "links"  # name in the URL of the choice between one model's links and those of both
-THIS_MODEL, BOTH = "this model", "both directions"
-
-BOTH_TITLE = "Which words both models link"
-BOTH_DASHED = "one model’s link that both together do not make"
-
-_RULES: dict[both_directions.Rule, str] = {
-    "intersection": "both models link the words",
-    "union": "either model links the words",
-    "grow-diag": "both models link the words, or one does and the link extends theirs (grow-diag)",
-    "product": "each word is the other’s strongest match by the product of both models’ shares",
-}
-
-
-class BothLinks(NamedTuple):
-    """The links of two models on the sentence in the bar."""
-
-    model: str  # the second model in the menu
-    settings: both_directions.BothSettings
-    shares: both_directions.BothShares
-
-    def pairs(self, rule: both_directions.Rule | None = None) -> tuple[WordPair, ...]:
-        """Return the links by a rule, that of the settings unless given."""
-        return both_directions.combine(self.shares, self.settings, rule or self.settings.rule)
-
-
-def pick_both(
-    translator: Translator, trace: AttentionTrace, problems: DeltaGenerator
-) -> BothLinks | None:
-    """Draw the choice of links if there is a reverse model; return the links of both models."""
-    offered = menu.offered_models()
-    name = menu.reverse_of(translator.languages, offered)
-    if not name or choose_one("Links from", (THIS_MODEL, BOTH), LINKS, labelled=True) == THIS_MODEL:
-        return None
-    with problems:
-        try:
-            reverse = menu.load(offered.folders[name])
-            settings = settings_of_both(translator, reverse)
-            shares = memory.memo_per_trace(
-                trace,
-                ("shares of both", settings, reverse.checksum),
-                lambda: both_directions.both_shares(translator, reverse, trace, settings),
-            )
-        except HeadlightError as error:
-            say(error)
-            return None
-    return BothLinks(name, settings, shares)
-
-
-def settings_of_both(translator: Translator, reverse: Translator) -> both_directions.BothSettings:
-    """Return the settings of both models, read again only after one of their files changed.
-
-    They name the reverse model by the SHA-256 of its weights, which takes long for MarianMT.
-    """
-    paths = (
-        translator.folder / both_directions.FILE,
-        *(m.folder / alignment_settings.FILE for m in (translator, reverse)),
-    )
-    files = tuple((str(path), memory.state_of_file(path)) for path in paths)
-    key = ("settings of both", translator.checksum, reverse.checksum, files)
-    return memory.memo(key, lambda: both_directions.read_both(translator, reverse))
-
-
-def both_method(links: BothLinks, languages: Languages) -> str:
-    """Describe a link, the two maps and the rows that it is read from, and its measured error."""
-    settings, model = links.settings, quoted(links.model)
-    rate = "These two models were never compared with links that people drew."
-    if (gold := settings.gold) is not None:
-        sentences = counted(gold.sentences, "hand-aligned sentence")
-        rate = f"Solid links: {gold.aer:.0f} % alignment error on {sentences}, the half of "
-        rate += f"{gold.name} that chose neither map nor rule."
-    forward, reverse = settings.forward, settings.reverse
-    source, target = languages.name("source"), languages.name("target")
-    return (
-        f"A solid link: {_RULES[settings.rule]}. This model: {map_text(forward)} when the decoder "
-        f"{ROW_VERBS[forward.row]} the {target} word. {model}, which translates back: "
-        f"{map_text(reverse)} when its decoder {ROW_VERBS[reverse.row]} the {source} word. "
-        f"{rate}"
-    )
-
-
 NOTHING = "There is no word to link: the sentence or its translation has none."
 
 
 def show_words(
     bar: BarTranslation, trace: AttentionTrace, settings: AlignmentSettings
-) -> AlignmentSettings | BothLinks | None:
+) -> AlignmentSettings | both_links.BothLinks | None:
     """Draw the player, whose last state is the links between words; return what made the links."""
     translator, languages = bar.translator, trace.languages
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
@@ -252,7 +167,7 @@ def show_words(
         return None
     problems = st.container(key="second-model")
     with actions, st.popover("Options", key="translate-words-controls"):
-        both = pick_both(translator, trace, problems)
+        both = both_links.pick_both(translator, trace, problems)
         drawn = (
             replace(settings, row=head_picker.pick_row(translator)) if both is None else settings
         )
@@ -266,11 +181,11 @@ def show_words(
         method = link_method(settings, languages, drawn.row)
         about = [head_caption("cross", settings.layer, settings.head, settings.lens), method]
     else:
-        title, dashed, used = BOTH_TITLE, BOTH_DASHED, both.settings
+        title, dashed, used = both_links.TITLE, both_links.DASHED, both.settings
         made_by = f"{map_text(used.forward)}; back: {map_text(used.reverse)}"
         solid = both.pairs()
         pairs = tuple(sorted({*solid, *both.pairs("union")}))
-        method = both_method(both, languages)
+        method = both_links.both_method(both, languages)
         about = [method]
     with picture:
         show_player(bar, trace, mutual=solid, every=pairs, on_pick=open_numbers)

@@ -1,12 +1,10 @@
 """Devices and processes of a run: how processes join, agree, stop and notice a lost one."""
 
-import ctypes
 import gc
 import hashlib
 import os
 import signal
 import socket
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +20,6 @@ from transformer.errors import ConfigError, HeadlightError, quoted
 
 CPUINFO = Path("/proc/cpuinfo")
 BF16_FLAGS = frozenset({"avx512_bf16", "amx_bf16", "bf16"})  # the last one is Arm's
-_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4  # of mallopt(3)
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,6 @@ def set_up_distributed() -> ProcessInfo:
         _avoid_planned_attention()
     else:
         _limit_kernel_cache()
-        _keep_freed_memory()
     if world_size > 1:
         join_processes(device, rank, world_size)
     return ProcessInfo(device, rank, world_size)
@@ -125,18 +121,6 @@ def _limit_kernel_cache() -> None:
     """
     for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(variable, "100")
-
-
-def _keep_freed_memory() -> None:
-    """Ask glibc to keep freed memory for the next step instead of returning it.
-
-    Each step frees and allocates the same large buffers: getting them back from the system page by
-    page takes up to a sixth of a step.
-    """
-    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
-        libc.mallopt(_M_MMAP_MAX, 0)
-        libc.mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
-        libc.mallopt(_M_TOP_PAD, 2**28)
 
 
 JOIN_SECONDS = 50.0  # all processes of a run must have started within so long of each other

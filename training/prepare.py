@@ -207,7 +207,8 @@ def drawn_lines(
     for side in range(2):
         first = 0
         for folder in folders:
-            for lines in folder.files().side(side):
+            for pairs in folder.files().chunks():
+                lines = (pairs.source, pairs.target)[side]
                 yield from compress(lines, drawn[first : first + len(lines)].tolist())
                 first += len(lines)
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -175,12 +174,6 @@ PROBES: Probes = (
 def is_probe_step(step: int) -> bool:
     """Return whether a step is a rounded power of √2: heads form in the first steps."""
     return step == round(2 ** (round(2 * math.log2(step)) / 2))
-
-
-def probes_of(languages: Languages, validation: corpus.ParallelText) -> Probes:
-    """Return the probes of a run: of other languages than ours, its first validation pairs."""
-    pairs = zip(validation.source, validation.target, strict=True)
-    return PROBES if languages == OURS else tuple(islice(pairs, len(PROBES)))
 
 
 def save_probes(

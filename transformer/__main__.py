@@ -50,7 +50,11 @@ def _run(options: argparse.Namespace) -> int:
     if options.text is None:
         return _translate_lines(translator, align, settings, options)
     if options.score:
-        _print_score(translator, options)
+        scored = translator.score(options.text, options.target)
+        _tell(scored.translation.notices)
+        for piece, log_prob in zip(scored.pieces, scored.log_probs, strict=True):
+            print(f"{piece.text}\t{log_prob:.4f}")
+        print(f"log P\t{scored.log_prob:.4f}")
     else:
         _print_translation(translator, align, settings, options)
     return 0
@@ -123,15 +127,6 @@ def _print_translation(
         print(_n_best(translator, 0, [best.hypothesis for best in translation.candidates]))
     else:
         print(translation.text)
-
-
-def _print_score(translator: Translator, options: argparse.Namespace) -> None:
-    """Print each piece and its log P, separated by a tab, then the sum."""
-    scored = translator.score(options.text, options.target)
-    _tell(scored.translation.notices)
-    for piece, log_prob in zip(scored.pieces, scored.log_probs, strict=True):
-        print(f"{piece.text}\t{log_prob:.4f}")
-    print(f"log P\t{scored.log_prob:.4f}")
 
 
 def _tell(notices: Iterable[str], about: str = "") -> None:

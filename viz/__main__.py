@@ -213,8 +213,8 @@ def _lines(name: str, max_characters: int) -> Iterator[str]:
     return standard_input.file_lines(name, max_characters)
 
 
-def _counted(text: str) -> int | None:
-    """Parse a layer or a head as the screen counts it, from 1; None for the mean."""
+def _index_or_mean(text: str) -> int | None:
+    """Parse the number of a layer or head, from 1, to an index; None for the mean."""
     return None if text == MEAN else whole_number(1, 64)(text) - 1
 
 
@@ -245,8 +245,8 @@ def _parser() -> Parser:
     beam = f"beam size; 1 is greedy, {BEAM_SIZE} unless given"
     add("--beam", type=whole_number(1, MAX_BEAM_SIZE), help=beam)
     add("--kind", choices=KINDS, default="cross", help="of the head that is open first")
-    add("--layer", type=_counted, default=0, help="its layer, from 1, or mean")
-    add("--head", type=_counted, default=0, help="its head, from 1, or mean")
+    add("--layer", type=_index_or_mean, default=0, help="its layer, from 1, or mean")
+    add("--head", type=_index_or_mean, default=0, help="its head, from 1, or mean")
     lens_help = "through which the heads are seen"
     add("--lens", choices=(*NAMES, *VARIANTS), default="weights", help=lens_help)
     over = "heads whose ribbons lie over its own, such as 3.5; up to seven"

@@ -173,11 +173,12 @@ def erased_log_probs(
     log_p = np.empty((len(erased), pair.target.size(1)) if rows is None else len(erased))
     for n in range(0, len(erased), at_once):
         cases = order[n : n + at_once]
-        log_p[cases] = _erased(model, pair, erased[cases], None if rows is None else rows[cases])
+        asked = None if rows is None else rows[cases]
+        log_p[cases] = _log_probs_without(model, pair, erased[cases], asked)
     return log_p
 
 
-def _erased(
+def _log_probs_without(
     model: Transformer, pair: ForcedPair, erased: npt.NDArray[np.bool_], rows: Numbers | None
 ) -> Floats:
     cases, device = len(erased), model.device

@@ -69,8 +69,8 @@ def lines_without(
         raise errors.InputError("No head is removed: choose at least one.")
     require_heads(translator.model, heads)
     controls = random_sets(lines.heads, heads, seed)
-    passes: dict[Part, int] = {"translate": 1, "costs": 2 + len(controls)}
-    step = steps(progress, [len(pair.source_ids) for pair in lines.pairs], passes)
+    times: dict[Part, int] = {"translate": 1, "costs": 2 + len(controls)}
+    step = steps(progress, [len(pair.source_ids) for pair in lines.pairs], times)
     # with all heads once more: a pass of other shapes rounds in another way
     groups: list[Sequence[Head]] = [[], heads, *controls]
     losses = np.stack([_losses(translator, lines, group, step) for group in groups])

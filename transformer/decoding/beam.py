@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import compress
-from typing import Any, Protocol
+from typing import Protocol, TypedDict, Unpack
 
 import torch
 from torch import Tensor
@@ -82,20 +82,32 @@ class ForcedLookAhead:
         return self._model.encode(self._source, self._mask)
 
 
+class SearchOptions(TypedDict, total=False):
+    """The options of a `BeamSearch`."""
+
+    beam_size: int
+    alpha: float
+    max_extra: int
+    max_length: int | None
+    n_best: int | None
+    constraints: Constraints | None
+    record: bool
+
+
 @torch.inference_mode()
 def beam_search(
     model: Transformer,
     source: Tensor,
     *,
     should_stop: Callable[[], bool] = lambda: False,
-    **arguments: Any,
+    **options: Unpack[SearchOptions],
 ) -> list[list[hypothesis.Hypothesis]]:
     """Extend the best prefixes until as many hypotheses are finished, best score first.
 
-    The arguments are those of `BeamSearch`. The search ends earlier once `should_stop`, called
+    The options are those of `BeamSearch`. The search ends earlier once `should_stop`, called
     after each step, returns True: its prefixes then stand as hypotheses.
     """
-    search = BeamSearch(model, source, **arguments)
+    search = BeamSearch(model, source, **options)
     while search.unfinished:
         search.step()
         if search.unfinished and should_stop():

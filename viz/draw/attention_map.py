@@ -133,7 +133,7 @@ def _axes(
     return {"kind": kind, **titles._asdict(), "queries": queries, "keys": keys, "rowNames": names}
 
 
-def pin_of(value: object, labels: trace.Labels) -> int | None:
+def pinned_row(value: object, labels: trace.Labels) -> int | None:
     """Return the row that a message pins, -1 to unpin.
 
     A malformed message, or one of a map with other labels, gives None.

@@ -110,7 +110,9 @@ class Origin:
     @classmethod
     def from_translator(cls, translator: Translator, source: str, target: str) -> "Origin":
         """Describe the model and the sentence pair of a translator."""
-        return cls(source, target, model_name(translator), translator.checksum)
+        folder = translator.folder.resolve()
+        bundled = (name for name, at in installed.BUNDLED_BY_NAME.items() if at.resolve() == folder)
+        return cls(source, target, next(bundled, folder.name), translator.checksum)
 
     def caption(self, *part: str) -> list[str]:
         """Return the caption of a picture of a part of the model, such as a head."""
@@ -131,13 +133,6 @@ class Origin:
         """Return a name of letters, digits and `-`, as `headlight-l3-h5-cross-dogs-bundled.csv`."""
         parts = ["headlight", _slug(part), _slug(self.source)[:_SLUG].strip("-"), _slug(self.model)]
         return "-".join(part for part in parts if part) + f".{ending}"
-
-
-def model_name(translator: Translator) -> str:
-    """Return the name of a checkpoint on screen: of a bundled one, else the end of its folder."""
-    folder = translator.folder.resolve()
-    names = (name for name, path in installed.BUNDLED_BY_NAME.items() if path.resolve() == folder)
-    return next(names, folder.name)
 
 
 def head_caption(

@@ -92,7 +92,7 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
     for layer in layers:
         if not wire.is_index(layer, most) or layer not in numbers:
             has = most if len(numbers) == most else ", ".join(str(n + 1) for n in numbers)
-            raise InputError(f"There is no layer {_counted(layer)}: the trace has {has}.")
+            raise InputError(f"There is no layer {_number(layer)}: the trace has {has}.")
     if options.sort not in SORTS:
         raise InputError(
             f"Heads cannot be sorted by {quoted(options.sort)}: choose one of {', '.join(SORTS)}."
@@ -110,7 +110,7 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
     if options.head and not caption.tells_heads(options.lens):
         raise InputError(
             f"The lens {caption.LENS_NAMES[options.lens]} sees all heads of a layer together: "
-            f"there is no head {_counted(options.head)} in it, so name a layer alone."
+            f"there is no head {_number(options.head)} in it, so name a layer alone."
         )
     if len(options.over) >= attention_map.MAX_HEADS:
         raise InputError(
@@ -131,7 +131,7 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
             least, most = min(sized), max(sized)
             sizes = counted(most, "head") if least == most else f"{least} to {most} heads"
             raise InputError(
-                f"There is no layer {_counted(layer)} with a head {_counted(head)}: this model has "
+                f"There is no layer {_number(layer)} with a head {_number(head)}: this model has "
                 f"{counted(len(sized), 'layer')} of {sizes} of {KIND_TITLES[kind]}."
             )
 
@@ -143,7 +143,7 @@ def first_open(layer: int | None, counts: Sequence[int]) -> int | None:
     return layer
 
 
-def _counted(value: object) -> str:
+def _number(value: object) -> str:
     """Format a layer or head as the screen counts it."""
     if value is None:
         return "1"

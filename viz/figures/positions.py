@@ -69,7 +69,7 @@ def signed_map(
     """
     rows, columns = (block_size(count, MAX_CELLS) for count in values.shape)
     if rows * columns > 1:
-        y, x = _blocks(y, len(values), rows), _blocks(x, values.shape[1], columns)
+        y, x = _block_labels(y, len(values), rows), _block_labels(x, values.shape[1], columns)
         hover += f"<br>the mean of {rows} × {columns}"
     return go.Heatmap(
         z=block_means(values, (rows, columns)),
@@ -94,8 +94,8 @@ def axis_place(index: int, count: int) -> float:
     return index / block_size(count, MAX_CELLS)
 
 
-def _blocks(names: Sequence | None, count: int, size: int) -> Sequence:
-    """Return the middle of each block, or the names of its first and last element."""
+def _block_labels(names: Sequence | None, count: int, size: int) -> Sequence:
+    """Label each block by its middle, or by the names of its first and last element."""
     ends = [(start, min(start + size, count) - 1) for start in range(0, count, size)]
     if names is None:
         return [(first + last) / 2 for first, last in ends]

@@ -10,8 +10,7 @@ from streamlit import error_util
 
 from transformer import CheckpointError, InputError
 from transformer.files.installed import FILES
-from viz.app import log
-from viz.app.chrome.problems import without_paths
+from viz.app.chrome.problems import TEXT_VARIABLE, begin_log, without_paths
 from viz.app.models.menu import MODELS_VARIABLE
 
 TYPED = "mein geheimer Satz"
@@ -23,7 +22,7 @@ def written() -> Iterator[io.StringIO]:
     logger = logging.getLogger("viz")
     before = logger.handlers[:], logger.level, logger.propagate, logging.getLogRecordFactory()
     logger.handlers.clear()
-    log.begin("1.2.3")
+    begin_log("1.2.3")
     stream = io.StringIO()
     (handler,) = logger.handlers
     assert isinstance(handler, logging.StreamHandler)
@@ -43,7 +42,7 @@ def fail() -> None:
 
 @pytest.mark.parametrize("allowed", ["0", "1"])
 def test_a_traceback_has_no_message_unless_asked(written, monkeypatch, allowed) -> None:
-    monkeypatch.setenv(log.TEXT_VARIABLE, allowed)
+    monkeypatch.setenv(TEXT_VARIABLE, allowed)
     try:
         fail()
     except KeyError:
@@ -63,7 +62,7 @@ def test_a_traceback_has_no_message_unless_asked(written, monkeypatch, allowed) 
 def test_streamlit_s_own_log_of_an_error_goes_through_it(written, monkeypatch) -> None:
     settings = tomllib.loads((FILES / ".streamlit/config.toml").read_text("utf-8"))
     assert not settings["logger"]["enableRich"]  # else it prints errors past our log, in boxes
-    monkeypatch.setenv(log.TEXT_VARIABLE, "0")
+    monkeypatch.setenv(TEXT_VARIABLE, "0")
     stream = io.StringIO()
     monkeypatch.setattr(error_util._LOGGER, "handlers", [logging.StreamHandler(stream)])
     try:

@@ -9,15 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from transformer.analysis.lenses import gradient, rollout, value_zeroing
+from transformer.analysis.lenses import decomposition, gradient, rollout, value_zeroing
 from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import (
-    AttentionBlock,
-    block_measure,
-    norms_of_heads,
-    norms_of_heads_after_layer_norm,
-    norms_of_layer_with_residual,
-)
 from transformer.analysis.lenses.names import HAS_HEADS as HAS_HEADS
 from transformer.analysis.lenses.names import NAMES as NAMES
 from transformer.analysis.lenses.names import NEEDS_NO_MODEL as NEEDS_NO_MODEL
@@ -158,21 +151,20 @@ def as_rows(values: npt.NDArray[np.floating]) -> Floats:
     return np.divide(size, total, out=size, where=total > 0).astype(np.float32)
 
 
-def _without_residual(block_values: Callable[[AttentionBlock], Tensor]) -> LayerMeasure:
+def _without_residual(
+    block_values: Callable[[decomposition.AttentionBlock], Tensor],
+) -> LayerMeasure:
     """Drop the last column of each block of cross-attention, which is no key."""
-
-    def key_values(block: AttentionBlock) -> Tensor:
-        values = block_values(block)
-        return values[..., :-1] if block.kind == "cross" else values
-
-    return block_measure(key_values)
+    return decomposition.block_measure(
+        lambda block: block_values(block)[..., : -1 if block.kind == "cross" else None]
+    )
 
 
 _LENSES: dict[AnyLens, LayerMeasure] = {
     "weights": LayerMeasure(pattern_points, patterns),
-    "norm": block_measure(norms_of_heads),
-    "norm_layer_norm": block_measure(norms_of_heads_after_layer_norm),
-    "norm_residual": _without_residual(norms_of_layer_with_residual),
+    "norm": decomposition.block_measure(decomposition.norms_of_heads),
+    "norm_layer_norm": decomposition.block_measure(decomposition.norms_of_heads_after_layer_norm),
+    "norm_residual": _without_residual(decomposition.norms_of_layer_with_residual),
     "alti": _without_residual(contributions),
     "rollout": LayerMeasure(rollout.points, rollout.rollout),
     "value_zeroing": LayerMeasure(value_zeroing.points, value_zeroing.value_zeroing),

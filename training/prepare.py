@@ -312,7 +312,6 @@ def checksums(
 def _learn(
     folders: Sequence[text_folders.DataFolder], reasons: Reasons, config: RunConfig, lines: int
 ) -> Tokenizer:
-    """Learn the vocabulary on a sample of so many lines."""
     drawn, vocab_size = drawn_pairs(reasons, lines), config.model.vocab_size
     if not drawn.any():
         raise CorpusError(

@@ -317,7 +317,6 @@ def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
 
 
 def _tokens(batch: Batch) -> int:
-    """Count the padded tokens of the longer side."""
     return max(batch.source.numel(), batch.target.numel())
 
 

@@ -51,7 +51,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _refuse_contradictions(options: argparse.Namespace) -> None:
-    """Refuse options that contradict each other, or no option at all."""
     if (options.text is None) == (options.lines is None):
         raise InputError("Give either a text or --lines FILE, and not both.")
     line_options = (options.targets, options.traces, options.threads)
@@ -191,7 +190,6 @@ class _Lines:
 
 
 def _pairs(sources: str, targets: str | None, max_characters: int) -> Iterator[Pair]:
-    """Yield the lines of one file, or pairs of lines of two files."""
     if targets is None:
         yield from ((line, None) for line in _lines(sources, max_characters))
         return
@@ -225,7 +223,6 @@ def _head(text: str) -> tuple[int, int]:
 
 
 def _share(text: str) -> float:
-    """Parse a weight, 0 to 1."""
     try:
         value = float(text)
     except ValueError:

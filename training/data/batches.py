@@ -129,7 +129,6 @@ def cut(
 
 
 def _smallest(lengths: Counts) -> NDArray[np.unsignedinteger]:
-    """Cast numbers to the smallest unsigned type that holds them."""
     return lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
 
 

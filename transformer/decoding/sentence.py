@@ -231,7 +231,6 @@ class SentenceSearch:
     def _record(
         self, parent: Prefix, piece: int, log_prob: float, total: float, reason: Reason
     ) -> int | None:
-        """Add a prefix to the tree, and return its index there."""
         if self.nodes is None:
             return None
         step = 1 if parent.node is None else self.nodes[parent.node].step + 1

@@ -172,7 +172,6 @@ class JobQueue:
             return len(self._waiting) if state == "waiting" else self._running is not None
 
     def _sweep(self) -> None:
-        """Remove jobs that ended while they waited."""
         self._waiting = [job for job in self._waiting if not job.should_stop()]
 
     def _in_turns(self) -> list[Job]:

@@ -108,7 +108,6 @@ class CountedSessions:
 
 @memory.server_wide
 def _registry() -> CollectorRegistry:
-    """Return the registry of this server, with its gauges and the process."""
     counts = metrics()
     held = {
         "results": lambda: memory.shared_cache().size, "models": menu.models_bytes,

@@ -145,7 +145,6 @@ def pinned_row(value: object, labels: trace.Labels) -> int | None:
 
 
 def _is_of(value: Mapping[str, object], labels: trace.Labels) -> bool:
-    """Return whether a message is of a map with these labels."""
     queries, keys = map(display_tokens, labels)
     return value.get("queries") == queries and value.get("keys") == keys
 

@@ -144,7 +144,6 @@ def first_open(layer: int | None, counts: Sequence[int]) -> int | None:
 
 
 def _number(value: object) -> str:
-    """Format a layer or head as the screen counts it."""
     if value is None:
         return "1"
     return str(value + 1) if isinstance(value, int) else quoted(value)
@@ -350,7 +349,6 @@ class HeadsView:
         return attention_map.encode_ribbons(ribbons, named.labels, kind, **shared, caption=caption)
 
     def _shared(self, drawn: open_head.OpenMap, kind: Kind) -> dict[str, Any]:
-        """Return the arguments that a map and its ribbons share."""
         return {
             "languages": self.trace.languages,
             "alone": is_alone(self.trace),

@@ -81,7 +81,6 @@ def encode_masks(
 
 
 def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:
-    """Return code and text of each style of a square here."""
     if as_numbers:
         names = {"seen": "0 is added: may be seen"}
         hidden = next((why for why in REASONS if why in present), None)

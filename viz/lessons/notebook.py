@@ -88,13 +88,11 @@ def _card(card: Card, texts: dict[str, str]) -> str:
 
 
 def _call(answer: Measurement) -> str:
-    """Write the call that computes an answer."""
     given = "".join(f", {n}={_written(v)!r}" for n, v in answer.arguments.items())
     return f"measured(sentence, {answer.measure!r}{given})"
 
 
 def _written(value: object) -> object:
-    """Write the value of an argument as a lesson file has it."""
     if isinstance(value, Head):
         return value.title
     return format_removals(value) if isinstance(value, list) else value

@@ -331,7 +331,6 @@ def _require_marks(file: _File, tokens: Sequence[Token]) -> None:
 
 
 def _lines(token: Token) -> range:
-    """Return the lines of a token in the file, from 1."""
     start, stop = token.map or (0, 1)
     return range(start + 1, stop + 1)
 
@@ -349,7 +348,6 @@ def _text(name: str, value: Any) -> str:
 
 
 def _markdown(name: str, value: Any) -> str:
-    """Parse a text that passes the checks of the text of a card."""
     text = _text(name, value)
     html = [*_html(MarkdownIt("commonmark").parse(text))]
     if problem := _foreign(text) or (_NO_HTML if html else ""):

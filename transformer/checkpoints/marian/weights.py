@@ -249,7 +249,6 @@ def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor
 
 
 def _marian_name(name: str) -> str:
-    """Return Marian's name of a parameter of a layer."""
     for ours, marians in _NAMES.items():
         name = name.replace(ours, marians)
     return f"model.{name}"

@@ -323,7 +323,6 @@ def _submit(number: int, key: str) -> None:
 
 
 def _open_card(number: int, sentence: str) -> None:
-    """Open a card and its sentence, on the page that is open."""
     address.choose(progress.CARD, str(number + 1))
     if sentence and sentence != typed(search_request.TEXT):
         search_request.put_text(sentence)

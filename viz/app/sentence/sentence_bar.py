@@ -217,7 +217,6 @@ def _inputs(
 def _answer(
     translator: Translator, request: SearchRequest, line: TranslationLine, problem_of_models: str
 ) -> None:
-    """Draw the line below: a translation, or one sentence that says why there is none."""
     try:
         # what stood here stays until something comes (by style/)
         translation, used, problem = search_request.translate_request(translator, request, line)

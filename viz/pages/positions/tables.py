@@ -260,7 +260,6 @@ def _dimensions(texts: list[str], d_model: int) -> list[int]:
 
 
 def _small(number: float) -> str:
-    """Format a small number, such as 1.1 · 10⁻¹³."""
     digits, power = f"{number:.1e}".split("e")
     raised = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
     return f"{digits} · 10{format_number(int(power), 0).translate(raised)}" if number else "0"

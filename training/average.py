@@ -21,10 +21,7 @@ LEAST_SHARE = 0.001  # a smaller one would be about as little as float16 rounds 
 
 @torch.no_grad()
 def average(folders: Sequence[Path], shares: Sequence[float] | None = None) -> Checkpoint:
-    """Average the weights of checkpoint folders, equally or by shares.
-
-    The sums are in float64, so that the order of the folders does not matter.
-    """
+    """Average the weights of checkpoint folders, equally or by shares, in float64."""
     if not folders:
         raise CheckpointError("There are no checkpoints to average: let the run save one first.")
     if shares is None:

@@ -224,10 +224,7 @@ class Saver:
         return max((_step(folder) for folder in checkpoints(self.out)), default=None)
 
     def remove_checkpoints_after(self, step: int) -> None:
-        """Remove the checkpoints after the state from which a run goes on.
-
-        One that holds files of a person stays: the run is refused when it comes to that step.
-        """
+        """Remove the checkpoints after the state from which a run goes on."""
         if self.process.is_main_process:
             self.remove_leftovers()
             for folder in checkpoints(self.out):

@@ -58,11 +58,7 @@ def lens_faithfulness(
     without_each: Floats | None = None,
     targets: Numbers | None = None,
 ) -> LensFaithfulness:
-    """Test the ranking of the source words that a lens reads off cross-attention.
-
-    `targets` are the positions whose written pieces erasing is measured on, all unless given;
-    `without_each` is `drops_without_each_word` of this trace, where it is known.
-    """
+    """Test the ranking of the source words that a lens reads off cross-attention."""
     scores = word_scores(lens(name, translator, trace, "cross"), trace, signed=name in SIGNED)
     if without_each is None:
         without_each = drops_without_each_word(translator.model, trace)
@@ -116,11 +112,7 @@ def word_scores(
 def erase(
     model: Transformer, trace: AttentionTrace, order: Numbers, targets: Numbers | None = None
 ) -> Erasing:
-    """Erase the first words of an order, and all others, for each written piece by itself.
-
-    `order`, `[target, word]`, holds numbers of `source_words`, the most important first; `targets`
-    are its rows that are measured, all unless given.
-    """
+    """Erase the first words of an order, `[target, word]`, and all others, by piece."""
     words = source_words(trace)
     targets = np.arange(len(order)) if targets is None else np.asarray(targets)
     counts = [max(1, round(fraction * len(words))) for fraction in FRACTIONS]

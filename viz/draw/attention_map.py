@@ -134,10 +134,7 @@ def _axes(
 
 
 def pinned_row(value: object, labels: trace.Labels) -> int | None:
-    """Return the row that a message pins, -1 to unpin.
-
-    A malformed message, or one of a map with other labels, gives None.
-    """
+    """Return the row that a message pins, -1 to unpin; None if malformed or of another map."""
     if not isinstance(value, Mapping) or not _is_of(value, labels):
         return None
     row = value.get("pinned")
@@ -176,11 +173,7 @@ def map_words(
 
 
 def squares_of(value: object, title: str, labels: trace.Labels) -> list[tuple[int, int]]:
-    """Return row and column of the squares of the one row that a message names.
-
-    A malformed message names none, nor do squares of a map with another title or other labels: the
-    map may change before a press arrives.
-    """
+    """Return row and column of the squares that a message names; none if it is of another map."""
     if not isinstance(value, Mapping) or value.get("title") != title or not _is_of(value, labels):
         return []
     squares, sizes = value.get("squares"), [len(tokens) for tokens in labels]

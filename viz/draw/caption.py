@@ -62,10 +62,7 @@ def map_unit(lens: AnyLens) -> str:
 
 
 def title_end(lens: AnyLens, *, sinks: bool = True) -> list[str]:
-    """Return the end of a map's title: weights are expected, any other lens is named.
-
-    So is a map whose rows are rescaled without sinks.
-    """
+    """Return the end of a map's title: any lens but the weights, and rows scaled without sinks."""
     names = [] if lens == "weights" else [LENS_NAMES[lens]]
     return names if sinks else [*names, WITHOUT_SINKS]
 
@@ -76,10 +73,7 @@ def amount(lens: AnyLens) -> str:
 
 
 def row_note(lens: AnyLens, kind: Kind, *, special: bool = True, sinks: bool = True) -> str:
-    """Return the note under a map that says what a row is; without `special`, it is cut short.
-
-    Without `sinks`, it is scaled.
-    """
+    """Return the note under a map on its rows: cut short, or scaled, by what is left out."""
     if lens == "weights" and sinks:
         return attention_map.NOTE if special else f"In each row, {_DROPPED} the sum."
     shares = "weights" if lens == "weights" else _SHARES[lens]

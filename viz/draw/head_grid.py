@@ -190,10 +190,7 @@ def _figure(value: float) -> str:
 
 
 def click_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> tuple[Head, int] | None:
-    """Return the clicked head and the number of the click, in time; None if malformed.
-
-    A click that opens a head has no number, which is 0 here.
-    """
+    """Return the clicked head and when, 0 if it opens one; None if it is malformed."""
     number: object = 0
     if isinstance(value, list) and len(value) == 4:
         *value, number = value

@@ -207,10 +207,7 @@ class HeadsView:
         return [self.part(self.heads[kind]) for kind in kinds]
 
     def part(self, heads: open_head.Heads) -> GridPart:
-        """Return heads as the grid draws them.
-
-        A head is named and sorted by all that it looks at up to the step, shown or not.
-        """
+        """Return heads as the grid draws them, named by all that they look at up to the step."""
         options, kind, whole = self.options, heads.kind, self.cropped[heads.kind].whole
         step = None if kind == "encoder_self" else options.step
         key = kind, options.words, options.sinks, step

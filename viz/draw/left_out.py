@@ -13,10 +13,7 @@ MAX_NAMED = 6  # largest number of named tokens; a text may have much punctuatio
 
 
 def left_out(trace: AttentionTrace, kind: Kind, options: heads_view.ExplorerOptions) -> str:
-    """Describe which share of its weight a kind, and the open head, give to sinks; name these.
-
-    The trace has its sinks, and is seen through the lens of the options, which name the open map.
-    """
+    """Describe which share of its weight a kind, and the open head, give to sinks; name these."""
     tokens = [quoted(token) for token in display_tokens(sinks.sink_tokens(trace, kind))]
     if not tokens:
         return "Nothing is left out: there is neither a special token nor punctuation."

@@ -52,11 +52,7 @@ def encode_masks(
     chosen: Row,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode the masks of a batch, a grid for each sentence, with an outlined row.
-
-    With `as_numbers`, what is added to the scores stands in the squares, not a stroke for each
-    reason.
-    """
+    """Encode the masks of a batch, a grid for each sentence, as strokes or as what is added."""
     present = {why for grid in grids for why in np.unique(grid.why).tolist()}
     message = {
         "title": title,
@@ -103,11 +99,7 @@ def row_of(value: object, grids: Sequence[MaskGrid]) -> Row | None:
 
 
 def describe_row(name: str, keys: Sequence[str], whys: Sequence["MaskReason"]) -> list[str]:
-    """Describe one row of a mask: what it may see, then what it may not, in the order of the keys.
-
-    Adjacent keys with one reason share a sentence, such as “The row of “dogs” may not see 2 ×
-    “<pad>”: they are padding.”
-    """
+    """Describe one row of a mask in the order of the keys, neighbours of one reason together."""
     row = capitalised(name)
     seen = [key for key, why in zip(keys, whys, strict=True) if why == "seen"]
     sentences = [f"{row} may see {_listed(seen)}."]

@@ -88,10 +88,7 @@ def encode_player(
 
 
 def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return the labels and probabilities of each step, and the index of what was taken.
-
-    A piece is marked as it is among `tokens`, those of the translation.
-    """
+    """Return the labels and probabilities of each step, and the index of what was taken."""
     pieces = [piece for step in steps for piece, _ in step.options]
     labels = iter(display_tokens([*pieces, *tokens]))
     return [
@@ -151,10 +148,7 @@ def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, 
 
 
 def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
-    """Check what the browser sends: a head with a row and a column of its map; None if it is not.
-
-    The keys are `kind`, `layer`, `head`, `query` and `key`, each number from 0.
-    """
+    """Check what the browser sends: a head with a row and a column of its map; else None."""
     if not isinstance(sent, dict) or sent.get("kind") not in [*trace.kinds]:
         return None
     shape = trace.weights(sent["kind"]).shape

@@ -104,10 +104,7 @@ def head_scatter(
 
 
 def furthest(table: pd.DataFrame, x: str, y: str) -> list[int]:
-    """Return the rows that have both measures, the ones furthest from the medians first.
-
-    Distances are in standard deviations of each measure.
-    """
+    """Return the rows that have both measures, the ones furthest from the medians first."""
     values = table[[x, y]].dropna().astype(float)
     scaled = (values - values.median()) / values.std().replace(0, 1)
     distances = (scaled**2).sum(axis=1)

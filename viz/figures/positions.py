@@ -110,11 +110,7 @@ def maps(
     height: int,
     widths: Sequence[float] = (),
 ) -> "go.Figure":
-    """Draw maps of the same rows side by side, by their titles, with one colour bar at the right.
-
-    `height` is in CSS pixels; `widths` are relative, equal by default. `across` and `down` are
-    Plotly's settings of each horizontal axis and of the vertical one.
-    """
+    """Draw maps of the same rows side by side, by their titles, with one colour bar."""
     shares = np.array(widths or [1.0] * len(heatmaps))
     gap = 0.03
     ends = np.cumsum(shares / shares.sum()) * (1 + gap)
@@ -145,10 +141,7 @@ POINTS = 128  # largest number of dots of a curve; more would hide the line unde
 
 
 def encoding_map(table: Floats, waves: Floats) -> "go.Figure":
-    """Draw the encoding, `[position, d_model]`, -1 to 1: positions across, dimensions down.
-
-    `waves` are the wavelengths of each pair, `[d_model / 2]`.
-    """
+    """Draw the encoding, `[position, d_model]`, -1 to 1: positions across, dimensions down."""
     drawn = drawn_dimensions(table.shape[1])
     names = [
         f"dimension {n}: {_wave(n)}, i = {n // 2}, wavelength {waves[n // 2]:,.2f}" for n in drawn
@@ -162,15 +155,7 @@ def encoding_map(table: Floats, waves: Floats) -> "go.Figure":
 def wave_curves(
     table: Floats, dimensions: Sequence[int], waves: Floats, places: Floats, between: Floats
 ) -> alt.LayerChart:
-    """Draw single dimensions as curves: a dot at each position, on its continuous wave.
-
-    Args:
-        table: `[position, d_model]`, -1 to 1.
-        dimensions: drawn dimensions, from 0.
-        waves: `[d_model / 2]`, wavelength of each pair.
-        places: `[point]`, of the drawn waves, at and between positions.
-        between: `[point, d_model]`, values of the waves there.
-    """
+    """Draw dimensions of `[position, d_model]` as dots on their waves, `[point, d_model]`."""
     names = {f"{n}: {_wave(n)}, {waves[n // 2]:,.2f} long": n for n in dimensions}
     lines, dots = (
         long_form("dimension", "value", {x: values[:, n] for x, n in names.items()}, position=at)
@@ -190,10 +175,7 @@ def wave_curves(
 
 
 def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart:
-    """Draw the wavelength of every dimension on a logarithmic axis, some of them marked.
-
-    The waves are `[d_model / 2]`, in positions; the colours are those of `wave_curves`.
-    """
+    """Draw the wavelength of every dimension on a logarithmic axis, some of them marked."""
     frame = pd.DataFrame({"dimension": range(2 * len(waves)), "wavelength": np.repeat(waves, 2)})
     ends = [2 * np.pi * 10.0**n for n in range(5)]
     scale = alt.Scale(type="log", domain=[ends[0], ends[-1]], nice=False)

@@ -338,11 +338,7 @@ _APART, _MARGIN, _UNIT = 3, 0.9, 88  # the last in CSS pixels
 def shift_chart(
     reads: Sequence[Sequence[str]], writes: Sequence[Sequence[str]], titles: Sequence[str]
 ) -> alt.LayerChart:
-    """Draw the tokens that the decoder reads and writes: the same ones, a step apart (§3.1).
-
-    A line joins each written token with the position that reads it. Both are
-    `[sentence][target]`, `<s>` and `<pad>` included; each sentence has a title.
-    """
+    """Draw the tokens that the decoder reads and writes: the same ones, a step apart (§3.1)."""
     rows: list[tuple[int, int, str, str, float]] = []
     ends: list[tuple[int, int, int, int, str]] = []
     for sentence, (read, written) in enumerate(zip(reads, writes, strict=True)):
@@ -399,10 +395,7 @@ def share_chart(to_hidden: Floats) -> alt.LayerChart:
 
 
 def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.LayerChart:
-    """Draw the loss on each next token with the mask and without it.
-
-    All are `[target]`; the loss is -log p in nats, and NaN at padding.
-    """
+    """Draw -log p of each next token, `[target]` in nats, with the mask and without it."""
     names = display_tokens(tokens)
     columns = {"position": range(len(names)), "token": names, "change": unmasked - masked}
     axis = bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120, **_PLAIN)

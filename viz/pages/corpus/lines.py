@@ -197,10 +197,7 @@ def _fields(translator: Translator, key: str | None) -> None:
 def _texts(
     label: str, pasted: str, label_of_file: str, uploaded: str, problems: list[object]
 ) -> tuple[str, ...]:
-    """Draw the two fields of a text, of which a file counts first; return its lines.
-
-    A sentence on what cannot be read is added to `problems`.
-    """
+    """Draw the two fields of a text, of which a file counts first; return its lines."""
     text = text_area(
         label, key=pasted, most=MAX_TYPED, in_link=False, height=110, persist_state="session"
     )

@@ -345,10 +345,7 @@ Floats = NDArray[np.floating]
 
 
 def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerChart:
-    """Draw the cosine of each position with the next one, `[position]`, for each table.
-
-    A band shows two standard deviations, `chance` each, of the cosine of two random rows.
-    """
+    """Draw the cosine of each position with the next one, `[position]`, and that of random rows."""
     count = len(next(iter(cosines.values())))
     lines = forms.curves(
         forms.long_form("table", "cosine", cosines, position=range(count)),

@@ -176,10 +176,7 @@ class Cell:
 
 
 def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool) -> alt.LayerChart:
-    """Draw the heads of one kind, layers down and heads across, the open one outlined.
-
-    A click selects `PICKED`. Values of a `signed` measure below 0 have another colour.
-    """
+    """Draw the heads of one kind, layers down and heads across, the open one outlined."""
     colors = (PURPLE, OLIVE) if signed else (palette.COLOR[kind], palette.COLOR[kind])
     values = [cell.value for cell in cells]
     table = pd.DataFrame(

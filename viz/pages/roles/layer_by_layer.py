@@ -199,11 +199,7 @@ def sum_chart(parts: Mapping[str, float], total: float) -> alt.LayerChart:
 def word_shares(
     trace: AttentionTrace, shares: Floats
 ) -> tuple[npt.NDArray[np.int64], dict[str, Floats]]:
-    """Compute the first piece of each word and its shares, the mean over its pieces.
-
-    The shares are `[target, source + target]`, as `alti.whole_model` computes them; the result is
-    `[word]`, and `[word]` by source, start token and earlier words.
-    """
+    """Compute each word's first piece and its shares, `[word]`, of source, `<s>` and before."""
     first = np.array(first_pieces(trace.target_pieces))
     count = np.diff([*first, len(trace.target_pieces)])
     source = len(trace.source_pieces)
@@ -216,10 +212,7 @@ def word_shares(
 
 
 def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -> alt.Chart:
-    """Draw the shares of each written word as stacked bars that sum to 1.
-
-    The shares are `[word]` for each of `SOURCE`, `START`, `BEFORE`; the chosen word is bold.
-    """
+    """Draw the shares of each written word, `[word]` each, as stacked bars that sum to 1."""
     frame = long_form("from", "share", shares, place=range(len(words)), word=list(words))
     frame["order"] = frame["from"].map([*shares].index)
     bold = {"test": f"datum.value == {chosen}", "value": "bold"}
@@ -283,11 +276,7 @@ _CELL = "padding:.25rem .5rem;border:0;text-align:start;white-space:nowrap;line-
 
 
 def first_stable_layers(rank: npt.NDArray[np.int64]) -> list[int | None]:
-    """Find the first layer from which the written piece stays the most probable one, by step.
-
-    The rank is `[layer, target]`, 0 for the most probable piece. A layer counts from 0, and is None
-    where the last one has another piece first.
-    """
+    """Find from which layer on each written piece has rank 0; None where it does not end so."""
     first = rank == 0
     stable = np.logical_and.accumulate(first[::-1])[::-1]  # [layer, target]
     return [int(steps.argmax()) if steps.any() else None for steps in stable.T]

@@ -251,11 +251,7 @@ def pieces_chart(
     marked: Sequence[bool] | None = None,
     more: dict[str, Floats] | None = None,
 ) -> alt.LayerChart:
-    """Draw signed bars, in nats, for the pieces at some places.
-
-    `names`, `values` and `marked`, a ≠ after the bar, are `[place]`, and so are `more` values of
-    the tooltip.
-    """
+    """Draw signed bars, in nats, for the pieces at some places, with a ≠ after those `marked`."""
     more, marks = more or {}, marked or [False] * len(names)
     columns = {"value": values, **more}
     frame = pd.DataFrame({"place": list(places), "piece": [names[n] for n in places]}).assign(

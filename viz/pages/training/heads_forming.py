@@ -177,10 +177,7 @@ def _pictures(
 
 
 def _opened(subject: tuple[str, str], traces: Mapping[int, AttentionTrace]) -> _Opened:
-    """Return the player's first state; the same until a link or a menu asks for another.
-
-    So its message stays the same while the user moves in it, and is not sent again.
-    """
+    """Return the player's first state, the same until a link or a menu asks for another."""
     before: _Opened | None = st.session_state.get(_OPENED)
     if before and before.subject == subject and not address.has_arrived():
         return before
@@ -264,10 +261,7 @@ def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64
 
 
 def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
-    """Build a table of the mean confidence of each kind: its ends, its extremes and half its rise.
-
-    The traces are of one sentence and model, by step, in order.
-    """
+    """Build a table of each kind's mean confidence: its ends, its extremes and half its rise."""
     first, last = min(traces), max(traces)
     rows = []
     for kind in KINDS:
@@ -302,11 +296,7 @@ def measure_chart(
     marked: int,
     unit: str,
 ) -> alt.LayerChart:
-    """Draw one line for each head, the selected one in the colour of its kind.
-
-    The values are `[step, layer, head]`; the steps, of which one is marked, count from 1 on a
-    logarithmic axis, as heads form early.
-    """
+    """Draw a line for each head, `[step, layer, head]`, the selected one in its kind's colour."""
     step, layer, head = (axis.ravel() for axis in np.indices(values.shape))
     frame = pd.DataFrame(
         {

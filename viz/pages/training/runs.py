@@ -28,10 +28,7 @@ line for minutes, and a run that counted as ended is not followed any more."""
 
 
 def known_runs() -> dict[str, Path]:
-    """List folders with a log by name, the first of which is drawn unless another is chosen.
-
-    First the run of the model in the bar, then the bundled ones, then the server's, newest first.
-    """
+    """List folders with a log: of the model in the bar, the bundled, the server's, newest first."""
     runs = {FORMING_NAME: FORMING, **BUNDLED_BY_NAME, **_own_runs()}
     offered = menu.offered_models()
     chosen = st.session_state.get(menu.MODEL, offered.default)

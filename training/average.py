@@ -56,10 +56,7 @@ def write_average(
     card: Path | None = None,
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Average checkpoints, as `average` does, into a folder, with a log and a card beside them.
-
-    The weights are stored as float16, within 2^-11 of the average, unless another `dtype` is given.
-    """
+    """Average checkpoints into a folder, as float16 by default, with a log and a card."""
     averaged = average(folders, shares)
     texts = {journal.LOG: log, "MODEL_CARD.md": card}
     extra = {name: _text(path) for name, path in texts.items() if path is not None}

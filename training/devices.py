@@ -80,7 +80,10 @@ def set_up_distributed() -> ProcessInfo:
         torch.set_float32_matmul_precision("high")
         _avoid_planned_attention()
     else:
-        _limit_kernel_cache()
+        # oneDNN and its callers would cache the kernels of 1,024 shapes, hardly one of which comes
+        # again: half a megabyte each, measured to double a run's memory and to slow it by a tenth
+        for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+            os.environ.setdefault(variable, "100")
     if world_size > 1:
         join_processes(device, rank, world_size)
     return ProcessInfo(device, rank, world_size)
@@ -110,17 +113,6 @@ def _cpu_has_bf16(cpuinfo: Path = CPUINFO) -> bool:
     except OSError:
         return True
     return not BF16_FLAGS.isdisjoint(text.split())
-
-
-def _limit_kernel_cache() -> None:
-    """Let oneDNN and its callers cache the kernels of a hundred shapes instead of 1,024.
-
-    Each batch has other shapes, so a cached kernel is hardly used again after a step. Half a
-    megabyte a kernel, scattered over the heap, was measured to double the memory of a run within a
-    hundred steps and to make it a tenth slower.
-    """
-    for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
-        os.environ.setdefault(variable, "100")
 
 
 JOIN_SECONDS = 50.0  # all processes of a run must have started within so long of each other

@@ -40,13 +40,8 @@ class Score:
 class Validation:
     """Measures a model in training on a fixed text; the training is not affected.
 
-    Pairs that are empty or too long for the model are in neither the loss nor BLEU; they are
-    counted in `encoded.left_out`.
-
-    All processes of a run call `loss` together; one of them calls `score`.
-
-    The first `sentences` are translated for BLEU, which sacreBLEU cuts into tokens by `tokenize`;
-    the loss takes all.
+    Pairs that are empty or too long are in neither the loss nor BLEU, for which the first
+    `sentences` are translated. All processes of a run call `loss` together; one of them calls `score`.
     """
 
     def __init__(
@@ -184,11 +179,7 @@ def save_probes(
     probes: Probes = PROBES,
     languages: Languages = OURS,
 ) -> None:
-    """Write two traces of each probe: small arrays, not weights.
-
-    `step-N-sentence-K.npz` holds the attention on its own translation, `step-N-written-K.npz` that
-    on the greedy translation of the model at this step, which ends after as many pieces as the
-    source and the probe's translation have together.
+    """Write two traces of each probe, on its own and the model's greedy translation at this step.
 
     A probe that is empty, or of more pieces than the model takes, is left out. Each file is there
     whole or not at all: the Training page reads the folder during the run.

@@ -56,7 +56,16 @@ def _run(options: argparse.Namespace) -> int:
             print(f"{piece.text}\t{log_prob:.4f}")
         print(f"log P\t{scored.log_prob:.4f}")
     else:
-        _print_translation(translator, align, settings, options)
+        translation = translator.translate(options.text, **settings.arguments)
+        _tell(translation.notices)
+        if options.align:
+            trace = translator.trace_of(translation)
+            _tell(filter(None, [axes.apart_note(trace)]))
+            print(_aligned(align, trace))
+        elif options.n_best:
+            print(_n_best(translator, 0, [best.hypothesis for best in translation.candidates]))
+        else:
+            print(translation.text)
     return 0
 
 
@@ -109,24 +118,6 @@ def _aligner(translator: Translator, folder: Path | None) -> _Aligner:
     require_reverse(translator.languages, reverse.languages)
     settings = read_both(translator, reverse)
     return lambda trace, words: align_both(translator, reverse, trace, settings, words=words)
-
-
-def _print_translation(
-    translator: Translator,
-    align: _Aligner,
-    settings: SearchSettings,
-    options: argparse.Namespace,
-) -> None:
-    translation = translator.translate(options.text, **settings.arguments)
-    _tell(translation.notices)
-    if options.align:
-        trace = translator.trace_of(translation)
-        _tell(filter(None, [axes.apart_note(trace)]))
-        print(_aligned(align, trace))
-    elif options.n_best:
-        print(_n_best(translator, 0, [best.hypothesis for best in translation.candidates]))
-    else:
-        print(translation.text)
 
 
 def _tell(notices: Iterable[str], about: str = "") -> None:

@@ -43,14 +43,6 @@ Pair = tuple[str, str | None]
 def _run(options: argparse.Namespace) -> int:
     # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
-    _refuse_contradictions(options)
-    if options.lines is not None:
-        return _write_lines(options, _explorer_options(options))
-    command.save(options.out, _page(options))
-    return 0
-
-
-def _refuse_contradictions(options: argparse.Namespace) -> None:
     if (options.text is None) == (options.lines is None):
         raise InputError("Give either a text or --lines FILE, and not both.")
     line_options = (options.targets, options.traces, options.threads)
@@ -62,6 +54,10 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise InputError("--target is for one text: with --lines, give --targets FILE.")
     if options.beam is not None and (options.target is not None or options.targets is not None):
         raise InputError("A given translation is not searched for: leave out --beam.")
+    if options.lines is not None:
+        return _write_lines(options, _explorer_options(options))
+    command.save(options.out, _page(options))
+    return 0
 
 
 def _page(options: argparse.Namespace) -> str:

@@ -104,11 +104,7 @@ class TokenBatches:
 def cut(
     rows: Counts, lengths: NDArray[np.integer[Any]], most_tokens: int, multiple: int = 1
 ) -> list[Counts]:
-    """Cut rows into as few batches as their size allows; `lengths` are those of their longer sides.
-
-    A batch has at most `most_tokens`, padding to multiples of `multiple` included, unless a single
-    row has more.
-    """
+    """Cut rows into few batches of up to `most_tokens`, padding included; a longer row is alone."""
     batches: list[Counts] = []
     start = 0
     while start < len(rows):

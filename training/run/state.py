@@ -249,11 +249,7 @@ class Saver:
         return [float(loss) for loss in losses]
 
     def _state(self, progress: Progress, losses: Sequence[float]) -> Callable[[], None]:
-        """Copy what has to be saved; return what writes it and keeps the last as a backup.
-
-        `losses`, `[process]`, are summed since the last log line. Dropout draws from the number of
-        the step, so there is no state of a generator.
-        """
+        """Copy what has to be saved; return what writes it and keeps the last as a backup."""
         tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
         for name, parameter in self.model.named_parameters():
             tensors[f"model.{name}"] = parameter.detach().contiguous()

@@ -99,10 +99,7 @@ def word_scores(
 ) -> Floats:
     """Sum the values of each source word in the row that writes each piece, `[target, word]`.
 
-    The mean over layers and heads, each row first brought to the sum 1; where values are signed
-    they are added as they are. A word has the sum of its pieces.
-
-    `values` are of cross-attention, `[layer, head, target, source]` or `[layer, target, source]`.
+    `values` are of cross-attention, `[layer, (head,) target, source]`: shares unless signed.
     """
     rows = np.asarray(values if signed else as_rows(values), dtype=np.float64)
     mean = rows.reshape(-1, *rows.shape[-2:]).mean(0)  # [target, source]

@@ -198,7 +198,13 @@ class BeamSearch:
             sentence.extend(best)
             for sentence, best in zip(self._unfinished, candidates, strict=True)
         ]
-        self._unfinished = _fill_gaps(self._unfinished, goes_on)
+        # finished sentences are replaced by unfinished ones from the end
+        count = sum(goes_on)
+        last = list(compress(self._unfinished[count:], goes_on[count:]))
+        self._unfinished = [
+            sentence if goes else last.pop()
+            for sentence, goes in zip(self._unfinished[:count], goes_on, strict=False)
+        ]
 
     def stop(self, *sentences: SentenceSearch) -> None:
         """End these unfinished sentences, or all, with their live prefixes as hypotheses.
@@ -257,18 +263,6 @@ def _bans(model: Transformer, constraints: Constraints, source: Tensor) -> list[
         return [bans] * source.size(0)
     sources = [row[row != config.PAD].tolist() for row in source]
     return [bans.for_sentence(ForcedLookAhead(model, ids)) for ids in sources]
-
-
-def _fill_gaps(
-    sentences: Sequence[SentenceSearch], goes_on: Sequence[bool]
-) -> list[SentenceSearch]:
-    """Replace the finished sentences by unfinished ones from the end."""
-    count = sum(goes_on)
-    last = list(compress(sentences[count:], goes_on[count:]))
-    return [
-        sentence if goes else last.pop()
-        for sentence, goes in zip(sentences[:count], goes_on, strict=False)
-    ]
 
 
 def _require_room(prefix: int, length: int) -> None:

@@ -91,15 +91,12 @@ _SLUG = 40  # letters of a sentence in a file name
 
 @dataclass(frozen=True)
 class Origin:
-    """The sentence and the model that a picture was made from.
-
-    The checksum is that of the checkpoint's manifest, SHA-256; "" where it has none.
-    """
+    """The sentence and the model that a picture was made from."""
 
     source: str
     target: str
     model: str
-    checksum: str
+    checksum: str  # SHA-256 of the checkpoint's manifest; "" where it has none
 
     @classmethod
     def from_translator(cls, translator: Translator, source: str, target: str) -> "Origin":

@@ -111,10 +111,7 @@ def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> l
 
 
 def encode_selection(key: str, head: Head) -> bytes:
-    """Encode the outlined head of the grid of this key.
-
-    It is separate from the grid: unchanged data is not sent again, and a grid has megabytes.
-    """
+    """Encode the outlined head apart from its grid, whose megabytes are not sent again."""
     return wire.encode({"component": "selection", "key": key, "head": list(head)})
 
 

@@ -31,17 +31,13 @@ Part: TypeAlias = "str | Node"  # an element, or text that is to become a name, 
 
 @dataclass(frozen=True)
 class WalkStep:
-    """One step of the arithmetic, with its text above the picture.
-
-    The shape has this model's and this sentence's numbers; `code` is the line that computes it,
-    with its file.
-    """
+    """One step of the arithmetic, with its text above the picture."""
 
     name: str
     equation: Node
-    shape: str
+    shape: str  # with this model's and this sentence's numbers
     says: str
-    code: str
+    code: str  # the line that computes it, with its file
 
 
 def encode_inside(

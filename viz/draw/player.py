@@ -24,15 +24,11 @@ LEARNING_TITLE = "The attention as the model learns"
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One step of a search, with its most probable next pieces.
-
-    `taken` is the index of the piece in the translation. `beginnings` are the prefixes that the
-    beam keeps, best first.
-    """
+    """One step of a search, with its most probable next pieces."""
 
     options: tuple[tuple[str, float], ...]
-    taken: int
-    beginnings: tuple[str, ...] = ()
+    taken: int  # index of the piece in the translation
+    beginnings: tuple[str, ...] = ()  # the prefixes that the beam keeps, best first
 
 
 class PieceLink(NamedTuple):
@@ -46,14 +42,11 @@ class PieceLink(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """One saved step of a training run, from 1.
-
-    `written` is the model's own translation at this step; None where the run did not save it.
-    """
+    """One saved step of a training run, from 1."""
 
     number: int
     trace: AttentionTrace
-    written: str | None
+    written: str | None  # the model's own translation at this step, if the run saved it
     loss: str = ""
 
 
@@ -161,11 +154,7 @@ def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
 def _message(
     traces: Sequence[AttentionTrace], selected: Mapping[Kind, Head], written: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what both players share: tokens, and the kinds with their weights and open heads.
-
-    The weights are `[step, layer, head, query, key]`; `written` are the labels of the translation,
-    after its first token.
-    """
+    """Return what both players share: tokens, and the kinds with their weights and open heads."""
     trace = traces[0]
     source = display_tokens(trace.source_tokens)
     outside = [

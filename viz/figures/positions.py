@@ -193,11 +193,7 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
 
 
 def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) -> alt.LayerChart:
-    """Draw PE(p) · PE(p + k) over k: dots for some p, on the one curve of the formula.
-
-    `products` are `[start, position]`, of each of the `starts` p with every position; `formula` is
-    `[2 · position - 1]`, from the least k on.
-    """
+    """Draw PE(p) · PE(p + k) over k: dots for some p, on the one curve of the formula."""
     length = products.shape[1]
     curve = pd.DataFrame({"distance": range(1 - length, length), "product": formula})
     names = [f"p = {p}" for p in starts]

@@ -37,14 +37,7 @@ def run_chart(
 ) -> alt.LayerChart:
     """Draw one quantity over the steps of each run, from 0, or from 1 on a logarithmic axis.
 
-    Args:
-        runs: records by the name of the run.
-        fields: names of one or two quantities by their field in the record; the second, measured
-            less often, has a broad dashed line and dots.
-        unit: title of the vertical axis.
-        log: whether that axis is logarithmic.
-        ticks: d3 format of the numbers on that axis.
-        height: in CSS pixels, without the legend.
+    Of two `fields` of the records, the second, measured less often, is dashed and has dots.
     """
     return _chart(_layers(runs, fields, unit, log=log, ticks=ticks), runs, fields, height)
 

@@ -21,7 +21,6 @@ from transformer.analysis.lenses.names import LensName as LensName
 from transformer.analysis.teacher_forcing import (
     Array,
     LayerMeasure,
-    Progress,
     counted,
     measure_layers,
     pattern_points,
@@ -94,7 +93,19 @@ def lens_of_kinds(
     """Compute several kinds of attention, all unless given, through one `lens` from one pass."""
     kinds = trace.kinds if kinds is None else kinds
     if translator is None:
-        return _weight_lens(name, trace, kinds, progress)
+        if name not in NEEDS_NO_MODEL:
+            raise InputError(
+                f"The lens {name} needs the model that made the weights, and this trace has the "
+                f"weights alone: choose one of {', '.join(sorted(NEEDS_NO_MODEL))}."
+            )
+        absent = next((kind for kind in kinds if kind not in trace.kinds), None)
+        if absent is not None:
+            raise InputError(f"This trace has no {absent}: choose one of {', '.join(trace.kinds)}.")
+        if name == "weights":
+            return {kind: trace.weights(kind) for kind in kinds}
+        step = counted(progress, sum(len(trace.weights(kind)) for kind in kinds))
+        layers = {kind: rollout.rollout_of_weights(trace, kind) for kind in kinds}
+        return {kind: stacked(values, step).astype(np.float32) for kind, values in layers.items()}
     require_loaded(translator)
     if name == "gradient":  # one backward pass has all kinds
         every = gradient.gradient_times_attention(translator.model, trace, progress=progress)
@@ -122,24 +133,6 @@ def require_finite(values: Array, name: AnyLens, translator: Translator) -> None
             f"The model of {translator.folder} computes numbers that are not finite, so the lens "
             f"{name} shows nothing: take another checkpoint."
         )
-
-
-def _weight_lens(
-    name: AnyLens, trace: AttentionTrace, kinds: Sequence[Kind], progress: Progress | None
-) -> dict[Kind, Floats]:
-    if name not in NEEDS_NO_MODEL:
-        raise InputError(
-            f"The lens {name} needs the model that made the weights, and this trace has the "
-            f"weights alone: choose one of {', '.join(sorted(NEEDS_NO_MODEL))}."
-        )
-    absent = next((kind for kind in kinds if kind not in trace.kinds), None)
-    if absent is not None:
-        raise InputError(f"This trace has no {absent}: choose one of {', '.join(trace.kinds)}.")
-    if name == "weights":
-        return {kind: trace.weights(kind) for kind in kinds}
-    step = counted(progress, sum(len(trace.weights(kind)) for kind in kinds))
-    layers = {kind: rollout.rollout_of_weights(trace, kind) for kind in kinds}
-    return {kind: stacked(values, step).astype(np.float32) for kind, values in layers.items()}
 
 
 def as_rows(values: npt.NDArray[np.floating]) -> Floats:

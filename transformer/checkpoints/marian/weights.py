@@ -116,7 +116,10 @@ def stored_weights(
     most = min(MAX_HEADER_BYTES + 8 * numbers, MAX_BYTES)
     try:
         with opened(path, most) as (file, _), _mapped(path) as stored:
-            _check_header(ours, config, stored)
+            for name, names, asked_shape in _stored_shapes(ours, config):
+                optional = name == "output_bias" or name.endswith("embedding.positions")
+                if not optional or names[0] in stored.names:
+                    stored.view(*names, shape=asked_shape)
             with ThreadPoolExecutor(1) as beside:
                 checksum = beside.submit(hashlib.file_digest, file, "sha256")
                 yield stored
@@ -190,13 +193,6 @@ def _check_pickles(pickles: IO[bytes], count: int) -> None:
         for opcode, argument, _position in pickletools.genops(pickles):
             if "GLOBAL" in opcode.name and not _GLOBAL.fullmatch(str(argument)):
                 raise pickle.UnpicklingError(f"{argument} makes no weights")
-
-
-def _check_header(ours: TransformerConfig, config: MarianConfig, stored: Stored) -> None:
-    for name, names, shape in _stored_shapes(ours, config):
-        optional = name == "output_bias" or name.endswith("embedding.positions")
-        if not optional or names[0] in stored.names:
-            stored.view(*names, shape=shape)
 
 
 @torch.no_grad()

@@ -198,11 +198,7 @@ def load(path: Path) -> AttentionTrace:
 
 
 def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], dict[int, str], list[str]]:
-    """Read one sentence by step: its traces, what the model wrote where that was saved, problems.
-
-    A file is left out if it cannot be read, or is of another sentence or model than the step before
-    it; a problem names it.
-    """
+    """Read one sentence by step: traces, what the model wrote, and problems with files left out."""
     traces: dict[int, AttentionTrace] = {}
     texts: dict[int, str] = {}
     problems: list[str] = []

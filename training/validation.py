@@ -41,7 +41,7 @@ class Validation:
     """Measures a model in training on a fixed text; the training is not affected.
 
     Pairs that are empty or too long are in neither the loss nor BLEU, for which the first
-    `sentences` are translated. All processes of a run call `loss` together; one of them calls `score`.
+    `sentences` are translated. All processes of a run call `loss`; one of them calls `score`.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ from transformer.corpus.comparison import compared_heads, compared_sentences
 from transformer.corpus.measured import HEAD_MEASURES, LOG_P, MeasuredLines
 from transformer.corpus.measuring import measure_lines
 from transformer.corpus.result_file import MAX_BYTES, from_bytes, read_unchecked
-from viz.app import served
+from viz.app import jobs, served
 from viz.app.cache.memory import memo, recall
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
@@ -23,7 +23,8 @@ from viz.app.models.menu import offered_models, reads_same_language
 from viz.app.sentence import python_code
 from viz.draw.labels import capitalised, head_title, measure_name
 from viz.figures import changes
-from viz.pages.corpus.measurements import Measured, get_or_offer, lines_table, number_formats
+from viz.pages.corpus.measurements import Measured
+from viz.pages.corpus.search import lines_table, number_formats
 
 JOB = "corpus-second"
 FILE, OPENED = "corpus-second-file", "corpus.second_file"
@@ -101,7 +102,7 @@ def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path)
     # a line that was left out stays empty, so that the others have their numbers
     numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
     second_key = "second lines", key, model_cache.state_of_folder(folder)
-    second = get_or_offer(
+    second = jobs.get_or_offer(
         JOB,
         second_key,
         f"Measuring with {name}",

@@ -31,7 +31,6 @@ from viz.pages.corpus.measurements import (
     remember,
     remembered,
     require_fits,
-    start_job,
 )
 
 LINES = "corpus_lines"  # name in the URL
@@ -246,7 +245,7 @@ def _measure(own: OwnLines, folder: Path) -> None:
     st.session_state[_PENDING] = own
     st.session_state.pop(_PROBLEM, None)
     title = f"Measuring {counted(len(own.texts), 'line')}"
-    start_job(JOB, own.key, title, folder, work)
+    jobs.start_with_model(JOB, own.key, title, folder, work)
 
 
 def _open_result(translator: Translator) -> None:

@@ -22,7 +22,7 @@ from transformer.corpus.measured import (
 )
 from viz import trace_files
 from viz.app.links import address
-from viz.pages.corpus import measurements, search
+from viz.pages.corpus import search
 
 __all__ = ["measured", "measured_folder", "view"]
 
@@ -118,4 +118,4 @@ def test_files_have_every_match_and_read_back_equal(
     ],
 )
 def test_only_a_row_of_the_table_is_ticked(state: object, row: int | None) -> None:
-    assert measurements.ticked_row(state, 3) == row
+    assert search.ticked_row(state, 3) == row

@@ -59,7 +59,18 @@ def add_arguments(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
     translator = measurement.load_translator(options, faithfulness_report.FILE)
-    pairs = _pairs(options)
+    pairs: list[tuple[str, str | None]]
+    if options.ref is None:
+        pairs = [(line, None) for line in read_lines(options.src)]
+    else:
+        text = read_files(options.src, options.ref)
+        pairs = list(zip(text.source, text.target, strict=True))
+    if not pairs:
+        raise CorpusError(f"{options.src} is empty: give at least one sentence.")
+    pairs = [
+        pairs[int(row)]
+        for row in measurement.drawn_rows(len(pairs), options.sentences, options.seed)
+    ]
     samples = []
     for source, target in tqdm(pairs, "faithfulness", unit="sentence", disable=None):
         try:
@@ -99,21 +110,6 @@ def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> S
         values[kind, "uniform"] = uniform_changes(model, trace, kind).mean()
         values[kind, "permuted"] = permuted_changes(model, trace, kind, seed=seed).mean()
     return values, written
-
-
-def _pairs(options: argparse.Namespace) -> list[tuple[str, str | None]]:
-    pairs: list[tuple[str, str | None]]
-    if options.ref is None:
-        pairs = [(line, None) for line in read_lines(options.src)]
-    else:
-        text = read_files(options.src, options.ref)
-        pairs = list(zip(text.source, text.target, strict=True))
-    if not pairs:
-        raise CorpusError(f"{options.src} is empty: give at least one sentence.")
-    return [
-        pairs[int(row)]
-        for row in measurement.drawn_rows(len(pairs), options.sentences, options.seed)
-    ]
 
 
 def _curve_means(name: str, erasing: Erasing) -> dict[tuple[str, str], Floats]:

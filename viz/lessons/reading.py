@@ -107,7 +107,11 @@ def read_lesson(path: Path) -> lesson.Lesson:
 def parse_lesson(name: str, text: str, file_name: str) -> lesson.Lesson:
     """Parse the text of a lesson file; `name` is that in the URL, `file_name` that in errors."""
     file = _File(file_name, text.splitlines())
-    _require_short_cards(file)
+    size = 0
+    for number, line in enumerate(file.lines, start=1):
+        size = len(line) + (0 if line.startswith("## ") else size)
+        if size > MAX_CHARACTERS:
+            raise file.error(number, f"a card has at most {MAX_CHARACTERS:,} characters: make two.")
     front, end = _front_matter(file)
     tokens = MarkdownIt("commonmark").parse("\n".join([""] * end + list(file.lines[end:])))
     for token, part in _html(tokens):
@@ -127,14 +131,6 @@ def parse_lesson(name: str, text: str, file_name: str) -> lesson.Lesson:
     cards = (_card(file, tokens, start, stop) for start, stop in zip(starts, ends, strict=True))
     text = "\n".join(file.lines[end : starts[0] - 1]).strip()
     return lesson.Lesson(name=name, cards=tuple(cards), text=text, **front)
-
-
-def _require_short_cards(file: _File) -> None:
-    size = 0
-    for number, line in enumerate(file.lines, start=1):
-        size = len(line) + (0 if line.startswith("## ") else size)
-        if size > MAX_CHARACTERS:
-            raise file.error(number, f"a card has at most {MAX_CHARACTERS:,} characters: make two.")
 
 
 def _front_matter(file: _File) -> tuple[dict[str, Any], int]:

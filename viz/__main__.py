@@ -56,11 +56,6 @@ def _run(options: argparse.Namespace) -> int:
         raise InputError("A given translation is not searched for: leave out --beam.")
     if options.lines is not None:
         return _write_lines(options, _explorer_options(options))
-    command.save(options.out, _page(options))
-    return 0
-
-
-def _page(options: argparse.Namespace) -> str:
     translator = Translator.load(options.checkpoint)
     if options.target is None:
         translation = translator.translate(options.text, beam_size=options.beam or BEAM_SIZE)
@@ -70,13 +65,15 @@ def _page(options: argparse.Namespace) -> str:
         pieces = (*trace.source_pieces, *trace.target_pieces)
         notices = translator.warnings(trace.source, pieces)
     noted = replace(trace, notes=(*trace.notes, *notices))
-    return report(
+    page = report(
         lens_trace(options.lens, translator, noted),
         _explorer_options(options),
         title=options.title,
         theme=options.theme,
         origin=Origin.from_translator(translator, trace.source, trace.target),
     )
+    command.save(options.out, page)
+    return 0
 
 
 def _explorer_options(options: argparse.Namespace) -> ExplorerOptions:

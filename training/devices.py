@@ -118,11 +118,7 @@ def _cpu_has_bf16(cpuinfo: Path = CPUINFO) -> bool:
 JOIN_SECONDS = 50.0  # all processes of a run must have started within so long of each other
 
 MAX_WAIT = timedelta(hours=2)
-"""Others may wait so long for one process, which learns a vocabulary or translates, say.
-
-It need not be short: the connection to a process that ends is closed, which the others notice at
-once.
-"""
+"""Others may wait so long for one process, which learns a vocabulary, say; its end they notice."""
 
 
 class LostProcessError(HeadlightError):

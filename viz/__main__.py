@@ -36,8 +36,7 @@ CHUNK = 64
 """Lines that are worked on together, so that memory holds the packed sentences and little more."""
 BLANK = "is blank and is left out."
 
-Pair = tuple[str, str | None]
-"""A line and the translation that is forced, if one is."""
+Pair = tuple[str, str | None]  # a line and the translation that is forced, if one is
 
 
 def _run(options: argparse.Namespace) -> int:

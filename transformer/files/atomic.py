@@ -161,8 +161,6 @@ def _descriptor(path: Path) -> int | None:
 def write_files(contents: Sequence[tuple[Path, bytes]]) -> None:
     """Replace regular files of one folder in this order; if one cannot be written, none is.
 
-    A path may be there twice.
-
     Raises:
         OSError: if one cannot be written.
     """

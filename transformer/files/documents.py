@@ -22,8 +22,7 @@ _INT = -(2**31), 2**31
 _FLOAT = -sys.float_info.max, sys.float_info.max
 
 Count: TypeAlias = Annotated[int, 0, 2**31]
-Name: TypeAlias = Annotated[str, 1, MAX_NAME_LENGTH]
-"""A printable text that is not blank."""
+Name: TypeAlias = Annotated[str, 1, MAX_NAME_LENGTH]  # a printable text that is not blank
 
 
 class DocumentError(ValueError):

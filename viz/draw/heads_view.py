@@ -172,8 +172,7 @@ class HeadsView:
         kinds = dict.fromkeys((*self.shown.kinds, self.kind))
         self.heads = {kind: self.heads_of(kind) for kind in kinds}
         """All heads of each kind, with all rows."""
-        self.cropped = self.heads
-        """The same, up to the step."""
+        self.cropped = self.heads  # the same, up to the step
         if options.step is not None:
             self.cropped = {
                 k: open_head.crop_to_step(heads, options.step) for k, heads in self.heads.items()

@@ -94,8 +94,7 @@ def _element(name: str) -> Callable[..., Node]:
     return lambda *parts: (name, tuple(map(_node, parts)))
 
 
-row = _element("mrow")
-"""Make a row of parts side by side."""
+row = _element("mrow")  # make a row of parts side by side
 sub, sup, sub_sup = _element("msub"), _element("msup"), _element("msubsup")
 """Make a base with an index, with an exponent, or with both in this order."""
 fraction, root = _element("mfrac"), _element("msqrt")

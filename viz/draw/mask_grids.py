@@ -16,8 +16,7 @@ from viz.draw.labels import capitalised, display_tokens, quoted, row_names
 if TYPE_CHECKING:
     from transformer.paper.masking import MaskReason
 
-Row: TypeAlias = tuple[int, int]
-"""Sentence and row of its grid, both from 0."""
+Row: TypeAlias = tuple[int, int]  # sentence and row of its grid, both from 0
 
 REASONS: Mapping["MaskReason", tuple[str, str]] = {
     "later": ("it comes later", "they come later"),

@@ -25,10 +25,8 @@ def curve_colors(count: int) -> list[str]:
 
 
 VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
-OLIVE, PALE, PURPLE = "#888800", "#F2F2F2", "#A64AC4"
-"""Colours of values below 0, of 0, and above."""
-GREY = "#80868E"
-"""Colour of secondary marks, on a light and on a dark page; too faint for text."""
+OLIVE, PALE, PURPLE = "#888800", "#F2F2F2", "#A64AC4"  # colours of values below 0, of 0, and above
+GREY = "#80868E"  # colour of secondary marks, on a light and on a dark page; too faint for text
 INK = "currentColor"  # colour of text: that of the page around the chart, light or dark
 
 

@@ -28,9 +28,7 @@ SIGNED = tuple(
 colours of a kind of attention."""
 
 MAX_CELLS = 256
-"""Largest number of cells along a side of a map, each at least a pixel of a screen.
-
-Of more, a browser would drop some, and false waves would appear: neighbours are averaged."""
+"""Cells along a side of a map, at most, each a pixel or more: else false waves would appear."""
 
 MAX_DIMENSIONS = 128
 """Largest number of dimensions in a map: thinner lines than two pixels would show false bands."""

@@ -15,8 +15,7 @@ from viz.figures import axes, forms
 COLORS = axes.CURVE_COLORS[:4]
 """Colours of the runs; a single run has the first for training, the second for validation."""
 
-PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}
-"""Fields of a run's schedule."""
+PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}  # fields of a run's schedule
 MAX_DOTS, MAX_VALUES = 30, 2_000
 """Values of a run up to which each has a dot on its line; largest number of drawn values of one
 quantity, more than a chart has pixels."""

@@ -9,8 +9,7 @@ from viz.lessons.grading import KeyEntry, head_in_link, parameters
 from viz.lessons.lesson import Card, Language, Lesson, Measurement
 from viz.lessons.writing import plain_markdown
 
-Cell = tuple[str, str]
-"""Type of a cell, `markdown` or `code`, and its text."""
+Cell = tuple[str, str]  # type of a cell, `markdown` or `code`, and its text
 
 SENTENCE = "A man rides a horse."  # the sentence of a lesson that names none
 

@@ -26,10 +26,8 @@ _LAYERS = 3  # in which heads are removed on one sentence
 _END = "</s>"
 _WORD = re.compile(r"\w+")
 
-Names = tuple[str, ...]
-"""Words, kinds and numbers from 1 in a question."""
-Values = dict[str, float]
-"""By choice: a number that says how right it is."""
+Names = tuple[str, ...]  # words, kinds and numbers from 1 in a question
+Values = dict[str, float]  # by choice: a number that says how right it is
 
 
 class PuzzleKind(NamedTuple):

@@ -180,7 +180,21 @@ class _Panel(NamedTuple):
             self._way(at + 1, "next")
         is_last = at == len(lesson.cards) - 1
         if is_last and any(self.place.answers) and (sentence := _sentence()) is not None:
-            self._score(sentence)
+            marked = marked_answers(lesson, self.place, sentence, "")
+            count = sum(bool(card.ask) for card in lesson.cards)
+            with st.container(key="lesson-score"):
+                st.markdown(f"**{texts['score'].format(right=marked.right, count=count)}**")
+            name = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
+            reader = "".join(filter(str.isprintable, name)).strip()
+            st.download_button(
+                texts["download"],
+                lambda: write_answers(replace(marked, reader=reader)),
+                f"{lesson.name}-answers.json",
+                "application/json",
+                key="lesson-download",
+                on_click="ignore",
+                disabled=not reader,
+            )
         bar = sentence_bar.current()
         if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
             st.caption(texts["model"])
@@ -274,25 +288,6 @@ class _Panel(NamedTuple):
             return
         with st.container(key=f"lesson-{name}-view", width="content"):
             draw_link(lesson, number, card_view(lesson, card, self.page), label)
-
-    def _score(self, sentence: Sentence) -> None:
-        """Draw the score, a field for the student's name, and the download of all answers."""
-        lesson, texts = self.lesson, self.texts
-        marked = marked_answers(lesson, self.place, sentence, "")
-        count = sum(bool(card.ask) for card in lesson.cards)
-        with st.container(key="lesson-score"):
-            st.markdown(f"**{texts['score'].format(right=marked.right, count=count)}**")
-        typed = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
-        reader = "".join(filter(str.isprintable, typed)).strip()
-        st.download_button(
-            texts["download"],
-            lambda: write_answers(replace(marked, reader=reader)),
-            f"{lesson.name}-answers.json",
-            "application/json",
-            key="lesson-download",
-            on_click="ignore",
-            disabled=not reader,
-        )
 
 
 def _sentence() -> Sentence | None:

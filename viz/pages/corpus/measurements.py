@@ -4,12 +4,9 @@ from collections.abc import Hashable
 from hashlib import sha256
 from typing import NamedTuple
 
-import numpy as np
-
 from transformer.analysis.heads.head import Head
 from transformer.corpus.measured import (
     COST,
-    HEAD_MEASURES,
     HeadMeans,
     MeasuredLines,
     head_means,
@@ -35,12 +32,6 @@ class Measured(NamedTuple):
 def key_of(*parts: object) -> str:
     """Return the key of what was measured: a digest of the model, the lines and the options."""
     return sha256(repr(parts).encode(errors="replace")).hexdigest()
-
-
-def require_fits(lines: int, heads: int) -> None:
-    """Refuse so many lines of a model with so many heads that the memo could not hold them."""
-    if lines * heads * len(HEAD_MEASURES) * np.float32().nbytes > memory.shared_cache().limit:
-        raise InputError(TOO_LARGE)
 
 
 def remember(key: str, lines: MeasuredLines) -> None:

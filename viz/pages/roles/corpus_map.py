@@ -38,8 +38,7 @@ ROLE_TEXTS: dict[str, str] = {
 }
 """Sentence beginnings by role; that of "positional" depends on the offset."""
 
-SHARES = frozenset({*ROLE_TEXTS, "confidence", "positional", "sink"})
-"""Measures shown in per cent."""
+SHARES = frozenset({*ROLE_TEXTS, "confidence", "positional", "sink"})  # measures shown in per cent
 
 UNITS: dict[str, tuple[int, str]] = {
     "entropy": (2, " bits"),

@@ -159,8 +159,7 @@ def report_missing(name: str) -> None:
         st.text(f"This server has no run {quoted(run)}: choose one from the menu.")
 
 
-Probes: TypeAlias = dict[int, Path]
-"""Files of one sentence by step, in order."""
+Probes: TypeAlias = dict[int, Path]  # files of one sentence by step, in order
 MAX_FILES = 3_000  # largest number of files of a run: a thousand steps of three sentences
 MAX_PROBE_BYTES, MAX_TOTAL_BYTES = 4 * 2**20, 256 * 2**20
 """Largest unpacked size of a file, where a base model's weights on forty pieces have 2.8 MB; and of

@@ -53,7 +53,7 @@ def differences_chart(table: pd.DataFrame, measure: str) -> alt.LayerChart:
 
 
 def offset_histogram(counts: npt.NDArray[np.integer], color: str) -> alt.Chart:
-    """Draw the share of a head's rows at each offset, key less query, in the middle 0."""
+    """Draw the share of a head's rows at each offset, key less query, with 0 in the middle."""
     largest, rows = len(counts) // 2, np.flatnonzero(counts)
     shown = np.arange(rows.min(), rows.max() + 1) if rows.size else np.array([largest])
     shares = counts[shown] / max(counts.sum(), 1)

@@ -32,9 +32,8 @@ from viz.app.sentence import (
 from viz.draw.attention_map import MAX_HEADS
 from viz.draw.caption import LENS_NAMES, Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number, listing, per_cent
-from viz.draw.heads_view import ExplorerOptions, HeadsView
+from viz.draw.heads_view import ExplorerOptions, HeadsView, left_out, shares_left_out
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted, row_names
-from viz.draw.left_out import left_out, shares_left_out
 from viz.draw.open_head import mean, short_name
 from viz.pages.heads import controls, downloads
 

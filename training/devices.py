@@ -118,7 +118,7 @@ def _cpu_has_bf16(cpuinfo: Path = CPUINFO) -> bool:
 JOIN_SECONDS = 50.0  # all processes of a run must have started within so long of each other
 
 MAX_WAIT = timedelta(hours=2)
-"""Others may wait so long for one process, which learns a vocabulary, say; its end they notice."""
+"""Others wait so long for one process, which learns a vocabulary, say. They notice its end."""
 
 
 class LostProcessError(HeadlightError):

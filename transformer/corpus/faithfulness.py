@@ -109,7 +109,11 @@ def word_scores(
 def erase(
     model: Transformer, trace: AttentionTrace, order: Numbers, targets: Numbers | None = None
 ) -> Erasing:
-    """Erase the first words of an order, `[target, word]`, and all others, by piece."""
+    """Erase the first words of an order, and all others, for each written piece by itself.
+
+    `order`, `[target, word]`, holds numbers of `source_words`, the most important first; `targets`
+    are its rows that are measured, all unless given.
+    """
     words = source_words(trace)
     targets = np.arange(len(order)) if targets is None else np.asarray(targets)
     counts = [max(1, round(fraction * len(words))) for fraction in FRACTIONS]

@@ -123,7 +123,10 @@ class Bans:
     def likely_ends_forbidden(
         self, tokens: tuple[int, ...], before: PrefixState, left: int
     ) -> bool:
-        """Return whether the model would sooner end than extend a forbidden word at the end."""
+        """Return whether the model would sooner end than extend a forbidden word in these pieces.
+
+        The last of them is one that `refuses` allows, and `before` is the prefix without it.
+        """
         if self._look_ahead is None or left == 0:
             return False
         is_forced = before.place + len(self.words.texts[tokens[-1]]) <= self._end

@@ -18,7 +18,7 @@ LEAST_COPIED = 3
 
 
 class LoadedModel:
-    """A model with its tokenizers, languages and domain, in evaluation mode; it keeps nothing."""
+    """A model with its tokenizers, languages and domain, in evaluation mode, without a state."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.model: model.Transformer = checkpoint.model

@@ -215,13 +215,13 @@ def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
     reruns: list[bool] = []
     monkeypatch.setattr(st, "fragment", fragment)
     monkeypatch.setattr(st, "rerun", lambda: reruns.append(True))
-    monkeypatch.setattr(page, "is_live", lambda folder: live and folder == run)
+    monkeypatch.setattr(runs, "is_live", lambda folder: live and folder == run)
     opened()
     look, every = fragments[-1]
     assert every == ("3s" if live else None)
     look()
     assert not reruns
-    monkeypatch.setattr(page, "is_live", lambda _: False)
+    monkeypatch.setattr(runs, "is_live", lambda _: False)
     look()
     assert len(reruns) == live  # which ends the following
     reruns.clear()

@@ -107,12 +107,12 @@ def test_a_run_is_followed_until_its_end(run: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(st, "fragment", fragment)
     monkeypatch.setattr(st, "rerun", MagicMock(side_effect=Again))
-    monkeypatch.setattr(curves, "is_live", lambda folder: folder == run)
+    monkeypatch.setattr(curves.runs, "is_live", lambda folder: folder == run)
     opened_curves("runs/mine")
     pictures, every = followed[-1]
     assert every == "3s"
     pictures()
-    monkeypatch.setattr(curves, "is_live", lambda _: False)
+    monkeypatch.setattr(curves.runs, "is_live", lambda _: False)
     with pytest.raises(Again):
         pictures()
     opened_curves("runs/mine")

@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import texts
 from training.run import journal
 from viz.app.sentence.worth_seeing import QUESTIONS
-from viz.pages.training import curves
 from viz.pages.training.runs import RUNS_VARIABLE
 
 
@@ -107,12 +106,12 @@ def test_a_run_is_followed_until_its_end(run: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(st, "fragment", fragment)
     monkeypatch.setattr(st, "rerun", MagicMock(side_effect=Again))
-    monkeypatch.setattr(curves.runs, "is_live", lambda folder: folder == run)
+    monkeypatch.setattr("viz.pages.training.runs.is_live", lambda folder: folder == run)
     opened_curves("runs/mine")
     pictures, every = followed[-1]
     assert every == "3s"
     pictures()
-    monkeypatch.setattr(curves.runs, "is_live", lambda _: False)
+    monkeypatch.setattr("viz.pages.training.runs.is_live", lambda _: False)
     with pytest.raises(Again):
         pictures()
     opened_curves("runs/mine")

@@ -78,10 +78,7 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """Attend from x to keys and values that are already projected, as a cache holds them."""
         q = self.hook_q(split_heads(self.W_Q(x), self.h))  # [batch, head, query, d_k]
-        points = (self.hook_mask, self.hook_attn_scores, self.hook_pattern)
-        # on a CPU, the backward pass of the fused kernel takes longer than all matrix products
-        is_slow = q.device.type == "cpu" and torch.is_grad_enabled()
-        needs_weights = is_slow or any(point.watched for point in points)
+        needs_weights = self._needs_weights(q)
         # the kernel's own causal mask aligns first query and first key, and takes no other mask
         if is_causal and (needs_weights or mask is not None or q.size(2) != k.size(2)):
             causal = causal_mask(q.size(2), k.size(2), q.device)
@@ -108,3 +105,9 @@ class MultiHeadAttention(nn.Module):
         summed = self.hook_result(result).sum(1)  # [batch, query, d_model]
         bias: Tensor | None = self.W_O.bias
         return summed if bias is None else summed + bias  # type: ignore[no-any-return]
+
+    def _needs_weights(self, q: Tensor) -> bool:
+        """Return whether a hook needs the weights, or the fused backward pass is slow: on a CPU."""
+        points = (self.hook_mask, self.hook_attn_scores, self.hook_pattern)
+        watched = any(point.watched for point in points)
+        return watched or (q.device.type == "cpu" and torch.is_grad_enabled())

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "reduced_motion": "reduce"}
 LESSON = f"""---
-title: Three cards
+title: Two cards
 goal: Read a map.
 minutes: 2
 language: en
@@ -30,15 +30,6 @@ link: /heads?kind=decoder&layer=1&head=2
 light: map
 ask: Which subword gets most?
 answer: {{measure: strongest, head: L1 H2 decoder, row: 1}}
-```
-
-## How many
-
-```yaml
-link: /translate
-light: translation
-ask: How many subwords?
-answer: {{measure: subwords, side: source}}
 ```
 
 ## Which word
@@ -72,7 +63,7 @@ VIEWS = {
 @pytest.fixture(scope="module", autouse=True)
 def lessons(lessons_folder):
     """The folder of the app's lessons, with one in it."""
-    (lessons_folder / "three.md").write_text(LESSON, "utf-8")
+    (lessons_folder / "two.md").write_text(LESSON, "utf-8")
     yield lessons_folder
     for path in lessons_folder.iterdir():
         path.unlink()
@@ -111,18 +102,18 @@ def picture(page, key):
 
 
 def test_a_lesson_is_played_by_keyboard_and_resumed(browser, address, lessons, translator):
-    lesson = read_lesson(lessons / "three.md")
+    lesson = read_lesson(lessons / "two.md")
     score = Score()
     player = Player(browser, PHONE, address, lesson, score)
     assert player.play(list(grading.answer_key(lesson, translator))) == []
-    assert score == Score(read=1, wrong=3, right=3, opened=3, lit=3, resumed=1)
+    assert score == Score(read=1, wrong=2, right=2, opened=2, lit=2, resumed=1)
 
 
 def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, address):
     page = browser.new_page(viewport=PHONE["viewport"])
     query = {
         "text": app_page.SENTENCE,
-        "lesson": "three",
+        "lesson": "two",
         "card": "1",
         "kind": "decoder",
         "head": "2",
@@ -158,7 +149,7 @@ def test_a_presented_picture_is_larger_and_is_pointed_at_where_it_is(visit):
 
 
 def test_a_light_goes_out_where_another_head_or_sentence_is_on_the_screen(page, address):
-    query = {"text": app_page.SENTENCE, "lesson": "three", "card": "1", "answers": "x"}
+    query = {"text": app_page.SENTENCE, "lesson": "two", "card": "1", "answers": "x"}
     page.goto(f"{address}/heads?{urlencode({**query, 'kind': 'decoder', 'layer': 1, 'head': 2})}")
     lit = page.locator(".hl-lit")
     app_page.expect(lit).to_have_count(1)
@@ -199,17 +190,14 @@ def test_saved_views_are_a_lesson_whose_links_open_them_exactly(page, address, l
 
 
 def test_arrow_keys_go_through_cards_while_presenting(page, address):
-    query = {"text": app_page.SENTENCE, "lesson": "three", "card": "1", "present": "1"}
+    query = {"text": app_page.SENTENCE, "lesson": "two", "card": "1", "present": "1"}
     page.goto(f"{address}/heads?{urlencode(query)}")
     page.locator("[class*=st-key-lesson-next] :is(a, button)").first.wait_for()  # drawn late
 
     def place():
         return urlsplit(page.evaluate("location.href")).path, app_page.url(page).get("card")
 
-    for key, wanted in (
-        ("ArrowRight", ("/", "2")), ("ArrowRight", ("/roles", "3")),
-        ("ArrowLeft", ("/", "2")),
-    ):  # fmt: skip
+    for key, wanted in (("ArrowRight", ("/roles", "2")), ("ArrowLeft", ("/heads", "1"))):
         app_page.at_rest(page)
         page.keyboard.press(key)
         app_page.until(page, place, wanted)
@@ -218,11 +206,11 @@ def test_arrow_keys_go_through_cards_while_presenting(page, address):
     app_page.until(page, lambda: "present" in app_page.url(page), False)
     app_page.at_rest(page)
     here = page.url
-    app_page.enter(page, f"{here}&answers=6~2")
+    app_page.enter(page, f"{here}&answers=~2")
     app_page.at_rest(page)
     page.locator("[data-copy-link]").click()
     app_page.until(page, lambda: sorted(copied(page)), sorted(parse_qsl(urlsplit(here).query)))
-    assert app_page.url(page)["lesson"] == "three"
+    assert app_page.url(page)["lesson"] == "two"
 
     app_page.no_traceback(page)
 

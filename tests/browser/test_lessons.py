@@ -69,17 +69,6 @@ def lessons(lessons_folder):
         path.unlink()
 
 
-@pytest.fixture(scope="module")
-def page(browser):
-    """A tab whose browser remembers nothing of other modules."""
-    permissions = ["clipboard-read", "clipboard-write"]
-    context = browser.new_context(reduced_motion="reduce", permissions=permissions)
-    page = context.new_page()
-    page.set_default_timeout(app_page.PATIENCE)
-    yield page
-    context.close()
-
-
 def choices(page):
     """Return page and choices in the address, without the place in a lesson."""
     parts = urlsplit(page.evaluate("location.href"))
@@ -148,23 +137,23 @@ def test_a_presented_picture_is_larger_and_is_pointed_at_where_it_is(visit):
         assert abs(tip["y"] - near) < 120 * zoom
 
 
-def test_a_light_goes_out_where_another_head_or_sentence_is_on_the_screen(page, address):
+def test_a_light_goes_out_where_another_head_or_sentence_is_on_the_screen(visit):
     query = {"text": app_page.SENTENCE, "lesson": "two", "card": "1", "answers": "x"}
-    page.goto(f"{address}/heads?{urlencode({**query, 'kind': 'decoder', 'layer': 1, 'head': 2})}")
+    page = visit("heads", **query, kind="decoder", layer="1", head="2")
     lit = page.locator(".hl-lit")
     app_page.expect(lit).to_have_count(1)
-    for changed in ({"head": 1}, {"text": "A cat."}):
-        shown = {**query, "kind": "decoder", "layer": 1, "head": 2, **changed}
-        app_page.enter(page, f"{address}/heads?{urlencode(shown)}")
+    for changed in ({"head": "1"}, {"text": "A cat."}):
+        visit("heads", **{**query, "kind": "decoder", "layer": "1", "head": "2", **changed})
         app_page.at_rest(page)
         app_page.expect(lit).to_have_count(0)
 
 
-def test_saved_views_are_a_lesson_whose_links_open_them_exactly(page, address, lessons):
+def test_saved_views_are_a_lesson_whose_links_open_them_exactly(visit, address, lessons):
+    page = visit()
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
     saved: list[Any] = []
     for path, (chosen, key) in VIEWS.items():
-        query = urlencode({"text": app_page.SENTENCE, **chosen})
-        app_page.enter(page, f"{address}/{path.strip().replace('translate', '')}?{query}")
+        visit(path, text=app_page.SENTENCE, **chosen)
         app_page.at_rest(page)
         page.locator(f".st-key-{key}").wait_for()
         page.locator(".st-key-views button").first.click()
@@ -189,9 +178,9 @@ def test_saved_views_are_a_lesson_whose_links_open_them_exactly(page, address, l
         app_page.until(page, partial(picture, page, key), view[1])
 
 
-def test_arrow_keys_go_through_cards_while_presenting(page, address):
+def test_arrow_keys_go_through_cards_while_presenting(visit):
     query = {"text": app_page.SENTENCE, "lesson": "two", "card": "1", "present": "1"}
-    page.goto(f"{address}/heads?{urlencode(query)}")
+    page = visit("heads", **query)
     page.locator("[class*=st-key-lesson-next] :is(a, button)").first.wait_for()  # drawn late
 
     def place():

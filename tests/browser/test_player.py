@@ -39,7 +39,8 @@ def bundled() -> Translator:
 
 @pytest.fixture(scope="module")
 def page(browser) -> Iterator:
-    page = browser.new_page(reduced_motion="no-preference")
+    page = browser.new_page()
+    page.emulate_media(reduced_motion="no-preference")
     page.set_default_timeout(PATIENCE)
     page.errors = []
     page.on("pageerror", lambda error: page.errors.append(str(error)))

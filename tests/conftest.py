@@ -41,13 +41,13 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep a file with one worker, and all files that share a browser and its servers."""
+    """Keep a file with one worker, and a folder of files that share a browser and its servers."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            browser = "tests/browser/"
-            return browser if nodeid.startswith(browser) else super()._split_scope(nodeid)
+            scope = super()._split_scope(nodeid)
+            return str(Path(scope).parent) if scope.startswith("tests/browser/") else scope
 
     return Scheduling(config, log)
 

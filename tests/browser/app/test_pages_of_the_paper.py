@@ -10,7 +10,6 @@ from tests.browser.app_page import (
     SENTENCE,
     expect_map,
     expect_url,
-    no_traceback,
     painted,
     until,
     url,
@@ -81,28 +80,6 @@ def test_a_row_is_chosen_by_pointer_and_keys_and_the_batch_is_typed(visit, made,
     both = teacher_forcing.batch_traces([translator.trace(text) for text in (SENTENCE, MORE[0])])
     expect_masks(page, both, "decoder_self", "causal")
     assert url(page)["more"] == MORE[0]
-
-
-def set_number(page, label, value):
-    page.get_by_label(label).fill(str(value))
-    page.get_by_label(label).press("Enter")
-
-
-def test_controls_links_and_the_sentence_redraw_the_page(visit, translator):
-    page = visit("positions", text=SENTENCE, pe_length="9", pe_width="6")
-    maps = page.locator(".js-plotly-plot .hm")
-    until(page, maps.count, 1)
-    set_number(page, "Length, in positions", 12)
-    expect_url(page, pe_length="12", pe_width="6")
-    page.get_by_role("radio", name="Your sentence").click()
-    rows = page.locator(".js-plotly-plot .ytick text")
-    page.get_by_role("radio", name="decoder").click()
-    tokens = lambda text: display_tokens(translator.trace(text).decoder_tokens)  # noqa: E731
-    until(page, lambda: sorted(rows.all_text_contents()), sorted(tokens(SENTENCE)))
-    text = "The dog <b>sings</b>."
-    page.get_by_label("English").fill(text)
-    until(page, lambda: sorted(rows.all_text_contents()), sorted(tokens(text)))
-    no_traceback(page)
 
 
 def opened(page):

@@ -21,7 +21,6 @@ from benchmarks import (
     models,
     pages,
     parts,
-    pictures,
     profile,
     readers,
     scale,
@@ -35,7 +34,7 @@ from transformer.cli.arguments import Parser
 
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
-    *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
+    *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, walk),
     *(scale, confidence, source_share, examples, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""

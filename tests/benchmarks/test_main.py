@@ -1,4 +1,4 @@
-"""Benchmarks refuse numbers with which there is nothing to measure, and report what was measured."""
+"""Benchmarks refuse numbers that measure nothing, and report what was measured."""
 
 import statistics
 

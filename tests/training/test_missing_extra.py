@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", ["train", "download", "evaluate"])
+@pytest.mark.parametrize("name", ["train", "download"])
 def test_a_command_whose_extra_is_not_installed_says_what_to_install(name: str) -> None:
     bare = [sys.executable, "-S", "-m", f"training.{name}"]  # -S: without site-packages
     ran = subprocess.run(bare, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -165,10 +165,7 @@ def test_examples_are_translated_by_the_weights_of_the_card(
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["none"], "none holds no run"),
         (["run", "--evaluation", "old.json"], "old.json line 1 does not say src: measure again"),
-        (["run", "--evaluation", "text"], "text line 1 is not JSON"),
-        (["run", "--evaluation", "empty"], "empty is empty"),
         (["run", "--examples", "empty"], "empty has 0 sentences: give from 1 to 100"),
         (["damaged"], "state.json is damaged"),
         (["unlogged"], "run.jsonl has no loss yet"),
@@ -181,7 +178,6 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
     Path("run").symlink_to(run)
     Path("old.json").write_text('{"bleu": 4.5, "chrf": 3, "perplexity": 9, "beam": 4, '
                                 '"alpha": 0.6, "sentences": 3}\n')  # fmt: skip
-    Path("text").write_text("A text.\n")
     Path("empty").write_text("\n")
     for name in ("damaged", "unlogged"):
         shutil.copytree(run / "state", Path(name) / "state")

@@ -91,7 +91,7 @@ def test_special_pieces_keep_our_ids_and_the_start_is_ours(exported, tokenizer):
 def test_our_reader_gives_the_same_translations_and_log_probabilities(exported, given, pairs):
     ours, read = Translator.load(given), Translator.load(exported)
     assert read.model.config.vocab_size == ours.model.config.vocab_size
-    for english, german in pairs[::40]:
+    for english, german in pairs[::90]:
         best, again = (
             translator.translate(english, beam_size=4, max_length=12).best
             for translator in (ours, read)
@@ -118,7 +118,6 @@ def test_the_permutation_is_undone_by_the_reader_s():
     [
         ({"positions": "learned"}, "a model with learned positions, but a MarianMT model computes"),
         ({"d_k": 4}, "d_k = 4 and d_v = 8, but in a MarianMT model both are d_model / h = 8"),
-        ({"d_v": 16}, "d_k = 8 and d_v = 16, but in a MarianMT model"),
         ({"h": 3, "d_k": 10, "d_v": 10}, "d_model / h = 10.6667"),
     ],
 )

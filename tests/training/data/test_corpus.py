@@ -97,15 +97,6 @@ def test_different_lengths_are_refused_with_both_counts(
             text_folders.read_parallel(tmp_path / "train")
 
 
-def test_a_missing_file_and_an_empty_one_are_each_named(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"x\.en cannot be read: No such file"):
-        text_folders.read_parallel(tmp_path / "x")
-    for language in ("en", "de"):
-        (tmp_path / f"y.{language}").write_text("")
-    with pytest.raises(CorpusError, match=r"y\.en is empty"):
-        text_folders.read_parallel(tmp_path / "y")
-
-
 @pytest.mark.parametrize("block", [1, 1000])
 @pytest.mark.parametrize(
     "content",

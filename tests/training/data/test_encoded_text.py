@@ -23,7 +23,6 @@ from training.data.encoded_text import (
     checksums,
     encode,
     mapped_text,
-    stored_type,
 )
 from training.data.text_folders import DataFolder
 from transformer.text.tokenizer import Tokenizer
@@ -62,11 +61,6 @@ def test_rows_are_taken_as_from_a_list(sentences: list[list[int]], data: st.Data
     taken = held.take(np.array(rows, np.int64))
     assert taken[:] == [sentences[row] for row in rows]
     assert taken.stored.dtype == np.uint16
-
-
-def test_two_bytes_hold_the_ids_of_65536_pieces() -> None:
-    assert stored_type(2**16) == np.uint16
-    assert stored_type(2**16 + 1) == np.int32
 
 
 def test_pairs_that_are_too_long_or_empty_are_left_out_and_counted(

@@ -139,13 +139,6 @@ def test_text_of_a_person_is_not_replaced(multi30k, tmp_path, download):
     assert all((tmp_path / name).read_bytes() == content for name, content in mine.items())
 
 
-def test_text_that_is_there_already_is_not_written_over(multi30k, tmp_path, capsys):
-    (tmp_path / "train.en").write_text("Mine.\n")
-    assert __main__.main(["tatoeba", "--out", str(tmp_path), "--mirror", multi30k.address]) == 2
-    assert "holds a train.en already that is not tatoeba" in capsys.readouterr().err
-    assert (tmp_path / "train.en").read_text() == "Mine.\n"
-
-
 def test_tatoeba_is_cut_at_its_tabs_and_keeps_its_validation_text_apart(server, tmp_path, download):
     # every English sentence twice, as Tatoeba often has it
     rows = [f"Go to {n // 2}.\tGeh\r zu {n}.\tCC-BY 2.0 (France) #{n}\n" for n in range(400)]

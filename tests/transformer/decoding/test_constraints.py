@@ -18,8 +18,7 @@ from transformer.decoding import (
 )
 from transformer.decoding.beam import ForcedLookAhead
 from transformer.decoding.constraints import EMPTY, Bans
-from transformer.decoding.sentence import SentenceSearch
-from transformer.errors import InputError, NotFiniteError
+from transformer.errors import InputError
 from transformer.text.words import ForbiddenWords
 
 LETTERS = [" a", "b", " c", ".", "-", " d", "e", "f"]
@@ -106,12 +105,6 @@ def test_a_search_without_any_continuation_says_so(K):
         beam_search(
             build(vocab_size=5), batch([[4, EOS]]), beam_size=K, max_length=8, constraints=wish
         )
-
-
-def test_where_nothing_is_forbidden_no_continuation_is_the_model_s_fault():
-    search = SentenceSearch((), K=2, n_best=2, limit=9, alpha=0.6)
-    with pytest.raises(NotFiniteError):
-        search.extend([])  # log P of all is -∞
 
 
 def test_a_forced_prefix_with_a_forbidden_word_is_refused():

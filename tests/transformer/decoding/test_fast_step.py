@@ -97,17 +97,6 @@ def test_silenced_heads_are_those_of_the_modules(changes):
     assert torch.equal(after[0], whole[0])  # nothing is left of it
 
 
-def test_a_silenced_head_that_is_not_there_is_refused_as_by_the_modules():
-    model = build()
-    for decoder in (fast_step.FastDecoder, beam.PlainDecoder):
-        with (
-            model.hooks({point("cross", 1): silence(2)}),
-            torch.inference_mode(),
-            pytest.raises(errors.HookError, match="has 2 heads, counted from 0: there is no 2"),
-        ):
-            decoder(model, batch(SOURCES), K).start(torch.tensor([[config.BOS]] * len(SOURCES)))
-
-
 def test_a_translation_that_is_too_long_is_refused_as_by_the_modules():
     model, source = build(max_length=8), batch(SOURCES[1:2])
     for decoder in (fast_step.FastDecoder, beam.PlainDecoder):

@@ -13,8 +13,6 @@ from transformer import CheckpointError, Tokenizer, Transformer, Translator, eng
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import marian
 from transformer.checkpoints.export.manifest import EXPORT
-from transformer.checkpoints.marian import weights
-from transformer.checkpoints.marian.weights import halves_to_pairs
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.export import main
 
@@ -103,14 +101,6 @@ def test_our_reader_gives_the_same_translations_and_log_probabilities(exported, 
         assert others.log_probs == pytest.approx(own.log_probs, abs=1e-5)
     languages = read.languages
     assert (languages.source, languages.target) == ("English", "German")
-
-
-def test_the_permutation_is_undone_by_the_reader_s():
-    x = torch.arange(24.0).reshape(4, 6)
-    assert weights.pairs_to_halves(x, 1)[0].tolist() == [0, 2, 4, 1, 3, 5]
-    for axis in (0, 1):
-        there = weights.pairs_to_halves(x, axis)
-        assert torch.equal(halves_to_pairs(there, axis), x)
 
 
 @pytest.mark.parametrize(

@@ -83,3 +83,17 @@ def test_several_checkpoints_are_averaged_by_their_shares(run, model, tmp_path):
     assert (tmp_path / "mean" / "run.jsonl").read_text() == '{"step": 0}\n'
     weights = safetensors.torch.load_file(tmp_path / "mean" / "model.safetensors")
     assert {weight.dtype for weight in weights.values()} == {torch.bfloat16}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", "--shares", "1"], "--shares are of several checkpoints"),
+        (["a", "b", "--last", "2"], "--last is for one run"),
+    ],
+)
+def test_an_option_of_the_other_kind_of_mean_is_refused(arguments, sentence, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main([*arguments, "--out", "mean"])
+    assert stopped.value.code == 2
+    assert sentence in capsys.readouterr().err

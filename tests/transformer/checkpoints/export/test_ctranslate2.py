@@ -86,3 +86,11 @@ def test_a_manifest_that_says_something_else_is_refused(exported, tmp_path, chan
     (other / EXPORT).write_text(json.dumps(manifest))
     with pytest.raises(CheckpointError, match=EXPORT):
         ctranslate2.read(other)
+
+
+def test_a_changed_file_is_named(exported, tmp_path):
+    broken = tmp_path / "broken"
+    shutil.copytree(exported, broken)
+    (broken / "model.bin").write_bytes(b"other")
+    with pytest.raises(CheckpointError, match=r"model\.bin is damaged"):
+        ctranslate2.read(broken)

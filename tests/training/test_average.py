@@ -37,6 +37,8 @@ def test_the_last_checkpoints_are_averaged(last, mean, run, model, tmp_path):
     assert main([str(run), "--last", str(last), "--out", str(tmp_path / "mean")]) == 0
     assert _times(tmp_path / "mean", model) == pytest.approx(mean, rel=1e-3)
     assert (tmp_path / "mean" / "run.jsonl").read_text() == '{"step": 0}\n'
+    weights = safetensors.torch.load_file(tmp_path / "mean" / "model.safetensors")
+    assert {weight.dtype for weight in weights.values()} == {torch.float16}
 
 
 def test_what_a_kill_left_half_written_is_no_checkpoint(run, model, tmp_path):

@@ -116,6 +116,7 @@ def test_every_shape_of_ours_is_exact(other_shape, pairs):
         )
         assert translation.text == expected.text
     assert len({translation.text for translation in translations}) > 2
+    assert theirs.translate_lines(texts, beam_size=1) == ours.translate_lines(texts, beam_size=1)
 
 
 def test_each_line_of_a_batch_ends_at_its_own_limit(tokenizer, tmp_path):

@@ -127,6 +127,13 @@ def test_an_archive_that_holds_something_else_is_not_trusted(
         assert not [name for name in names(tmp_path) if name.startswith("train.de")]
 
 
+def test_another_number_of_pairs_than_published_is_refused(multi30k, tmp_path, download):
+    for language in ("en", "de"):
+        multi30k.files[f"/multi30k/val.{language}.gz"] = _gz(["A."] * 1_013)
+    error = download("multi30k")
+    assert "has 1,013 sentence pairs for valid, but 1,014 were expected" in error
+
+
 def test_text_of_a_person_is_not_replaced(multi30k, tmp_path, download):
     mine = dict.fromkeys(("valid.en", "valid.en.new", "valid.de.new"), b"Mine.\n")
     for name, content in mine.items():

@@ -116,6 +116,13 @@ def test_the_tokens_are_those_of_the_target_or_as_asked_for(
     assert ("sacrebleu[ja]" in printed.err) == (languages.target == "Japanese")
 
 
+def test_tokens_whose_package_is_missing_are_refused(checkpoint_folder, texts, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mecab_ko", None)
+    monkeypatch.setitem(sys.modules, "MeCab", None)
+    command = _command(checkpoint_folder, texts, "ref.de", "--tokenize", "ja-mecab")
+    assert "pip install 'sacrebleu[ja]'" in _error(command, capsys)
+
+
 def test_json_has_every_number_under_its_name(checkpoint_folder, texts, capsys):
     result = _result(checkpoint_folder, texts, "ref.de", capsys, "--beam", "2", "--alpha", "1")
     assert set(result) == {

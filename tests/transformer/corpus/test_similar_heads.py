@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.viz.planted_trace import HEADS, LAYERS, planted, planted_at
-from transformer import KINDS
+from transformer import KINDS, AttentionTrace
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.stored import Figure
@@ -71,3 +71,12 @@ def test_heads_that_look_alike_on_a_sentence_are_of_one_kind_and_found() -> None
         rows = np.abs(trace.cross[place.layer, place.head] - trace.cross[0, 0]).sum(-1) / 2
         assert apart == pytest.approx(rows.mean(), abs=1e-6)
         assert place.kind == "cross"
+
+
+def test_a_head_that_a_layer_does_not_have_is_like_none() -> None:
+    layers = [np.full((heads, 2, 2), 0.5) for heads in (1, 3)]
+    trace = AttentionTrace.from_arrays(
+        cross=layers, source_tokens=["a", "b"], target_tokens=["c", "d"]
+    )
+    nearest = nearest_by_attention(trace, Head("cross", 1, 0), 99)
+    assert nearest == [(Head("cross", 0, 0), 0), (Head("cross", 1, 1), 0), (Head("cross", 1, 2), 0)]

@@ -122,3 +122,12 @@ def test_what_no_search_could_have_written_is_one_sentence(translator, target, s
     with pytest.raises(InputError) as caught:
         translator.score(TEXT, target)
     assert sentence in str(caught.value)
+
+
+def test_numbers_out_of_range_and_an_empty_text_are_refused(translator):
+    with pytest.raises(InputError, match="cannot be -1 alternatives"):
+        translator.score(TEXT, TARGET, alternatives=-1)
+    with pytest.raises(InputError, match="α is -1"):
+        translator.score(TEXT, TARGET, alpha=-1)
+    with pytest.raises(InputError, match="text is empty"):
+        translator.score("", TARGET)

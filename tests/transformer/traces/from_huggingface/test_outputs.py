@@ -147,6 +147,13 @@ def test_a_decoder_alone_in_a_forward_pass() -> None:
     assert read_back(trace, "decoder_self") == (1, 3, "▁t13", "▁t12")
 
 
+def test_a_decoder_that_sees_ahead_is_one_where_that_is_asked_for() -> None:
+    maps = per_layer([rows(2, 2, 4, 4, seed=1)])
+    for kind in ("encoder_self", "decoder_self"):
+        trace = AttentionTrace.from_huggingface({"attentions": maps}, [*"abcd"], kinds=[kind])
+        assert trace.kinds == (kind,)
+
+
 def test_a_layer_without_attention_keeps_its_number() -> None:
     maps = per_layer([plant(rows(2, 4, 4, 4, seed=3, causal=True), (1, 3, 2, 1))])
     layers = (None, maps[0], None, maps[1])
@@ -360,3 +367,13 @@ def test_a_decoder_alone_that_went_on_with_prompts_of_two_lengths(style) -> None
     np.testing.assert_array_equal(trace.decoder_self, sequences[1].own[:, :, 1:, 1:])
     assert read_back(trace, "decoder_self") == (1, 2, "▁t24", "▁t22")
     assert trace.target == "t22 t23 t24"
+
+
+def test_a_generation_is_named_by_texts_where_there_is_no_tokenizer() -> None:
+    made = generated([sequence([11, 12, 13, 14], 2, seed=1)])
+    texts = ["Hel", "lo", "Ġworld", "Ġagain"]
+    trace = AttentionTrace.from_huggingface(made, decoder_tokens=texts)
+    assert trace.decoder_tokens == ("▁Hel", "lo", "▁world")
+    assert trace.target_tokens == ("lo", "▁world", "▁again")
+    assert trace.target == "Hello world again"
+    assert [piece.word for piece in trace.target_pieces] == [0, 1, 2]

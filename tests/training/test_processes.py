@@ -67,7 +67,7 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(tiny):
     )  # to within rounding alone
 
 
-JOIN_SECONDS = 1.2
+JOIN_SECONDS = 1.5
 
 
 def _free_port() -> int:

@@ -37,7 +37,7 @@ def test_beam_search_is_its_plain_description(seed):
 def test_a_batch_is_translated_as_its_sentences_are_one_by_one():
     """Sentences end at different steps, and others wait for them."""
     model = build(vocab_size=40, ending=3)
-    sources = [[4 + (7 * i + 3 * j) % 36 for j in range(1 + i % 6)] + [EOS] for i in range(12)]
+    sources = [[4 + (7 * i + 3 * j) % 36 for j in range(1 + i % 6)] + [EOS] for i in range(7)]
     together = beam_search(model, batch(sources), max_extra=12)
     greedily = greedy(model, batch(sources), max_extra=12)
     assert len({len(hypotheses[0].tokens) for hypotheses in together}) > 2

@@ -28,7 +28,7 @@ def recorded(model, stop_after=1000, **options):
         {"max_extra": 8, "n_best": 1},
         {"max_length": 2},
         {"max_extra": 8, "constraints": decoding.Constraints(prefix=(5, 4))},
-        {"beam_size": 12, "max_extra": 1},
+        {"beam_size": 6, "max_extra": 1},
     ],
     ids=str,
 )

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from sentencepiece import SentencePieceProcessor
 
 from transformer import CheckpointError, InputError, Transformer, Translator, config, decoding
-from transformer.analysis import alignment, lenses
+from transformer.analysis import lenses
 from transformer.checkpoints import checkpoint
-from viz.app.cache import cached_results
 
 TEXT = "The dog waits beside the river."
 FOLDER: Any = Path("a/folder")
@@ -41,25 +39,6 @@ def test_a_translation_is_what_the_search_finds(translator, model, tokenizer):
     assert len(translation.candidates) == 4
     trace = translator.trace(TEXT)
     assert (trace.target, trace.target_pieces) == (translation.text, translation.best.pieces)
-
-
-def test_a_sentence_is_tokenised_once_on_its_way_to_the_maps(translator, monkeypatch):
-    texts = []
-    for name in ("EncodeAsPieces", "EncodeAsIds"):
-        encode = getattr(SentencePieceProcessor, name)
-
-        def counted(processor, text, encode=encode):
-            texts.append(text)
-            return encode(processor, text)
-
-        monkeypatch.setattr(SentencePieceProcessor, name, counted)
-    translation = cached_results.translate(translator, "My dog waits beside the river.", 4)
-    trace = cached_results.trace(translator, translation)
-    alignment.align(translator, trace)
-    assert texts == [translation.source]
-    scored = cached_results.score(translator, "My cat waits.", "Meine Katze wartet.", 0.6)
-    cached_results.trace(translator, scored.translation)
-    assert texts[1:] == ["My cat waits.", "Meine Katze wartet."]
 
 
 @pytest.mark.parametrize("text", ["", "\t \r\n", "\u2003\u00a0"])

@@ -1,10 +1,11 @@
-"""Benchmarks refuse, in one sentence, numbers with which there is nothing to measure."""
+"""Benchmarks refuse numbers that measure nothing, and report what was measured."""
 
 import statistics
 
 import pytest
 
 from benchmarks import __main__, readers
+from benchmarks.age import Block, growth
 from benchmarks.app import MOST, sentences
 
 
@@ -12,20 +13,11 @@ from benchmarks.app import MOST, sentences
     "asked",
     [
         "training --turns 0",
-        "training --layers 0",
         "readers --readers 1 0",
-        "readers --every 0",
         "readers --seconds nan",
         "age --pages 0",
-        "age --sessions 0",
-        "app --sentences 0",
         f"app --sentences {MOST // 2}",  # two pages, each warmed up, on one server that remembers
         "pages --clicks 0",
-        "models --turns 0",
-        "layers --repeats 0",
-        "lenses --pieces 0",
-        "marian --inputs 0",
-        "notebook --turns 0",
     ],
 )
 def test_numbers_that_measure_nothing_are_refused(
@@ -47,3 +39,11 @@ def test_no_wait_is_told_beyond_the_longest_that_was_measured() -> None:
     waits = [0.01 * n for n in range(100)]
     assert readers._shown(waits) == f"{statistics.median(waits):.2f} s (95 % within 0.94)"
     assert "within 1.00" in readers._shown([0.0] * 18 + [1.0] * 2)
+
+
+def test_growth_compares_the_last_fifth_with_the_second() -> None:
+    warm_up = [Block(1, 1, 9_000, 0, 9, 9)] * 4
+    early = [Block(2, 2, 500 + grown, 100 + grown, 0.2, 0.4) for grown in (0, 0, 300, 300)]
+    late = [Block(3, 3, 1_100, 500, 0.2, 0.6)] * 4
+    grown = growth([*warm_up, *early, *[Block(2, 2, 1, 0, 5, 5)] * 8, *late])
+    assert grown == pytest.approx({"unbounded": 600 / 400, "p50": 1, "p95": 1.5})

@@ -6,13 +6,12 @@ import torch
 from benchmarks import training
 from benchmarks.training import Turn, main
 from training.devices import ProcessInfo
+from transformer.config import TransformerConfig
 
 pytestmark = pytest.mark.slow
 
-TINY = [
-    "--layers", "1", "--batch-tokens", "64", "--steps", "1", "--warmup", "0", "--turns", "1",
-    "--alone", "--compile",
-]  # fmt: skip
+ONE_STEP = ["--batch-tokens", "64", "--steps", "1", "--warmup", "0", "--turns", "1"]
+TINY = TransformerConfig(vocab_size=40, N=1, d_model=16, d_ff=16, h=2)
 
 
 def test_where_layers_cannot_be_compiled_it_is_said_and_measured_without(
@@ -22,7 +21,8 @@ def test_where_layers_cannot_be_compiled_it_is_said_and_measured_without(
         raise RuntimeError("attn_bias is not\ncorrectly aligned.\n\nSet TORCH_LOGS\n")
 
     monkeypatch.setattr(torch, "compile", lambda *_, **__: compiled)
-    assert main(TINY) == 0
+    monkeypatch.setattr(training, "_config", lambda *_: TINY)
+    assert main([*ONE_STEP, "--alone", "--compile"]) == 0
     printed = capsys.readouterr()
     row, sentence = printed.out.splitlines()[-2:]
     assert row.startswith("| demo, N = 1, 64 tokens a batch | ours |")

@@ -1,6 +1,7 @@
 """A text is prepared whole or not at all, and nothing else is touched."""
 
 import gzip
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from tests.training import conftest, preparing
 from training import prepare, train
-from training.data import prepared, run_data
+from training.data import encoded_text, prepared, run_data
 from training.data.text_folders import LanguageCodes
 from training.prepare import Reasons, main, scan
 from transformer import Translator
@@ -142,6 +143,23 @@ def test_a_request_that_can_lead_to_nothing_leaves_nothing_behind(
         assert main(preparing.command(config, out, "--data", some, *options)) == 2
         assert sentence in capsys.readouterr().err
         assert not (tmp_path / "new").exists()
+
+
+def test_a_full_disk_is_named_and_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments, out = two_folders(tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, os.strerror(28))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(encoded_text.EncodedFiles, "_write", full)
+        assert main(arguments) == 2
+        sentence = "No space left on device. Make room, and give the same command again."
+        assert sentence in capsys.readouterr().err
+    assert not out.parent.exists()
+    assert main(arguments) == 0
 
 
 def test_of_two_processes_the_first_to_finish_wins(

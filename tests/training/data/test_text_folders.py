@@ -3,7 +3,6 @@
 import gzip
 import lzma
 from argparse import ArgumentTypeError
-from itertools import chain
 from pathlib import Path
 
 import pytest

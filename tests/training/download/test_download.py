@@ -259,6 +259,13 @@ def test_no_network_is_one_sentence(tmp_path, monkeypatch, capsys):
     )
 
 
+def test_checksums_that_are_none_are_one_sentence(multi30k, tmp_path, download):
+    (tmp_path / "archives").mkdir()
+    (tmp_path / "archives" / "SHA256SUMS").write_bytes(b"no checksum\n")
+    assert "SHA256SUMS" in download("multi30k")
+    assert not multi30k.asked
+
+
 def test_a_refusal_leaves_no_folder_behind(server, tmp_path, download):
     assert "404" in download("tatoeba", tmp_path / "new" / "out")
     assert not list(tmp_path.iterdir())

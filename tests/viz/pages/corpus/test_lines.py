@@ -77,36 +77,21 @@ def test_bad_lines_are_counted_and_the_others_measured(
     } == reasons
 
 
-def test_lost_lines_are_told_before_and_after_a_reload(opened: Callable[..., AppTest]) -> None:
-    app = opened()
-    assert len([text for text in texts(app) if "A reload" in text]) == 1
-    assert len([caption for caption in app.caption if "reload" in caption.value]) == 1
-    measure(app, GOOD)
-    assert not [text for text in texts(app) if "A reload" in text]
-
-
-def test_another_session_has_nothing_of_it_without_the_same_lines(
+def test_lines_are_measured_once_for_who_has_them_and_anew_where_they_are_forgotten(
     opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine, other = opened(), opened()
-    first = own(measure(mine, GOOD))
+    app, other = opened(), opened()
+    first = own(measure(app, GOOD))
     assert first is not None
     assert own(other.run()) is None
     assert GOOD[0] not in "".join(str(node) for node in other.main)
-    assert own(measure(other, GOOD[:2])) is not first
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("measured twice")
 
-    monkeypatch.setattr(module, "measure_lines", refuse)
-    assert own(measure(other, GOOD)) is first
-
-
-def test_what_the_memo_let_go_of_is_measured_again_and_for_another_model(
-    opened: Callable[..., AppTest],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    app = measure(opened(), GOOD)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "measure_lines", refuse)
+        assert own(measure(other, GOOD)) is first
     before = app.session_state[module._OWN].key
     memory.forget_server_wide()
     assert own(app.run()) is None
@@ -123,7 +108,7 @@ def test_what_the_memo_let_go_of_is_measured_again_and_for_another_model(
 
 
 def test_a_file_that_is_none_changes_nothing_and_a_right_one_all(
-    opened: Callable[..., AppTest], translator: Translator
+    opened: Callable[..., AppTest], translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = measure(opened(), GOOD)
     before = own(app)
@@ -135,7 +120,6 @@ def test_a_file_that_is_none_changes_nothing_and_a_right_one_all(
     bad = [
         right[: len(right) // 2],
         b"",
-        b"\x89PNG" * 99,
         *map(result_file.to_bytes, (forged, foreign)),
     ]
     sentences = set()
@@ -151,15 +135,10 @@ def test_a_file_that_is_none_changes_nothing_and_a_right_one_all(
     assert shown.pairs == other.pairs
     assert module._PROBLEM not in app.session_state
     assert app.session_state[module._OWN].references == ("Der Hund.", "Er isst.")
-    (download,) = [b for b in app.get("download_button") if b.proto.id.endswith("corpus-result")]
-    assert download
+    (_,) = [b for b in app.get("download_button") if b.proto.id.endswith("corpus-result")]
 
-
-def test_what_does_not_fit_or_is_no_text_is_refused_before_it_is_measured(
-    opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = measure(opened(), GOOD)
-    before, job = own(app), app.session_state[f"job {JOB}"]
+    # what does not fit, or is no text, is refused before it is measured
+    before, job = shown, app.session_state[f"job {JOB}"]
     for name, content in (
         ("lines.txt", b"\xff\xfa no text"),
         ("lines.txt", b"a\n" * (module.MAX_LINES + 1)),
@@ -172,7 +151,7 @@ def test_what_does_not_fit_or_is_no_text_is_refused_before_it_is_measured(
             app.text_area(key=PASTED).set_value("")
         assert own(app.button(key="corpus-measure").click().run()) is before
         assert app.session_state[f"job {JOB}"] is job
-    for count, switch in ((FEW + 1, False), (FEW, True), (FEW + 1, False)):
+    for count, switch in ((FEW + 1, False), (FEW, True)):
         app.text_area(key=PASTED).set_value("a\n" * count).run()
         assert app.toggle(key=COSTS).value is switch
     small = memory.ByteCache(10_000)

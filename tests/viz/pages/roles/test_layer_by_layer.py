@@ -17,8 +17,6 @@ from transformer.analysis.lenses import alti, decomposition
 from transformer.analysis.logits import logit_lens
 from transformer.analysis.logits.decoder_lens import decoder_lens
 from viz.app.cache import cached_results
-from viz.app.sentence.translation_line import mark_changed_words
-from viz.draw import formatting
 from viz.pages.roles import layer_by_layer
 from viz.pages.roles import layer_by_layer as layers
 
@@ -98,12 +96,6 @@ def test_a_long_sentence_is_shared_out_when_it_is_asked_for(opened, monkeypatch)
     assert len(chart_tables(app, "share", "share")) == 1
 
 
-def test_a_step_that_is_not_there_is_one_sentence(opened) -> None:
-    app = opened(written="77")
-    assert len([text for text in texts(app) if "no step 77" in text]) == 1
-    assert any(line.value.startswith("Step ") for line in app.subheader)
-
-
 def test_a_written_piece_is_text_in_the_heading(opened, translator, monkeypatch) -> None:
     trace = translator.trace(SENTENCE, target="Das ist $ $ .")
     monkeypatch.setattr(cached_results, "trace", lambda *_: trace)
@@ -121,7 +113,6 @@ def test_what_the_last_layer_would_not_write_was_searched_or_given(
     first = trace.target_pieces[0].text
     for url, searched in (
         ({"written": "1"}, True),
-        ({"written": "1", "edited": "Der Hund."}, False),
         ({"written": "1", "prefix": first}, False),
         ({"written": "2", "prefix": first}, True),
     ):
@@ -157,21 +148,6 @@ def translations(app: AppTest) -> list[str]:
     """Return what stands for each encoder layer."""
     assert not app.exception
     return [body for body in html(app) if "headlight-candidate" in body]
-
-
-def test_each_encoder_layer_is_translated_where_it_is_asked_for(opened, translator, trace) -> None:
-    app = opened()
-    assert not translations(app)
-    app.toggle(key=layers.ENCODER_LAYERS).set_value(True).run()
-    rows = translations(app)
-    assert len(rows) == translator.model.config.N + 1
-    for layer, row in enumerate(rows):
-        expected = decoder_lens(translator, trace, layer)
-        assert f"<bdi>{mark_changed_words(expected.translation.text, trace.target)}</bdi>" in row
-        above, below = re.findall(r"<small>(.*?)</small>", row)
-        assert (str(layer) in above) == (layer > 0)
-        assert below.endswith(f" {formatting.format_number(expected.log_prob)}")
-    assert len({row.partition("<bdi>")[2] for row in rows}) > 1
 
 
 def test_a_translation_without_an_end_is_named(opened, translator, monkeypatch) -> None:

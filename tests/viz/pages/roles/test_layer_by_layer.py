@@ -17,6 +17,8 @@ from transformer.analysis.lenses import alti, decomposition
 from transformer.analysis.logits import logit_lens
 from transformer.analysis.logits.decoder_lens import decoder_lens
 from viz.app.cache import cached_results
+from viz.app.sentence.translation_line import mark_changed_words
+from viz.draw import formatting
 from viz.pages.roles import layer_by_layer
 from viz.pages.roles import layer_by_layer as layers
 
@@ -148,6 +150,21 @@ def translations(app: AppTest) -> list[str]:
     """Return what stands for each encoder layer."""
     assert not app.exception
     return [body for body in html(app) if "headlight-candidate" in body]
+
+
+def test_each_encoder_layer_is_translated_where_it_is_asked_for(opened, translator, trace) -> None:
+    app = opened()
+    assert not translations(app)
+    app.toggle(key=layers.ENCODER_LAYERS).set_value(True).run()
+    rows = translations(app)
+    assert len(rows) == translator.model.config.N + 1
+    for layer, row in enumerate(rows):
+        expected = decoder_lens(translator, trace, layer)
+        assert f"<bdi>{mark_changed_words(expected.translation.text, trace.target)}</bdi>" in row
+        above, below = re.findall(r"<small>(.*?)</small>", row)
+        assert (str(layer) in above) == (layer > 0)
+        assert below.endswith(f" {formatting.format_number(expected.log_prob)}")
+    assert len({row.partition("<bdi>")[2] for row in rows}) > 1
 
 
 def test_a_translation_without_an_end_is_named(opened, translator, monkeypatch) -> None:

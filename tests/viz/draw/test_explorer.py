@@ -83,25 +83,6 @@ def test_layers_of_a_hybrid_model_keep_their_numbers_on_the_page():
         lens_trace("rollout", None, hybrid())
 
 
-def test_a_grid_has_a_cell_for_each_head_that_is_there():
-    meta, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
-    (part,) = inner["grid"]["parts"]
-    assert (part["kind"], part["counts"]) == ("encoder_self", [3, 1, 2])
-    assert meta["selected"] == ["encoder_self", 0, 0]
-    assert meta["pairs"] == []  # of one text
-    assert set(inner) == {"grid", "encoder_self.map", "encoder_self.ribbons"}
-    _, _, sorted_inner = read(encode_page(ragged(), ExplorerOptions(sort="entropy")).message)
-    assert len(sorted_inner["grid"]["order"]) == 6
-
-
-def test_a_mean_leaves_out_heads_that_are_not_there():
-    for head, title in ((None, "mean of all 6 heads"), (1, "head 2 · mean of 2 layers")):
-        options = ExplorerOptions(layer=None, head=head)
-        meta, _, _ = read(encode_page(ragged(), options).message)
-        assert meta["title"] == f"{title} · encoder"
-        np.testing.assert_allclose(meta["mean"], even(5, 5), atol=1e-7)
-
-
 def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
     _, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
     assert inner["encoder_self.map"]["rows"] == "The position that looks"
@@ -124,14 +105,6 @@ def test_what_is_hidden_depends_on_the_mask_and_not_on_the_kind(causal):
     _, _, inner = read(encode_page(trace, ExplorerOptions()).message)
     assert inner["decoder_self.map"]["causal"] == causal
     assert inner["grid"]["parts"][0]["causal"] == causal
-
-
-def test_no_note_claims_a_sum_that_is_not_there():
-    trace = AttentionTrace.from_arrays(encoder_self=even(1, 2, 5, 5) * 0.9, source_tokens=SOURCE)
-    _, _, inner = read(encode_page(trace, ExplorerOptions()).message)
-    assert "Not every row of weights sums to 1" in inner["encoder_self.map"]["note"]
-    _, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
-    assert "weights of each row sum to 1" in inner["encoder_self.map"]["note"]
 
 
 PAIR = ("[CLS]", "un", "##do", "it", "[SEP]", "it", "works", "[SEP]")

@@ -10,7 +10,6 @@ import torch
 
 from transformer import InputError, Kind
 from transformer.analysis.lenses import as_rows
-from transformer.text.languages import Languages
 from viz.draw.palette import COLOR, colorscale
 from viz.figures.axes import OLIVE, PALE, PURPLE
 from viz.figures.heads import all_heads, head_bars, head_map, measures_chart
@@ -51,21 +50,6 @@ def test_the_map_lights_up_where_the_head_looks_under_the_right_words(kind):
         assert figure.layout.xaxis.side == "top"
         assert (heatmap.zmin, heatmap.zmax) == (0, 1)
         assert heatmap.colorscale == tuple(colorscale(kind, "light"))
-
-
-def test_axes_are_called_by_what_is_known_of_the_sentences():
-    def titles(kind="cross", **known):
-        layout = head_map(planted()[0, 0], QUERIES, KEYS, kind=kind, **known).layout
-        return layout.yaxis.title.text, layout.xaxis.title.text
-
-    assert titles() == ("Target: next word predicted", "Source: where it looks")
-    assert titles(languages=Languages("English", "German"), by_read=True) == (
-        "German: last word read",
-        "English: where it looks",
-    )
-    assert titles("encoder_self", alone=True) == ("The position that looks", "Where it looks")
-    row = head_bars(np.full(len(KEYS), 0.2, np.float32), KEYS, kind="cross").to_dict()
-    assert row["encoding"]["x"]["title"] == "Source: where it looks"
 
 
 @pytest.mark.parametrize("kind", KINDS)

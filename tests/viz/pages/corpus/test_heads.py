@@ -35,7 +35,7 @@ def test_the_page_opens_at_the_furthest_head_with_every_number_of_the_table(
     rows = distances.nlargest(NAMED).index.tolist()
     assert rows == furthest(table, "confidence", COST)[:NAMED]
     kind, *place = table.loc[rows[0], ["kind", "layer", "head"]].tolist()
-    assert [int(app.selectbox(key=name).value) for name in ("layer", "head")] == place
+    assert [app.selectbox(key=name).value for name in ("layer", "head")] == [*map(str, place)]
     shown = app.dataframe[0].value
     assert shown[COST].is_monotonic_decreasing
     numbers = [name for name in shown.columns if name != "kind"]

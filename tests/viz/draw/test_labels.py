@@ -23,7 +23,6 @@ def test_tokens_as_the_screen_shows_them(tokens: tuple[str, ...], texts: list[st
     ("languages", "row", "rows", "columns"),
     [
         (OURS, None, "German: next word predicted", "English: where it looks"),
-        (OURS, "reads", "German: last word read", "English: where it looks"),
         (Languages("French", "Finnish"), "reads", "Finnish: last word read", "French"),
         (Languages("", ""), "writes", "Target: next word predicted", "Source: where it looks"),
         (Languages("English", "", ("fra",)), None, "Target: next word predicted", "English"),

@@ -28,7 +28,7 @@ from viz.draw.player import (
 
 STATES = Path(__file__).parents[2] / "js" / "player_states.mjs"
 ASSETS = Path(__file__).parents[3] / "assets"
-SENTENCES = (ASSETS / "examples.txt").read_text("utf-8").splitlines()[:6]
+SENTENCES = (ASSETS / "examples.txt").read_text("utf-8").splitlines()[:2]
 
 
 def states(folder: Path, messages: list[bytes]) -> list:

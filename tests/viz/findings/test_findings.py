@@ -32,7 +32,12 @@ def test_the_least_used_word_is_long_and_stands_once(
     assert passes.hardly_used(translator, trace) is None
 
 
-def test_a_model_of_one_layer_and_three_heads_has_findings(tmp_path, tokenizer) -> None:
+def test_odd_sentences_and_a_model_of_one_layer_and_three_heads_are_no_obstacle(
+    translator: Translator, tmp_path, tokenizer
+) -> None:
+    for text in ("… — !!", "的"):
+        for page in PAGES:
+            ranked(page, translator.trace(text), translator)
     config = TransformerConfig(
         vocab_size=tokenizer.vocab_size, N=1, d_model=24, d_ff=48, h=3, d_k=8, d_v=8
     )

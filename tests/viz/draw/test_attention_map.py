@@ -65,6 +65,7 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     )
     assert arrays["weights"].tolist() == [WEIGHTS.tolist(), (1 - WEIGHTS).tolist()]
     assert header["heads"] == ["L1 H1", "L1 H2"]
+    assert header["from"] == 0.01
     assert header["colors"]["dark"] == list(head_colors("cross", "dark"))
     assert (header["rows"], header["columns"]) == (
         "German: next word predicted",

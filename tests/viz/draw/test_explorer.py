@@ -83,9 +83,10 @@ def test_layers_of_a_hybrid_model_keep_their_numbers_on_the_page():
         lens_trace("rollout", None, hybrid())
 
 
-def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
+def test_axes_and_notes_claim_no_language_no_writing_and_no_sum_that_is_not_known():
     _, _, inner = read(encode_page(ragged(), ExplorerOptions()).message)
     assert inner["encoder_self.map"]["rows"] == "The position that looks"
+    assert "weights of each row sum to 1" in inner["encoder_self.map"]["note"]
     assert inner["encoder_self.map"]["queries"] == ["[CLS]", "un", "·do", "it", "[SEP]"]
     _, _, inner = read(encode_page(cross_alone(decoder_tokens=TARGET), ExplorerOptions()).message)
     for name in ("cross.map", "cross.ribbons"):
@@ -94,6 +95,9 @@ def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
         assert inner[name]["rowNames"] is None
     _, _, inner = read(encode_page(cross_alone(target_tokens=TARGET), ExplorerOptions()).message)
     assert inner["cross.map"]["rows"] == "Target: next word predicted"
+    trace = AttentionTrace.from_arrays(encoder_self=even(1, 2, 5, 5) * 0.9, source_tokens=SOURCE)
+    _, _, inner = read(encode_page(trace, ExplorerOptions()).message)
+    assert "Not every row of weights sums to 1" in inner["encoder_self.map"]["note"]
 
 
 @pytest.mark.parametrize("causal", [True, False])

@@ -57,6 +57,7 @@ def test_lines_are_sorted_by_presets_and_measures_of_a_head(
     [
         ({"match_source": "^The .*garden"}, {1, 6}),
         ({"match_source": "garden", "match_translation": r"\bHund\b"}, {1}),
+        ({"match_subwords": "</s>"}, {1, 2, 4, 5, 6}),
         ({"match_source": "Infinity"}, set()),
     ],
 )

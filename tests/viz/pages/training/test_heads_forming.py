@@ -242,6 +242,17 @@ def test_what_cannot_be_drawn_is_named_and_the_other_steps_are_drawn(run, shown)
     assert drawn_steps(shown) == [1, 2, 250]
 
 
+def test_a_run_of_which_nothing_can_be_drawn_says_so(tmp_path, run, shown, monkeypatch) -> None:
+    for path in (run / "probes").iterdir():
+        path.write_bytes(b"half")
+    message = app_test.texts(opened())
+    assert len([text for text in message if "is not a trace" in text]) == 3
+    assert "1 more files" in message[-1]
+    monkeypatch.setattr(runs, "known_runs", lambda: {"runs/new": tmp_path})
+    assert "runs/new" in app_test.texts(opened("runs/new"))[-1]
+    assert not shown
+
+
 PIECES = 5  # with the end token
 
 

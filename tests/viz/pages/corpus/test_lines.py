@@ -1,7 +1,6 @@
 """Lines of one's own: through the job, whose they are, and what a file that is none changes."""
 
 import re
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
+from tests.viz.pages.corpus.conftest import press
 from transformer import Translator
 from transformer.checkpoints import domain
 from transformer.checkpoints.domain import Domain
@@ -34,18 +34,7 @@ def measure(app: AppTest, lines: list[str], *, costs: bool = False) -> AppTest:
     """Paste lines and measure them."""
     app.text_area(key=PASTED).set_value("\n".join(lines)).run()
     app.toggle(key=COSTS).set_value(costs)
-    return pressed(app, "corpus-measure")
-
-
-def pressed(app: AppTest, key: str) -> AppTest:
-    """Press a button, and wait for the job that it begins, as a browser does."""
-    app.button(key=key).click().run()
-    job = app.session_state[f"job {JOB}"]
-    end = time.monotonic() + 60
-    while job.is_active:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    return app.run()
+    return press(app, JOB, "corpus-measure")
 
 
 def own(app: AppTest) -> MeasuredLines | None:
@@ -96,11 +85,11 @@ def test_lines_are_measured_once_for_who_has_them_and_anew_where_they_are_forgot
     memory.forget_server_wide()
     assert own(app.run()) is None
     assert not app.get("vega_lite_chart")
-    assert own(pressed(app, "corpus-again")) is not None
+    assert own(press(app, JOB, "corpus-again")) is not None
     assert app.session_state[module._OWN].key == before
     monkeypatch.setattr(module, "identity", lambda _: "another model")
     assert not app.run().get("vega_lite_chart")
-    shown = own(pressed(app, "corpus-again"))
+    shown = own(press(app, JOB, "corpus-again"))
     assert app.session_state[module._OWN].key != before
     assert shown is not None
     assert [pair.source for pair in shown.pairs] == GOOD

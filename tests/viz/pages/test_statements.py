@@ -29,7 +29,7 @@ HEAD = "kind=cross-attention&layer=6&head=1"
 VIEWS = {
     "translate": ("", "without_sinks=true", "where_from=true", "numbers=cross-4-3-3-3"),
     "heads": ("kind=decoder&layer=2&head=3", f"{HEAD}&without_sinks=true"),
-    "inside": ("kind=encoder&head=1", "kind=decoder&head=1", f"{HEAD}&scale_of=none"),
+    "inside": ("kind=encoder&head=1", "kind=decoder&head=1"),
     "roles": (
         f"roles_view=Roles&{HEAD}",
         "roles_view=Roles&kind=cross-attention&layer=2&head=5",
@@ -38,7 +38,6 @@ VIEWS = {
         f"roles_view=Why this word&{HEAD}",
         "roles_view=Why this word&kind=encoder&layer=6&head=3&written=2&why_heads=direct logits",
         "roles_view=Layer by layer",
-        "roles_view=Layer by layer&written=2&beam=1",
     ),
     "masks": (
         "kind=encoder",

@@ -106,13 +106,8 @@ def test_a_file_that_is_none_changes_nothing_and_a_right_one_all(
     right = result_file.to_bytes(other)
     forged = replace(other, sentence_values={**other.sentence_values, LOG_P: -other.log_probs})
     foreign = replace(other, checksum="0" * 64)
-    bad = [
-        right[: len(right) // 2],
-        b"",
-        *map(result_file.to_bytes, (forged, foreign)),
-    ]
     sentences = set()
-    for content in bad:
+    for content in (right[:99], *map(result_file.to_bytes, (forged, foreign))):
         app.file_uploader(key=RESULT).set_value(("lines.safetensors", content, "")).run()
         assert own(app) is before
         sentences.add(app.session_state[module._PROBLEM])

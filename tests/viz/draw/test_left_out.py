@@ -49,11 +49,6 @@ def test_many_signs_are_not_all_named(trace: AttentionTrace) -> None:
     assert "98\u00a0%" in text
 
 
-def test_a_lens_of_whole_layers_counts_layers(trace: AttentionTrace) -> None:
-    options = ExplorerOptions("cross", 0, None, lens="alti")
-    assert "2 layers of cross-attention" in left_out(trace, "cross", options)
-
-
 def test_nothing_is_left_out_of_words_alone(trace: AttentionTrace) -> None:
     pieces = tuple(replace(piece, text="▁c") for piece in trace.source_pieces)
     words = replace(trace, source_pieces=pieces)

@@ -5,10 +5,9 @@ from importlib import import_module
 import streamlit as st
 
 from headlight import __version__
-from viz.app import served
+from viz.app import log, served
 from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import turn
-from viz.app.chrome import problems
 from viz.app.lessons import library, panel, saved_views
 from viz.app.links import address, navigation
 from viz.app.models import menu
@@ -63,7 +62,7 @@ def main() -> None:
 if __name__ == "__main__":
     main()
 else:  # `streamlit run` imports it for what it is to serve
-    problems.begin_log(__version__)
+    log.begin(__version__)
     app = st.App(
         __file__,
         routes=served.routes(),

@@ -10,7 +10,8 @@ from streamlit import error_util
 
 from transformer import CheckpointError, InputError
 from transformer.files.installed import FILES
-from viz.app.chrome.problems import TEXT_VARIABLE, begin_log, without_paths
+from viz.app import log
+from viz.app.chrome.problems import without_paths
 from viz.app.models.menu import MODELS_VARIABLE
 
 TYPED = "mein geheimer Satz"
@@ -22,7 +23,7 @@ def written() -> Iterator[io.StringIO]:
     logger = logging.getLogger("viz")
     before = logger.handlers[:], logger.level, logger.propagate, logging.getLogRecordFactory()
     logger.handlers.clear()
-    begin_log("1.2.3")
+    log.begin("1.2.3")
     stream = io.StringIO()
     (handler,) = logger.handlers
     assert isinstance(handler, logging.StreamHandler)
@@ -42,7 +43,7 @@ def fail() -> None:
 
 @pytest.mark.parametrize("allowed", ["0", "1"])
 def test_a_traceback_has_no_message_unless_asked(written, monkeypatch, allowed) -> None:
-    monkeypatch.setenv(TEXT_VARIABLE, allowed)
+    monkeypatch.setenv(log.TEXT_VARIABLE, allowed)
     try:
         fail()
     except KeyError:
@@ -62,7 +63,7 @@ def test_a_traceback_has_no_message_unless_asked(written, monkeypatch, allowed) 
 def test_streamlit_s_own_log_of_an_error_goes_through_it(written, monkeypatch) -> None:
     settings = tomllib.loads((FILES / ".streamlit/config.toml").read_text("utf-8"))
     assert not settings["logger"]["enableRich"]  # else it prints errors past our log, in boxes
-    monkeypatch.setenv(TEXT_VARIABLE, "0")
+    monkeypatch.setenv(log.TEXT_VARIABLE, "0")
     stream = io.StringIO()
     monkeypatch.setattr(error_util._LOGGER, "handlers", [logging.StreamHandler(stream)])
     try:

@@ -1,15 +1,14 @@
-"""Errors as users see them, with the names of folders; the log, which has their paths."""
+"""Errors as users see them, with the names of folders; the log has their paths."""
 
 import logging
 import os
-import traceback
-from collections.abc import Iterator
 from pathlib import Path
 
 import streamlit as st
 
 from transformer.errors import InputError
 from transformer.files.installed import ASSETS
+from viz.app.log import has_texts
 
 _LOG = logging.getLogger(__name__)
 _VARIABLES = "HEADLIGHT_"
@@ -41,43 +40,3 @@ def _folders() -> set[Path]:
         for path in value.split(os.pathsep)
     ]
     return {folder for folder in (*given, ASSETS) if folder.is_absolute() and folder.name}
-
-
-TEXT_VARIABLE = "HEADLIGHT_LOG_TEXT"
-"""Environment variable that lets the log have what people typed, where it is 1."""
-
-
-def has_texts() -> bool:
-    """Return whether the log may have what people typed."""
-    return os.environ.get(TEXT_VARIABLE) == "1"
-
-
-def begin_log(version: str) -> None:
-    """Write the program's events to standard error, and the tracebacks of all without messages."""
-    logger = logging.getLogger("viz")
-    if logger.handlers:
-        return
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    logging.setLogRecordFactory(Record)
-    _LOG.info("start: version %s, process %d", version, os.getpid())
-
-
-class Record(logging.LogRecord):
-    """Record of the log whose traceback names places and types, but quotes no message."""
-
-    def __init__(self, *args: object, **options: object) -> None:
-        super().__init__(*args, **options)  # type: ignore[arg-type]
-        if isinstance(self.exc_info, tuple) and self.exc_info[1] and not has_texts():
-            self.exc_text = "\n".join(_places(self.exc_info[1]))
-
-
-def _places(error: BaseException) -> Iterator[str]:
-    """Yield the traceback of an error and of its causes, the first one first."""
-    if earlier := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
-        yield from _places(earlier)
-    yield "Traceback (most recent call last):"
-    yield "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__

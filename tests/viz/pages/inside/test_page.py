@@ -61,7 +61,6 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     [
         {"word": "99 x", "layer": "9", "head": "mean", "scale_of": "big", "temperature": "3"},
         {"word": "-1", "at": "²", "kind": "nonsense", "every": "perhaps"},
-        {},
     ],
 )
 def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, translator, url) -> None:

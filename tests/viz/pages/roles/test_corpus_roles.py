@@ -30,14 +30,20 @@ URL = {"text": SENTENCE, "roles_view": "Roles"}
 ENCODER, CROSS = Head("encoder_self", 0, 0), Head("cross", 1, 0)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def report(translator: Translator) -> HeadReport:
     return made_reports.head_report_of(translator)
 
 
+@pytest.fixture(scope="module")
+def folder(report: HeadReport, trained_folder: Path, tmp_path_factory) -> Path:
+    return made_reports.folder_with(
+        trained_folder, tmp_path_factory.mktemp("measured") / "model", report
+    )
+
+
 @pytest.fixture
-def opened(opened, report: HeadReport, trained_folder: Path, tmp_path: Path):
-    folder = made_reports.folder_with(trained_folder, tmp_path / "measured", report)
+def opened(opened, folder: Path):
     return partial(opened, checkpoint=folder)
 
 

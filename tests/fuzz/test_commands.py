@@ -82,7 +82,8 @@ def _copy(pristine: Path, here: Path) -> set[str]:
     shutil.copytree(pristine, here)
     for kind in ("pipe", "loop", "12 GB"):
         put_special(here / kind, kind)
-    (here / "nul-filled").write_bytes(bytes(10**7))
+    with (here / "nul-filled").open("wb") as file:
+        file.truncate(10**7)
     os.chdir(here)
     return _paths(here)
 
@@ -101,7 +102,7 @@ def _check(status: object, out: str, err: str, left: set[str]) -> None:
         assert left == set(), sentence
 
 
-@examples(20, 3_000)
+@examples(15, 3_000)
 @given(
     command=st.sampled_from([*ARGUMENTS] if IS_LONG else SHORT),
     first=st.none() | st.sampled_from(VALUES),

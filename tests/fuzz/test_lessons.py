@@ -62,7 +62,7 @@ JSON = st.recursive(
 )
 
 
-@bounds.examples(30, 2_000)
+@bounds.examples(12, 2_000)
 @given(st.dictionaries(st.sampled_from([*Answers.__annotations__, "format", "sha256", "x"]), JSON))
 def test_answers_are_read_or_refused(tmp_path: Path, changes: dict[str, object]) -> None:
     given_answer = GivenAnswer("7", "x" * 10_000, False)
@@ -74,7 +74,7 @@ def test_answers_are_read_or_refused(tmp_path: Path, changes: dict[str, object])
 
 
 @pytest.mark.slow
-@bounds.examples(3, 200)
+@bounds.examples(2, 200)
 @given(
     lesson=st.sampled_from([path.stem for path in LESSONS]),
     card=st.sampled_from(["1", "4", "7", "99", "x"]),

@@ -14,28 +14,14 @@ from hypothesis import strategies as st
 from tests.fuzz.bounds import BYTES, PLACE, accepted_or_refused, examples
 from transformer import InputError, Translator
 from transformer.corpus import comparison, measured, measuring, result_file, search
-from transformer.files import installed, reading
+from transformer.files import reading
 
 TEXTS = ["Two dogs run.", "A man rides a horse.", "Snow."]
 SECONDS = 3
 
 ODD: list[Any] = [
-    -1,
-    0,
-    1,
-    2,
-    7,
-    1.5,
-    True,
-    None,
-    "",
-    "a",
-    "\ud800",
-    [],
-    {},
-    10**12,
-    -(10**400),
-    float("nan"),
+    *(-1, 0, 1, 2, 7, 1.5, 10**12, -(10**400), float("nan")),
+    *(True, None, "", "a", "\ud800", [], {}),
 ]
 VALUES = st.recursive(st.sampled_from(ODD), lambda values: st.lists(values, max_size=4))
 ARRAYS = st.builds(
@@ -44,11 +30,6 @@ ARRAYS = st.builds(
     st.sampled_from("int8 int32 int64 uint64 float16 float32 float64 bool".split()),
     st.sampled_from([0, 1, 3, 127, -1]),
 )
-
-
-@pytest.fixture(scope="module")
-def translator() -> Translator:
-    return Translator.load(installed.BUNDLED)
 
 
 @pytest.fixture(scope="module")

@@ -25,12 +25,6 @@ test("no two boxes overlap, all lie on the picture, and on whole pixels", () => 
   }
 });
 
-test("on a low screen the drawing is as tall as the screen lets it be", () => {
-  const heights = [900, 600, 540].map((tallest) => planAt(780, DATA, tallest).height);
-  assert.ok(heights[0] > 700, String(heights));
-  assert.ok(heights[1] <= 600 && heights[2] <= 540 && heights[2] < heights[1], String(heights));
-});
-
 test("words and what is drawn stay inside their boxes, with any number of heads", () => {
   for (const width of WIDTHS) {
     for (const [heads, tallest] of [[1, 2000], [8, 2000], [16, 540], [64, 540]]) {
@@ -48,13 +42,6 @@ test("words and what is drawn stay inside their boxes, with any number of heads"
       }
     }
   }
-});
-
-test("where a shape has no room beside the title it stands under it", () => {
-  const feet = (width: number) => planAt(width).layout.feet;
-  assert.deepEqual([1600, 570].map((width) => new Set(feet(width)).size), [1, 2]);
-  assert.equal(feet(390).length, 1); // a phone has no room for shapes
-  assert.deepEqual(WIDTHS.filter((width) => planAt(width).narrow), [300, 390, 559]);
 });
 
 test("a line leads into each box but the foot's, and the memory into cross-attention", () => {
@@ -100,20 +87,6 @@ test("what passes through layers that are not drawn says which, and leaves no dr
 
 const meet = (a: Place, b: Place) => a.x < b.x + b.width && b.x < a.x + a.width
   && a.y < b.y + b.height && b.y < a.y + a.height;
-
-test("arrow keys go to the next box in their direction", () => {
-  const { boxes } = planAt(780);
-  const ways = [
-    ["encoder.self_attention", "ArrowUp", "encoder.self_attention_norm"],
-    ["encoder.self_attention_norm", "ArrowRight", "decoder.self_attention_norm"],
-    ["encoder.embedding", "ArrowRight", "encoder.positions"],
-    ["encoder.feed_forward", "ArrowDown", "encoder.self_attention_norm"],
-    ["decoder.softmax", "ArrowUp", null],
-    ["encoder.embedding", "ArrowLeft", null],
-    ["encoder.tokens", "Tab", null],
-  ] as const;
-  for (const [from, pressed, to] of ways) assert.equal(nextBox(boxes, from, pressed), to);
-});
 
 test("arrow keys lead to every box, from every box", () => {
   const keys = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];

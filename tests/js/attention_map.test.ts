@@ -21,24 +21,6 @@ test("squares shrink until the map fits, and no further than a pointer can hit",
   }
 });
 
-test("words slant alike on every map, and stand where squares are too narrow", () => {
-  const angles = [1, 12, 45].map((letters) =>
-    planMap(mapData(3, 30, { keys: Array(30).fill("k".repeat(letters)) }), 900, 800, measure)
-      .angle);
-  assert.deepEqual(angles.map((angle) => Math.round((angle * 180) / Math.PI)), [45, 45, 45]);
-  assert.equal(planMap(mapData(3, 60), 390, 800, measure).angle, Math.PI / 2);
-});
-
-test("a word without end over a column is squeezed", () => {
-  for (const angle of [Math.PI / 4, Math.PI / 2]) {
-    const columns = angle < 1 ? 3 : 60;
-    const keys = ["k".repeat(900), ...Array(columns - 1).fill("k")];
-    const plan = planMap(mapData(3, columns, { keys }), 390, 800, measure);
-    assert.equal(plan.angle, angle);
-    assert.ok(plan.head < 350, String(plan.head));
-  }
-});
-
 test("each square is hit where it is drawn, scrolled or not", () => {
   const data = mapData(30, 60);
   const plan = planMap(data, 390, 800, measure);
@@ -148,12 +130,4 @@ test("a stroke leaves out no square between two places, and none counts twice", 
     title: "L1 H1", queries: ["q0", "q1"], keys: ["k0", "k1", "k2"],
     squares: [[1, 2], [1, 1], [1, 0]],
   });
-});
-
-test("squares use the width, up to twice their height", () => {
-  const { square, wide, width } = planMap(mapData(9, 10), 690, 390, measure);
-  assert.ok(wide > square && wide <= 2 * square, `${wide} × ${square}`);
-  assert.ok(width <= 690 && width + 10 > 690 || wide === 2 * square, String(width));
-  const narrow = planMap(mapData(9, 10), 358, 390, measure);
-  assert.ok(narrow.width <= 358);
 });

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  extent, gridMarks, MaskGrids, maskMarks, planMasks, squareMarks,
-} from "../../viz/browser/mask_grids.ts";
-import { maskGrid, measure, textsOf, theme, viewOf } from "./samples.ts";
-import type { MaskScene } from "../../viz/browser/mask_grids.ts";
+import { extent, MaskGrids, planMasks, squareMarks } from "../../viz/browser/mask_grids.ts";
+import { maskGrid, measure, theme, viewOf } from "./samples.ts";
 
 const [SEEN, BOTH] = [0, 3];
 const LOOK = { color: "#0072b2", asNumbers: false, theme };
@@ -18,15 +15,6 @@ test("squares are of one size for all sentences, as large as the width lets them
     return plan.square;
   });
   assert.deepEqual(sizes, [26, 24, 18, 13, 13]);
-});
-
-test("a long word has no more than its place, and says that it goes on", () => {
-  const grid = maskGrid(1, 2, { keys: ["k", "x".repeat(90)] });
-  const plan = planMasks([grid], 800, 800, measure);
-  assert.equal(plan.top, 128);
-  const [, , cut] = textsOf(marksOf({ grid, plan }));
-  assert.ok(cut.length > 10 && measure(cut, plan.font, 400) <= 112, cut);
-  assert.match(cut, /^x+…$/);
 });
 
 test("the words beside the squares choose their row", () => {
@@ -45,9 +33,4 @@ test("as numbers the squares say what is added, in ink that stands out", () => {
     return mark.type === "text" ? [mark.text, mark.fill, mark.x] : [];
   });
   assert.deepEqual(numbers, [["0", "#FFFFFF", 10], ["−∞", theme.ink, 10]]);
-});
-
-const marksOf = (scene: Pick<MaskScene, "grid" | "plan">    & Partial<MaskScene>) => maskMarks({
-  theme, measure, squares: gridMarks(scene.grid, scene.plan, LOOK), chosen: null, at: null,
-  ...scene,
 });

@@ -7,7 +7,6 @@ import {
   circle, group, type Mark, path, picture, rect, text,
 } from "../../viz/browser/core/scene.ts";
 import { svgOf } from "../../viz/browser/core/svg.ts";
-import { onWhite } from "../../viz/browser/core/theme.ts";
 import { measure, theme } from "./samples.ts";
 
 const tools = { measure, address: () => "data:picture" };
@@ -79,13 +78,6 @@ test("a canvas on a phone has its pixels, or as many as Safari can hold there", 
   const fewer = sharpnessOf(358, 5400, 3, 2 ** 24); // 144 heads, sorted
   assert.ok(fewer < 3 && fewer > 2.9);
   assert.ok(358 * 5400 * fewer ** 2 <= 2 ** 24);
-});
-
-test("white ground is white with ink of its own", () => {
-  const dark = { ...theme, name: "dark" as const, paper: "#000000", ink: "#ffffff" };
-  const white = onWhite(dark);
-  assert.deepEqual([white.name, white.paper, white.font], ["light", "#ffffff", dark.font]);
-  assert.notEqual(white.ink, dark.ink);
 });
 
 test("a sheet has room for its title, lines, note and legend, and is named after itself", () => {

@@ -12,15 +12,6 @@ test("values fill the frame; named columns are no wider than their words need", 
   assert.equal(named.width, 300);
 });
 
-test("rows shrink until they are hard to hit; long words take no more than their share", () => {
-  assert.equal(planStrip(stripData(4, 8), 720, measure).row, 20);
-  assert.equal(planStrip(stripData(24, 8), 720, measure).row, 15);
-  const many = planStrip(stripData(100, 8), 720, measure);
-  assert.deepEqual([many.row, many.height], [12, 1200]);
-  const long = planStrip(stripData(1, 8, { rows: ["sehr".repeat(40)] }), 360, measure);
-  assert.equal(long.left, 144 + 8);
-});
-
 test("a value is found where it is drawn, and none beside its row", () => {
   const data = stripData(4, 16);
   const plan = planStrip(data, 720, measure);

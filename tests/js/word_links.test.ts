@@ -109,14 +109,6 @@ test("keys walk along a sentence and cross over to the strongest partner", () =>
   }
 });
 
-test("the table has each pair, and each word that has none", () => {
-  const data = linkData(3, 3, [[2, 0, 0.4], [1, 0, 0.5], [1, 2, 1]]);
-  assert.deepEqual(pairRows(data), [
-    ["s1", "t0", "0.50"], ["s2", "t0", "0.40"], ["", "t1", "no partner"], ["s1", "t2", "1.00"],
-    ["s0", "", "no partner"],
-  ]);
-});
-
 /** The same words with shares. */
 const shared = (data: ReturnType<typeof linkData>) => ({
   ...data,

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,10 +22,18 @@ from viz.draw.labels import role_name
 from viz.pages.roles.faithful import TITLES
 
 __all__ = ["one_bundled_model"]  # a fixture: used by name
-pytestmark = pytest.mark.usefixtures("one_bundled_model")  # each block loads it
+pytestmark = pytest.mark.usefixtures("one_bundled_model", "_short")  # each block loads it
 
 Values = dict[str, Any]
 Check = Callable[[AppTest, Values], None]
+
+
+@pytest.fixture(scope="module")
+def _short() -> Iterator[None]:
+    """Let changed models, whose translations do not end, write some pieces instead of fifty."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("transformer.engine.MAX_EXTRA", 4)
+        yield
 
 
 def close(value: Any, drawn: Any, atol: float = 1e-5) -> None:
@@ -344,7 +352,7 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
 @pytest.mark.parametrize("view", VIEWS)
 def test_each_block_runs_and_gives_what_the_view_draws(serve, view: str) -> None:
     check, url = VIEWS[view]
-    app = serve(view.split()[0], checkpoint=BUNDLED, text="A man rides a horse.", **url)
+    app = serve(view.split()[0], checkpoint=BUNDLED, text="A dog runs.", **url)
     check(app, {title: computed(code) for title, code in blocks(app).items()})
 
 

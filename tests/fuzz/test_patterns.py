@@ -94,7 +94,9 @@ def test_a_limit_counts_the_time_of_a_core_and_no_wait(
             pass
 
     monkeypatch.setattr(search, "SECONDS", 0.2)
-    monkeypatch.setattr("re2.compile", lambda *_: SimpleNamespace(search=lambda _text: time.sleep(0.002)))
+    monkeypatch.setattr(
+        "re2.compile", lambda *_: SimpleNamespace(search=lambda _text: time.sleep(0.002))
+    )
     assert matching_rows(*measured, LinePatterns(source="a")).size == 0
     monkeypatch.setattr("re2.compile", lambda *_: SimpleNamespace(search=compute))
     with pytest.raises(InputError):

@@ -12,20 +12,9 @@ from benchmarks.app import MOST, sentences
     "asked",
     [
         "training --turns 0",
-        "training --layers 0",
         "readers --readers 1 0",
-        "readers --every 0",
         "readers --seconds nan",
-        "age --pages 0",
-        "age --sessions 0",
-        "app --sentences 0",
         f"app --sentences {MOST // 2}",  # two pages, each warmed up, on one server that remembers
-        "pages --clicks 0",
-        "models --turns 0",
-        "layers --repeats 0",
-        "lenses --pieces 0",
-        "marian --inputs 0",
-        "notebook --turns 0",
     ],
 )
 def test_numbers_that_measure_nothing_are_refused(

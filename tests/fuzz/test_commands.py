@@ -125,9 +125,7 @@ def test_hostile_arguments_are_one_sentence(pristine, here, command, first, is_s
     _check(status, out, err, _paths(here) - before)
 
 
-@pytest.mark.parametrize(
-    "script", SCRIPTS if IS_LONG else SCRIPTS[:1]
-)  # one without torch
+@pytest.mark.parametrize("script", SCRIPTS if IS_LONG else SCRIPTS[:1])
 def test_a_process_ends_with_one_sentence(pristine: Path, here: Path, script: str) -> None:
     before = _copy(pristine, here)
     process = subprocess.run(

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  cellOf, type Head, planGrid, range,
-} from "../../viz/browser/head_grid/plan.ts";
+import { cellOf, type Head, planGrid, range } from "../../viz/browser/head_grid/plan.ts";
 import { nextCell, tileOf } from "../../viz/browser/head_grid/view.ts";
 import { assertApart, gridPart, measure } from "./samples.ts";
 
@@ -56,22 +54,6 @@ test("on a phone every head keeps its role, word under word or squeezed, and non
   const part = gridPart("cross", 3, 64, 12, 12, { roles: many });
   const tiny = planGrid({ parts: [part], order: null }, 358, measure);
   assert.ok(!tiny.texts.some(({ text }) => text === "punctuation")); // left to the tip
-});
-
-test("of many layers the maps are lower, but no lower than 0.6 of their width", () => {
-  const laid = (layers: number, queries: number, width: number) => {
-    const roles = range(layers).map(() => range(8).map(() => "one-to-one"));
-    const parts = [gridPart("cross", layers, 8, queries, 10, { roles })];
-    const { cells, texts } = planGrid({ parts, order: null }, width, measure);
-    assert.equal(texts.filter(({ text }) => text === "one-to-one").length, 8 * layers);
-    const [first, last] = [cells[0], cells[8 * layers - 1]];
-    return [first.width, first.height, last.y + last.height - first.y];
-  };
-  assert.deepEqual(laid(3, 10, 500), [54, 54, 3 * (54 + 25) - 25]);
-  assert.deepEqual(laid(6, 10, 500), [54, 46, 6 * (46 + 25) - 25]);
-  assert.deepEqual(laid(6, 30, 500), [54, 46, 6 * (46 + 25) - 25]);
-  assert.deepEqual(laid(6, 7, 500), [54, 38, 6 * (38 + 25) - 25]); // low as it is
-  assert.deepEqual(laid(12, 10, 500), [53, 32, 12 * (32 + 25) - 25]);
 });
 
 test("an order of its own is read line by line", () => {

@@ -94,18 +94,6 @@ def test_a_line_that_cannot_be_shown_is_named_and_stops_no_other(run, capsys):
     assert "Line 2 is blank" in capsys.readouterr().err
 
 
-def test_a_forced_line_without_a_translation_is_named(run, capsys):
-    files = {"en": "The dog waits.\nA bird sings.\n\n", "de": "Der Hund wartet.\n\n\n"}
-    status, page = run("--lines", "en", "--targets", "de", **files)
-    assert (status, [*blocks_of(page)]) == (2, [1])
-    errors = capsys.readouterr().err
-    assert "Line 2: " in errors
-    assert "Line 3 is blank" in errors
-    cut = {"en": "The dog waits.\n" + " " * 600_000 + "A bird.\n", "de": "Der Hund.\nVögel.\n"}
-    assert run("--lines", "en", "--targets", "de", **cut)[0] == 2
-    assert "Line 2: The text has more than" in capsys.readouterr().err
-
-
 def test_each_sentence_is_written_as_files_too(run, translator, tmp_path):
     folder = tmp_path / "traces" / "new"
     options = ["--traces", str(folder), "--trace-formats", "npz", "csv", "parquet"]
@@ -148,12 +136,9 @@ UNKNOWN = "The dog 漢 waits."
 SAID = "The vocabulary has no “\u2068漢\u2069”: the model reads &lt;unk&gt; there"
 
 
-@pytest.mark.parametrize("targets", [[], ["--targets", "de"]])
-def test_what_a_reader_should_know_of_a_line_stands_in_the_page_and_in_its_files(
-    run, tmp_path, targets
-):
+def test_what_a_reader_should_know_of_a_line_stands_in_the_page_and_in_its_files(run, tmp_path):
     files = {"en": f"The dog waits.\n{UNKNOWN}\n", "de": "Der Hund.\nDer Hund.\n"}
-    _, page = run("--lines", "en", "--traces", "traces", *targets, **files)
+    _, page = run("--lines", "en", "--traces", "traces", "--targets", "de", **files)
     assert f"<li>#2: {SAID}" in page
     notes = AttentionTrace.load(tmp_path / "traces" / "line-0002.npz").notes
     assert sum("has no “\u2068漢\u2069”" in note for note in notes) == 1
@@ -165,11 +150,8 @@ def test_what_a_reader_should_know_of_a_line_stands_in_the_page_and_in_its_files
         (["--lines", "blank"], "no line that can be shown"),
         (["--lines", "en", "--targets", "short"], "short ends before line 2"),
         (["--lines", "-", "--targets", "-"], "cannot both be standard input"),
-        (["--lines", "en", "--targets", "short", "--beam", "2"], "leave out --beam"),
         (["--lines", "en", "--traces", "en/in"], "en/in cannot be written"),
         (["text", "--targets", "en"], "go with --lines"),
-        (["--lines", "en", "--trace-formats", "npz"], "goes with --traces"),
-        (["--lines", "en", "--target", "Der Hund."], "--targets FILE"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_nothing_is_written(run, capsys, options, message):

@@ -6,7 +6,7 @@ import {
   durationOf, missingShare, momentsOf,
 } from "../../viz/browser/architecture/playback.ts";
 import { modelMarks } from "../../viz/browser/architecture/view.ts";
-import { assertApart, measure, modelData, only, palette, theme } from "./samples.ts";
+import { assertApart, measure, modelData, only, theme } from "./samples.ts";
 import type { Place } from "../../viz/browser/core/scene.ts";
 
 const NAMES: string[] = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
@@ -103,30 +103,6 @@ test("arrow keys lead to every box, from every box", () => {
       assert.equal(reached.size, NAMES.length, `from ${start} at ${width} px`);
     }
   }
-});
-
-test("every value has its colour, in the palette of its box", () => {
-  const values = Uint8Array.of(1, 2, 3, 4, 5, 6);
-  const other = { light: palette.dark, dark: palette.light };
-  const data = {
-    ...DATA, palettes: { ...DATA.palettes, cross: other },
-    boxes: [
-      { ...DATA.boxes[2], name: "encoder.sum", rows: 2, columns: 3, values },
-      {
-        ...DATA.boxes[4], name: "decoder.cross_attention", maps: 2, rows: 1, columns: 3, values,
-      },
-      { ...DATA.boxes[0], name: "encoder.tokens" },
-    ],
-  };
-  const pictures = only(modelMarks({ data, plan: planAt(780), theme, ratio: 1 }), "picture");
-  const reds = pictures.map(({ raster: { pixels } }) => [...pixels].filter((_, n) => n % 4 === 0));
-  assert.deepEqual(reds, [[1, 2, 3, 4, 5, 6], [254, 253, 252], [251, 250, 249]]);
-  assert.deepEqual(pictures.map(({ raster: { width, height } }) => [width, height]),
-    [[3, 2], [3, 1], [3, 1]]);
-  const { x, y, width } = planAt(780).boxes["encoder.sum"];
-  assert.deepEqual([pictures[0].x, pictures[0].width, pictures[0].height],
-    [x + 7, width - 14, 20]);
-  assert.ok(pictures[0].y > y + 18);
 });
 
 test("the boxes light from the foot up: the encoder's once, the decoder's for each subword", () => {

@@ -141,18 +141,6 @@ def test_counts_and_sizes(planted: Planted, model: Transformer) -> None:
     assert planted.measure("loss", step=1000) == losses[1000]
 
 
-def test_formulas_of_the_paper(planted: Planted) -> None:
-    for position, dimension in ((0, 0), (0, 1), (1, 0), (7, 10), (30, 31)):
-        angle = position / 10_000 ** (dimension // 2 * 2 / 32)
-        expected = math.cos(angle) if dimension % 2 else math.sin(angle)
-        value = planted.measure("encoding", position=position, dimension=dimension)
-        assert value == pytest.approx(expected, abs=1e-9)
-    for step in (1, 500, 4000, 9000):
-        rate = 512**-0.5 * min(step**-0.5, step * 4000**-1.5)
-        asked = {"step": step, "d_model": 512, "warmup": 4000}
-        assert planted.measure("learning rate", **asked) == pytest.approx(rate)
-
-
 def test_a_token_is_its_text_or_its_number(planted: Planted) -> None:
     asked = {"head": "L1 H1 cross", "row": 2}
     tokens = display_tokens(planted.sentence.trace.source_tokens)

@@ -1,6 +1,5 @@
 """A lesson beside the pages: its cards, answers and place, all of them in the address."""
 
-from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
@@ -79,16 +78,6 @@ ask: How many subwords does the model write?
 answer: {{measure: subwords, side: target}}
 ```
 """
-
-
-def test_the_menu_begins_with_the_readers_language_and_the_shortest_lesson(
-    serve, lessons, monkeypatch
-) -> None:
-    monkeypatch.setattr("streamlit.context", SimpleNamespace(locale="de-AT"))
-    links = serve(library.draw_lessons).get("page_link")
-    names = [parse_qs(link.proto.query_string)["lesson"][0] for link in links]
-    opened = [library.offered().lessons[name] for name in names]
-    assert opened == sorted(opened, key=lambda it: (it.language != "de", it.minutes))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from tests.fuzz import bounds
-from transformer.files.installed import ASSETS, FILES
+from transformer.files.installed import FILES
 from viz.app.lessons.library import BUNDLED_LESSONS, LESSONS_VARIABLE, offered
 from viz.lessons import read_lesson
 from viz.lessons.answers import Answers, GivenAnswer, read_answers, write_answers
@@ -89,8 +89,3 @@ def test_answers_in_an_address_are_judged_on_the_page(lesson: str, card: str, an
         app.run()
     assert [box.message for box in app.exception] == []
     event("accepted")
-
-
-def test_the_bundled_lessons_are_there() -> None:
-    assert (ASSETS / "lessons").samefile(BUNDLED_LESSONS)
-    assert len(LESSONS) == 15

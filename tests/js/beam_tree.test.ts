@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  courseOf, pathTo, planTree, prefixOf, ROW, sameIn,
+  pathTo, planTree, prefixOf, ROW, sameIn,
 } from "../../viz/browser/beam_tree/plan.ts";
 import {
   BeamTree, hypothesisRows, linesOn, stateOf, treeMarks,
@@ -118,17 +118,6 @@ test("the translation is one straight line at the top, in full ink", () => {
   const bold = marksOf(small()).texts.filter(({ weight }) => weight === 600);
   assert.deepEqual(bold.map(({ text }) => plain(text)).sort(),
     [".", "Hunde", "Zwei", "schwarze", "−0.50"]);
-});
-
-test("what was dropped is hidden until it is asked for, unless it is chosen", () => {
-  const dropped = [4, 7];
-  const shown = ({ places }: any) =>
-    dropped.filter((n) => places[n] !== null);
-  assert.deepEqual(shown(plan(small())), []);
-  assert.deepEqual(shown(plan(small(), true)), dropped);
-  assert.deepEqual(shown(plan(small({ chosen: 7 }))), [7]);
-  // a candidate of which nothing is left is no reason to leave a row
-  assert.equal(courseOf(small(), true).next[1], -1);
 });
 
 test("keys go to the parent, to the best child, and through the pieces of a step", () => {

@@ -6,7 +6,7 @@ import {
   Exchange, TranslationEditor, wordRows,
 } from "../../viz/browser/translation_editor/view.ts";
 import {
-  barOf, carried, difference, wordAtCaret, wordsOf,
+  barOf, carried, difference, wordsOf,
 } from "../../viz/browser/translation_editor/words.ts";
 import { viewOf } from "./samples.ts";
 
@@ -118,12 +118,6 @@ test("a bar runs through all lines of its word", () => {
   assert.deepEqual(parts.map(({ x, width, start, filled }) => [x, width, start, filled]),
     [[80, 20, 80, 20], [0, 60, 0, 20]]);
   assert.ok(parts[0].y > 20 && parts[1].y > 68);
-});
-
-test("the caret belongs to the word that it is in, or else to the one before it", () => {
-  const placed = carried(WORDS, TEXT, TEXT).map((word) => ({ word, boxes: [] }));
-  const at = (caret: number) => wordAtCaret(placed, caret)?.word.index;
-  assert.deepEqual([0, 4, 5, 10, 17, 18].map(at), [0, 0, 1, 1, 3, 3]);
 });
 
 test("arrow keys go over the alternatives and the pieces of a word, and no further", () => {

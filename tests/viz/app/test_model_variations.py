@@ -14,7 +14,8 @@ from viz.app import model_variations
 def test_the_printed_parameters_are_near_to_what_our_model_has() -> None:
     """Within a tenth, whatever vocabulary the paper counted; a slip in a row would be far off."""
     for row in model_variations.TABLE_3:
-        config = TransformerConfig.base(**{k: v for k, v in row.shape.items() if k != "d_v"})
+        shape: dict[str, Any] = {k: v for k, v in row.shape.items() if k != "d_v"}
+        config = TransformerConfig.base(**shape)
         count = sum(costs.parameters_by_formula(config).values()) / 1e6
         assert row.millions is None or count == pytest.approx(row.millions, rel=0.11), row.name
 

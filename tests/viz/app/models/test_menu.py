@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import in_url, texts
 from transformer import Translator, errors
-from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME
+from transformer.files.installed import BUNDLED_BY_NAME
 from viz.app.cache import memory
 from viz.app.models import menu, model_cache
 from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR, offered_models
@@ -296,17 +296,6 @@ def test_a_name_that_cannot_be_shown_is_written_so_that_it_can(empty: Path) -> N
     assert names()[2:] == ["a\\nb", "caf\\udce9"]
     assert list(offered_models().folders.values())[2:] == strange
     assert all(name.encode() for name in names())
-
-
-def test_the_first_one_named_translates_and_the_bundled_one_is_always_there(
-    empty: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    marian_folder.write(empty / "mine")
-    monkeypatch.setenv(CHECKPOINT_VARIABLE, f"{empty / 'gone'}{SEPARATOR} {empty / 'mine'} ")
-    assert names() == ["gone", "mine", *BUNDLED_BY_NAME]  # each of them once
-    assert offered_models().default == "gone"
-    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(BUNDLED))
-    assert names() == [*BUNDLED_BY_NAME, "mine"]
 
 
 def test_two_of_one_name_are_told_apart(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
+from inspect import unwrap
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.bundled_model import one_bundled_model
 from tests.viz.draw.message import decode
 from tests.viz.pages.reading import blocks, computed, frames, message, metrics, tables
 from tests.viz.plotly_values import map_values
+from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED
 from viz.app.links.navigation import FAITHFUL, LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
 from viz.app.sentence.python_code import code_block, trace_call
@@ -32,7 +34,7 @@ Check = Callable[[AppTest, Values], None]
 def _short() -> Iterator[None]:
     """Let changed models, whose translations do not end, write some pieces instead of fifty."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("transformer.engine.MAX_EXTRA", 4)
+        patch.setitem(unwrap(BeamSearch.__init__).__kwdefaults__, "max_extra", 4)
         yield
 
 

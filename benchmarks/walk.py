@@ -63,28 +63,38 @@ DESCRIBE = """(element) => {
         isNumber: element.matches("input[type=number]"),
     };
 }"""
-# how much is on the page, the number of the run that has drawn it, whether the last of it is there,
-# and what a user sees of an error
+# the number of the run that has drawn the page, and what a user sees of an error
 LOOK = """() => ({
-    elements: document.getElementsByTagName("*").length,
     run: document.querySelector("[data-address]")?.dataset.at ?? "",
-    rests: document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning"
-        && document.querySelector("[data-testid=stSkeleton]") === null,
-    ends: document.querySelector(".st-key-explanation, [data-testid=stException]") !== null,
     boxes: [...document.querySelectorAll("[data-testid=stException]")].map((box) => box.innerText),
     text: /.{0,80}(has encountered an error|Traceback|StreamlitAPIException).{0,160}/
         .exec(document.body.innerText)?.[0] ?? "",
 })"""
+# whether all that another run than `run` draws is there; asked in the page, which is far cheaper
+SETTLED = """async ({ run, moment, patience }) => {
+    const began = performance.now();
+    const sees = (selector) => document.querySelector(selector) !== null;
+    for (let last, alike = 0, waited = 0; waited < patience; waited = performance.now() - began) {
+        const now = document.querySelector("[data-address]")?.dataset.at ?? "";
+        const rests = sees("[data-testid=stApp][data-test-script-state=notRunning]")
+            && !sees("[data-testid=stSkeleton]");
+        const state = `${now} ${rests} ${document.getElementsByTagName("*").length}`;
+        alike = state === last ? alike + 1 : 0;
+        last = state;
+        // a page without a translation has no end
+        const enough = sees(".st-key-explanation, [data-testid=stException]") ? 3 : 12;
+        if (rests && now && (now !== run || waited > moment) && alike >= enough) return true;
+        await new Promise((done) => setTimeout(done, 25));
+    }
+    return false;
+}"""
 LOGGED = re.compile(r"Traceback|\bERROR\b|\bCRITICAL\b|Exception\b")
 
 
 class Look(NamedTuple):
     """State of a page."""
 
-    elements: int
     run: str
-    rests: bool
-    ends: bool
     boxes: list[str]
     text: str
 
@@ -96,7 +106,7 @@ def look(page: Page) -> Look:
     try:
         return Look(**page.evaluate(LOOK))
     except Error:  # another document is on the way
-        return Look(0, "", False, False, [], "")
+        return Look("", [], "")
 
 
 def settle(page: Page, run: str = "", moment: float = MOMENT) -> bool:
@@ -104,16 +114,15 @@ def settle(page: Page, run: str = "", moment: float = MOMENT) -> bool:
 
     An action that asks for no run is given a moment to do so.
     """
-    began, last, alike = time.monotonic(), None, 0
-    while (waited := time.monotonic() - began) < PATIENCE:
-        state = look(page)
-        alike = alike + 1 if state == last else 0
-        is_new = state.run not in ("", run) or (state.run and waited > moment)
-        # a page without a translation has no end
-        if state.rests and is_new and alike >= (3 if state.ends else 12):
-            return True
-        last = state
-        page.wait_for_timeout(25)
+    from playwright.sync_api import Error
+
+    end = time.monotonic() + PATIENCE
+    while (left := end - time.monotonic()) > 0:
+        given = {"run": run, "moment": 1000 * moment, "patience": 1000 * left}
+        try:
+            return bool(page.evaluate(SETTLED, given))
+        except Error:  # another document is on the way
+            page.wait_for_timeout(25)
     return False
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import hypothesis
 import pytest
@@ -38,6 +38,18 @@ gc.set_threshold(10_000, 20, 50)
 
 def pytest_collection_finish() -> None:
     gc.freeze()
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a file with one worker, and a folder of files that share a browser and its servers."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            scope = super()._split_scope(nodeid)
+            return str(Path(scope).parent) if scope.startswith("tests/browser/") else scope
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(autouse=True)

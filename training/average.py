@@ -21,10 +21,7 @@ LEAST_SHARE = 0.001  # a smaller one would be about as little as float16 rounds 
 
 @torch.no_grad()
 def average(folders: Sequence[Path], shares: Sequence[float] | None = None) -> Checkpoint:
-    """Average the weights of checkpoint folders, equally or by shares.
-
-    The sums are in float64, so that the order of the folders does not matter.
-    """
+    """Average the weights of checkpoint folders, equally or by shares, in float64."""
     if not folders:
         raise CheckpointError("There are no checkpoints to average: let the run save one first.")
     if shares is None:
@@ -59,10 +56,7 @@ def write_average(
     card: Path | None = None,
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Average checkpoints, as `average` does, into a folder, with a log and a card beside them.
-
-    The weights are stored as float16, within 2^-11 of the average, unless another `dtype` is given.
-    """
+    """Average checkpoints into a folder, as float16 by default, with a log and a card."""
     averaged = average(folders, shares)
     texts = {journal.LOG: log, "MODEL_CARD.md": card}
     extra = {name: _text(path) for name, path in texts.items() if path is not None}

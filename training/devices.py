@@ -1,12 +1,10 @@
 """Devices and processes of a run: how processes join, agree, stop and notice a lost one."""
 
-import ctypes
 import gc
 import hashlib
 import os
 import signal
 import socket
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +20,6 @@ from transformer.errors import ConfigError, HeadlightError, quoted
 
 CPUINFO = Path("/proc/cpuinfo")
 BF16_FLAGS = frozenset({"avx512_bf16", "amx_bf16", "bf16"})  # the last one is Arm's
-_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4  # of mallopt(3)
 
 
 @dataclass(frozen=True)
@@ -83,8 +80,10 @@ def set_up_distributed() -> ProcessInfo:
         torch.set_float32_matmul_precision("high")
         _avoid_planned_attention()
     else:
-        _limit_kernel_cache()
-        _keep_freed_memory()
+        # oneDNN and its callers would cache the kernels of 1,024 shapes, hardly one of which comes
+        # again: half a megabyte each, measured to double a run's memory and to slow it by a tenth
+        for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+            os.environ.setdefault(variable, "100")
     if world_size > 1:
         join_processes(device, rank, world_size)
     return ProcessInfo(device, rank, world_size)
@@ -116,37 +115,10 @@ def _cpu_has_bf16(cpuinfo: Path = CPUINFO) -> bool:
     return not BF16_FLAGS.isdisjoint(text.split())
 
 
-def _limit_kernel_cache() -> None:
-    """Let oneDNN and its callers cache the kernels of a hundred shapes instead of 1,024.
-
-    Each batch has other shapes, so a cached kernel is hardly used again after a step. Half a
-    megabyte a kernel, scattered over the heap, was measured to double the memory of a run within a
-    hundred steps and to make it a tenth slower.
-    """
-    for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
-        os.environ.setdefault(variable, "100")
-
-
-def _keep_freed_memory() -> None:
-    """Ask glibc to keep freed memory for the next step instead of returning it.
-
-    Each step frees and allocates the same large buffers: getting them back from the system page by
-    page takes up to a sixth of a step.
-    """
-    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
-        libc.mallopt(_M_MMAP_MAX, 0)
-        libc.mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
-        libc.mallopt(_M_TOP_PAD, 2**28)
-
-
 JOIN_SECONDS = 50.0  # all processes of a run must have started within so long of each other
 
 MAX_WAIT = timedelta(hours=2)
-"""Others may wait so long for one process, which learns a vocabulary or translates, say.
-
-It need not be short: the connection to a process that ends is closed, which the others notice at
-once.
-"""
+"""Others wait so long for one process, which learns a vocabulary, say. They notice its end."""
 
 
 class LostProcessError(HeadlightError):

@@ -46,7 +46,13 @@ def card(options: argparse.Namespace) -> str:
     evaluations = [values for path in options.evaluation for values in read_evaluations(path)]
     notes = "\n".join(read_lines(options.notes)) if options.notes else ""
     run = RunFiles.read(options.run)
-    sentences = read_examples(options.examples) if options.examples else []
+    lines = read_lines(options.examples) if options.examples else []
+    sentences = [line for line in lines if line.strip()]
+    if options.examples and not 0 < len(sentences) <= MAX_EXAMPLES:
+        raise InputError(
+            f"{options.examples} has {len(sentences):,} sentences: give from 1 to {MAX_EXAMPLES}, "
+            "one a line."
+        )
     translator = Translator.load(run.weights())
     models = {"before": Translator.load(options.before)} if sentences and options.before else {}
     models[THIS_MODEL] = translator
@@ -65,16 +71,6 @@ def card(options: argparse.Namespace) -> str:
         | {"models": list(models), "examples": examples}
     )
     return text.rstrip("\n") + "\n"
-
-
-def read_examples(path: Path) -> list[str]:
-    """Read the sentences of a file, one on each line."""
-    sentences = [line for line in read_lines(path) if line.strip()]
-    if not 0 < len(sentences) <= MAX_EXAMPLES:
-        raise InputError(
-            f"{path} has {len(sentences):,} sentences: give from 1 to {MAX_EXAMPLES}, one a line."
-        )
-    return sentences
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,8 @@ def drawn_lines(
     for side in range(2):
         first = 0
         for folder in folders:
-            for lines in folder.files().side(side):
+            for pairs in folder.files().chunks():
+                lines = (pairs.source, pairs.target)[side]
                 yield from compress(lines, drawn[first : first + len(lines)].tolist())
                 first += len(lines)
 
@@ -311,7 +312,6 @@ def checksums(
 def _learn(
     folders: Sequence[text_folders.DataFolder], reasons: Reasons, config: RunConfig, lines: int
 ) -> Tokenizer:
-    """Learn the vocabulary on a sample of so many lines."""
     drawn, vocab_size = drawn_pairs(reasons, lines), config.model.vocab_size
     if not drawn.any():
         raise CorpusError(

@@ -56,10 +56,7 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def train(options: argparse.Namespace) -> None:
-    """Train, or resume training, and average the last checkpoints in the end.
-
-    Nothing is written before all of it has been checked, in all processes.
-    """
+    """Train, or resume, and average in the end; nothing is written before all is checked."""
     process, out, resume = devices.set_up_distributed(), options.out, options.resume
     start: Checkpoint | None = None
     saved: SavedRun | None = None

@@ -3,13 +3,14 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from training import bleu_tokens, devices
+from training import bleu_tokens, devices, validation
 from training.average import write_average
 from training.config import RunConfig
 from training.data import run_data
@@ -18,11 +19,12 @@ from training.run import journal
 from training.run.journal import LOG, Record, RunLog
 from training.run.state import Progress, RunIdentity, SavedRun, Saver, checkpoints
 from training.update import Updater
-from training.validation import Validation, is_probe_step, perplexity, probes_of, save_probes
+from training.validation import Validation, is_probe_step, perplexity, save_probes
 from transformer.analysis import stored
 from transformer.checkpoints import checkpoint
 from transformer.errors import ConfigError, HeadlightError, writing
 from transformer.model import Transformer
+from transformer.text.languages import OURS
 
 AVERAGED, PROBES, TENSORBOARD = "averaged", "probes", "tensorboard"
 
@@ -61,7 +63,10 @@ class Trainer:
             bleu_tokens.tokens_of(data.codes.names.target)[0],
         )
         self.languages = data.codes.names
-        self.probes = probes_of(self.languages, data.validation)
+        pairs = zip(data.validation.source, data.validation.target, strict=True)
+        self.probes = validation.PROBES
+        if self.languages != OURS:
+            self.probes = tuple(islice(pairs, len(validation.PROBES)))
         self.updater = Updater(self.model, config, process)
         self.saver = Saver(
             out, self.model, self.tokenizer, self.updater,
@@ -312,7 +317,6 @@ def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
 
 
 def _tokens(batch: Batch) -> int:
-    """Count the padded tokens of the longer side."""
     return max(batch.source.numel(), batch.target.numel())
 
 

@@ -93,8 +93,16 @@ class Updater:
         sequence = np.random.SeedSequence((self.recipe.seed, step, self.process.rank))
         torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
         for index, batch in enumerate(micro_batches):
-            self._backward(batch, tokens, last=index == len(micro_batches) - 1)
-        finite = self._all_finite()
+            if isinstance(self.loss, DistributedDataParallel):
+                self.loss.require_backward_grad_sync = index == len(micro_batches) - 1
+            loss = self._loss(self.loss, batch.to(self.process.device))
+            # DDP averages the gradients over the processes: times their number gives the sum
+            (loss * (self.process.world_size / tokens)).backward()
+            self.summed_loss += loss.detach()
+        norm = torch.nn.utils.get_total_norm(
+            [p.grad for p in self.parameters if p.grad is not None], foreach=True
+        )
+        finite = self._in_all_processes(norm.isfinite() & self.summed_loss.isfinite())
         self.first_bad_step += (~finite & (self.first_bad_step == 0)) * step
         # where this is 1 the fused Adam skips the update, on the device itself
         self.optimizer.found_inf = (self.first_bad_step > 0).float()  # type: ignore[attr-defined]
@@ -120,13 +128,6 @@ class Updater:
         finite = torch.stack([p.isfinite().all() for p in self.parameters]).all()
         return bool(self._in_all_processes(finite))
 
-    def _all_finite(self) -> Tensor:
-        """Return whether loss and gradients are finite in all processes, as a device tensor."""
-        norm = torch.nn.utils.get_total_norm(
-            [p.grad for p in self.parameters if p.grad is not None], foreach=True
-        )
-        return self._in_all_processes(norm.isfinite() & self.summed_loss.isfinite())
-
     def _in_all_processes(self, condition: Tensor) -> Tensor:
         """Return whether a condition, a scalar on the device, holds in every process."""
         if self.process.world_size == 1:
@@ -134,14 +135,6 @@ class Updater:
         holds = condition.float()
         distributed.all_reduce(holds, distributed.ReduceOp.MIN)
         return holds > 0
-
-    def _backward(self, batch: Batch, tokens: int, *, last: bool) -> None:
-        if isinstance(self.loss, DistributedDataParallel):
-            self.loss.require_backward_grad_sync = last
-        loss = self._loss(self.loss, batch.to(self.process.device))
-        # DDP averages the gradients over the processes: times their number gives the sum
-        (loss * (self.process.world_size / tokens)).backward()
-        self.summed_loss += loss.detach()
 
     def _loss(self, module: nn.Module, batch: Batch) -> Tensor:
         with torch.autocast(self.process.device.type, torch.bfloat16, enabled=self.bf16):

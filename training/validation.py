@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -41,13 +40,8 @@ class Score:
 class Validation:
     """Measures a model in training on a fixed text; the training is not affected.
 
-    Pairs that are empty or too long for the model are in neither the loss nor BLEU; they are
-    counted in `encoded.left_out`.
-
-    All processes of a run call `loss` together; one of them calls `score`.
-
-    The first `sentences` are translated for BLEU, which sacreBLEU cuts into tokens by `tokenize`;
-    the loss takes all.
+    Pairs that are empty or too long are in neither the loss nor BLEU, for which the first
+    `sentences` are translated. All processes of a run call `loss`; one of them calls `score`.
     """
 
     def __init__(
@@ -177,12 +171,6 @@ def is_probe_step(step: int) -> bool:
     return step == round(2 ** (round(2 * math.log2(step)) / 2))
 
 
-def probes_of(languages: Languages, validation: corpus.ParallelText) -> Probes:
-    """Return the probes of a run: of other languages than ours, its first validation pairs."""
-    pairs = zip(validation.source, validation.target, strict=True)
-    return PROBES if languages == OURS else tuple(islice(pairs, len(PROBES)))
-
-
 def save_probes(
     folder: Path,
     step: int,
@@ -191,11 +179,7 @@ def save_probes(
     probes: Probes = PROBES,
     languages: Languages = OURS,
 ) -> None:
-    """Write two traces of each probe: small arrays, not weights.
-
-    `step-N-sentence-K.npz` holds the attention on its own translation, `step-N-written-K.npz` that
-    on the greedy translation of the model at this step, which ends after as many pieces as the
-    source and the probe's translation have together.
+    """Write two traces of each probe, on its own and the model's greedy translation at this step.
 
     A probe that is empty, or of more pieces than the model takes, is left out. Each file is there
     whole or not at all: the Training page reads the folder during the run.

@@ -50,9 +50,22 @@ def _run(options: argparse.Namespace) -> int:
     if options.text is None:
         return _translate_lines(translator, align, settings, options)
     if options.score:
-        _print_score(translator, options)
+        scored = translator.score(options.text, options.target)
+        _tell(scored.translation.notices)
+        for piece, log_prob in zip(scored.pieces, scored.log_probs, strict=True):
+            print(f"{piece.text}\t{log_prob:.4f}")
+        print(f"log P\t{scored.log_prob:.4f}")
     else:
-        _print_translation(translator, align, settings, options)
+        translation = translator.translate(options.text, **settings.arguments)
+        _tell(translation.notices)
+        if options.align:
+            trace = translator.trace_of(translation)
+            _tell(filter(None, [axes.apart_note(trace)]))
+            print(_aligned(align, trace))
+        elif options.n_best:
+            print(_n_best(translator, 0, [best.hypothesis for best in translation.candidates]))
+        else:
+            print(translation.text)
     return 0
 
 
@@ -105,33 +118,6 @@ def _aligner(translator: Translator, folder: Path | None) -> _Aligner:
     require_reverse(translator.languages, reverse.languages)
     settings = read_both(translator, reverse)
     return lambda trace, words: align_both(translator, reverse, trace, settings, words=words)
-
-
-def _print_translation(
-    translator: Translator,
-    align: _Aligner,
-    settings: SearchSettings,
-    options: argparse.Namespace,
-) -> None:
-    translation = translator.translate(options.text, **settings.arguments)
-    _tell(translation.notices)
-    if options.align:
-        trace = translator.trace_of(translation)
-        _tell(filter(None, [axes.apart_note(trace)]))
-        print(_aligned(align, trace))
-    elif options.n_best:
-        print(_n_best(translator, 0, [best.hypothesis for best in translation.candidates]))
-    else:
-        print(translation.text)
-
-
-def _print_score(translator: Translator, options: argparse.Namespace) -> None:
-    """Print each piece and its log P, separated by a tab, then the sum."""
-    scored = translator.score(options.text, options.target)
-    _tell(scored.translation.notices)
-    for piece, log_prob in zip(scored.pieces, scored.log_probs, strict=True):
-        print(f"{piece.text}\t{log_prob:.4f}")
-    print(f"log P\t{scored.log_prob:.4f}")
 
 
 def _tell(notices: Iterable[str], about: str = "") -> None:

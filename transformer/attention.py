@@ -107,12 +107,7 @@ class MultiHeadAttention(nn.Module):
         return summed if bias is None else summed + bias  # type: ignore[no-any-return]
 
     def _needs_weights(self, q: Tensor) -> bool:
-        """Return whether the weights must be computed as a tensor instead of in the fused kernel.
-
-        They are when a hook is on them or on the mask. They also are when gradients are needed
-        on a CPU, where the backward pass of the fused kernel takes longer than all matrix
-        products together.
-        """
+        """Return whether a hook needs the weights, or the fused backward pass is slow: on a CPU."""
         points = (self.hook_mask, self.hook_attn_scores, self.hook_pattern)
         watched = any(point.watched for point in points)
         return watched or (q.device.type == "cpu" and torch.is_grad_enabled())

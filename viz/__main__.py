@@ -36,22 +36,12 @@ CHUNK = 64
 """Lines that are worked on together, so that memory holds the packed sentences and little more."""
 BLANK = "is blank and is left out."
 
-Pair = tuple[str, str | None]
-"""A line and the translation that is forced, if one is."""
+Pair = tuple[str, str | None]  # a line and the translation that is forced, if one is
 
 
 def _run(options: argparse.Namespace) -> int:
     # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
-    _refuse_contradictions(options)
-    if options.lines is not None:
-        return _write_lines(options, _explorer_options(options))
-    command.save(options.out, _page(options))
-    return 0
-
-
-def _refuse_contradictions(options: argparse.Namespace) -> None:
-    """Refuse options that contradict each other, or no option at all."""
     if (options.text is None) == (options.lines is None):
         raise InputError("Give either a text or --lines FILE, and not both.")
     line_options = (options.targets, options.traces, options.threads)
@@ -63,9 +53,8 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise InputError("--target is for one text: with --lines, give --targets FILE.")
     if options.beam is not None and (options.target is not None or options.targets is not None):
         raise InputError("A given translation is not searched for: leave out --beam.")
-
-
-def _page(options: argparse.Namespace) -> str:
+    if options.lines is not None:
+        return _write_lines(options, _explorer_options(options))
     translator = Translator.load(options.checkpoint)
     if options.target is None:
         translation = translator.translate(options.text, beam_size=options.beam or BEAM_SIZE)
@@ -75,13 +64,15 @@ def _page(options: argparse.Namespace) -> str:
         pieces = (*trace.source_pieces, *trace.target_pieces)
         notices = translator.warnings(trace.source, pieces)
     noted = replace(trace, notes=(*trace.notes, *notices))
-    return report(
+    page = report(
         lens_trace(options.lens, translator, noted),
         _explorer_options(options),
         title=options.title,
         theme=options.theme,
         origin=Origin.from_translator(translator, trace.source, trace.target),
     )
+    command.save(options.out, page)
+    return 0
 
 
 def _explorer_options(options: argparse.Namespace) -> ExplorerOptions:
@@ -191,7 +182,6 @@ class _Lines:
 
 
 def _pairs(sources: str, targets: str | None, max_characters: int) -> Iterator[Pair]:
-    """Yield the lines of one file, or pairs of lines of two files."""
     if targets is None:
         yield from ((line, None) for line in _lines(sources, max_characters))
         return
@@ -213,8 +203,8 @@ def _lines(name: str, max_characters: int) -> Iterator[str]:
     return standard_input.file_lines(name, max_characters)
 
 
-def _counted(text: str) -> int | None:
-    """Parse a layer or a head as the screen counts it, from 1; None for the mean."""
+def _index_or_mean(text: str) -> int | None:
+    """Parse the number of a layer or head, from 1, to an index; None for the mean."""
     return None if text == MEAN else whole_number(1, 64)(text) - 1
 
 
@@ -225,7 +215,6 @@ def _head(text: str) -> tuple[int, int]:
 
 
 def _share(text: str) -> float:
-    """Parse a weight, 0 to 1."""
     try:
         value = float(text)
     except ValueError:
@@ -245,8 +234,8 @@ def _parser() -> Parser:
     beam = f"beam size; 1 is greedy, {BEAM_SIZE} unless given"
     add("--beam", type=whole_number(1, MAX_BEAM_SIZE), help=beam)
     add("--kind", choices=KINDS, default="cross", help="of the head that is open first")
-    add("--layer", type=_counted, default=0, help="its layer, from 1, or mean")
-    add("--head", type=_counted, default=0, help="its head, from 1, or mean")
+    add("--layer", type=_index_or_mean, default=0, help="its layer, from 1, or mean")
+    add("--head", type=_index_or_mean, default=0, help="its head, from 1, or mean")
     lens_help = "through which the heads are seen"
     add("--lens", choices=(*NAMES, *VARIANTS), default="weights", help=lens_help)
     over = "heads whose ribbons lie over its own, such as 3.5; up to seven"

@@ -99,7 +99,7 @@ class LinesPage:
             raise InputError("There is no layer to show: name at least one.")
         self._bytes = 0
         self._listed: list[list[Any]] = []
-        self._blocks: dict[str, str] = {}
+        self._packed: dict[str, str] = {}
         self._opens: Kind = "cross"
         self._summaries: dict[Kind, head_summary.CorpusSummary] = {}
         self._notes: dict[str, list[int]] = {}  # numbers of the sentences by what is said of them
@@ -126,7 +126,7 @@ class LinesPage:
                 "MiB, the most that one file may have: give fewer sentences, or several reports."
             )
         self._listed.append(sentence.listed)
-        self._blocks |= {f"{number}{end}": text for end, text in sentence.blocks.items()}
+        self._packed |= {f"{number}{end}": text for end, text in sentence.blocks.items()}
         for kind, heads in sentence.heads.items():
             self._summaries[kind].add(heads)
         for note in sentence.notes:
@@ -169,7 +169,7 @@ class LinesPage:
                 summary=self._summary(),
             ),
             message=("lines-packed", base64.b64encode(message).decode()),
-            blocks={f"line-{name}": text for name, text in self._blocks.items()},
+            blocks={f"line-{name}": text for name, text in self._packed.items()},
         )
 
     def _summary(self) -> str:

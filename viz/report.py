@@ -5,7 +5,7 @@ from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError, quoted
@@ -13,9 +13,8 @@ from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
 from viz.draw import explorer, formatting
 from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, Origin, map_unit, tells_heads
-from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, shown_parts
+from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, left_out, shown_parts
 from viz.draw.labels import capitalised
-from viz.draw.left_out import left_out
 from viz.findings import ranked
 from viz.findings.weights import chosen_head
 
@@ -104,8 +103,8 @@ def report(
 def _texts(trace: AttentionTrace) -> str:
     """Format the source and the translation, with their languages where known."""
     lines = [
-        f'<dt>{escape(side.name)}</dt><dd dir="auto" lang="{side.code}">{escape(text)}</dd>'
-        for side, text in zip(text_sides(trace), (trace.source, trace.target), strict=True)
+        f'<dt>{escape(name)}</dt><dd dir="auto" lang="{code}">{escape(text)}</dd>'
+        for (name, code), text in zip(text_sides(trace), (trace.source, trace.target), strict=True)
         if text
     ]
     return f"<dl>{''.join(lines)}</dl>\n" if lines else ""
@@ -159,20 +158,11 @@ def about_text(first: str, made_by: str, maps: str, lens: AnyLens) -> str:
     return " ".join(filter(None, parts[:3] if lens == "weights" else parts))
 
 
-class TextSide(NamedTuple):
-    """Name of one side of the texts, and the code of its language, "" if unknown."""
-
-    name: str
-    code: str
-
-
-def text_sides(trace: AttentionTrace) -> tuple[TextSide, ...]:
-    """Return source and target; an encoder or a decoder alone has neither side nor name."""
+def text_sides(trace: AttentionTrace) -> list[tuple[str, str]]:
+    """Name source and target, or “Text” for one alone; with the language's code, "" if unknown."""
     names = [trace.languages.name(side) for side in get_args(Side)]
     alone = is_alone(trace)
-    return tuple(
-        TextSide("Text" if alone else capitalised(name), code_of_name(name)) for name in names
-    )
+    return [("Text" if alone else capitalised(name), code_of_name(name)) for name in names]
 
 
 def require_theme(theme: PageTheme) -> None:

@@ -1,9 +1,12 @@
-"""Benchmarks refuse, in one sentence, numbers with which there is nothing to measure."""
+"""Benchmarks refuse numbers that measure nothing, and report what was measured."""
+
+import statistics
 
 import pytest
 
-from benchmarks import __main__
-from benchmarks.app import MOST
+from benchmarks import __main__, readers
+from benchmarks.age import Block, growth
+from benchmarks.app import MOST, sentences
 
 
 @pytest.mark.parametrize(
@@ -12,7 +15,9 @@ from benchmarks.app import MOST
         "training --turns 0",
         "readers --readers 1 0",
         "readers --seconds nan",
+        "age --pages 0",
         f"app --sentences {MOST // 2}",  # two pages, each warmed up, on one server that remembers
+        "pages --clicks 0",
     ],
 )
 def test_numbers_that_measure_nothing_are_refused(
@@ -22,3 +27,23 @@ def test_numbers_that_measure_nothing_are_refused(
         __main__.main(asked.split())
     assert stopped.value.code == 2
     assert f"argument {asked.split()[1]}: '{asked.split()[-1]}' must be" in capsys.readouterr().err
+
+
+def test_no_sentence_of_the_app_is_shown_twice() -> None:
+    assert len(set(sentences(MOST))) == MOST
+    assert {len(text.split()) for text in sentences(MOST)} == {20}
+
+
+def test_no_wait_is_told_beyond_the_longest_that_was_measured() -> None:
+    assert readers._shown([0.1, 0.2, 0.3, 0.9]) == "0.25 s (largest 0.90)"
+    waits = [0.01 * n for n in range(100)]
+    assert readers._shown(waits) == f"{statistics.median(waits):.2f} s (95 % within 0.94)"
+    assert "within 1.00" in readers._shown([0.0] * 18 + [1.0] * 2)
+
+
+def test_growth_compares_the_last_fifth_with_the_second() -> None:
+    warm_up = [Block(1, 1, 9_000, 0, 9, 9)] * 4
+    early = [Block(2, 2, 500 + grown, 100 + grown, 0.2, 0.4) for grown in (0, 0, 300, 300)]
+    late = [Block(3, 3, 1_100, 500, 0.2, 0.6)] * 4
+    grown = growth([*warm_up, *early, *[Block(2, 2, 1, 0, 5, 5)] * 8, *late])
+    assert grown == pytest.approx({"unbounded": 600 / 400, "p50": 1, "p95": 1.5})

@@ -32,6 +32,7 @@ __all__ = ["trained_folder"]  # a fixture: used by name
 ONE_THREAD = ["--num-raster-threads=1", "--disable-site-isolation-trials"]
 # all tabs of a context: starting a process costs more than most tests do
 ONE_PROCESS = ["--renderer-process-limit=1"]
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +78,8 @@ def browser(chromium_path: str, refusals: list[str]) -> Iterator[Browser]:
         def spied(*, viewport: ViewportSize | None = None, **options: Any) -> Page:
             name = repr(sorted(options.items()))
             if name not in contexts:
-                contexts[name] = chromium.new_context(**{"reduced_motion": "reduce", **options})
+                defaults = {"reduced_motion": "reduce", "permissions": CLIPBOARD}
+                contexts[name] = chromium.new_context(**{**defaults, **options})
                 contexts[name].expose_function("refused", lambda text: refusals.append(text))
                 contexts[name].add_init_script(spy.SPY)
                 contexts[name].new_page()

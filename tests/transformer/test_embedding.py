@@ -68,11 +68,6 @@ def test_one_matrix_serves_both_embeddings_and_the_projection():
     assert torch.equal(model.logits(x), x @ model.shared_embedding.T)
 
 
-def test_sinusoids_are_a_formula_and_not_part_of_a_checkpoint():
-    model = Transformer(config())
-    assert not any("positions" in name for name in model.state_dict())
-
-
 def test_learned_positions_are_parameters_of_each_stack():
     """Table 3, row (E)."""
     model = Transformer(config(positions="learned"))

@@ -43,12 +43,10 @@ def rare(model, pieces=(PAD, UNK, BOS)):
 @pytest.fixture(
     scope="module",
     params=[
-        {"positions": "learned", "activation": "swish"},
         {"d_k": 4, "d_v": 8, "activation": "gelu", "attention_bias": True, "output_bias": True},
-        {"d_k": 8, "d_v": 3, "attention_bias": True},
-        {"h": 2, "d_k": 24, "d_v": 24},
+        {"positions": "learned", "activation": "swish", "h": 2, "d_k": 24, "d_v": 20},
     ],
-    ids=["learned positions, swish", "d_k < d_v, gelu, biases", "d_v < d_k", "h d_k > d_model"],
+    ids=["d_k < d_v, gelu, biases", "learned positions, swish, h d_k > d_model"],
 )
 def other_shape(request, tokenizer, tmp_path_factory):
     """A checkpoint of random weights that is not as CTranslate2's models are by themselves."""
@@ -64,11 +62,11 @@ def other_shape(request, tokenizer, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("beam_size", [1, 4])
-def test_the_bundled_model_writes_the_same_text(bundled, bundled_engine, beam_size):
-    texts = [*(ASSETS / "examples.txt").read_text("utf-8").splitlines()[::50], UNSEEN, "dog " * 30]
-    expected = bundled.translate_lines(texts, beam_size=beam_size)
-    assert bundled_engine.translate_lines(texts, beam_size=beam_size) == expected
+def test_the_bundled_model_writes_the_same_text(bundled, bundled_engine):
+    lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
+    texts = [*lines[:: len(lines) // 4], UNSEEN]
+    expected = bundled.translate_lines(texts)
+    assert bundled_engine.translate_lines(texts) == expected
     assert len(set(expected)) > 0.9 * len(texts)
 
 
@@ -92,7 +90,7 @@ def test_translate_gives_the_same_candidates_figures_and_notices(bundled, bundle
     assert compared > 2 * len(texts)  # of four each
 
 
-@pytest.mark.parametrize(("alpha", "max_length"), [(0, None), (0.6, 4), (3, None)])
+@pytest.mark.parametrize(("alpha", "max_length"), [(0.6, 4), (3, None)])
 def test_alpha_limit_and_n_best_are_ours(bundled, bundled_engine, alpha, max_length):
     settings = SearchSettings(alpha=alpha, max_length=max_length)
     rows = [
@@ -109,7 +107,7 @@ def test_alpha_limit_and_n_best_are_ours(bundled, bundled_engine, alpha, max_len
 
 def test_every_shape_of_ours_is_exact(other_shape, pairs):
     ours, theirs = Translator.load(other_shape), CTranslate2Translator.load(other_shape)
-    texts = [pair.english for pair in pairs[::40]]
+    texts = [pair.english for pair in pairs[::90]]
     translations = [theirs.translate(text) for text in texts]
     for text, translation in zip(texts, translations, strict=True):
         expected = ours.translate(text)
@@ -118,10 +116,10 @@ def test_every_shape_of_ours_is_exact(other_shape, pairs):
         )
         assert translation.text == expected.text
     assert len({translation.text for translation in translations}) > 2
+    assert theirs.translate_lines(texts, beam_size=1) == ours.translate_lines(texts, beam_size=1)
 
 
-@pytest.mark.parametrize("K", [1, 3])
-def test_each_line_of_a_batch_ends_at_its_own_limit(tokenizer, tmp_path, K):
+def test_each_line_of_a_batch_ends_at_its_own_limit(tokenizer, tmp_path):
     """CTranslate2 has one limit for all: what wrote beyond its own is searched once more."""
     with torch.random.fork_rng():
         torch.manual_seed(5)
@@ -132,7 +130,7 @@ def test_each_line_of_a_batch_ends_at_its_own_limit(tokenizer, tmp_path, K):
     theirs = CTranslate2Translator.load(str(tmp_path / "model"))
     rows = [[*range(10, 10 + length), EOS] for length in (2, 25, 7, 39)]
     expected, actual = (
-        engine.search(rows, SearchSettings(beam_size=K)) for engine in (ours, theirs)
+        engine.search(rows, SearchSettings(beam_size=3)) for engine in (ours, theirs)
     )
     lengths = [{len(hypothesis.tokens) for hypothesis in hypotheses} for hypotheses in actual]
     assert lengths == [{53}, {76}, {58}, {90}]  # 50 more than the source has, at most the model's
@@ -141,8 +139,8 @@ def test_each_line_of_a_batch_ends_at_its_own_limit(tokenizer, tmp_path, K):
     ]
 
 
-@pytest.mark.parametrize(("K", "alpha"), [(1, 0.0), (3, 0.6)])
-def test_the_plain_search_is_the_search_of_decoding(model, tokenizer, pairs, K, alpha):
+def test_the_plain_search_is_the_search_of_decoding(model, tokenizer, pairs):
+    K, alpha = 3, 0.6
     row = [*tokenizer.encode(pairs[3].english), EOS]
 
     @torch.inference_mode()

@@ -7,8 +7,6 @@ import torch
 
 from transformer import AttentionTrace, CheckpointError, InputError
 from transformer.config import BOS, EOS
-from transformer.text.tokenizer import with_end
-from transformer.traces.capture import capture
 
 ENGLISH = "The tired teacher waits beside the river."
 GERMAN = "Die müde Lehrerin wartet neben dem Fluss."
@@ -142,23 +140,11 @@ def test_a_trace_is_the_search_seen_again(translator):
         assert again.target == candidate.text
 
 
-def test_a_file_keeps_the_name_it_was_given(trace, tmp_path):
-    trace.save(str(tmp_path / "trace.data"))
-    assert [path.name for path in tmp_path.iterdir()] == ["trace.data"]
-
-
 def test_plain_numpy_reads_the_file(trace, tmp_path):
     trace.save(tmp_path / "trace.npz")
     with np.load(tmp_path / "trace.npz", allow_pickle=False) as file:
         np.testing.assert_array_equal(file["cross"], trace.cross)
         assert json.loads(str(file["words"]))["source"] == ENGLISH
-
-
-def test_nothing_cannot_be_traced(model, tokenizer):
-    pieces = with_end(tokenizer.pieces("The dog"))
-    for source, target in ((pieces, []), ([], pieces)):
-        with pytest.raises(InputError, match="nothing to trace"):
-            AttentionTrace.from_fields(capture(model, "", "", source, target))
 
 
 def test_a_trace_that_is_larger_than_it_may_be_says_so(trace, tmp_path):

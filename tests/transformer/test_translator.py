@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from sentencepiece import SentencePieceProcessor
 
 from transformer import CheckpointError, InputError, Transformer, Translator, config, decoding
-from transformer.analysis import alignment, lenses
+from transformer.analysis import lenses
 from transformer.checkpoints import checkpoint
-from viz.app.cache import cached_results
 
 TEXT = "The dog waits beside the river."
 FOLDER: Any = Path("a/folder")
@@ -43,26 +41,7 @@ def test_a_translation_is_what_the_search_finds(translator, model, tokenizer):
     assert (trace.target, trace.target_pieces) == (translation.text, translation.best.pieces)
 
 
-def test_a_sentence_is_tokenised_once_on_its_way_to_the_maps(translator, monkeypatch):
-    texts = []
-    for name in ("EncodeAsPieces", "EncodeAsIds"):
-        encode = getattr(SentencePieceProcessor, name)
-
-        def counted(processor, text, encode=encode):
-            texts.append(text)
-            return encode(processor, text)
-
-        monkeypatch.setattr(SentencePieceProcessor, name, counted)
-    translation = cached_results.translate(translator, "My dog waits beside the river.", 4)
-    trace = cached_results.trace(translator, translation)
-    alignment.align(translator, trace)
-    assert texts == [translation.source]
-    scored = cached_results.score(translator, "My cat waits.", "Meine Katze wartet.", 0.6)
-    cached_results.trace(translator, scored.translation)
-    assert texts[1:] == ["My cat waits.", "Meine Katze wartet."]
-
-
-@pytest.mark.parametrize("text", ["", " ", "\n", "\t \r\n", "\u2003\u00a0", "\x1c"])
+@pytest.mark.parametrize("text", ["", "\t \r\n", "\u2003\u00a0"])
 def test_an_empty_text_is_refused(translator, text):
     assert "text is empty" in refusal(translator.translate, text)
     assert "text is empty" in refusal(translator.trace, text)
@@ -76,7 +55,7 @@ def test_a_broken_character_is_refused_with_its_place(translator):
     assert "broken" in refusal(translator.translate_lines, [TEXT, "\udcff"])
 
 
-@pytest.mark.parametrize("unit", ["dog ", "x", " ", "字"])
+@pytest.mark.parametrize("unit", ["dog ", "字"])
 def test_a_text_of_megabytes_is_refused_before_it_is_cut_into_pieces(translator, unit, monkeypatch):
     monkeypatch.setattr(translator.tokenizer, "pieces", lambda _: pytest.fail("it was cut"))
     text = unit * 1_000_000 + "end"
@@ -133,7 +112,7 @@ def test_a_notice_names_five_unknown_characters_once_and_counts_the_rest(transla
 
 
 def test_a_sentence_without_end_is_noticed_and_another_is_not(translator, pairs):
-    translations = [translator.translate(pair.english, beam_size=1) for pair in pairs[::19]]
+    translations = [translator.translate(pair.english, beam_size=1) for pair in pairs[::40]]
     assert {t.best.hypothesis.complete for t in translations} == {True, False}
     for translation in translations:
         limit = len(translator.tokenizer.encode(translation.source)) + 1 + 50
@@ -142,15 +121,8 @@ def test_a_sentence_without_end_is_noticed_and_another_is_not(translator, pairs)
         assert noticed != translation.best.hypothesis.complete
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The dog waits\r\n  beside\tthe river.\n",
-        "The\u00a0dog waits\x85beside the\u2028river.",
-    ],
-    ids=ascii,
-)
-def test_a_line_break_is_a_space(translator, text):
+def test_a_line_break_is_a_space(translator):
+    text = "The dog\r\n  waits\x85beside\tthe\u2028river.\n"
     translation = translator.translate(text)
     assert translation.text == translator.translate(TEXT).text
     assert not any("vocabulary has no" in notice for notice in translation.notices)
@@ -161,16 +133,11 @@ def test_a_line_break_is_a_space(translator, text):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t: t.translate([TEXT, TEXT]), r"^The text cannot be \['The dog"),
         (lambda t: t.trace(None), "^The text cannot be None: give one string"),
         (lambda t: t.score(TEXT, [1, 2]), r"^The translation cannot be \[1, 2\]: give a text, or"),
         (lambda t: t.trace(TEXT, "E", bem_size=3, alpha=1), "leave out bem_size and alpha"),
-        (lambda t: t.trace_of(t.score(TEXT, "Ein")), "is no translation: give what"),
         (lambda t: t.trace_of(t.translate(TEXT), 4), "has 4 candidates"),
-        (lambda t: t.trace_of(t.translate(TEXT), 1.0), r"candidate is 1\.0: it must be a whole"),
-        (lambda t: t.score(TEXT, "Ein", alternatives=2.5), r"alternatives is 2\.5: it must be"),
         (lambda t: t.translate_lines(TEXT), "^The lines are one text, 'The dog"),
-        (lambda t: t.translate_lines([None]), "^Line 1: The text cannot be None: give one string"),
         (lambda t: lenses.lens("norm", FOLDER, t.trace(TEXT, "E"), "cross"), "Translator.load"),
         (lambda _: Translator(FOLDER), "not made of .*a/folder.*: load a folder with"),
     ],
@@ -198,12 +165,6 @@ def test_a_model_in_training_is_refused_wherever_dropout_would_change_numbers(tr
         assert refusal(call, TEXT).startswith("The model is in training mode")
     training.model.eval()
     np.testing.assert_array_equal(training.trace(TEXT, "Ein Hund.").cross, trace.cross)
-
-
-def test_a_notice_quotes_no_more_than_the_ends_of_a_long_word(translator):
-    (notice, *_) = translator.translate("字" * 3_000 + " dog", beam_size=1).notices
-    assert "字…字" in notice
-    assert len(notice) < 200
 
 
 def test_a_search_that_is_stopped_is_told_and_one_that_ends_is_not(translator):

@@ -49,10 +49,7 @@ class Batch:
 def make_batch(
     text: EncodedText, rows: Sequence[int] | Counts, multiple: int = 1, most: int | None = None
 ) -> Batch:
-    """Make a batch of the pairs of these numbers, `[batch]`, padded to multiples of a length.
-
-    The length is at most `most`, as far as no sentence is longer.
-    """
+    """Make a batch of these pairs, `[batch]`, padded to multiples of a length, at most `most`."""
     numbers = np.asarray(rows, dtype=np.int64)
     source, target = text.source.take(numbers), text.target.take(numbers)
     return Batch(
@@ -81,10 +78,7 @@ def _padded(
 
 
 class TokenBatches:
-    """Groups sentence pairs of similar length into batches, anew for each epoch.
-
-    A batch has at most `batch_tokens` on each side, padding to multiples of a length included.
-    """
+    """Batches of pairs of similar length, anew for each epoch, of `batch_tokens` a side at most."""
 
     def __init__(self, text: EncodedText, batch_tokens: int, seed: int, multiple: int = 1) -> None:
         self.batch_tokens = batch_tokens
@@ -110,11 +104,7 @@ class TokenBatches:
 def cut(
     rows: Counts, lengths: NDArray[np.integer[Any]], most_tokens: int, multiple: int = 1
 ) -> list[Counts]:
-    """Cut rows into as few batches as their size allows; `lengths` are those of their longer sides.
-
-    A batch has at most `most_tokens`, padding to multiples of `multiple` included, unless a single
-    row has more.
-    """
+    """Cut rows into few batches of up to `most_tokens`, padding included; a longer row is alone."""
     batches: list[Counts] = []
     start = 0
     while start < len(rows):
@@ -129,7 +119,6 @@ def cut(
 
 
 def _smallest(lengths: Counts) -> NDArray[np.unsignedinteger]:
-    """Cast numbers to the smallest unsigned type that holds them."""
     return lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
 
 

@@ -59,11 +59,7 @@ def table_pairs(path: Path, codes: tmx.Pair, at_most: int, *, is_csv: bool) -> I
 
 
 def _is_quoted(lines: Iterable[str]) -> bool:
-    """Return whether the cells of a TSV have the quotes of a spreadsheet.
-
-    Then every quote opens or closes a cell, or is doubled inside, and either a cell needs its
-    quotes, or all have them. In other files a quote is a character of the text.
-    """
+    """Return whether each quote of a TSV is a spreadsheet's, around a cell or doubled in one."""
     row, is_needed, is_everywhere = "", False, True
     for line in lines:
         if not row and '"' not in line:

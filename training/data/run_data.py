@@ -43,7 +43,23 @@ def read_run_data(
     if vocabulary:
         tokenizer, _ = vocabulary
     else:
-        tokenizer = _learn_vocabulary(texts, config.model.vocab_size, process)
+        learnt: list[bytes | ConfigError] = [b""]
+        if process.is_main_process:
+            lines = [line for text in texts for line in text.source]
+            lines += [line for text in texts for line in text.target]
+            # said, since on millions of lines it takes a while
+            size = config.model.vocab_size
+            print(f"Learning a vocabulary of {size:,} pieces from {len(lines):,} lines.")
+            try:
+                learnt = [Tokenizer.train(lines, size).model]
+            except ConfigError as error:
+                learnt = [error]
+        if process.world_size > 1:
+            distributed.broadcast_object_list(learnt)
+        (result,) = learnt
+        if isinstance(result, ConfigError):
+            raise result
+        tokenizer = Tokenizer(result)
     max_pieces, progress = config.recipe.max_pieces, process.is_main_process
     text = encode_texts(folders, texts, tokenizer, max_pieces, progress=progress)
     return RunData(tokenizer, text, validation, codes)
@@ -92,28 +108,6 @@ def require_prepared_for(
             f"{folder} was prepared with another vocabulary than that of {vocabulary[1]}: prepare "
             f"the text with --tokenizer {vocabulary[1]}."
         )
-
-
-def _learn_vocabulary(
-    texts: Sequence[corpus.ParallelText], vocab_size: int, process: devices.ProcessInfo
-) -> Tokenizer:
-    """Learn it on the training text alone, in the main process, for all of them."""
-    learnt: list[bytes | ConfigError] = [b""]
-    if process.is_main_process:
-        lines = [line for text in texts for line in text.source]
-        lines += [line for text in texts for line in text.target]
-        # said, since on millions of lines it takes a while
-        print(f"Learning a vocabulary of {vocab_size:,} pieces from {len(lines):,} lines.")
-        try:
-            learnt = [Tokenizer.train(lines, vocab_size).model]
-        except ConfigError as error:
-            learnt = [error]
-    if process.world_size > 1:
-        distributed.broadcast_object_list(learnt)
-    (result,) = learnt
-    if isinstance(result, ConfigError):
-        raise result
-    return Tokenizer(result)
 
 
 def encode_texts(

@@ -60,10 +60,6 @@ class PairFiles:
             return _chunks(tmx.tmx_pairs(path, self.codes, at_most))
         return _chunks(columns.table_pairs(path, self.codes, at_most, is_csv=kind == CSV))
 
-    def side(self, number: int) -> Iterator[list[str]]:
-        """Yield the lines of one side, some at a time, as `chunks` does."""
-        return ((chunk.source, chunk.target)[number] for chunk in self.chunks())
-
 
 def _chunks(pairs: Iterator[tmx.Pair]) -> Iterator[corpus.ParallelText]:
     while chunk := list(islice(pairs, corpus.CHUNK)):

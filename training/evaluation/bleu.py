@@ -178,7 +178,6 @@ class Comet:
                 f"{path} is no file: give the checkpoint of a COMET model, such as "
                 f"checkpoints/model.ckpt in its folder."
             )
-        self.path = path
         try:
             self._model: Any = comet.load_from_checkpoint(str(path), local_files_only=True)
         except Exception as error:  # whatever is wrong with the file, the package raises anything

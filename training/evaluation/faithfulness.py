@@ -26,12 +26,6 @@ from transformer.corpus.faithfulness import (
     source_words,
     uniform_changes,
 )
-from transformer.corpus.faithfulness_report import (
-    CHANGES,
-    Curves,
-    FaithfulnessReport,
-    LensFigures,
-)
 from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]
@@ -65,7 +59,18 @@ def add_arguments(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
     translator = measurement.load_translator(options, faithfulness_report.FILE)
-    pairs = _pairs(options)
+    pairs: list[tuple[str, str | None]]
+    if options.ref is None:
+        pairs = [(line, None) for line in read_lines(options.src)]
+    else:
+        text = read_files(options.src, options.ref)
+        pairs = list(zip(text.source, text.target, strict=True))
+    if not pairs:
+        raise CorpusError(f"{options.src} is empty: give at least one sentence.")
+    pairs = [
+        pairs[int(row)]
+        for row in measurement.drawn_rows(len(pairs), options.sentences, options.seed)
+    ]
     samples = []
     for source, target in tqdm(pairs, "faithfulness", unit="sentence", disable=None):
         try:
@@ -107,28 +112,13 @@ def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> S
     return values, written
 
 
-def _pairs(options: argparse.Namespace) -> list[tuple[str, str | None]]:
-    pairs: list[tuple[str, str | None]]
-    if options.ref is None:
-        pairs = [(line, None) for line in read_lines(options.src)]
-    else:
-        text = read_files(options.src, options.ref)
-        pairs = list(zip(text.source, text.target, strict=True))
-    if not pairs:
-        raise CorpusError(f"{options.src} is empty: give at least one sentence.")
-    return [
-        pairs[int(row)]
-        for row in measurement.drawn_rows(len(pairs), options.sentences, options.seed)
-    ]
-
-
 def _curve_means(name: str, erasing: Erasing) -> dict[tuple[str, str], Floats]:
     return {(name, curve): getattr(erasing, curve).mean(0) for curve in CURVES}
 
 
 def _report(
     translator: Translator, samples: Sequence[Sample], seed: int, left_out: int, forced: bool
-) -> FaithfulnessReport:
+) -> faithfulness_report.FaithfulnessReport:
     drawn = resampling.resampled_weights(len(samples), seed)
     pieces = np.array([count for _, count in samples], dtype=float)
 
@@ -142,28 +132,29 @@ def _report(
     def curves(name: str) -> dict[str, tuple[stored.Figure, ...]]:
         return {curve: figures(name, curve) for curve in CURVES}
 
-    return FaithfulnessReport(
+    return faithfulness_report.FaithfulnessReport(
         weights=stored.checksum_of_weights(translator.folder),
         sentences=len(samples),
         left_out=left_out,
         forced=forced,
         fractions=FRACTIONS,
         lenses={
-            name: LensFigures(
+            name: faithfulness_report.LensFigures(
                 **curves(name),
                 kendall=figures(name, "kendall")[0],
                 spearman=figures(name, "spearman")[0],
             )
             for name in lenses.NAMES
         },
-        random=Curves(**curves(RANDOM)),
+        random=faithfulness_report.Curves(**curves(RANDOM)),
         attention={
-            kind: {change: figures(kind, change)[0] for change in CHANGES} for kind in kinds.KINDS
+            kind: {change: figures(kind, change)[0] for change in faithfulness_report.CHANGES}
+            for kind in kinds.KINDS
         },
     )
 
 
-def as_text(report: FaithfulnessReport) -> str:
+def as_text(report: faithfulness_report.FaithfulnessReport) -> str:
     """Return a table of the lenses, with the change by uniform and permuted weights."""
     shares = "  ".join(f"{fraction:7.0%}" for fraction in report.fractions)
     whose = "the references" if report.forced else "the model's own translations"
@@ -172,7 +163,7 @@ def as_text(report: FaithfulnessReport) -> str:
         "fall of log P in nats with the first source words erased, and with all others erased",
         f"lens           first: {shares}   others: {shares}  Kendall  Spearman",
     ]
-    rows: dict[str, Curves] = {RANDOM: report.random, **report.lenses}
+    rows: dict[str, faithfulness_report.Curves] = {RANDOM: report.random, **report.lenses}
     for name, curves in rows.items():
         first, others = (
             "  ".join(f"{figure.value:7.2f}" for figure in curve)

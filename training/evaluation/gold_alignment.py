@@ -14,8 +14,7 @@ from transformer.analysis import alignment, lenses
 from transformer.analysis.alignment_settings import LINKS, AlignmentSettings, Links
 from transformer.analysis.gold_links import GoldLinks, Link, Notation, OutsideLinkError, read_links
 
-Figures: TypeAlias = dict[str, float]
-"""`aer`, `precision` and `recall`, in percent."""
+Figures: TypeAlias = dict[str, float]  # `aer`, `precision` and `recall`, in percent
 
 
 class GoldLine(NamedTuple):
@@ -105,8 +104,7 @@ def _percent(part: float, whole: float) -> float:
     return 100 * part / whole if whole else 0.0
 
 
-Maps: TypeAlias = Mapping[AlignmentSettings, Counts]
-"""Counts of each map by each rule of its pairs."""
+Maps: TypeAlias = Mapping[AlignmentSettings, Counts]  # counts of each map by each rule of its pairs
 
 
 def best(maps: Maps, choices: Collection[Links] = LINKS) -> tuple[AlignmentSettings, float]:

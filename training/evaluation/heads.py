@@ -25,23 +25,8 @@ from transformer.analysis.heads import importance, removal
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.cli import arguments, command
-from transformer.corpus import head_report, measuring, resampling
+from transformer.corpus import head_report, measured, measuring, resampling
 from transformer.corpus.corpus_roles import MAX_OFFSET, measure_sentence, measures_of
-from transformer.corpus.head_report import (
-    Curve,
-    CurvePoint,
-    Example,
-    HeadFigures,
-    HeadReport,
-)
-from transformer.corpus.measured import (
-    COST,
-    GRADIENT,
-    LOG_P,
-    LinePair,
-    MeasuredLines,
-    head_means,
-)
 from transformer.corpus.passes import batches_of
 from transformer.files import documents
 from transformer.kinds import KINDS, Kind, attention_name
@@ -113,13 +98,13 @@ def run(options: argparse.Namespace) -> None:
     print(content.strip() if options.json else as_text(report))
 
 
-def sample(pairs: Sequence[LinePair], most: int, seed: int) -> list[LinePair]:
+def sample(pairs: Sequence[measured.LinePair], most: int, seed: int) -> list[measured.LinePair]:
     """Draw at most so many pairs with a seed, in the order of the text."""
     return [pairs[row] for row in measurement.drawn_rows(len(pairs), most, seed)]
 
 
 @torch.inference_mode()
-def mean_outputs(model: Transformer, pairs: Sequence[LinePair]) -> dict[Kind, Tensor]:
+def mean_outputs(model: Transformer, pairs: Sequence[measured.LinePair]) -> dict[Kind, Tensor]:
     """Average the output z of every head over all positions, `[layer, head, d_v]`."""
     points = {
         kind: [
@@ -142,7 +127,7 @@ def mean_outputs(model: Transformer, pairs: Sequence[LinePair]) -> dict[Kind, Te
 
 
 def bleu_statistics(
-    translator: Translator, pairs: Sequence[LinePair], heads: Sequence[Head], tokenize: str
+    translator: Translator, pairs: Sequence[measured.LinePair], heads: Sequence[Head], tokenize: str
 ) -> Floats:
     """Compute BLEU statistics of greedy translations without some heads (Papineni 2002).
 
@@ -177,20 +162,20 @@ def bleu(statistics: Floats) -> Floats:
 
 def _report(
     translator: Translator,
-    lines: MeasuredLines,
+    lines: measured.MeasuredLines,
     left_out: int,
     statistics: Callable[[Sequence[Head]], Floats],
     traces: Sequence[AttentionTrace],
     seed: int,
-) -> HeadReport:
+) -> head_report.HeadReport:
     weights = resampling.resampled_weights(len(lines), seed)
     heads = lines.heads
-    means = head_means(lines, seed)
-    intervals = {**means.values, GRADIENT: _normalised_gradients(lines, weights)}
+    means = measured.head_means(lines, seed)
+    intervals = {**means.values, measured.GRADIENT: _normalised_gradients(lines, weights)}
     figures: dict[Head, dict[str, stored.Figure]] = {
         place: {
             name: _figures(intervals[name], (column,))
-            for name in (*measures_of(place.kind), GRADIENT, COST)
+            for name in (*measures_of(place.kind), measured.GRADIENT, measured.COST)
         }
         for column, place in enumerate(heads)
     }
@@ -206,26 +191,30 @@ def _report(
     for order in ORDERS:
         ranked = sorted(heads, key=lambda place: figures[place][order].value)
         curves[order] = _curve(ranked, statistics, drawn)
-    return HeadReport(
+    return head_report.HeadReport(
         weights=stored.checksum_of_weights(translator.folder),
         sentences=len(lines),
         left_out=left_out,
         bleu_sentences=len(whole),
         loss=_figures(
-            resampling.mean_interval(-lines.sentence_values[LOG_P], weights, lines.subwords)
+            resampling.mean_interval(
+                -lines.sentence_values[measured.LOG_P], weights, lines.subwords
+            )
         ),
         bleu=full,
         heads=tuple(
-            HeadFigures(place, roles[place], offsets[place], figures[place], examples[place])
+            head_report.HeadFigures(
+                place, roles[place], offsets[place], figures[place], examples[place]
+            )
             for place in heads
         ),
         curves=curves,
     )
 
 
-def _normalised_gradients(lines: MeasuredLines, weights: Floats) -> resampling.Interval:
+def _normalised_gradients(lines: measured.MeasuredLines, weights: Floats) -> resampling.Interval:
     """Average the gradients over the sentences, each layer divided by its norm, `[head]`."""
-    gradients = lines.head_values[GRADIENT].astype(np.float64)  # [sentence, head]
+    gradients = lines.head_values[measured.GRADIENT].astype(np.float64)  # [sentence, head]
     means = np.concatenate([gradients.mean(0)[None], weights @ gradients / len(lines)])
     for _, group in groupby(range(len(lines.heads)), lambda column: lines.heads[column][:2]):
         columns = list(group)  # of one layer
@@ -247,17 +236,17 @@ def _bleu(statistics: Floats, drawn: Floats, than: Floats | None = None) -> stor
 
 def _curve(
     order: Sequence[Head], statistics: Callable[[Sequence[Head]], Floats], drawn: Floats
-) -> Curve:
+) -> head_report.Curve:
     """Compute BLEU without the first n heads of an order, for about `CURVE_POINTS` values of n."""
     counts = np.unique(np.linspace(0, len(order), CURVE_POINTS + 1).round().astype(int)).tolist()
     points = [
-        CurvePoint(count, _bleu(statistics(order[:count]), drawn))
+        head_report.CurvePoint(count, _bleu(statistics(order[:count]), drawn))
         for count in tqdm(counts, "curve", unit="point", disable=None)
     ]
-    return Curve(tuple(order), tuple(points))
+    return head_report.Curve(tuple(order), tuple(points))
 
 
-def as_text(report: HeadReport) -> str:
+def as_text(report: head_report.HeadReport) -> str:
     """Return a table, costliest head first, and points of the removal curves."""
     lines = [
         f"{report.sentences:,} sentences, {report.left_out:,} left out; loss "
@@ -311,7 +300,7 @@ def examples_of_heads(
     traces: Sequence[AttentionTrace],
     roles: dict[Head, str],
     offsets: dict[Head, int],
-) -> dict[Head, tuple[Example, ...]]:
+) -> dict[Head, tuple[head_report.Example, ...]]:
     """Choose for each head the sentences on which the measure of its role is largest."""
     counts = Counter(
         piece.text for trace in traces for piece in (*trace.source_pieces, *trace.target_pieces)
@@ -319,22 +308,22 @@ def examples_of_heads(
     scores: dict[Head, list[float]] = {place: [] for place in roles}
     for trace in traces:
         for kind in KINDS:
-            measured = measure_sentence(
+            by_role = measure_sentence(
                 axes.by_pieces(trace, kind), kind, measuring.key_counts(trace, kind, counts)
             )
-            at_offset = measured.offset_counts / measured.rows
+            at_offset = by_role.offset_counts / by_role.rows
             for place, role in roles.items():
                 if place.kind != kind:
                     continue
                 if role == "positional":
                     score = at_offset[place.layer, place.head, offsets[place] + MAX_OFFSET]
                 else:
-                    score = measured.values[role or "confidence"][place.layer, place.head]
+                    score = by_role.values[role or "confidence"][place.layer, place.head]
                 scores[place].append(float(score))
     return {
         place: tuple(
-            Example(traces[n].source, traces[n].target, measured[n])
-            for n in np.argsort(np.negative(measured), kind="stable")[:EXAMPLES_OF_A_HEAD]
+            head_report.Example(traces[n].source, traces[n].target, own[n])
+            for n in np.argsort(np.negative(own), kind="stable")[:EXAMPLES_OF_A_HEAD]
         )
-        for place, measured in scores.items()
+        for place, own in scores.items()
     }

@@ -142,10 +142,7 @@ REQUIREMENT = "tensorboard>=2.18,<3"
 
 
 class TensorBoard:
-    """Writes each number of a record as a scalar, and the plan of the run as text.
-
-    Of the records of an interrupted run TensorBoard shows those up to `after_step` alone.
-    """
+    """Writes the numbers of records as scalars; of an interrupted run, those up to `after_step`."""
 
     def __init__(self, folder: Path, after_step: int) -> None:
         try:

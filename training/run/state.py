@@ -106,25 +106,6 @@ def _read(folder: Path) -> tuple[SavedRun, dict[str, Tensor]]:
     return saved, safetensors.torch.load(content)
 
 
-def _refuse_another_run(saved: SavedRun, identity: RunIdentity) -> None:
-    began = RunConfig.from_dict({**saved.config})
-    for table, then, asked in (
-        ("model", began.model, identity.config.model),
-        ("training", began.recipe, identity.config.recipe),
-    ):
-        for name, value in asdict(asked).items():
-            if name not in MAY_CHANGE and (before := getattr(then, name)) != value:
-                raise CheckpointError(
-                    f"[{table}] {name} was {before!r} when the run began and is {value!r} now: "
-                    f"resume with what it began with, or start a new run."
-                )
-    if saved.text != identity.text:
-        raise CheckpointError(
-            "The training text of --data is not the one that the run began with: resume with the "
-            "same folders, weights and files, or start a new run."
-        )
-
-
 def checkpoints(run: Path) -> list[Path]:
     """List the complete checkpoints of a run, oldest first; an unfinished one has a longer name."""
     return sorted((run / CHECKPOINTS).glob("step-" + "[0-9]" * 8))
@@ -154,7 +135,22 @@ class Saver:
     @torch.no_grad()
     def load_state(self, saved: SavedRun, tensors: Mapping[str, Tensor]) -> None:
         """Put weights, optimiser and summed loss back; the number of processes may be another."""
-        _refuse_another_run(saved, self.identity)
+        began = RunConfig.from_dict({**saved.config})
+        for table, then, asked in (
+            ("model", began.model, self.identity.config.model),
+            ("training", began.recipe, self.identity.config.recipe),
+        ):
+            for name, value in asdict(asked).items():
+                if name not in MAY_CHANGE and (before := getattr(then, name)) != value:
+                    raise CheckpointError(
+                        f"[{table}] {name} was {before!r} when the run began and is {value!r} now: "
+                        f"resume with what it began with, or start a new run."
+                    )
+        if saved.text != self.identity.text:
+            raise CheckpointError(
+                "The training text of --data is not the one that the run began with: resume with "
+                "the same folders, weights and files, or start a new run."
+            )
         optimizer = self.updater.optimizer
         try:
             for name, parameter in self.model.named_parameters():
@@ -224,10 +220,7 @@ class Saver:
         return max((_step(folder) for folder in checkpoints(self.out)), default=None)
 
     def remove_checkpoints_after(self, step: int) -> None:
-        """Remove the checkpoints after the state from which a run goes on.
-
-        One that holds files of a person stays: the run is refused when it comes to that step.
-        """
+        """Remove the checkpoints after the state from which a run goes on."""
         if self.process.is_main_process:
             self.remove_leftovers()
             for folder in checkpoints(self.out):
@@ -252,11 +245,7 @@ class Saver:
         return [float(loss) for loss in losses]
 
     def _state(self, progress: Progress, losses: Sequence[float]) -> Callable[[], None]:
-        """Copy what has to be saved; return what writes it and keeps the last as a backup.
-
-        `losses`, `[process]`, are summed since the last log line. Dropout draws from the number of
-        the step, so there is no state of a generator.
-        """
+        """Copy what has to be saved; return what writes it and keeps the last as a backup."""
         tensors = {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
         for name, parameter in self.model.named_parameters():
             tensors[f"model.{name}"] = parameter.detach().contiguous()

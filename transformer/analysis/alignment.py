@@ -89,11 +89,9 @@ def aligned_shares(
 def cross_values(
     translator: Translator, trace: AttentionTrace, name: lenses.LensName, *, heads: bool
 ) -> lenses.Floats:
-    """Compute cross-attention through a lens, by head or by whole layers.
+    """Compute cross-attention through a lens, `[layer, head, query, key]`, or one head a layer.
 
-    `[layer, head, query, key]`, with a single head where the layer is taken whole: the norm is then
-    that of the heads' summed vectors (Kobayashi et al. 2020, §5); other values of heads are summed
-    over the heads.
+    The norm of a layer is that of its heads' summed vectors (Kobayashi et al. 2020, §5).
     """
     if name == "norm" and not heads:
         measure = decomposition.block_measure(decomposition.norms_of_layer)

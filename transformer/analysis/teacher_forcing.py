@@ -18,8 +18,7 @@ from transformer.model import Transformer
 from transformer.text import tokenizer
 from transformer.trace import AttentionTrace
 
-Array: TypeAlias = npt.NDArray[np.floating]
-"""float64 of a model in float64, else float32."""
+Array: TypeAlias = npt.NDArray[np.floating]  # float64 of a model in float64, else float32
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called after each layer with the number of layers done and of all."""

@@ -31,11 +31,7 @@ def file_lines(name: str, max_characters: int) -> Iterator[str]:
 
 
 def _cut(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
-    """Yield lines, as `transformer.files.lines` has them.
-
-    A byte that is no UTF-8 becomes a surrogate, which the translator refuses; a line that is too
-    long is cut to a length that is still refused.
-    """
+    """Yield lines; a byte that is no UTF-8 and a line that is too long stay such, to be refused."""
     most_bytes = 4 * (max_characters + 1)
     start, number = b"", 0
     while line := file.readline(most_bytes):

@@ -27,9 +27,7 @@ def common_rows(first: MeasuredLines, second: MeasuredLines) -> tuple[list[int],
     return [row for row, _ in both], [row for _, row in both]
 
 
-def compared_heads(
-    first: MeasuredLines, second: MeasuredLines, name: str, seed: int = 0
-) -> pd.DataFrame:
+def compared_heads(first: MeasuredLines, second: MeasuredLines, name: str) -> pd.DataFrame:
     """Compare a measure of every head, second less first, over the common lines, largest first."""
     if first.heads != second.heads:
         raise InputError(
@@ -39,7 +37,7 @@ def compared_heads(
     if name not in first.head_values or name not in second.head_values:
         raise InputError(f"“{name}” was not measured for both models: measure it first.")
     rows = common_rows(first, second)
-    weights = resampled_weights(len(rows[0]), seed)
+    weights = resampled_weights(len(rows[0]), seed=0)
     values = [side.head_values[name][own].astype(np.float64)
               for side, own in zip((first, second), rows, strict=True)]  # fmt: skip
     table = []

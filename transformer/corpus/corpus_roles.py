@@ -11,7 +11,6 @@ from transformer.analysis import sinks
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads import measures, roles
 from transformer.text import tokenizer
-from transformer.traces import fields
 
 _KEPT_MEASURES = ("confidence", "entropy", "offset")
 MEASURES: dict[str, str] = {
@@ -68,9 +67,24 @@ def measure_sentence(
     cells = roles.pattern_cells(axes, kind)
     sink = (cells["first"] | cells["end token"] | cells["punctuation"])[first:]
     values["sink"] = (axes.weights[:, :, first:] * sink).sum(-1, dtype=np.float64).mean(-1)
-    values["rare word"] = _on_rarest(best, axes, kind, np.asarray(key_counts), first)
+    # rows that look most at the least frequent word that they may see
+    queries, keys = axes.labels
+    special = np.array([key in tokenizer.SPECIAL.values() for key in keys])
+    visible = np.broadcast_to(~special, (len(queries), len(keys)))
+    if axes.is_causal(kind):
+        visible = np.tril(visible)
+    seen = np.where(visible, np.asarray(key_counts), np.iinfo(np.int64).max)[first:]  # [row, key]
+    rarest = (seen == seen.min(-1, keepdims=True)) & visible[first:]
+    values["rare word"] = rarest[np.arange(len(rarest)), best].mean(-1)
     values |= roles.role_scores(measures.in_shares(given, fill=False), kind)
-    counts = _offset_counts(axes.weights[:, :, first:], first)
+    weights = axes.weights[:, :, first:]
+    rows, keys = weights.shape[-2:]
+    is_largest = weights == weights.max(-1, keepdims=True)
+    has_direction = (is_largest.sum(-1) == 1) & (keys > 1)  # [layer, head, row]
+    offsets = is_largest.argmax(-1) - np.arange(first, first + rows)
+    bins = np.arange(-MAX_OFFSET, MAX_OFFSET + 1)
+    at_bin = (offsets[..., None] == bins) & has_direction[..., None]
+    counts = at_bin.sum(-2).astype(np.int16)
     return SentenceMeasures(best.shape[-1], values, counts)
 
 
@@ -99,31 +113,3 @@ def corpus_role(values: Mapping[str, float], kind: kinds.Kind, offset: int) -> s
     strengths["rare word"] = values["rare word"] / RARE_WORD
     name = max(strengths, key=lambda name: strengths[name])
     return name if strengths[name] >= 1 else ""
-
-
-def _on_rarest(
-    best: npt.NDArray[np.int64],
-    axes: LabelledWeights,
-    kind: kinds.Kind,
-    counts: npt.NDArray[np.int64],
-    first: int,
-) -> measures.Floats:
-    """Compute the share of the rows that look most at the least frequent word that they may see."""
-    queries, keys = axes.labels
-    special = np.array([key in tokenizer.SPECIAL.values() for key in keys])
-    visible = np.broadcast_to(~special, (len(queries), len(keys)))
-    if axes.is_causal(kind):
-        visible = np.tril(visible)
-    seen = np.where(visible, counts, np.iinfo(np.int64).max)[first:]  # [row, key]
-    rarest = (seen == seen.min(-1, keepdims=True)) & visible[first:]
-    return rarest[np.arange(len(rarest)), best].mean(-1)
-
-
-def _offset_counts(weights: fields.Weights, first: int) -> npt.NDArray[np.int16]:
-    rows, keys = weights.shape[-2:]
-    is_largest = weights == weights.max(-1, keepdims=True)
-    has_direction = (is_largest.sum(-1) == 1) & (keys > 1)  # [layer, head, row]
-    offsets = is_largest.argmax(-1) - np.arange(first, first + rows)
-    bins = np.arange(-MAX_OFFSET, MAX_OFFSET + 1)
-    at_bin = (offsets[..., None] == bins) & has_direction[..., None]
-    return at_bin.sum(-2).astype(np.int16)

@@ -58,11 +58,7 @@ def lens_faithfulness(
     without_each: Floats | None = None,
     targets: Numbers | None = None,
 ) -> LensFaithfulness:
-    """Test the ranking of the source words that a lens reads off cross-attention.
-
-    `targets` are the positions whose written pieces erasing is measured on, all unless given;
-    `without_each` is `drops_without_each_word` of this trace, where it is known.
-    """
+    """Test the ranking of the source words that a lens reads off cross-attention."""
     scores = word_scores(lens(name, translator, trace, "cross"), trace, signed=name in SIGNED)
     if without_each is None:
         without_each = drops_without_each_word(translator.model, trace)
@@ -103,10 +99,7 @@ def word_scores(
 ) -> Floats:
     """Sum the values of each source word in the row that writes each piece, `[target, word]`.
 
-    The mean over layers and heads, each row first brought to the sum 1; where values are signed
-    they are added as they are. A word has the sum of its pieces.
-
-    `values` are of cross-attention, `[layer, head, target, source]` or `[layer, target, source]`.
+    `values` are of cross-attention, `[layer, (head,) target, source]`: shares unless signed.
     """
     rows = np.asarray(values if signed else as_rows(values), dtype=np.float64)
     mean = rows.reshape(-1, *rows.shape[-2:]).mean(0)  # [target, source]
@@ -173,11 +166,12 @@ def erased_log_probs(
     log_p = np.empty((len(erased), pair.target.size(1)) if rows is None else len(erased))
     for n in range(0, len(erased), at_once):
         cases = order[n : n + at_once]
-        log_p[cases] = _erased(model, pair, erased[cases], None if rows is None else rows[cases])
+        asked = None if rows is None else rows[cases]
+        log_p[cases] = _log_probs_without(model, pair, erased[cases], asked)
     return log_p
 
 
-def _erased(
+def _log_probs_without(
     model: Transformer, pair: ForcedPair, erased: npt.NDArray[np.bool_], rows: Numbers | None
 ) -> Floats:
     cases, device = len(erased), model.device

@@ -20,38 +20,7 @@ from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.sinks import are_sinks
 from transformer.analysis.source_share import HARDLY_USED, by_words, source_shares
-from transformer.corpus import corpus_roles
-from transformer.corpus.measured import (
-    ALIGNMENT_ERROR,
-    COST,
-    DIAGONAL,
-    GRADIENT,
-    HEAD_MEASURES,
-    LEAST_CERTAIN,
-    LEAST_SHARE,
-    LEAST_USED,
-    LOG_P,
-    ON_SINKS,
-    SENTENCE_MEASURES,
-    SOURCE_SHARE,
-    SUBWORDS,
-    UNLINKED,
-    UNUSED,
-    Floats,
-    LeftOut,
-    LinePair,
-    MeasuredLines,
-    Singles,
-)
-from transformer.corpus.passes import (
-    Part,
-    Progress,
-    Step,
-    batches_of,
-    best_translations,
-    losses_of,
-    steps,
-)
+from transformer.corpus import corpus_roles, measured, passes
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
@@ -70,8 +39,8 @@ def measure_lines(
     gold: Sequence[str] | None = None,
     costs: bool = True,
     sources: bool = True,
-    progress: Progress = lambda _done, _total, _now: None,
-) -> MeasuredLines:
+    progress: passes.Progress = lambda _done, _total, _now: None,
+) -> measured.MeasuredLines:
     """Measure all heads on lines and their translations: `targets`, or the model's own.
 
     Empty and unreadable lines are left out. `references` and the word links of `gold`, for given
@@ -90,12 +59,18 @@ def measure_lines(
             )
     translator.model.require_no_dropout()
     heads = len(all_heads(translator.model.config)) if costs else 0
-    passes: dict[Part, int] = {"translate": int(targets is None), "measure": 1, "costs": heads}
+    times: dict[passes.Part, int] = {
+        "translate": int(targets is None),
+        "measure": 1,
+        "costs": heads,
+    }
     pairs, left_out = read_pairs(translator, lines, targets, references)
-    step = steps(progress, [len(pair.source_ids) for pair in pairs], passes)
+    step = passes.steps(progress, [len(pair.source_ids) for pair in pairs], times)
     if targets is None:
         decode = translator.target_tokenizer.decode
-        for row, best in best_translations(translator, [pair.source_ids for pair in pairs], step):
+        for row, best in passes.best_translations(
+            translator, [pair.source_ids for pair in pairs], step
+        ):
             pairs[row] = pairs[row]._replace(target=decode(list(best)), target_ids=best)
     if not pairs:
         first = f" Line {left_out[0].number:,}: {left_out[0].reason}" if left_out else ""
@@ -111,10 +86,10 @@ def read_pairs(
     lines: Sequence[str],
     targets: Sequence[str] | None,
     references: Sequence[str] | None = None,
-) -> tuple[list[LinePair], list[LeftOut]]:
+) -> tuple[list[measured.LinePair], list[measured.LeftOut]]:
     """Read lines with their translations, if there are any; what cannot be read is left out."""
-    pairs: list[LinePair] = []
-    left_out: list[LeftOut] = []
+    pairs: list[measured.LinePair] = []
+    left_out: list[measured.LeftOut] = []
     for number, line in enumerate(lines, start=1):
         target = "" if targets is None else targets[number - 1]
         reference = "" if references is None else references[number - 1]
@@ -122,30 +97,30 @@ def read_pairs(
             pieces = translator.reader.text(line)
             written = [] if targets is None else translator.reader.text(target, "translation")
         except InputError as error:
-            left_out.append(LeftOut(number, str(error)))
+            left_out.append(measured.LeftOut(number, str(error)))
         else:
             source_ids, ids = (tuple(piece.id for piece in side) for side in (pieces, written))
-            pairs.append(LinePair(number, line, target, source_ids, ids, reference))
+            pairs.append(measured.LinePair(number, line, target, source_ids, ids, reference))
     return pairs, left_out
 
 
 def measure_pairs(
     translator: Translator,
-    pairs: Sequence[LinePair],
-    left_out: Sequence[LeftOut] = (),
+    pairs: Sequence[measured.LinePair],
+    left_out: Sequence[measured.LeftOut] = (),
     *,
     gold: Mapping[int, GoldLinks] = MappingProxyType({}),
     costs: bool = True,
     sources: bool = True,
-    step: Step = lambda _part, _lines: None,
-) -> MeasuredLines:
+    step: passes.Step = lambda _part, _lines: None,
+) -> measured.MeasuredLines:
     """Measure all heads on lines whose translations are known; `gold` has the links of a line."""
     heads = tuple(all_heads(translator.model.config))
-    absent = {GRADIENT, COST} if not costs else set()
-    absent |= {ALIGNMENT_ERROR} if not gold else set()
-    names = [name for name in HEAD_MEASURES if name not in absent]
+    absent = {measured.GRADIENT, measured.COST} if not costs else set()
+    absent |= {measured.ALIGNMENT_ERROR} if not gold else set()
+    names = [name for name in measured.HEAD_MEASURES if name not in absent]
     head_values = {n: np.full((len(pairs), len(heads)), np.nan, np.float32) for n in names}
-    sentence_values = {name: np.full(len(pairs), np.nan) for name in SENTENCE_MEASURES}
+    sentence_values = {name: np.full(len(pairs), np.nan) for name in measured.SENTENCE_MEASURES}
     rows = {kind: np.zeros(len(pairs)) for kind in KINDS}
     offsets = np.zeros((len(pairs), len(heads), 2 * corpus_roles.MAX_OFFSET + 1), np.int16)
     columns = {kind: [n for n, head in enumerate(heads) if head.kind == kind] for kind in KINDS}
@@ -159,15 +134,15 @@ def measure_pairs(
             sentence_values[name][row] = value
         for kind in KINDS:
             axes = by_pieces(trace, kind)
-            measured = corpus_roles.measure_sentence(axes, kind, key_counts(trace, kind, counts))
-            diagonal = measure(axes, kind, DIAGONAL)
-            for name, values in {**measured.values, DIAGONAL: diagonal}.items():
+            by_role = corpus_roles.measure_sentence(axes, kind, key_counts(trace, kind, counts))
+            diagonal = measure(axes, kind, measured.DIAGONAL)
+            for name, values in {**by_role.values, measured.DIAGONAL: diagonal}.items():
                 head_values[name][row, columns[kind]] = values.ravel()
-            offsets[row, columns[kind]] = measured.offset_counts.reshape(-1, offsets.shape[-1])
-            rows[kind][row] = measured.rows
+            offsets[row, columns[kind]] = by_role.offset_counts.reshape(-1, offsets.shape[-1])
+            rows[kind][row] = by_role.rows
         if gold:
             errors = alignment_errors(translator, trace, settings, gold[pair.number])
-            head_values[ALIGNMENT_ERROR][row, columns["cross"]] = errors
+            head_values[measured.ALIGNMENT_ERROR][row, columns["cross"]] = errors
         step("measure", [len(pair.source_ids)])
     totals = offsets.sum(0, dtype=np.int64)  # [head, offset]
     best = np.take_along_axis(offsets, totals.argmax(-1)[None, :, None], -1)[..., 0]
@@ -176,7 +151,7 @@ def measure_pairs(
         head_values["positional"][:, at] = best[:, at] / rows[kind][:, None]
     if costs:
         _measure_costs(translator.model, pairs, head_values, step)
-    return MeasuredLines(
+    return measured.MeasuredLines(
         checksum=stored.checksum_of_weights(translator.folder),
         pairs=tuple(pairs),
         left_out=tuple(left_out),
@@ -188,7 +163,7 @@ def measure_pairs(
     )
 
 
-def trace_of(translator: Translator, pair: LinePair) -> AttentionTrace:
+def trace_of(translator: Translator, pair: measured.LinePair) -> AttentionTrace:
     """Trace a line with the pieces of its translation."""
     return AttentionTrace.from_fields(
         capture(
@@ -208,7 +183,7 @@ def sentence_measures(
     settings: AlignmentSettings,
     *,
     sources: bool,
-    step: Step,
+    step: passes.Step,
 ) -> dict[str, float]:
     """Compute the measures of a sentence that are defined, by the names of `SENTENCE_MEASURES`."""
     lettered, written = (
@@ -217,30 +192,30 @@ def sentence_measures(
     )
     sinks = are_sinks(trace.source_tokens, trace.special)
     values = {
-        LOG_P: float(trace.log_probs.mean()),
-        LEAST_CERTAIN: float(trace.log_probs.min()),
-        SUBWORDS: float(len(trace.target_pieces)),
-        ON_SINKS: float(trace.cross[..., sinks].sum(-1).mean()),
+        measured.LOG_P: float(trace.log_probs.mean()),
+        measured.LEAST_CERTAIN: float(trace.log_probs.min()),
+        measured.SUBWORDS: float(len(trace.target_pieces)),
+        measured.ON_SINKS: float(trace.cross[..., sinks].sum(-1).mean()),
     }
     if written:
         linked = {pair.target for pair in align(translator, trace, settings)}
-        values[UNLINKED] = len(written - linked) / len(written)
+        values[measured.UNLINKED] = len(written - linked) / len(written)
     if not sources:
         return values
     tokens = source_shares(translator, trace, progress=lambda _done, _total: step("measure", ()))
     shares = by_words(tokens, trace)
     used = shares.used[sorted(lettered)]
     values |= {
-        SOURCE_SHARE: float(shares.from_source.mean()),
-        LEAST_SHARE: float(shares.from_source.min()),
-        UNUSED: float((used <= HARDLY_USED).sum()),
+        measured.SOURCE_SHARE: float(shares.from_source.mean()),
+        measured.LEAST_SHARE: float(shares.from_source.min()),
+        measured.UNUSED: float((used <= HARDLY_USED).sum()),
     }
-    return values | ({LEAST_USED: float(used.min())} if used.size else {})
+    return values | ({measured.LEAST_USED: float(used.min())} if used.size else {})
 
 
 def alignment_errors(
     translator: Translator, trace: AttentionTrace, settings: AlignmentSettings, gold: GoldLinks
-) -> Floats:
+) -> measured.Floats:
     """Compute the alignment error of every head of cross-attention on a sentence, `[head]`."""
     source, target = word_numbers(translator, trace, "typed")
     return np.array(
@@ -260,7 +235,7 @@ def alignment_errors(
     )
 
 
-def _links(pairs: Sequence[LinePair], gold: Sequence[str]) -> dict[int, GoldLinks]:
+def _links(pairs: Sequence[measured.LinePair], gold: Sequence[str]) -> dict[int, GoldLinks]:
     links = {}
     for pair in pairs:
         words = [len(side.split()) for side in (pair.source, pair.target)]
@@ -272,21 +247,24 @@ def _links(pairs: Sequence[LinePair], gold: Sequence[str]) -> dict[int, GoldLink
 
 
 def _measure_costs(
-    model: Transformer, pairs: Sequence[LinePair], values: Mapping[str, Singles], step: Step
+    model: Transformer,
+    pairs: Sequence[measured.LinePair],
+    values: Mapping[str, measured.Singles],
+    step: passes.Step,
 ) -> None:
     heads = all_heads(model.config)
-    for rows, batch in batches_of(model, pairs):
+    for rows, batch in passes.batches_of(model, pairs):
         gradients = importance.gradient_importance(model, *batch)
         flat = [gradients[kind].reshape(len(rows), -1) for kind in KINDS]
-        values[GRADIENT][rows] = np.concatenate(flat, axis=1)
-        whole = losses_of(model, batch)
+        values[measured.GRADIENT][rows] = np.concatenate(flat, axis=1)
+        whole = passes.losses_of(model, batch)
         pieces = np.array([len(pairs[row].target_ids) for row in rows])
         for number, losses in enumerate(importance.losses_without(model, *batch, heads)):
-            values[COST][rows, number] = (losses.double().cpu().numpy() - whole) / pieces
+            values[measured.COST][rows, number] = (losses.double().cpu().numpy() - whole) / pieces
             step("costs", [len(pairs[row].source_ids) for row in rows])
 
 
-def _piece_counts(translator: Translator, pairs: Sequence[LinePair]) -> Counter[str]:
+def _piece_counts(translator: Translator, pairs: Sequence[measured.LinePair]) -> Counter[str]:
     """Count each piece in the lines, both languages together."""
     counts: Counter[str] = Counter()
     for tokenizer, sides in (

@@ -61,16 +61,15 @@ def lines_without(
     lines: MeasuredLines,
     heads: Sequence[Head],
     *,
-    seed: int = 0,
     progress: Progress = lambda _done, _total, _now: None,
 ) -> LinesWithout:
     """Score and translate all lines without these heads, their outputs set to 0."""
     if not heads:
         raise errors.InputError("No head is removed: choose at least one.")
     require_heads(translator.model, heads)
-    controls = random_sets(lines.heads, heads, seed)
-    passes: dict[Part, int] = {"translate": 1, "costs": 2 + len(controls)}
-    step = steps(progress, [len(pair.source_ids) for pair in lines.pairs], passes)
+    controls = random_sets(lines.heads, heads, seed=0)
+    times: dict[Part, int] = {"translate": 1, "costs": 2 + len(controls)}
+    step = steps(progress, [len(pair.source_ids) for pair in lines.pairs], times)
     # with all heads once more: a pass of other shapes rounds in another way
     groups: list[Sequence[Head]] = [[], heads, *controls]
     losses = np.stack([_losses(translator, lines, group, step) for group in groups])
@@ -107,9 +106,9 @@ def _losses(
     return losses
 
 
-def summarise_removal(lines: MeasuredLines, without: LinesWithout, seed: int = 0) -> RemovalSummary:
+def summarise_removal(lines: MeasuredLines, without: LinesWithout) -> RemovalSummary:
     """Summarise the removal with intervals over the lines."""
-    weights = resampling.resampled_weights(len(lines), seed)
+    weights = resampling.resampled_weights(len(lines), seed=0)
     subwords = lines.subwords
     controls = without.control_changes.sum(1) / subwords.sum()
     change = resampling.mean_interval(without.changes / subwords, weights, subwords)
@@ -118,7 +117,7 @@ def summarise_removal(lines: MeasuredLines, without: LinesWithout, seed: int = 0
     lost, won = word_changes(before, without.translations)
     return RemovalSummary(
         change=change,
-        p=float(resampling.permutation_p(without.changes, seed)),
+        p=float(resampling.permutation_p(without.changes, seed=0)),
         control_changes=controls,
         control_p=float((1 + (controls <= change.value).sum()) / (1 + len(controls))),
         changed=resampling.mean_interval(differs.astype(float), weights, np.ones(len(lines))),

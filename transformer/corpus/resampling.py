@@ -26,11 +26,7 @@ def resampled_weights(sentences: int, seed: int, resamples: int = RESAMPLES) -> 
 
 
 def mean_interval(values: Floats, weights: Floats, counts: Floats) -> Interval:
-    """Average over sentences, each counted `counts` times, such as its rows or pieces.
-
-    `values` are `[sentence, ...]`, `counts` `[sentence]` and `weights` `[resample, sentence]`, from
-    `resampled_weights`.
-    """
+    """Average over sentences, `[sentence, ...]`, each counted as often as it has rows or pieces."""
     flat = values.reshape(len(values), -1).astype(np.float64) * counts[:, None]
     value = flat.sum(0) / counts.sum()
     means = weights @ flat / (weights @ counts)[:, None]  # [resample, value]

@@ -15,9 +15,7 @@ Floats = npt.NDArray[np.float64]
 def nearest_by_measures(report: HeadReport, place: Head, count: int) -> list[tuple[Head, float]]:
     """Find the heads of all kinds with the nearest measures, and their distances, nearest first.
 
-    Each measure is divided by its standard deviation over all heads; the distance is the root mean
-    square of the differences. Measures that some kind does not have (`one-to-one`, `previous`) and
-    the measures of importance are not in it.
+    The root mean square of the differences in standard deviations, over the measures of all kinds.
     """
     names = [name for name in MEASURES if all(name in figures.measures for figures in report.heads)]
     places = [figures.place for figures in report.heads]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import compress
-from typing import Any, Protocol
+from typing import Protocol, TypedDict, Unpack
 
 import torch
 from torch import Tensor
@@ -82,20 +82,32 @@ class ForcedLookAhead:
         return self._model.encode(self._source, self._mask)
 
 
+class SearchOptions(TypedDict, total=False):
+    """The options of a `BeamSearch`."""
+
+    beam_size: int
+    alpha: float
+    max_extra: int
+    max_length: int | None
+    n_best: int | None
+    constraints: Constraints | None
+    record: bool
+
+
 @torch.inference_mode()
 def beam_search(
     model: Transformer,
     source: Tensor,
     *,
     should_stop: Callable[[], bool] = lambda: False,
-    **arguments: Any,
+    **options: Unpack[SearchOptions],
 ) -> list[list[hypothesis.Hypothesis]]:
     """Extend the best prefixes until as many hypotheses are finished, best score first.
 
-    The arguments are those of `BeamSearch`. The search ends earlier once `should_stop`, called
+    The options are those of `BeamSearch`. The search ends earlier once `should_stop`, called
     after each step, returns True: its prefixes then stand as hypotheses.
     """
-    search = BeamSearch(model, source, **arguments)
+    search = BeamSearch(model, source, **options)
     while search.unfinished:
         search.step()
         if search.unfinished and should_stop():
@@ -186,7 +198,13 @@ class BeamSearch:
             sentence.extend(best)
             for sentence, best in zip(self._unfinished, candidates, strict=True)
         ]
-        self._unfinished = _fill_gaps(self._unfinished, goes_on)
+        # finished sentences are replaced by unfinished ones from the end
+        count = sum(goes_on)
+        last = list(compress(self._unfinished[count:], goes_on[count:]))
+        self._unfinished = [
+            sentence if goes else last.pop()
+            for sentence, goes in zip(self._unfinished[:count], goes_on, strict=False)
+        ]
 
     def stop(self, *sentences: SentenceSearch) -> None:
         """End these unfinished sentences, or all, with their live prefixes as hypotheses.
@@ -245,18 +263,6 @@ def _bans(model: Transformer, constraints: Constraints, source: Tensor) -> list[
         return [bans] * source.size(0)
     sources = [row[row != config.PAD].tolist() for row in source]
     return [bans.for_sentence(ForcedLookAhead(model, ids)) for ids in sources]
-
-
-def _fill_gaps(
-    sentences: Sequence[SentenceSearch], goes_on: Sequence[bool]
-) -> list[SentenceSearch]:
-    """Replace the finished sentences by unfinished ones from the end."""
-    count = sum(goes_on)
-    last = list(compress(sentences[count:], goes_on[count:]))
-    return [
-        sentence if goes else last.pop()
-        for sentence, goes in zip(sentences[:count], goes_on, strict=False)
-    ]
 
 
 def _require_room(prefix: int, length: int) -> None:

@@ -26,7 +26,6 @@ from transformer.attention import MultiHeadAttention, attention_scores, split_he
 from transformer.cache import BeamCache
 from transformer.config import Activation
 from transformer.decoding import hypothesis
-from transformer.embedding import Embedding
 from transformer.layers import ACTIVATIONS, AddAndNorm, DecoderLayer, EncoderLayer, FeedForward
 from transformer.model import Transformer
 
@@ -215,14 +214,16 @@ class FastDecoder:
         self.mask = None if bool(mask.all()) else mask  # [sentence, 1, 1, source]
         weights = search_weights(model)
         silenced = _silenced(model)
-        memory = _encode(
-            model.encoder.embedding,
-            weights.encoder,
-            source,
-            self.mask,
-            silenced["encoder_self"],
-            None if patterns is None else patterns["encoder_self"],
-        )
+        weights_kept = None if patterns is None else patterns["encoder_self"]
+        memory: Tensor = model.encoder.embedding(source)
+        for layer, silent in zip(weights.encoder, silenced["encoder_self"], strict=True):
+            w = layer.self_attention
+            # each [sentence, head, source, d_k or d_v]
+            q, k, v = (
+                split_heads(part, w.h) for part in w.QKV(memory).split_with_sizes(w.widths, dim=-1)
+            )
+            attended = attend(q, k, v, self.mask, patterns=weights_kept, silenced=silent)
+            memory = layer.feed_forward(w.output_add_norm(memory, attended))
         self.projection = weights.projection
         self.layers = [
             _Layer(layer, memory, patterns, own, cross)
@@ -282,25 +283,6 @@ def _silenced(model: Transformer) -> dict[kinds.Kind, list[tuple[int, ...]]]:
             tuple(head for hook in hooks.get(name, ()) for head in hook.heads) for name in names
         ]
     return by_kind
-
-
-def _encode(
-    embedding: Embedding,
-    layers: Sequence[EncoderLayerWeights],
-    source: Tensor,
-    mask: Tensor | None,
-    silenced: Sequence[Sequence[int]],
-    patterns: list[Tensor] | None,
-) -> Tensor:
-    """Encode `[sentence, source]` ids to `[sentence, source, d_model]`, where no hook is set."""
-    x: Tensor = embedding(source)
-    for layer, silent in zip(layers, silenced, strict=True):
-        w = layer.self_attention
-        # each [sentence, head, source, d_k or d_v]
-        q, k, v = (split_heads(part, w.h) for part in w.QKV(x).split_with_sizes(w.widths, dim=-1))
-        x = w.output_add_norm(x, attend(q, k, v, mask, patterns=patterns, silenced=silent))
-        x = layer.feed_forward(x)
-    return x
 
 
 class _Layer:

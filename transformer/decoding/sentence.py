@@ -1,5 +1,6 @@
 """The search of one sentence: which prefixes live, and which hypotheses are found."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -151,7 +152,8 @@ class SentenceSearch:
 
     def settled(self) -> tuple[int, ...]:
         """Return the first pieces of the translation that no later step can change."""
-        rivals = [prefix for prefix in self.live if not self._is_pruned(prefix)]
+        best_known = max((h.score for h, _ in self.finished if h.complete), default=-math.inf)
+        rivals = [prefix for prefix in self.live if best_known < self._bound(prefix)]
         best = [leaf for _, leaf in self._ranked()[:1]]
         pieces = [prefix.tokens() for prefix in (*rivals, *best)]
         same = takewhile(lambda at: len(set(at)) == 1, zip(*pieces, strict=False))
@@ -177,10 +179,6 @@ class SentenceSearch:
             return False
         scores = sorted((h.score for h, _ in self.finished if h.complete), reverse=True)
         return len(scores) >= n and all(scores[n - 1] >= self._bound(p) for p in self.live)
-
-    def _is_pruned(self, prefix: Prefix) -> bool:
-        """Return whether a finished hypothesis scores at least the upper bound of this prefix."""
-        return any(h.complete and h.score >= self._bound(prefix) for h, _ in self.finished)
 
     def _bound(self, prefix: Prefix) -> float:
         return best_score(prefix.total, self.length, self.limit, self.alpha)
@@ -233,7 +231,6 @@ class SentenceSearch:
     def _record(
         self, parent: Prefix, piece: int, log_prob: float, total: float, reason: Reason
     ) -> int | None:
-        """Add a prefix to the tree, and return its index there."""
         if self.nodes is None:
             return None
         step = 1 if parent.node is None else self.nodes[parent.node].step + 1

@@ -161,8 +161,6 @@ def _descriptor(path: Path) -> int | None:
 def write_files(contents: Sequence[tuple[Path, bytes]]) -> None:
     """Replace regular files of one folder in this order; if one cannot be written, none is.
 
-    A path may be there twice.
-
     Raises:
         OSError: if one cannot be written.
     """
@@ -205,7 +203,15 @@ def replace_folder(folder: Path, kind: FolderKind, *, keep_backup: bool = False)
             _sync(path)
         _require_replaceable(replaced, kind)  # files may have come meanwhile
         moves = list(zip(replaced, [old, *replaced], strict=False))
-        _rename_all([(a, b) for a, b in moves if a.exists()] + [(new, folder)])
+        done: list[tuple[Path, Path]] = []  # taken back if a later one fails
+        try:
+            for source, target in [(a, b) for a, b in moves if a.exists()] + [(new, folder)]:
+                source.rename(target)
+                done.append((source, target))
+        except BaseException:
+            for source, target in reversed(done):
+                target.rename(source)
+            raise
         _sync(folder.parent)
         if old.exists():
             _remove_files(old, _checksums(old, kind).__contains__)
@@ -230,19 +236,6 @@ def has_content(path: Path, checksum: str | None) -> bool:
     if path.is_symlink() or not path.is_file():
         return False
     return checksum is None or sha256_of(path, MAX_BYTES) == checksum
-
-
-def _rename_all(moves: Sequence[tuple[Path, Path]]) -> None:
-    """Rename in this order; if one fails, those before it are taken back."""
-    done: list[tuple[Path, Path]] = []
-    try:
-        for old, new in moves:
-            old.rename(new)
-            done.append((old, new))
-    except BaseException:
-        for old, new in reversed(done):
-            new.rename(old)
-        raise
 
 
 def _remove_files(folder: Path, is_removed: Callable[[str], bool]) -> None:

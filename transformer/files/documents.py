@@ -22,24 +22,21 @@ _INT = -(2**31), 2**31
 _FLOAT = -sys.float_info.max, sys.float_info.max
 
 Count: TypeAlias = Annotated[int, 0, 2**31]
-Name: TypeAlias = Annotated[str, 1, MAX_NAME_LENGTH]
-"""A printable text that is not blank."""
+Name: TypeAlias = Annotated[str, 1, MAX_NAME_LENGTH]  # a printable text that is not blank
 
 
 class DocumentError(ValueError):
     """A document that a type cannot have: the rest of a sentence that begins with the file."""
 
 
-def read_document(
-    path: Path, form: type[T], at_most: int, advice: str = "copy the folder again"
-) -> T:
+def read_document(path: Path, form: type[T], at_most: int) -> T:
     """Read a JSON file of at most so many bytes as a value of a type; see `from_json`."""
     try:
         with reading(path):
             document: T = from_json(form, parse_json(read_bytes(path, at_most)))
             return document
     except DocumentError as error:
-        raise CheckpointError(f"{path} {error}: {advice}.") from error
+        raise CheckpointError(f"{path} {error}: copy the folder again.") from error
 
 
 def parse_json(content: bytes | str) -> Any:

@@ -46,7 +46,7 @@ def visible_keys(batch: TraceBatch, kind: kinds.Kind, which: Literal["padding", 
 
 @choices.check_choices
 def mask_reasons(batch: TraceBatch, kind: kinds.Kind, which: MaskName) -> npt.NDArray[np.str_]:
-    """Name the mask that hides each key from each query, "both" where both are applied and do."""
+    """Name the mask that hides each key from each query; "both" where each of the two hides it."""
     padded, later = ~visible_keys(batch, kind, "padding"), ~visible_keys(batch, kind, "causal")
     reasons = {
         "padding": np.where(padded, "padding", "seen"),

@@ -120,8 +120,7 @@ class Edit:
         return {f"{stack}.embedding.hook_positions": hook for stack in self.stacks}
 
 
-NO_EDIT = Edit("removed", ())
-"""Edit that changes the positions of no stack."""
+NO_EDIT = Edit("removed", ())  # edit that changes the positions of no stack
 
 
 def shuffled_order(length: int, seed: int) -> npt.NDArray[np.int64]:

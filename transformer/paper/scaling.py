@@ -15,11 +15,7 @@ Scale = Literal["÷ √d_k", "none", "× √d_k"]
 
 @choices.check_choices
 def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
-    """Return the factor of q·k before the softmax; the paper's is 1/√d_k (equation 1).
-
-    The scale is the paper's, none at all, or a common misprint; a temperature, 1 in the paper,
-    divides the scores in addition.
-    """
+    """Return the factor of q·k before the softmax, 1/√d_k in the paper (equation 1)."""
     power = {"÷ √d_k": -0.5, "none": 0.0, "× √d_k": 0.5}[scale]
     return float(d_k**power) / temperature
 

@@ -32,10 +32,7 @@ class InputReader:
         return LETTERS_OF_A_PIECE * self.max_length
 
     def is_blank(self, text: str) -> bool:
-        """Return whether a text has nothing to read.
-
-        A text longer than `max_characters` has some: it comes cut, perhaps within its blanks.
-        """
+        """Return whether a text has nothing to read; beyond `max_characters` it comes cut."""
         return not text.strip() and len(text) <= self.max_characters
 
     def text(self, text: str, name: str = "text") -> list[Piece]:

@@ -13,11 +13,7 @@ TOLERANCE = 5e-3
 
 
 def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
-    """Write a sentence on each kind whose weights, `[head, query, key]` of each layer, are unusual.
-
-    That is where rows do not sum to 1, values lie below 0, layers have no weights, or the decoder
-    looks ahead. Layers and heads count from 1.
-    """
+    """Write a sentence on each kind whose weights, `[head, query, key]` of a layer, are unusual."""
     notes = []
     for kind, maps in layers.items():
         title = KIND_TITLES[kind]

@@ -118,7 +118,14 @@ def _require_consistent(trace: TraceFields) -> None:
             raise ValueError(f"{kind} is of {weights.shape}, not of {shapes[kind]}")
         _require_numbers(weights, kind)
         if kind in trace.kinds:
-            _require_heads(trace, kind)
+            weights = trace.weights(kind)
+            if len(weights) > MAX_LAYERS or weights.shape[1] > MAX_HEADS:
+                raise ValueError(f"{kind} has more layers or heads than a trace can")
+            counts = trace.head_count(kind)
+            if not weights.size or len(counts) != len(weights) or max(counts) != weights.shape[1]:
+                raise ValueError(f"{kind} has other heads than it says")
+            if min(counts) < 0 or weights[~trace.existing_heads(kind)].any():
+                raise ValueError(f"{kind} has fewer heads than none, or weights of none")
     if type(trace.causal) is not bool:
         raise ValueError("causal is neither true nor false")
     start = trace.second_start
@@ -127,17 +134,6 @@ def _require_consistent(trace: TraceFields) -> None:
     if len(trace.log_probs) not in (0, target):
         raise ValueError("the log-probabilities are not those of the pieces")
     _require_numbers(trace.log_probs, "log_probs")
-
-
-def _require_heads(trace: TraceFields, kind: kinds.Kind) -> None:
-    weights = trace.weights(kind)
-    if len(weights) > MAX_LAYERS or weights.shape[1] > MAX_HEADS:
-        raise ValueError(f"{kind} has more layers or heads than a trace can")
-    counts = trace.head_count(kind)
-    if not weights.size or len(counts) != len(weights) or max(counts) != weights.shape[1]:
-        raise ValueError(f"{kind} has other heads than it says")
-    if min(counts) < 0 or weights[~trace.existing_heads(kind)].any():
-        raise ValueError(f"{kind} has fewer heads than none, or weights of none")
 
 
 def _require_numbers(array: Weights, name: str) -> None:

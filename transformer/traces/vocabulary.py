@@ -1,7 +1,6 @@
 """A tokenizer of transformers: names of ids, special tokens, the whole vocabulary."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from transformer.errors import InputError
@@ -34,22 +33,17 @@ class Vocabulary:
             raise InputError(
                 f"The tokenizer does not know all ids of the {side}: give the one of this model."
             ) from error
-        if side == "source":
-            names = [
-                self._source_names.get(id_, name) for id_, name in zip(ids, names, strict=True)
-            ]
+        encoder = self._get("encoder")
+        if side == "source" and isinstance(encoder, Mapping):
+            # of a Marian tokenizer, whose ids belong to its target vocabulary
+            source = {number: text for text, number in encoder.items()}
+            names = [source.get(id_, name) for id_, name in zip(ids, names, strict=True)]
         if None in names:
             raise InputError(
                 f"The tokenizer has no token {ids[names.index(None)]}, which is one of the {side}: "
                 f"give the tokenizer of this model."
             )
         return checked_tokens(names, side)
-
-    @cached_property
-    def _source_names(self) -> Mapping[int, str]:
-        """The source's tokens by id: where a Marian has two vocabularies, ids name the target's."""
-        encoder = self._get("encoder")
-        return {n: text for text, n in encoder.items()} if isinstance(encoder, Mapping) else {}
 
     @property
     def added(self) -> Collection[str]:

@@ -62,7 +62,7 @@ class LineSearch(Generic[T]):
         stop = threading.Event()
         pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         try:
-            for block in _blocks(lines):
+            for block in _line_blocks(lines):
                 results: list[Result[T]] = [None] * len(block)
                 good = list(self._read(block, first, results))
                 lengths = [len(line.pieces) for line in good]
@@ -133,7 +133,7 @@ def batches(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:
     return groups
 
 
-def _blocks(lines: Iterable[Any]) -> Iterator[list[Any]]:
+def _line_blocks(lines: Iterable[Any]) -> Iterator[list[Any]]:
     """Cut lines into blocks; the sizes are those of `BLOCKS`."""
     sizes = iter(BLOCKS)
     size, characters = next(sizes), 0

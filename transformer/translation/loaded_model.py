@@ -18,10 +18,7 @@ LEAST_COPIED = 3
 
 
 class LoadedModel:
-    """A model with its tokenizers, languages and domain, in evaluation mode.
-
-    Keeps nothing of a call.
-    """
+    """A model with its tokenizers, languages and domain, in evaluation mode, without a state."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.model: model.Transformer = checkpoint.model
@@ -129,11 +126,7 @@ class LoadedModel:
         return tuple(warning for warning in warnings if warning)
 
     def _notice_of_copied_words(self, text: str, best: decoding.Hypothesis) -> str | None:
-        """Return a notice if a translation repeats half of the words, as of a wrong language.
-
-        Words with a capital may be names, which stay as they are. Only for a model with a domain:
-        other pairs of languages may share half of their words.
-        """
+        """Return a notice if a model with a domain copies half of the words, as if misread."""
         read = _uncapitalised_words(text)
         copied = read & _uncapitalised_words(self.target_tokenizer.decode(best.tokens))
         if len(copied) < LEAST_COPIED or 2 * len(copied) < len(read):

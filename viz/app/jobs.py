@@ -7,28 +7,27 @@ pages, and ends with the session that began it.
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 import streamlit as st
 import torch
 
-from transformer import errors
+from transformer import Translator, errors
 from viz.app.cache import cached_results, memory, search_queue
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.chrome import explanations, fields, problems
+from viz.app.models import menu
 from viz.app.streamlit_internals import is_connected, session_name
 from viz.draw import formatting
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "out of time"]
 Work = Callable[[cached_results.Report, Callable[[], bool]], T]
-"""Work that reports many times a second, in a thread of its own, where nothing can be drawn.
-
-A report raises `JobEnded` once the job has ended; the second argument says so without raising. It
-takes a model by `viz.app.models.menu.in_use`: a job that waits holds no memory.
-"""
+"""Work that reports many times a second, in its own thread, where nothing can be drawn: a report
+raises `JobEnded` once the job has ended, and the second argument says so without raising."""
 
 LONGEST = 30 * 60.0  # largest duration of a job, in seconds
 SURE_AFTER = 10.0  # seconds of a job before its remaining time is estimated
@@ -172,7 +171,6 @@ class JobQueue:
             return len(self._waiting) if state == "waiting" else self._running is not None
 
     def _sweep(self) -> None:
-        """Remove jobs that ended while they waited."""
         self._waiting = [job for job in self._waiting if not job.should_stop()]
 
     def _in_turns(self) -> list[Job]:
@@ -256,3 +254,51 @@ def _bar(job: Job) -> None:
 
 def _clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+STEPS = {"translate": "translating", "measure": "measuring", "costs": "scoring"}
+"""Parts of the work with a model, on the screen."""
+
+ModelWork = Callable[[Translator, cached_results.Report], object]
+
+
+def get_or_offer(
+    name: str,
+    key: Hashable,
+    title: str,
+    folder: Path,
+    work: ModelWork,
+    label: str,
+    *,
+    start_now: bool = False,
+) -> Any:
+    """Return the result under a key of the memo, or None and draw the button that starts its job.
+
+    `start_now` means that the user has pressed another button for it.
+    """
+    job = current(name)
+    if job is not None and job.result is not None:
+        computed, computed_result = job.result
+        memory.memo(computed, lambda: computed_result)
+    if (result := memory.recall(key)) is not None:
+        return result
+    if job is not None:
+        show(job)
+    is_active = job is not None and job.is_active
+    if start_now or (not is_active and st.button(label, type="primary", key=f"{name}-start")):
+        start_with_model(name, key, title, folder, work)
+        st.rerun()
+    return None
+
+
+def start_with_model(name: str, key: Hashable, title: str, folder: Path, work: ModelWork) -> None:
+    """Start work with the model of a folder; see `get_or_offer`."""
+
+    def run(report: cached_results.Report, _should_stop: object) -> tuple[Hashable, object]:
+        def report_part(done: int, total: int, part: str = "", /) -> None:
+            report(done, total, STEPS.get(part, part))
+
+        with menu.in_use(folder, lambda *_: report(0, 1, "loading the model")) as model:
+            return key, work(model, report_part)
+
+    start(name, title, run)

@@ -153,8 +153,7 @@ def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
 def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
     """Return the paper's row that makes the same change; None if the paper has none.
 
-    Of the rows that change the base in the same direction, one with the same value comes first,
-    such as one head, then that with the nearest share of the base, such as half the layers.
+    Of those that change the base in the same direction, the same value or the nearest share of it.
     """
     differ = changes(row, base)
     if not differ:

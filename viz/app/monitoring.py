@@ -49,10 +49,8 @@ def most_descriptors() -> int:
 METRICS_PATH = "_headlight/metrics"  # path of the metrics, behind the base path of the app
 
 METRICS_VARIABLE = "HEADLIGHT_METRICS"
-"""Environment variable with the token that opens the metrics; 1 opens them to everybody.
-
-Without one they are closed: a proxy on this machine looks as the machine itself does.
-"""
+"""Environment variable with the token that opens the metrics; 1 opens them to everybody. Without
+one they are closed: a proxy on this machine looks as the machine itself does."""
 
 SHORTEST_TOKEN = 16  # smallest number of characters of the token
 
@@ -108,7 +106,6 @@ class CountedSessions:
 
 @memory.server_wide
 def _registry() -> CollectorRegistry:
-    """Return the registry of this server, with its gauges and the process."""
     counts = metrics()
     held = {
         "results": lambda: memory.shared_cache().size, "models": menu.models_bytes,

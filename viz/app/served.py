@@ -165,7 +165,6 @@ def answer_error(_request: Request, _error: Exception) -> Response:
 
 
 def _prefix() -> str:
-    """Return the beginning of every path of the app."""
     base = st.get_option("server.baseUrlPath").strip("/")
     return f"/{base}/" if base else "/"
 

@@ -100,10 +100,7 @@ def encode_editor(
 
 
 def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:
-    """Return the typed or chosen edit; None if the message is malformed.
-
-    A choice among other pieces than these is None, too: the browser names the whole prefix.
-    """
+    """Return the typed or chosen edit; None if it is malformed, or of other pieces than these."""
     if not isinstance(value, Mapping):
         return None
     text, revision = value.get("text"), value.get("revision")
@@ -186,11 +183,7 @@ def encode_bars(
 def choice_of(
     value: object, steps: Sequence[Sequence[tuple[str, float]]], name: str = "step"
 ) -> tuple[int, int] | None:
-    """Return the clicked step and alternative, from 0 after the written piece; None if malformed.
-
-    A browser can send anything. A choice among other steps than these is None, too: the browser
-    names the whole prefix. The step goes by the given name.
-    """
+    """Return the clicked step and alternative, from 0; None if malformed, or of other steps."""
     if not isinstance(value, Mapping):
         return None
     at, alternative = value.get(name), value.get("alternative")

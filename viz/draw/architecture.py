@@ -107,11 +107,7 @@ def encode_strip(
     columns: Sequence[str] | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode a tensor, `[token, feature]`: a row for each token, a column for each feature.
-
-    The values reach the browser exactly; `columns` are pieces of the vocabulary, where the columns
-    are these.
-    """
+    """Encode a tensor, `[token, feature]`, exactly; `columns` name its features, if any."""
     if not np.isfinite(values).all():
         raise ValueError("some values are not numbers")
     message = {

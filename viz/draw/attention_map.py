@@ -133,11 +133,8 @@ def _axes(
     return {"kind": kind, **titles._asdict(), "queries": queries, "keys": keys, "rowNames": names}
 
 
-def pin_of(value: object, labels: trace.Labels) -> int | None:
-    """Return the row that a message pins, -1 to unpin.
-
-    A malformed message, or one of a map with other labels, gives None.
-    """
+def pinned_row(value: object, labels: trace.Labels) -> int | None:
+    """Return the row that a message pins, -1 to unpin; None if malformed or of another map."""
     if not isinstance(value, Mapping) or not _is_of(value, labels):
         return None
     row = value.get("pinned")
@@ -145,7 +142,6 @@ def pin_of(value: object, labels: trace.Labels) -> int | None:
 
 
 def _is_of(value: Mapping[str, object], labels: trace.Labels) -> bool:
-    """Return whether a message is of a map with these labels."""
     queries, keys = map(display_tokens, labels)
     return value.get("queries") == queries and value.get("keys") == keys
 
@@ -177,11 +173,7 @@ def map_words(
 
 
 def squares_of(value: object, title: str, labels: trace.Labels) -> list[tuple[int, int]]:
-    """Return row and column of the squares of the one row that a message names.
-
-    A malformed message names none, nor do squares of a map with another title or other labels: the
-    map may change before a press arrives.
-    """
+    """Return row and column of the squares that a message names; none if it is of another map."""
     if not isinstance(value, Mapping) or value.get("title") != title or not _is_of(value, labels):
         return []
     squares, sizes = value.get("squares"), [len(tokens) for tokens in labels]

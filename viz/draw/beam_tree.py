@@ -69,10 +69,7 @@ def dropped_of(value: object) -> bool | None:
 
 
 def node_of(value: object, nodes: Sequence[DrawnNode]) -> int | None:
-    """Return the clicked node; None if the message is malformed.
-
-    A click in the tree of another search is None, too: the browser names the whole prefix.
-    """
+    """Return the clicked node; None if it is malformed, or of the tree of another search."""
     if not isinstance(value, Mapping):
         return None
     node = value.get("node")

@@ -62,10 +62,7 @@ def map_unit(lens: AnyLens) -> str:
 
 
 def title_end(lens: AnyLens, *, sinks: bool = True) -> list[str]:
-    """Return the end of a map's title: weights are expected, any other lens is named.
-
-    So is a map whose rows are rescaled without sinks.
-    """
+    """Return the end of a map's title: any lens but the weights, and rows scaled without sinks."""
     names = [] if lens == "weights" else [LENS_NAMES[lens]]
     return names if sinks else [*names, WITHOUT_SINKS]
 
@@ -76,10 +73,7 @@ def amount(lens: AnyLens) -> str:
 
 
 def row_note(lens: AnyLens, kind: Kind, *, special: bool = True, sinks: bool = True) -> str:
-    """Return the note under a map that says what a row is; without `special`, it is cut short.
-
-    Without `sinks`, it is scaled.
-    """
+    """Return the note under a map on its rows: cut short, or scaled, by what is left out."""
     if lens == "weights" and sinks:
         return attention_map.NOTE if special else f"In each row, {_DROPPED} the sum."
     shares = "weights" if lens == "weights" else _SHARES[lens]
@@ -97,20 +91,19 @@ _SLUG = 40  # letters of a sentence in a file name
 
 @dataclass(frozen=True)
 class Origin:
-    """The sentence and the model that a picture was made from.
-
-    The checksum is that of the checkpoint's manifest, SHA-256; "" where it has none.
-    """
+    """The sentence and the model that a picture was made from."""
 
     source: str
     target: str
     model: str
-    checksum: str
+    checksum: str  # SHA-256 of the checkpoint's manifest; "" where it has none
 
     @classmethod
     def from_translator(cls, translator: Translator, source: str, target: str) -> "Origin":
         """Describe the model and the sentence pair of a translator."""
-        return cls(source, target, model_name(translator), translator.checksum)
+        folder = translator.folder.resolve()
+        bundled = (name for name, at in installed.BUNDLED_BY_NAME.items() if at.resolve() == folder)
+        return cls(source, target, next(bundled, folder.name), translator.checksum)
 
     def caption(self, *part: str) -> list[str]:
         """Return the caption of a picture of a part of the model, such as a head."""
@@ -131,13 +124,6 @@ class Origin:
         """Return a name of letters, digits and `-`, as `headlight-l3-h5-cross-dogs-bundled.csv`."""
         parts = ["headlight", _slug(part), _slug(self.source)[:_SLUG].strip("-"), _slug(self.model)]
         return "-".join(part for part in parts if part) + f".{ending}"
-
-
-def model_name(translator: Translator) -> str:
-    """Return the name of a checkpoint on screen: of a bundled one, else the end of its folder."""
-    folder = translator.folder.resolve()
-    names = (name for name, path in installed.BUNDLED_BY_NAME.items() if path.resolve() == folder)
-    return next(names, folder.name)
 
 
 def head_caption(

@@ -133,11 +133,7 @@ def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Pac
 
 
 def _pairs(view: HeadsView) -> list[dict[str, Any]]:
-    """Return the parts of a map over a pair of texts, with a grid of each.
-
-    A part has the rows of one text and the columns of one. There is none for a single text, or
-    where a text has no shown token.
-    """
+    """Return the parts of a map over a pair of texts, with a grid of each; none for one text."""
     heads = view.heads.get("encoder_self")
     if heads is None or "encoder_self" not in view.shown.kinds:
         return []

@@ -4,10 +4,7 @@ from collections.abc import Sequence
 
 
 def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
-    """Format a number with a true minus sign, as wide as a plus; `sign` shows the plus, too.
-
-    What rounds to 0 has no sign.
-    """
+    """Format a number with a true minus sign; `sign` shows the plus, too. A rounded 0 has none."""
     rounded = round(number, digits) + 0.0  # -0.0 + 0.0 is 0.0
     text = f"{rounded:+.{digits}f}" if sign and rounded else f"{rounded:.{digits}f}"
     return text.replace("-", "−")

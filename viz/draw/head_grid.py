@@ -111,10 +111,7 @@ def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> l
 
 
 def encode_selection(key: str, head: Head) -> bytes:
-    """Encode the outlined head of the grid of this key.
-
-    It is separate from the grid: unchanged data is not sent again, and a grid has megabytes.
-    """
+    """Encode the outlined head apart from its grid, whose megabytes are not sent again."""
     return wire.encode({"component": "selection", "key": key, "head": list(head)})
 
 
@@ -190,10 +187,7 @@ def _figure(value: float) -> str:
 
 
 def click_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> tuple[Head, int] | None:
-    """Return the clicked head and the number of the click, in time; None if malformed.
-
-    A click that opens a head has no number, which is 0 here.
-    """
+    """Return the clicked head and when, 0 if it opens one; None if it is malformed."""
     number: object = 0
     if isinstance(value, list) and len(value) == 4:
         *value, number = value

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from transformer.analysis import sinks
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
@@ -17,9 +18,10 @@ from transformer.kinds import KIND_TITLES, KINDS, ROWS, Kind, Row
 from transformer.trace import AttentionTrace
 from transformer.traces import fields, notes
 from viz.draw import attention_map, caption, open_head, wire
-from viz.draw.formatting import counted
+from viz.draw.formatting import counted, listing, per_cent
 from viz.draw.head_grid import LAYER_ORDER, SORTS, GridPart, encode_grid, head_order
-from viz.draw.labels import role_name
+from viz.draw.labels import SCREEN_NAMES, display_tokens, named_head, role_name
+from viz.draw.labels import quoted as quoted_token
 
 Remember = Callable[[Hashable, Callable[[], Any]], Any]
 """Function that returns the result of its second argument, kept under the name before it."""
@@ -92,7 +94,7 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
     for layer in layers:
         if not wire.is_index(layer, most) or layer not in numbers:
             has = most if len(numbers) == most else ", ".join(str(n + 1) for n in numbers)
-            raise InputError(f"There is no layer {_counted(layer)}: the trace has {has}.")
+            raise InputError(f"There is no layer {_number(layer)}: the trace has {has}.")
     if options.sort not in SORTS:
         raise InputError(
             f"Heads cannot be sorted by {quoted(options.sort)}: choose one of {', '.join(SORTS)}."
@@ -110,7 +112,7 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
     if options.head and not caption.tells_heads(options.lens):
         raise InputError(
             f"The lens {caption.LENS_NAMES[options.lens]} sees all heads of a layer together: "
-            f"there is no head {_counted(options.head)} in it, so name a layer alone."
+            f"there is no head {_number(options.head)} in it, so name a layer alone."
         )
     if len(options.over) >= attention_map.MAX_HEADS:
         raise InputError(
@@ -131,7 +133,7 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
             least, most = min(sized), max(sized)
             sizes = counted(most, "head") if least == most else f"{least} to {most} heads"
             raise InputError(
-                f"There is no layer {_counted(layer)} with a head {_counted(head)}: this model has "
+                f"There is no layer {_number(layer)} with a head {_number(head)}: this model has "
                 f"{counted(len(sized), 'layer')} of {sizes} of {KIND_TITLES[kind]}."
             )
 
@@ -143,8 +145,7 @@ def first_open(layer: int | None, counts: Sequence[int]) -> int | None:
     return layer
 
 
-def _counted(value: object) -> str:
-    """Format a layer or head as the screen counts it."""
+def _number(value: object) -> str:
     if value is None:
         return "1"
     return str(value + 1) if isinstance(value, int) else quoted(value)
@@ -173,8 +174,7 @@ class HeadsView:
         kinds = dict.fromkeys((*self.shown.kinds, self.kind))
         self.heads = {kind: self.heads_of(kind) for kind in kinds}
         """All heads of each kind, with all rows."""
-        self.cropped = self.heads
-        """The same, up to the step."""
+        self.cropped = self.heads  # the same, up to the step
         if options.step is not None:
             self.cropped = {
                 k: open_head.crop_to_step(heads, options.step) for k, heads in self.heads.items()
@@ -208,10 +208,7 @@ class HeadsView:
         return [self.part(self.heads[kind]) for kind in kinds]
 
     def part(self, heads: open_head.Heads) -> GridPart:
-        """Return heads as the grid draws them.
-
-        A head is named and sorted by all that it looks at up to the step, shown or not.
-        """
+        """Return heads as the grid draws them, named by all that they look at up to the step."""
         options, kind, whole = self.options, heads.kind, self.cropped[heads.kind].whole
         step = None if kind == "encoder_self" else options.step
         key = kind, options.words, options.sinks, step
@@ -350,7 +347,6 @@ class HeadsView:
         return attention_map.encode_ribbons(ribbons, named.labels, kind, **shared, caption=caption)
 
     def _shared(self, drawn: open_head.OpenMap, kind: Kind) -> dict[str, Any]:
-        """Return the arguments that a map and its ribbons share."""
         return {
             "languages": self.trace.languages,
             "alone": is_alone(self.trace),
@@ -381,3 +377,45 @@ def _sums_to_one(weights: fields.Weights) -> bool:
 def is_alone(trace: AttentionTrace) -> bool:
     """Return whether there is only one sentence, as in an encoder or a decoder alone."""
     return trace.kinds in (("encoder_self",), ("decoder_self",))
+
+
+MAX_NAMED = 6  # largest number of named tokens; a text may have much punctuation
+
+
+def left_out(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> str:
+    """Describe which share of its weight a kind, and the open head, give to sinks; name these."""
+    tokens = [quoted_token(token) for token in display_tokens(sinks.sink_tokens(trace, kind))]
+    if not tokens:
+        return "Nothing is left out: there is neither a special token nor punctuation."
+    if caption.tells_heads(options.lens):
+        whole = counted(sum(trace.head_count(kind)), f"{SCREEN_NAMES[kind]} head")
+    else:
+        whole = f"{counted(len(trace.weights(kind)), 'layer')} of {SCREEN_NAMES[kind]}"
+    quantity = "weight" if caption.amount(options.lens) == "weight" else "shares"
+    every, *opened = shares_left_out(trace, kind, options)
+    place = f", {per_cent(opened[0])} in {_place(kind, options)}" if opened else ""
+    more = ["…"] if len(tokens) > MAX_NAMED else []
+    return (
+        f"Left out: {per_cent(every)} of the {quantity} of the {whole}{place}, on "
+        f"{listing([*tokens[:MAX_NAMED], *more])}."
+    )
+
+
+def shares_left_out(
+    trace: AttentionTrace, kind: Kind, options: ExplorerOptions
+) -> tuple[float, ...]:
+    """Compute the share on sinks of all heads, and of the open map unless it is their mean."""
+    rows = None if options.step is None or kind == "encoder_self" else options.step + 1
+    shares = sinks.share_on_sinks(trace, kind, rows)  # [layer, head]
+    head = options.head if caption.tells_heads(options.lens) else None
+    every = float(np.nanmean(shares))
+    if options.layer is None and head is None:
+        return (every,)
+    return every, float(open_head.mean(shares, options.layer, head, trace.head_count(kind)))
+
+
+def _place(kind: Kind, options: ExplorerOptions) -> str:
+    layer, head = options.layer, options.head if caption.tells_heads(options.lens) else None
+    if layer is None:
+        return f"head {(head or 0) + 1} of all layers"
+    return f"layer {layer + 1}" if head is None else named_head(kind, layer, head)

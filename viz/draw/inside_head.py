@@ -31,17 +31,13 @@ Part: TypeAlias = "str | Node"  # an element, or text that is to become a name, 
 
 @dataclass(frozen=True)
 class WalkStep:
-    """One step of the arithmetic, with its text above the picture.
-
-    The shape has this model's and this sentence's numbers; `code` is the line that computes it,
-    with its file.
-    """
+    """One step of the arithmetic, with its text above the picture."""
 
     name: str
     equation: Node
-    shape: str
+    shape: str  # with this model's and this sentence's numbers
     says: str
-    code: str
+    code: str  # the line that computes it, with its file
 
 
 def encode_inside(
@@ -98,8 +94,7 @@ def _element(name: str) -> Callable[..., Node]:
     return lambda *parts: (name, tuple(map(_node, parts)))
 
 
-row = _element("mrow")
-"""Make a row of parts side by side."""
+row = _element("mrow")  # make a row of parts side by side
 sub, sup, sub_sup = _element("msub"), _element("msup"), _element("msubsup")
 """Make a base with an index, with an exponent, or with both in this order."""
 fraction, root = _element("mfrac"), _element("msqrt")

@@ -16,8 +16,7 @@ from viz.draw.labels import capitalised, display_tokens, quoted, row_names
 if TYPE_CHECKING:
     from transformer.paper.masking import MaskReason
 
-Row: TypeAlias = tuple[int, int]
-"""Sentence and row of its grid, both from 0."""
+Row: TypeAlias = tuple[int, int]  # sentence and row of its grid, both from 0
 
 REASONS: Mapping["MaskReason", tuple[str, str]] = {
     "later": ("it comes later", "they come later"),
@@ -52,11 +51,7 @@ def encode_masks(
     chosen: Row,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode the masks of a batch, a grid for each sentence, with an outlined row.
-
-    With `as_numbers`, what is added to the scores stands in the squares, not a stroke for each
-    reason.
-    """
+    """Encode the masks of a batch, a grid for each sentence, as strokes or as what is added."""
     present = {why for grid in grids for why in np.unique(grid.why).tolist()}
     message = {
         "title": title,
@@ -81,7 +76,6 @@ def encode_masks(
 
 
 def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:
-    """Return code and text of each style of a square here."""
     if as_numbers:
         names = {"seen": "0 is added: may be seen"}
         hidden = next((why for why in REASONS if why in present), None)
@@ -104,11 +98,7 @@ def row_of(value: object, grids: Sequence[MaskGrid]) -> Row | None:
 
 
 def describe_row(name: str, keys: Sequence[str], whys: Sequence["MaskReason"]) -> list[str]:
-    """Describe one row of a mask: what it may see, then what it may not, in the order of the keys.
-
-    Adjacent keys with one reason share a sentence, such as “The row of “dogs” may not see 2 ×
-    “<pad>”: they are padding.”
-    """
+    """Describe one row of a mask in the order of the keys, neighbours of one reason together."""
     row = capitalised(name)
     seen = [key for key, why in zip(keys, whys, strict=True) if why == "seen"]
     sentences = [f"{row} may see {_listed(seen)}."]

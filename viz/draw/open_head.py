@@ -75,10 +75,7 @@ def heads_of_kind(
 
 
 def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
-    """Return the map of one head; None stands for the mean over all layers or heads.
-
-    A lens that does not tell heads apart has one map for each layer: `head` is then ignored.
-    """
+    """Return the map of one head, or of a layer under some lenses; None stands for a mean."""
     if not tells_heads(heads.lens):
         head = None
     axes, absorbed, counts = heads.axes, heads.absorbed, heads.counts

@@ -24,15 +24,11 @@ LEARNING_TITLE = "The attention as the model learns"
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One step of a search, with its most probable next pieces.
-
-    `taken` is the index of the piece in the translation. `beginnings` are the prefixes that the
-    beam keeps, best first.
-    """
+    """One step of a search, with its most probable next pieces."""
 
     options: tuple[tuple[str, float], ...]
-    taken: int
-    beginnings: tuple[str, ...] = ()
+    taken: int  # index of the piece in the translation
+    beginnings: tuple[str, ...] = ()  # the prefixes that the beam keeps, best first
 
 
 class PieceLink(NamedTuple):
@@ -46,14 +42,11 @@ class PieceLink(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """One saved step of a training run, from 1.
-
-    `written` is the model's own translation at this step; None where the run did not save it.
-    """
+    """One saved step of a training run, from 1."""
 
     number: int
     trace: AttentionTrace
-    written: str | None
+    written: str | None  # the model's own translation at this step, if the run saved it
     loss: str = ""
 
 
@@ -88,10 +81,7 @@ def encode_player(
 
 
 def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return the labels and probabilities of each step, and the index of what was taken.
-
-    A piece is marked as it is among `tokens`, those of the translation.
-    """
+    """Return the labels and probabilities of each step, and the index of what was taken."""
     pieces = [piece for step in steps for piece, _ in step.options]
     labels = iter(display_tokens([*pieces, *tokens]))
     return [
@@ -151,10 +141,7 @@ def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, 
 
 
 def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
-    """Check what the browser sends: a head with a row and a column of its map; None if it is not.
-
-    The keys are `kind`, `layer`, `head`, `query` and `key`, each number from 0.
-    """
+    """Check what the browser sends: a head with a row and a column of its map; else None."""
     if not isinstance(sent, dict) or sent.get("kind") not in [*trace.kinds]:
         return None
     shape = trace.weights(sent["kind"]).shape
@@ -167,11 +154,7 @@ def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
 def _message(
     traces: Sequence[AttentionTrace], selected: Mapping[Kind, Head], written: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what both players share: tokens, and the kinds with their weights and open heads.
-
-    The weights are `[step, layer, head, query, key]`; `written` are the labels of the translation,
-    after its first token.
-    """
+    """Return what both players share: tokens, and the kinds with their weights and open heads."""
     trace = traces[0]
     source = display_tokens(trace.source_tokens)
     outside = [

@@ -25,10 +25,8 @@ def curve_colors(count: int) -> list[str]:
 
 
 VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
-OLIVE, PALE, PURPLE = "#888800", "#F2F2F2", "#A64AC4"
-"""Colours of values below 0, of 0, and above."""
-GREY = "#80868E"
-"""Colour of secondary marks, on a light and on a dark page; too faint for text."""
+OLIVE, PALE, PURPLE = "#888800", "#F2F2F2", "#A64AC4"  # colours of values below 0, of 0, and above
+GREY = "#80868E"  # colour of secondary marks, on a light and on a dark page; too faint for text
 INK = "currentColor"  # colour of text: that of the page around the chart, light or dark
 
 
@@ -108,10 +106,7 @@ def legend_below(**more: Any) -> alt.Legend:
 def curve_color(
     field: str, names: Sequence[str], colors: Sequence[str] | None = None, **legend: Any
 ) -> alt.Color:
-    """Return a colour for each curve, by its name in a column; see `legend_below`.
-
-    There are at least as many `colors` as names, `curve_colors` by default.
-    """
+    """Return a colour for each curve, by its name in a column; see `legend_below`."""
     palette = list(colors or curve_colors(len(names)))[: len(names)]
     scale = alt.Scale(domain=list(names), range=palette)
     return alt.Color(f"{field}:N", scale=scale, legend=legend_below(**legend))
@@ -127,10 +122,7 @@ def named_color(field: str, colors: Mapping[str, str], **legend: Any) -> alt.Col
 def pair_encoding(
     field: str, colors: Mapping[str, str], sizes: tuple[int, int], **legend: Any
 ) -> tuple[alt.Color, alt.Shape, alt.Size]:
-    """Return colour, shape and size of two kinds of marks, both seen where they coincide.
-
-    Their names stand in a column; sizes are areas in square pixels.
-    """
+    """Return colour, shape and size of two kinds of marks, both seen where they coincide."""
     shared: dict[str, Any] = {"legend": alt.Legend(**{"title": None, "orient": "top"} | legend)}
     shapes, areas = (
         alt.Scale(domain=list(colors), range=list(marks))
@@ -159,10 +151,7 @@ def small_map(
     reads: Sequence[str] | None = None,
     writes: Sequence[str] | None = None,
 ) -> alt.Chart:
-    """Draw the weights of one head, `[query, key]`, 0 to 1: rows are queries, columns are keys.
-
-    The tooltip names a decoder's row by both words, with what it `reads` or `writes`.
-    """
+    """Draw the weights of one head, `[query, key]`, 0 to 1: rows are queries, columns are keys."""
     columns_text, rows_text = display_tokens(keys), row_names(queries, reads=reads, writes=writes)
     rows, columns = (index.ravel() for index in np.indices(weights.shape))
     names = {

@@ -29,12 +29,7 @@ def lines_chart(changes: Floats, mean: float) -> alt.LayerChart:
 
 
 def controls_chart(change: tuple[float, float, float], controls: Floats) -> alt.LayerChart:
-    """Draw the mean change without some heads beside that without random ones.
-
-    Args:
-        change: the mean with its interval, in nats per subword.
-        controls: the means without as many random heads, `[control]`.
-    """
+    """Draw the mean change without some heads, in nats, beside those without random ones."""
     own = pd.DataFrame([(*change, REMOVED)], columns=["value", "low", "high", "heads"])
     random = pd.DataFrame({"value": controls, "heads": RANDOM})
     x = alt.X("value:Q", title="mean change, in nats per subword", scale=alt.Scale(zero=True))
@@ -46,10 +41,7 @@ def controls_chart(change: tuple[float, float, float], controls: Floats) -> alt.
 
 
 def differences_chart(table: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """Draw the difference of a measure between two models, a row for each head, with its interval.
-
-    The table has the columns `head`, `first`, `second`, `difference`, `low` and `high`.
-    """
+    """Draw the difference of a measure between two models, a row with interval for each head."""
     y = alt.Y("head:N", sort=list(table["head"]), title=None, axis=alt.Axis(labelLimit=200))
     x = alt.X("difference:Q", title=f"{measure}: second minus first", scale=alt.Scale(zero=True))
     color = alt.condition("datum.difference < 0", alt.value(axes.OLIVE), alt.value(axes.PURPLE))
@@ -61,12 +53,7 @@ def differences_chart(table: pd.DataFrame, measure: str) -> alt.LayerChart:
 
 
 def offset_histogram(counts: npt.NDArray[np.integer], color: str) -> alt.Chart:
-    """Draw the share of the rows of a head at each offset, key less query, as far as there are any.
-
-    Args:
-        counts: rows at each offset, `[2 · largest + 1]`, from -largest on.
-        color: colour of the bars.
-    """
+    """Draw the share of a head's rows at each offset, key less query, with 0 in the middle."""
     largest, rows = len(counts) // 2, np.flatnonzero(counts)
     shown = np.arange(rows.min(), rows.max() + 1) if rows.size else np.array([largest])
     shares = counts[shown] / max(counts.sum(), 1)

@@ -36,17 +36,10 @@ _SCALE = alt.Scale(zero=False, nice=True)
 def head_scatter(
     table: pd.DataFrame, x: str, y: str, color: str, opened: tuple[Kind, int, int] | None = None
 ) -> alt.LayerChart:
-    """Draw every head that has both measures; bars are intervals, and shapes are kinds.
+    """Draw the heads of a `heads_table` by two measures; bars are intervals, shapes are kinds.
 
-    The furthest have their names. A click selects `PICKED`, with the field `kind` as well; one on
-    the legend of the kinds leaves one kind in full ink.
-
-    Args:
-        table: rows as of `heads_table`, each measure with its columns ` low` and ` high`.
-        x: measure to the right.
-        y: measure upwards.
-        color: measure, `KIND` or `ROLE`.
-        opened: kind, layer and head from 0 of the head that is outlined.
+    `color` is a measure, `KIND` or `ROLE`. The furthest have their names. A click selects `PICKED`,
+    one on the legend of the kinds leaves one kind in full ink.
     """
     frame = _frame(table, x, y, color)
     places = {
@@ -104,10 +97,7 @@ def head_scatter(
 
 
 def furthest(table: pd.DataFrame, x: str, y: str) -> list[int]:
-    """Return the rows that have both measures, the ones furthest from the medians first.
-
-    Distances are in standard deviations of each measure.
-    """
+    """Return the rows that have both measures, the ones furthest from the medians first."""
     values = table[[x, y]].dropna().astype(float)
     scaled = (values - values.median()) / values.std().replace(0, 1)
     distances = (scaled**2).sum(axis=1)

@@ -142,7 +142,7 @@ def measures_chart(frame: pd.DataFrame) -> alt.Chart:
     """
     name = next((str(c) for c in frame.columns if c not in ("layer", "head")), None)
     if name is None:
-        raise ValueError("a column of numbers is needed beside layer and head")
+        raise ValueError("the table needs a third column, with a number for each head")
     drawn = (frame[["layer", "head"]] + 1).assign(value=frame[name])
     scale = alt.Scale(scheme="greys")
     if (drawn["value"] < 0).any():

@@ -28,9 +28,7 @@ SIGNED = tuple(
 colours of a kind of attention."""
 
 MAX_CELLS = 256
-"""Largest number of cells along a side of a map, each at least a pixel of a screen.
-
-Of more, a browser would drop some, and false waves would appear: neighbours are averaged."""
+"""Cells along a side of a map, at most, each a pixel or more: else false waves would appear."""
 
 MAX_DIMENSIONS = 128
 """Largest number of dimensions in a map: thinner lines than two pixels would show false bands."""
@@ -69,7 +67,7 @@ def signed_map(
     """
     rows, columns = (block_size(count, MAX_CELLS) for count in values.shape)
     if rows * columns > 1:
-        y, x = _blocks(y, len(values), rows), _blocks(x, values.shape[1], columns)
+        y, x = _block_labels(y, len(values), rows), _block_labels(x, values.shape[1], columns)
         hover += f"<br>the mean of {rows} × {columns}"
     return go.Heatmap(
         z=block_means(values, (rows, columns)),
@@ -94,8 +92,8 @@ def axis_place(index: int, count: int) -> float:
     return index / block_size(count, MAX_CELLS)
 
 
-def _blocks(names: Sequence | None, count: int, size: int) -> Sequence:
-    """Return the middle of each block, or the names of its first and last element."""
+def _block_labels(names: Sequence | None, count: int, size: int) -> Sequence:
+    """Label each block by its middle, or by the names of its first and last element."""
     ends = [(start, min(start + size, count) - 1) for start in range(0, count, size)]
     if names is None:
         return [(first + last) / 2 for first, last in ends]
@@ -110,11 +108,7 @@ def maps(
     height: int,
     widths: Sequence[float] = (),
 ) -> "go.Figure":
-    """Draw maps of the same rows side by side, by their titles, with one colour bar at the right.
-
-    `height` is in CSS pixels; `widths` are relative, equal by default. `across` and `down` are
-    Plotly's settings of each horizontal axis and of the vertical one.
-    """
+    """Draw maps of the same rows side by side, by their titles, with one colour bar."""
     shares = np.array(widths or [1.0] * len(heatmaps))
     gap = 0.03
     ends = np.cumsum(shares / shares.sum()) * (1 + gap)
@@ -145,10 +139,7 @@ POINTS = 128  # largest number of dots of a curve; more would hide the line unde
 
 
 def encoding_map(table: Floats, waves: Floats) -> "go.Figure":
-    """Draw the encoding, `[position, d_model]`, -1 to 1: positions across, dimensions down.
-
-    `waves` are the wavelengths of each pair, `[d_model / 2]`.
-    """
+    """Draw the encoding, `[position, d_model]`, -1 to 1: positions across, dimensions down."""
     drawn = drawn_dimensions(table.shape[1])
     names = [
         f"dimension {n}: {_wave(n)}, i = {n // 2}, wavelength {waves[n // 2]:,.2f}" for n in drawn
@@ -162,15 +153,7 @@ def encoding_map(table: Floats, waves: Floats) -> "go.Figure":
 def wave_curves(
     table: Floats, dimensions: Sequence[int], waves: Floats, places: Floats, between: Floats
 ) -> alt.LayerChart:
-    """Draw single dimensions as curves: a dot at each position, on its continuous wave.
-
-    Args:
-        table: `[position, d_model]`, -1 to 1.
-        dimensions: drawn dimensions, from 0.
-        waves: `[d_model / 2]`, wavelength of each pair.
-        places: `[point]`, of the drawn waves, at and between positions.
-        between: `[point, d_model]`, values of the waves there.
-    """
+    """Draw dimensions of `[position, d_model]` as dots on their waves, `[point, d_model]`."""
     names = {f"{n}: {_wave(n)}, {waves[n // 2]:,.2f} long": n for n in dimensions}
     lines, dots = (
         long_form("dimension", "value", {x: values[:, n] for x, n in names.items()}, position=at)
@@ -190,10 +173,7 @@ def wave_curves(
 
 
 def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart:
-    """Draw the wavelength of every dimension on a logarithmic axis, some of them marked.
-
-    The waves are `[d_model / 2]`, in positions; the colours are those of `wave_curves`.
-    """
+    """Draw the wavelength of every dimension on a logarithmic axis, some of them marked."""
     frame = pd.DataFrame({"dimension": range(2 * len(waves)), "wavelength": np.repeat(waves, 2)})
     ends = [2 * np.pi * 10.0**n for n in range(5)]
     scale = alt.Scale(type="log", domain=[ends[0], ends[-1]], nice=False)
@@ -211,11 +191,7 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
 
 
 def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) -> alt.LayerChart:
-    """Draw PE(p) · PE(p + k) over k: dots for some p, on the one curve of the formula.
-
-    `products` are `[start, position]`, of each of the `starts` p with every position; `formula` is
-    `[2 · position - 1]`, from the least k on.
-    """
+    """Draw PE(p) · PE(p + k) over k: dots for some p, on the one curve of the formula."""
     length = products.shape[1]
     curve = pd.DataFrame({"distance": range(1 - length, length), "product": formula})
     names = [f"p = {p}" for p in starts]

@@ -15,8 +15,7 @@ from viz.figures import axes, forms
 COLORS = axes.CURVE_COLORS[:4]
 """Colours of the runs; a single run has the first for training, the second for validation."""
 
-PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}
-"""Fields of a run's schedule."""
+PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}  # fields of a run's schedule
 MAX_DOTS, MAX_VALUES = 30, 2_000
 """Values of a run up to which each has a dot on its line; largest number of drawn values of one
 quantity, more than a chart has pixels."""
@@ -37,14 +36,7 @@ def run_chart(
 ) -> alt.LayerChart:
     """Draw one quantity over the steps of each run, from 0, or from 1 on a logarithmic axis.
 
-    Args:
-        runs: records by the name of the run.
-        fields: names of one or two quantities by their field in the record; the second, measured
-            less often, has a broad dashed line and dots.
-        unit: title of the vertical axis.
-        log: whether that axis is logarithmic.
-        ticks: d3 format of the numbers on that axis.
-        height: in CSS pixels, without the legend.
+    Of two `fields` of the records, the second, measured less often, is dashed and has dots.
     """
     return _chart(_layers(runs, fields, unit, log=log, ticks=ticks), runs, fields, height)
 

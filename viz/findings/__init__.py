@@ -28,10 +28,7 @@ PAGES = ("heads", *FROM_MODEL)  # paths of the pages that have findings on a sen
 
 
 def ranked(page: str, trace: AttentionTrace, translator: Translator | None = None) -> list[Finding]:
-    """Find all that is worth seeing of a sentence on a page, by its path, the strongest first.
-
-    Without a translator, findings of the weights alone.
-    """
+    """Find what is worth seeing on a page, strongest first; without a model, of weights alone."""
     results: list[Finding | None] = []
     if page == "heads" and weights.are_shares(trace):
         results += [find(trace) for find in FROM_WEIGHTS]

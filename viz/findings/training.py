@@ -21,10 +21,7 @@ def peak(d_model: int, warmup: int) -> Finding:
 
 
 def steepest_rise(confidence: Mapping[int, float]) -> tuple[int, int] | None:
-    """Find two consecutive saved steps between which confidence rises most; None without a rise.
-
-    `confidence` is the mean over the heads of cross-attention, by step, in order.
-    """
+    """Find two consecutive saved steps between which confidence rises most; None without a rise."""
     rises = {(a, b): confidence[b] - confidence[a] for a, b in pairwise(confidence)}
     steps = max(rises, key=rises.__getitem__, default=None)
     return steps if steps and rises[steps] > 0 else None

@@ -66,10 +66,7 @@ def are_shares(trace: AttentionTrace) -> bool:
 
 
 def looked_at(trace: AttentionTrace) -> Finding | None:
-    """Find the written word and the source word between which most heads of cross-attention agree.
-
-    Both are spelt differently, and words of one piece come first.
-    """
+    """Find the written and the source word, spelt differently, on which most heads agree."""
     cells = word_cells(trace)
     if cells is None:
         return None
@@ -167,10 +164,7 @@ def neighbours(trace: AttentionTrace) -> Finding | None:
 
 
 def neighbour_shares(trace: AttentionTrace, kind: Kind) -> npt.NDArray[np.float64]:
-    """Compute the share of each head on the token before, and on the one after.
-
-    `[layer, side, head]`, the mean over the rows that have such a neighbour; 0 where none has.
-    """
+    """Compute the mean share of each head on the token before and after, `[layer, side, head]`."""
     weights = trace.weights(kind)
     if min(weights.shape[2:]) < 2:
         return np.zeros((len(weights), 2, weights.shape[1]))

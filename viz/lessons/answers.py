@@ -71,7 +71,6 @@ def read_answers(path: Path) -> Answers:
 
 
 def _checksum(fields: dict[str, Any]) -> str:
-    """Compute the checksum of the fields, sorted by name."""
     return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 

@@ -76,7 +76,6 @@ def handout(lesson: Lesson, key: Sequence[KeyEntry], made_by: str) -> str:
 
 
 def _question(number: int, entry: KeyEntry, lesson: Lesson) -> str:
-    """Format a card with room for its answer."""
     card, texts = entry.card, TEXTS[lesson.language]
     parts = [_heading(number, card)]
     if entry.sentence and entry.sentence.trace.source != lesson.sentence:

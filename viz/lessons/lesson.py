@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
-Language = Literal["en", "de"]
-"""Languages of lessons, which the panel speaks too."""
+Language = Literal["en", "de"]  # languages of lessons, which the panel speaks too
 
 Light = Literal[
     "navigation", "sentence", "controls", "findings", "links", "alternatives", "tree", "grid",

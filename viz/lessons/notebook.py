@@ -9,8 +9,7 @@ from viz.lessons.grading import KeyEntry, head_in_link, parameters
 from viz.lessons.lesson import Card, Language, Lesson, Measurement
 from viz.lessons.writing import plain_markdown
 
-Cell = tuple[str, str]
-"""Type of a cell, `markdown` or `code`, and its text."""
+Cell = tuple[str, str]  # type of a cell, `markdown` or `code`, and its text
 
 SENTENCE = "A man rides a horse."  # the sentence of a lesson that names none
 
@@ -88,13 +87,11 @@ def _card(card: Card, texts: dict[str, str]) -> str:
 
 
 def _call(answer: Measurement) -> str:
-    """Write the call that computes an answer."""
     given = "".join(f", {n}={_written(v)!r}" for n, v in answer.arguments.items())
     return f"measured(sentence, {answer.measure!r}{given})"
 
 
 def _written(value: object) -> object:
-    """Write the value of an argument as a lesson file has it."""
     if isinstance(value, Head):
         return value.title
     return format_removals(value) if isinstance(value, list) else value

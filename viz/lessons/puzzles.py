@@ -26,10 +26,8 @@ _LAYERS = 3  # in which heads are removed on one sentence
 _END = "</s>"
 _WORD = re.compile(r"\w+")
 
-Names = tuple[str, ...]
-"""Words, kinds and numbers from 1 in a question."""
-Values = dict[str, float]
-"""By choice: a number that says how right it is."""
+Names = tuple[str, ...]  # words, kinds and numbers from 1 in a question
+Values = dict[str, float]  # by choice: a number that says how right it is
 
 
 class PuzzleKind(NamedTuple):
@@ -82,7 +80,6 @@ def find_puzzles(translator: Translator, lines: Iterable[str], count: int) -> It
 
 
 def _find(sentence: Sentence, name: str, draw: Random) -> Puzzle | None:
-    """Find a puzzle of a kind on a sentence."""
     kind = PUZZLE_KINDS[name]
     questions = kind.names(sentence, draw)
     for names in draw.sample(questions, min(_TRIES, len(questions))):
@@ -96,7 +93,6 @@ def _find(sentence: Sentence, name: str, draw: Random) -> Puzzle | None:
 
 
 def _heads(sentence: Sentence, kind: kinds.Kind) -> dict[str, Head]:
-    """Return the heads of a kind by their names on the screen."""
     heads = all_heads(sentence.translator.model.config)
     return {head.title: head for head in heads if head.kind == kind}
 
@@ -160,7 +156,6 @@ def _word_pairs(sentence: Sentence, _draw: Random) -> list[Names]:
 
 
 def _weights(sentence: Sentence, names: Names) -> Values:
-    """Return the weight of each cross-attention head in one place."""
     row, column = sentence.row("cross", names[0]), sentence.column("cross", names[1])
     # one that looks there a row later, where it reads the word, is neither right nor wrong
     return _by_head(

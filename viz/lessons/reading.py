@@ -19,16 +19,7 @@ from markdown_it.token import Token
 from transformer.errors import HeadlightError, one_line, quoted
 from transformer.files.reading import read_bytes
 from viz.draw.labels import PAGE_TITLES
-from viz.lessons.lesson import (
-    PAGES_OF_LIGHTS,
-    Card,
-    Choice,
-    Language,
-    Lesson,
-    Light,
-    Measurement,
-    View,
-)
+from viz.lessons import lesson
 from viz.lessons.measures import MEASURES
 
 MAX_BYTES = 200_000  # largest size of a lesson file
@@ -95,7 +86,7 @@ class _File(NamedTuple):
         return LessonError(f"{self.name}, line {line}: {problem}")
 
 
-def read_lesson(path: Path) -> Lesson:
+def read_lesson(path: Path) -> lesson.Lesson:
     """Read a lesson file."""
     name = one_line(path.name)
     if name != path.name:
@@ -109,14 +100,18 @@ def read_lesson(path: Path) -> Lesson:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise LessonError(f"{name}, line {line}: save the file as UTF-8.") from None
-    lesson = parse_lesson(path.stem, text, name)
-    return replace(lesson, checksum=sha256(content).hexdigest())
+    parsed = parse_lesson(path.stem, text, name)
+    return replace(parsed, checksum=sha256(content).hexdigest())
 
 
-def parse_lesson(name: str, text: str, file_name: str) -> Lesson:
+def parse_lesson(name: str, text: str, file_name: str) -> lesson.Lesson:
     """Parse the text of a lesson file; `name` is that in the URL, `file_name` that in errors."""
     file = _File(file_name, text.splitlines())
-    _require_short_cards(file)
+    size = 0
+    for number, line in enumerate(file.lines, start=1):
+        size = len(line) + (0 if line.startswith("## ") else size)
+        if size > MAX_CHARACTERS:
+            raise file.error(number, f"a card has at most {MAX_CHARACTERS:,} characters: make two.")
     front, end = _front_matter(file)
     tokens = MarkdownIt("commonmark").parse("\n".join([""] * end + list(file.lines[end:])))
     for token, part in _html(tokens):
@@ -135,15 +130,7 @@ def parse_lesson(name: str, text: str, file_name: str) -> Lesson:
     ends = [*starts[1:], len(file.lines) + 1]
     cards = (_card(file, tokens, start, stop) for start, stop in zip(starts, ends, strict=True))
     text = "\n".join(file.lines[end : starts[0] - 1]).strip()
-    return Lesson(name=name, cards=tuple(cards), text=text, **front)
-
-
-def _require_short_cards(file: _File) -> None:
-    size = 0
-    for number, line in enumerate(file.lines, start=1):
-        size = len(line) + (0 if line.startswith("## ") else size)
-        if size > MAX_CHARACTERS:
-            raise file.error(number, f"a card has at most {MAX_CHARACTERS:,} characters: make two.")
+    return lesson.Lesson(name=name, cards=tuple(cards), text=text, **front)
 
 
 def _front_matter(file: _File) -> tuple[dict[str, Any], int]:
@@ -161,7 +148,7 @@ def _front_matter(file: _File) -> tuple[dict[str, Any], int]:
     return {name: value for name, (value, _) in values.items()}, end
 
 
-def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> Card:
+def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> lesson.Card:
     """Parse the card of the lines from `start` up to `stop`, from 1."""
     own = [t for t in tokens if t.map and start <= t.map[0] + 1 < stop]
     inside = (t for t in own if t.type == "inline" and t.map and t.map[0] + 1 == start)
@@ -185,13 +172,13 @@ def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> Card:
     _require_one_answer(file, start, values, choices)
     given = {name: value for name, (value, _) in values.items()}
     if "light" in given and "link" in given:
-        pages = PAGES_OF_LIGHTS.get(given["light"], (given["link"].page,))
+        pages = lesson.PAGES_OF_LIGHTS.get(given["light"], (given["link"].page,))
         if given["link"].page not in pages:
             problem = f"the page of this link has no {given['light']}: link one of /"
             raise file.error(values["light"].line, f"{problem}{', /'.join(pages)}.")
     if "answer" in given:
         given["answer"] = replace(given["answer"], line=values["answer"].line)
-    return Card(
+    return lesson.Card(
         title=title,
         text="\n".join(rest.values()).strip(),
         line=start,
@@ -204,7 +191,7 @@ def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> Card:
 
 
 def _require_one_answer(
-    file: _File, line: int, values: Mapping[str, _Value], choices: Sequence[Choice]
+    file: _File, line: int, values: Mapping[str, _Value], choices: Sequence[lesson.Choice]
 ) -> None:
     """Require one right answer for a question, and none without a question."""
     asked, measured = "ask" in values, "answer" in values
@@ -223,9 +210,9 @@ def _require_one_answer(
             raise file.error(line, problem)
 
 
-def _choices(tokens: Sequence[Token]) -> tuple[tuple[Choice, ...], set[int]]:
+def _choices(tokens: Sequence[Token]) -> tuple[tuple[lesson.Choice, ...], set[int]]:
     """Return the choices among the tokens of a card, and the lines on which they stand."""
-    choices: list[Choice] = []
+    choices: list[lesson.Choice] = []
     taken: set[int] = set()
     item: Token | None = None
     for token in tokens:
@@ -233,7 +220,7 @@ def _choices(tokens: Sequence[Token]) -> tuple[tuple[Choice, ...], set[int]]:
             item = token
         elif token.type == "inline" and item is not None:
             if match := _CHOICE.fullmatch(token.content):
-                choices.append(Choice(" ".join(match[2].split()), match[1] != " "))
+                choices.append(lesson.Choice(" ".join(match[2].split()), match[1] != " "))
                 taken.update(_lines(item))
             item = None
     return tuple(choices), taken
@@ -340,7 +327,6 @@ def _require_marks(file: _File, tokens: Sequence[Token]) -> None:
 
 
 def _lines(token: Token) -> range:
-    """Return the lines of a token in the file, from 1."""
     start, stop = token.map or (0, 1)
     return range(start + 1, stop + 1)
 
@@ -358,7 +344,6 @@ def _text(name: str, value: Any) -> str:
 
 
 def _markdown(name: str, value: Any) -> str:
-    """Parse a text that passes the checks of the text of a card."""
     text = _text(name, value)
     html = [*_html(MarkdownIt("commonmark").parse(text))]
     if problem := _foreign(text) or (_NO_HTML if html else ""):
@@ -387,7 +372,7 @@ def _minutes(_name: str, value: Any) -> int:
     return value
 
 
-def _view(name: str, value: Any) -> View:
+def _view(name: str, value: Any) -> lesson.View:
     """Parse a link: the path and query of an address of the app."""
     link = _text(name, value)
     try:
@@ -406,10 +391,10 @@ def _view(name: str, value: Any) -> View:
             f"and one of {', '.join(PAGE_TITLES)}."
         )
     choices = parse_qs(parts.query, keep_blank_values=True)
-    return View(page, {name: choices[name] for name in choices if name not in _PROGRESS})
+    return lesson.View(page, {name: choices[name] for name in choices if name not in _PROGRESS})
 
 
-def _measurement(_name: str, value: Any) -> Measurement:
+def _measurement(_name: str, value: Any) -> lesson.Measurement:
     """Parse what is measured for an answer."""
     if not isinstance(value, dict) or not isinstance(value.get("measure"), str):
         raise ValueError(_NO_MEASURE)
@@ -429,14 +414,14 @@ def _measurement(_name: str, value: Any) -> Measurement:
             problem = "is missing" if key in needed else "is too much"
             raise ValueError(f"{quoted(key)} {problem}: “{name}” takes {names}.")
     parsed = {key: needed[key](given) for key, given in arguments.items()}
-    return Measurement(name, parsed, float(tolerance))
+    return lesson.Measurement(name, parsed, float(tolerance))
 
 
 _FRONT: Mapping[str, _Parser] = {
     "title": _text,
     "goal": _text,
     "minutes": _minutes,
-    "language": partial(_one_of, get_args(Language)),
+    "language": partial(_one_of, get_args(lesson.Language)),
     "model": partial(_one_of, ("bundled", "any")),
     "sentence": _text,
     "notes": _markdown,
@@ -444,7 +429,7 @@ _FRONT: Mapping[str, _Parser] = {
 _CARD: Mapping[str, _Parser] = {
     "link": _view,
     "open": partial(_one_of, ("after",)),
-    "light": partial(_one_of, get_args(Light)),
+    "light": partial(_one_of, get_args(lesson.Light)),
     "sentence": partial(_one_of, ("own",)),
     "ask": _markdown,
     "answer": _measurement,

@@ -19,7 +19,7 @@ from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, fields, head_picker, mounts
 from viz.app.chrome.explanations import explain, sources
-from viz.app.sentence import further_sentences, python_code, sentence_bar
+from viz.app.sentence import beside, python_code, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
@@ -52,7 +52,7 @@ def show() -> None:
     picture = st.container(key="mask-picture")
     explanation, sentences = st.columns([2, 1], gap="large")
     with sentences:
-        traces = further_sentences.traces()
+        traces = beside.batch_traces()
     if not traces:
         return
     if view == GRIDS:
@@ -180,7 +180,7 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
     leaks, losses = st.columns(2, gap="large")
     picture = losses.container(key="mask-losses")
     with losses:
-        traces = further_sentences.traces()
+        traces = beside.batch_traces()
     if not traces:
         return
     translator = sentence_bar.drawn_from().translator
@@ -338,11 +338,7 @@ _APART, _MARGIN, _UNIT = 3, 0.9, 88  # the last in CSS pixels
 def shift_chart(
     reads: Sequence[Sequence[str]], writes: Sequence[Sequence[str]], titles: Sequence[str]
 ) -> alt.LayerChart:
-    """Draw the tokens that the decoder reads and writes: the same ones, a step apart (§3.1).
-
-    A line joins each written token with the position that reads it. Both are
-    `[sentence][target]`, `<s>` and `<pad>` included; each sentence has a title.
-    """
+    """Draw the tokens that the decoder reads and writes: the same ones, a step apart (§3.1)."""
     rows: list[tuple[int, int, str, str, float]] = []
     ends: list[tuple[int, int, int, int, str]] = []
     for sentence, (read, written) in enumerate(zip(reads, writes, strict=True)):
@@ -399,10 +395,7 @@ def share_chart(to_hidden: Floats) -> alt.LayerChart:
 
 
 def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.LayerChart:
-    """Draw the loss on each next token with the mask and without it.
-
-    All are `[target]`; the loss is -log p in nats, and NaN at padding.
-    """
+    """Draw -log p of each next token, `[target]` in nats, with the mask and without it."""
     names = display_tokens(tokens)
     columns = {"position": range(len(names)), "token": names, "change": unmasked - masked}
     axis = bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120, **_PLAIN)

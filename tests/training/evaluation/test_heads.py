@@ -92,21 +92,13 @@ def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:
     assert np.abs(changed.log_probs - plain.log_probs).max() > 1e-4
 
 
-# bad input
-
-
 def test_what_is_wrong_is_one_sentence_and_nothing_is_written(measured, tmp_path, capsys) -> None:
     (tmp_path / "empty.txt").write_text("\n\n")
     (tmp_path / "long.txt").write_text("The dog. " * 200)
-    (tmp_path / "wide.txt").write_text("The dog" + " " * 70_000 + "waits.")
     before = sorted((measured / "model").iterdir())
     for more, message in (
         (["--examples", str(tmp_path / "empty.txt")], "has no sentence"),
         (["--examples", str(tmp_path / "long.txt")], "long.txt sentence 1: The text has"),
-        (
-            ["--examples", str(tmp_path / "wide.txt")],
-            "wide.txt sentence 1: The sentence has 70,013 ",
-        ),
     ):
         capsys.readouterr()
         assert run(measured, *more) == 2
@@ -122,7 +114,6 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(measured, tmp_path
             '"format": 1',
             "version wrote: run headlight evaluate heads",
         ),
-        ('"sentences": 3', '"sentences": -3', "is no report"),
         ('["cross", 1, 3]', '["cross", 1, 4]', "does not list the 24 heads of this model"),
         ('"weights": "', '"weights": "0', "was measured on other weights"),
     ],

@@ -31,13 +31,6 @@ def test_a_stored_file_is_verified_with_the_others(folder: Path) -> None:
         checkpoint.load(folder)
 
 
-def test_a_link_to_a_checkpoint_stays_one(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(folder)
-    measurement.store(tmp_path / "link", {"heads.json": b"{}"})
-    assert (tmp_path / "link").is_symlink()
-    assert (folder / "heads.json").read_bytes() == b"{}"
-
-
 def test_nothing_is_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
 

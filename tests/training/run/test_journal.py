@@ -56,39 +56,29 @@ def test_a_run_that_is_killed_while_it_takes_up_its_log_loses_nothing(tmp_path, 
 
 
 @pytest.mark.parametrize(
-    "damage", ['{"step": 1', "[1]", "7", '{"loss": 1}', '{"step": "x"}', "\ufffd"]
-)
-def test_a_damaged_line_is_named(tmp_path: Path, damage: str) -> None:
-    path = tmp_path / "run.jsonl"
-    path.write_text('{"step": 1}\n' + damage + '\n{"step": 2}\n', "utf-8")
-    with pytest.raises(RunLogError, match=r"Line 2 of .*run\.jsonl is no record of a run"):
-        read(path)
-
-
-@pytest.mark.parametrize(
     ("damage", "why"),
     [
         ('{"step": 2, "loss": null}', "loss = None"),
         ('{"step": 2, "loss": NaN}', "loss = nan"),
-        ('{"step": 2, "loss": 1' + "0" * 400 + "}", "loss = 1"),
         ('{"step": 2, "loss": 1' + "0" * 5000 + "}", "is not JSON"),
         ('{"step": 2, "x": {"a": []}}', "x = {'a': []}"),
         ('{"loss": 1.0}', "does not say the step"),
-        ('{"x": 1.0}', "step = None"),
         ('{"step": -5}', "step = -5, which must be from 0 to 1,000,000,000,000"),
-        ('{"step": 1' + "0" * 30 + "}", "step = 1"),
         ('{"step": 0, "steps": 9, "warmup": 0}', "warmup = 0, which must be from 1"),
-        ('{"step": 0, "steps": 9, "lr_factor": 0}', "lr_factor = 0, which must be from"),
         ('{"step": 2, "validation_perplexity": -1}', "validation_perplexity = -1"),
-        ("[" * 9_000, "is not JSON"),
         ("[" * 200_000, "with 200,000 characters"),
     ],
 )
-def test_a_line_that_cannot_be_meant_is_told_from_the_others(damage: str, why: str) -> None:
+def test_a_line_that_cannot_be_meant_is_told_from_the_others(
+    damage: str, why: str, tmp_path: Path
+) -> None:
     log = parse(f'{{"step": 1}}\n{damage}\n\n{{"step": 3, "loss": 1.5}}\n'.encode())
     assert list(log.records) == [{"step": 1}, {"step": 3, "loss": 1.5}]
     assert [*log.wrong] == [2]
     assert why in log.wrong[2]
+    (tmp_path / "run.jsonl").write_text(f'{{"step": 1}}\n{damage}\n', "utf-8")
+    with pytest.raises(RunLogError, match=r"Line 2 of .*run\.jsonl is no record of a run"):
+        read(tmp_path / "run.jsonl")
 
 
 def test_a_log_of_anybody_is_read_up_to_a_size(tmp_path: Path) -> None:
@@ -108,8 +98,6 @@ def test_a_log_of_anybody_is_read_up_to_a_size(tmp_path: Path) -> None:
     with pytest.raises(RunLogError, match="it is no regular file"):
         read_foreign(path, max_bytes=2**24, max_lines=20)
 
-
-# TensorBoard, whose event files it reads itself
 
 EVENTS: Any = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")
 PLAN: Record = {"step": 0, "parameters": 900, "steps": 40, "cooldown": 0, "precision": "bf16"}
@@ -158,14 +146,6 @@ def test_a_run_that_goes_on_shows_no_point_twice(tmp_path: Path) -> None:
         second.write(_trained(step, -step / 4))
     second.close()
     assert _shown(tmp_path, "train/loss") == [(4, 1), (8, 2), (12, -3), (16, -4)]
-
-
-def test_a_record_is_on_the_disk_at_once(tmp_path: Path) -> None:
-    """A run that is killed at this moment has it in its log, too."""
-    board = TensorBoard(tmp_path, 0)
-    board.write(_trained(4, 2.5))
-    assert _shown(tmp_path, "train/loss") == [(4, 2.5)]
-    board.close()
 
 
 def test_without_tensorboard_it_says_what_to_do(tmp_path, monkeypatch):

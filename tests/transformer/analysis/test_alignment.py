@@ -11,9 +11,7 @@ import torch
 from transformer import AttentionTrace, CheckpointError, InputError, Translator, config
 from transformer.analysis.alignment import (
     NO_WORD,
-    WordPair,
     align,
-    pharaoh,
     strongest,
     word_numbers,
     word_shares,
@@ -62,13 +60,6 @@ def test_planted_attention_is_read_back(translator: Translator, row: Row, head: 
         assert {pair.target: pair.source for pair in align(translator, trace, other)} != PARTNERS
 
 
-def test_the_last_piece_of_what_was_cut_off_is_read_by_no_row() -> None:
-    values = np.eye(2, 3, dtype=np.float32)
-    assert strongest(word_shares(values, [0, 1, NO_WORD], [0, 1], "reads"), "each") == (
-        WordPair(1, 0, 1.0),
-    )
-
-
 def test_pieces_to_words_by_hand() -> None:
     # keys: two pieces of word 0, word 1, </s>; queries: two pieces of word 0, word 1, </s>
     values = np.array([[1, 2, 3, 4], [4, 4, 0, 2], [0, 0, 1, 9], [8, 1, 1, 0]], dtype=np.float32)
@@ -85,14 +76,6 @@ def test_mutual_pairs_are_strongest_both_ways() -> None:
     assert [pair[:2] for pair in strongest(shares, "each")] == expected
     assert [pair[:2] for pair in strongest(shares, "mutual")] == [(0, 1), (1, 2)]
     assert strongest(shares, "mutual")[0].strength == pytest.approx(0.6)
-
-
-def test_pharaoh_notation() -> None:
-    assert pharaoh([WordPair(2, 0, 0.5), WordPair(0, 1, 0.5), WordPair(0, 0, 1.0)]) == "0-0 0-1 2-0"
-    assert pharaoh([]) == ""
-
-
-# which word a piece is of
 
 
 @pytest.mark.parametrize(
@@ -141,9 +124,6 @@ def test_words_that_a_model_wrote_are_those_of_its_text(translator: Translator) 
         own = [p.text for p, n in zip(pieces, words, strict=True) if n == number]
         assert "".join(own).replace("▁", "") == word
     assert max(words) == len(text.split()) - 1 == 1
-
-
-# what is not there
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Settings that `alignment.json` states are read back; what it cannot say is one sentence."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -27,13 +26,6 @@ def test_in_words_layers_and_heads_count_from_1() -> None:
         "layer 3, head 4, row that reads the word, lens norm, strongest both ways; "
         "AER 24.7 on the 100 sentences of a set, which chose this map"
     )
-
-
-def test_a_checkpoint_without_the_file_says_that_nobody_measured(translator: Translator) -> None:
-    assert read_alignment(translator) == AlignmentSettings(
-        1, None, "writes", "norm", "mutual", None
-    )
-    assert "never measured" in read_alignment(translator).in_words()
 
 
 def test_the_bundled_model_was_measured() -> None:
@@ -63,8 +55,3 @@ def test_damaged_settings_are_one_sentence(tmp_path: Path, content: bytes, sente
     with pytest.raises(CheckpointError, match=rf"alignment\.json .*{sentence}.*\.$") as caught:
         alignment_settings.read(tmp_path, CONFIG)
     assert len(str(caught.value)) < 600 + len(str(tmp_path))
-
-
-def test_what_is_no_file_says_nothing(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / alignment_settings.FILE)
-    assert alignment_settings.read(tmp_path, CONFIG) == alignment_settings.fallback(CONFIG)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from transformer import KINDS, AttentionTrace, InputError, Piece
+from transformer import AttentionTrace, InputError, Piece
 from transformer.analysis.axes import (
     APART,
     LabelledWeights,
@@ -47,15 +47,6 @@ def made() -> AttentionTrace:
     )
 
 
-def test_pieces_are_the_trace_as_it_is(made):
-    for kind in KINDS:
-        axes = by_pieces(made, kind)
-        assert axes.weights is made.weights(kind)
-        assert axes.labels == made.labels(kind)
-        assert axes.reads == (made.decoder_tokens if kind == "cross" else None)
-        assert axes.writes == (made.target_tokens if kind == "decoder_self" else None)
-
-
 def test_pieces_of_a_script_without_spaces_stay_apart_and_that_is_said(made):
     tokens = ["▁我爱", "北京", "。", "▁i", "Phone", "手机"]
     trace = AttentionTrace.from_arrays(
@@ -92,12 +83,6 @@ def test_a_word_is_the_sum_of_its_keys_and_the_mean_of_its_queries(made):
     cross = by_words(made, "cross").weights  # rows Hun+de, ".", </s>
     expected = made.cross[:, :, 0:2, 1:3].sum((-1, -2)) / 2
     np.testing.assert_allclose(cross[:, :, 0, 1], expected, rtol=1e-6)
-
-
-def test_a_piece_that_is_a_space_alone_keeps_a_label(made):
-    space = Piece(4, "▁", 0)
-    trace = AttentionTrace(**{**vars(made), "source_pieces": (space, *SOURCE[1:])})
-    assert by_words(trace, "encoder_self").labels.keys[0] == " "
 
 
 def test_dropping_the_special_tokens_changes_no_weight_and_says_what_they_absorb(made):

@@ -82,14 +82,6 @@ def test_each_row_is_scaled_to_what_it_gives_to_words(made: AttentionTrace, kind
     assert len(rescaled.notes) == len(made.notes) + 1
 
 
-def test_a_row_of_sinks_alone_stays_empty(made: AttentionTrace) -> None:
-    rescaled = without_sinks(made)
-    assert not rescaled.cross[1, 2, 3].any()
-    assert not rescaled.decoder_self[:, :, 0].any()  # it sees <s> alone
-    sums = rescaled.cross.sum(-1, dtype=np.float64)
-    assert (np.abs(sums - 1) < 1e-6).sum() == sums.size - 1
-
-
 @pytest.mark.parametrize(
     ("kind", "first"), [("encoder_self", 0), ("decoder_self", 1), ("cross", 0)]
 )
@@ -106,13 +98,11 @@ def test_the_share_left_out_is_the_mean_over_the_rows_that_count(made, kind, fir
 @pytest.mark.parametrize(
     ("tokens", "sinks"),
     [
-        (["▁Dog"], ()),
         (["</s>"], ("</s>",)),
         (["▁…", "☃", ".", "▁", "↵", "।"], ("▁…", ".", "▁", "↵", "।")),
         (["▁€", "5", "▁+", "%", "√", "🇩🇪", "❤\ufe0f", "&", "@", "＃", "°"], ()),
         (["eng_Latn", ">>deu<<", "__en__", "<2de>"], ("eng_Latn", ">>deu<<", "__en__", "<2de>")),
         (["[CLS]", "a", "##b", "[SEP]", "?", "[SEP]"], ("[CLS]", "[SEP]", "?")),
-        (["[MASK]", "<unk>", "桌", "9"], ()),
     ],
 )
 def test_sinks_of_anybodys_tokens(tokens: list[str], sinks: tuple[str, ...]) -> None:

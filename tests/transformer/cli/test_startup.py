@@ -8,8 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 ENTRANCES = [
-    *(["headlight", name] for name in ("app", "translate", "lessons", "train")),
-    *([name] for name in ("transformer", "viz", "training.train", "training.evaluate")),
+    *(["headlight", name] for name in ("app", "translate")),
+    *([name] for name in ("transformer", "training.train")),
 ]
 
 

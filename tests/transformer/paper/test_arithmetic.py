@@ -21,7 +21,7 @@ from transformer.trace import AttentionTrace
 HEAD, QUERY = 2, 1
 
 
-@pytest.fixture(params=[(kind, layer) for kind in KINDS for layer in (0, 1)], ids=str)
+@pytest.fixture(params=[(kind, 1) for kind in KINDS], ids=str)
 def place(request) -> tuple[Kind, int]:
     return request.param
 

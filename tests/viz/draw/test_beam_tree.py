@@ -1,10 +1,8 @@
 """Messages for the tree of a search, and what is taken for a node of it, without a browser."""
 
-from dataclasses import replace
-
 from tests.viz.draw.message import decode
 from transformer.text.languages import OURS
-from viz.draw.beam_tree import FORCED, DrawnNode, encode_tree, node_of
+from viz.draw.beam_tree import DrawnNode, encode_tree, node_of
 
 NODES = (
     DrawnNode(None, "▁Hunde", -0.5, -0.5, 1, "kept"),
@@ -21,12 +19,6 @@ def test_every_node_travels_with_its_numbers() -> None:
     assert [node["parent"] for node in message["nodes"]] == [-1, -1, 0, 0]
     assert [node["label"] for node in message["nodes"]] == ["Hunde", "Die", "·s", "</s>"]
     assert (message["best"], message["chosen"], message["caption"]) == (3, 1, ["a"])
-
-
-def test_the_note_speaks_of_forced_pieces_only_where_there_are_some() -> None:
-    assert decode(encode_tree(NODES, best=3, languages=OURS))[0]["note"].endswith(FORCED)
-    without = [replace(node, state="kept") for node in NODES]
-    assert FORCED not in decode(encode_tree(without, best=3, languages=OURS))[0]["note"]
 
 
 def test_only_a_node_with_its_whole_prefix_is_one() -> None:

@@ -1,6 +1,5 @@
 import pytest
 
-from transformer.kinds import Kind
 from transformer.text.languages import OURS, Languages
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import axis_titles, display_tokens, row_names
@@ -24,7 +23,6 @@ def test_tokens_as_the_screen_shows_them(tokens: tuple[str, ...], texts: list[st
     ("languages", "row", "rows", "columns"),
     [
         (OURS, None, "German: next word predicted", "English: where it looks"),
-        (OURS, "reads", "German: last word read", "English: where it looks"),
         (Languages("French", "Finnish"), "reads", "Finnish: last word read", "French"),
         (Languages("", ""), "writes", "Target: next word predicted", "Source: where it looks"),
         (Languages("English", "", ("fra",)), None, "Target: next word predicted", "English"),
@@ -34,17 +32,6 @@ def test_the_axes_of_cross_attention_name_both_languages(languages, row, rows, c
     titles = axis_titles("cross", languages, row=row, alone=True)
     assert titles.rows == rows
     assert titles.columns.startswith(columns)
-
-
-@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self"])
-def test_the_axes_of_self_attention_name_one_language_or_none(kind: Kind) -> None:
-    mine, other = ("French", "Finnish") if kind == "encoder_self" else ("Finnish", "French")
-    titles = axis_titles(kind, Languages("French", "Finnish"))
-    assert all(title.startswith(mine) and other not in title for title in titles)
-    assert axis_titles(kind, Languages("", ""), alone=True) == (
-        "The position that looks",
-        "Where it looks",
-    )
 
 
 def test_a_row_names_what_is_read_before_what_is_written_with_a_piece_marked_alike() -> None:

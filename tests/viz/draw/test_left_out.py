@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from transformer import AttentionTrace
-from viz.draw.heads_view import ExplorerOptions
-from viz.draw.left_out import left_out, shares_left_out
+from viz.draw.heads_view import ExplorerOptions, left_out, shares_left_out
 
 
 @pytest.fixture
@@ -48,11 +47,6 @@ def test_many_signs_are_not_all_named(trace: AttentionTrace) -> None:
     assert len(re.findall("“", text)) == 6
     assert signs[5] in text
     assert "98\u00a0%" in text
-
-
-def test_a_lens_of_whole_layers_counts_layers(trace: AttentionTrace) -> None:
-    options = ExplorerOptions("cross", 0, None, lens="alti")
-    assert "2 layers of cross-attention" in left_out(trace, "cross", options)
 
 
 def test_nothing_is_left_out_of_words_alone(trace: AttentionTrace) -> None:

@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pytest
 
 from tests.viz.draw.message import decode
 from transformer.trace import Labels
@@ -37,27 +36,6 @@ def test_each_square_travels_as_its_reason_in_one_byte():
     grids = [MaskGrid("", why, LABELS) for why in (WHY, WHY[:, ::-1])]
     both, _ = decode(encode_masks(grids, "cross", title="", as_numbers=True, chosen=(1, 0)))
     assert (both["grids"][1]["codes"] == codes[:, ::-1]).all()  # each sentence has its own squares
-
-
-@pytest.mark.parametrize(
-    ("why", "booleans", "numbers"),
-    [
-        (["seen", "later"], ["True", "False: it comes later"], ["0 is added", "−∞ is added"]),
-        (
-            ["both", "padding"],
-            ["True", "False: it is padding", "False: it comes later and is padding"],
-            ["0 is added", "−∞ is added"],
-        ),
-    ],
-)
-def test_the_legend_names_what_is_there(why, booleans, numbers):
-    labels = Labels(("a",), ("b", "c"))
-    for as_numbers, expected in ((False, booleans), (True, numbers)):
-        legend = message(np.array([why]), labels, as_numbers=as_numbers)["legend"]
-        assert legend[0][0] == 0
-        assert all((CODES[code] in why) for code, _ in legend[1:])
-        for (_, text), start in zip(legend, expected, strict=True):
-            assert text.startswith(start)
 
 
 def test_only_a_sentence_and_a_row_of_it_are_a_row():

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from benchmarks.made_trace import made_trace
-from transformer import AttentionTrace
-from transformer.analysis.heads.measures import measure
 from viz.draw.open_head import crop_to_step, heads_of_kind, open_map
 
 
@@ -51,17 +49,6 @@ def test_a_step_has_its_rows_and_the_keys_that_exist(trace, kind, keys) -> None:
     assert names is not None
     assert (opened.reads or opened.writes) == names[:3]
     np.testing.assert_allclose(opened.weights.sum(-1), 1, atol=1e-5)
-
-
-def test_a_map_of_its_first_steps_has_the_diagonal_of_the_whole() -> None:
-    diagonal = np.eye(8, dtype=np.float32)[None, None]
-    trace = AttentionTrace.from_arrays(
-        encoder_self=diagonal, decoder_self=np.tril(diagonal), cross=diagonal,
-        source_tokens=[*"abcdefgh"], decoder_tokens=[*"stuvwxyz"],
-    )  # fmt: skip
-    heads = heads_of_kind(trace, "cross", words=False, special=True)
-    for step in (0, 3, 7):
-        assert measure(crop_to_step(heads, step).whole, "cross", "diagonal") == 0
 
 
 def test_what_special_tokens_absorb_is_that_of_the_open_head(translator) -> None:

@@ -11,11 +11,9 @@ import pytest
 from tests.viz.plotly_values import map_values
 from transformer.embedding import sinusoidal_positions
 from transformer.paper.positions import exact_encoding, rotation, similarity, wavelengths
-from viz.draw.palette import COLOR, oklab
 from viz.figures.positions import (
     MAX_CELLS,
     MAX_DIMENSIONS,
-    SIGNED,
     axis_place,
     axis_title,
     encoding_map,
@@ -117,13 +115,6 @@ def test_the_dots_are_products_of_two_positions_on_the_curve_of_the_formula() ->
     assert len(set(places)) == len(places)  # no dot lies under another
 
 
-def test_a_long_table_has_no_more_dots_than_can_be_told_apart() -> None:
-    products = np.zeros((2, 1024))
-    chart = similarity_curves(products, [0, 500], np.zeros(2047))
-    assert 100 < len(rows(chart, 1)) <= 2 * 128
-    assert len(rows(chart, 0)) == 2047
-
-
 def test_the_rotation_stands_beside_what_it_makes_of_a_position() -> None:
     matrix = rotation(3, WIDTH)
     before, after = exact_encoding(np.array([4, 7]), WIDTH)
@@ -143,17 +134,6 @@ def test_the_rotation_stands_beside_what_it_makes_of_a_position() -> None:
         assert (note.xanchor, note.x) == ("center", pytest.approx(sum(domain) / 2))
     assert [heatmap.showscale for heatmap in figure.data] == [False, False, False, True]
     assert {heatmap.yaxis for heatmap in figure.data} == {"y"}  # one row is one dimension
-
-
-def test_nothing_is_the_page_itself_and_no_side_can_be_taken_for_a_kind() -> None:
-    (_, less), (_, least), (_, first), (_, more) = SIGNED
-    assert least == less.replace(", 1)", ", 0)")
-    assert first == more.replace(", 1)", ", 0)")
-    for color in (less, more):
-        lab = oklab(np.array([int(n) for n in re.findall(r"\d+", color)[:3]]) / 255)
-        for kind in COLOR.values():
-            other = oklab(np.frombuffer(bytes.fromhex(kind[1:]), np.uint8) / 255)
-            assert np.linalg.norm(lab - other) > 0.1
 
 
 def test_a_map_of_more_cells_than_pixels_is_of_means_and_says_so() -> None:

@@ -67,27 +67,6 @@ def test_training_and_validation_are_told_apart_by_colour_stroke_and_name() -> N
     assert not set(COLORS) & set(COLOR.values())
 
 
-def test_axes_are_full_and_only_a_logarithmic_one_has_ticks_of_its_own() -> None:
-    records: list[Record] = [{"step": n, "loss": float(10**n)} for n in range(4)]
-    logarithmic, linear = (
-        _marks(run_chart({"run": records}, {"loss": "loss"}, unit="", log=log))[0]["encoding"]["y"]
-        for log in (True, False)
-    )
-    assert logarithmic["axis"]["values"] == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-    assert logarithmic["scale"]["domainMin"] == 1
-    assert "values" not in linear["axis"]
-    assert linear["scale"] == {"zero": True}
-
-
-def test_a_single_value_is_a_dot_where_a_line_would_be_nothing() -> None:
-    dots = []
-    for count in (1, 200):
-        records: list[Record] = [{"step": n, "validation_bleu": 30.0} for n in range(count)]
-        chart = run_chart({"run": records}, {"validation_bleu": "BLEU"}, unit="BLEU")
-        dots.append(_marks(chart)[0]["mark"]["point"])
-    assert dots == [{"filled": True, "size": 28}, False]
-
-
 def test_of_many_values_evenly_spaced_ones_are_drawn_the_last_among_them() -> None:
     records: list[Record] = [{"step": n, "loss": 1.0} for n in range(1, 9_002)]
     records.append({"step": 9_001, "validation_loss": 1.0})

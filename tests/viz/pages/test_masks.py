@@ -1,6 +1,5 @@
 """The Masks page as Streamlit runs it, and the numbers of its charts."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -8,11 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, in_url, texts
-from tests.viz.pages.reading import frames, message, metrics
+from tests.viz.pages.reading import message
 from transformer import Translator
 from transformer.analysis.teacher_forcing import TraceBatch, batch_traces
 from transformer.paper import masking
-from transformer.paper.masking import Leak, leak
+from transformer.paper.masking import Leak
 from viz.draw.labels import display_tokens
 from viz.draw.mask_grids import describe_row
 from viz.pages.masks import describe_change, shift_chart
@@ -52,10 +51,14 @@ def drawn_whys(app: AppTest) -> list[list[list[str]]]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"),
-    [("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross-attention")],
+    ("kind", "name", "which"),
+    [
+        ("encoder_self", "encoder", "in use"),
+        ("encoder_self", "encoder", "both"),
+        ("decoder_self", "decoder", "both"),
+        ("cross", "cross-attention", "both"),
+    ],
 )
-@pytest.mark.parametrize("which", ["in use", "both"])
 def test_every_mask_of_every_kind_is_drawn(opened, made, kind, name, which) -> None:
     app = opened(kind=name, mask=which)
     used = masking.MODEL_MASKS[kind]
@@ -70,18 +73,6 @@ def test_every_mask_of_every_kind_is_drawn(opened, made, kind, name, which) -> N
         assert (grid["queries"], grid["keys"]) == tuple(display_tokens(tokens) for tokens in labels)
 
 
-def test_the_titles_count_the_tokens_and_the_padding_that_is_drawn(opened, made) -> None:
-    for kind in ("decoder", "cross-attention"):
-        for grid in grids(opened(kind=kind))["grids"]:
-            sizes = [int(number) for number in re.findall(r"\d+", grid["title"].split(":")[1])]
-            rows, columns = len(grid["queries"]), len(grid["keys"])
-            assert sum(sizes) == rows + (columns if kind == "cross-attention" else 0), grid["title"]
-            padding = sum(token == "<pad>" for token in grid["queries"])
-            padding += kind == "cross-attention" and sum(token == "<pad>" for token in grid["keys"])
-            assert ("padding" in grid["title"]) == bool(padding)
-    assert any("padding" in grid["title"] for grid in grids(opened())["grids"])
-
-
 def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
     app = opened(kind="decoder", mask="both", **{"mask-sentence": "2", "mask-row": "3"})
     assert grids(app)["chosen"] == [1, 2]
@@ -94,16 +85,6 @@ def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
     app.number_input(key="mask-row").set_value(1).run()
     assert grids(app)["chosen"] == [1, 0]
     assert in_url(app, "mask-row") in (None, "1")
-
-
-def test_a_row_of_padding_says_that_it_is_one(opened, made) -> None:
-    last = len(made.decoder_tokens[1])
-    assert made.decoder_tokens[1][-1] == "<pad>"
-    padding = "This row is padding: the model computes it, but nothing reads it."
-    app = opened(kind="decoder", **{"mask-sentence": "2", "mask-row": str(last)})
-    assert padding in texts(app)
-    app.number_input(key="mask-row").set_value(1).run()
-    assert padding not in texts(app)
 
 
 def test_a_row_that_the_batch_does_not_have_is_not_asked_for(opened, made, translator) -> None:
@@ -121,26 +102,6 @@ def test_a_row_that_the_batch_does_not_have_is_not_asked_for(opened, made, trans
     assert not app.exception
     shorter = len(translator.trace("Her horse waits.").source_tokens)
     assert grids(app)["chosen"] == [0, shorter - 1] != [0, last - 1]
-
-
-@pytest.mark.parametrize(
-    ("kind", "name"), [("decoder_self", "decoder"), ("cross", "cross-attention")]
-)
-def test_without_the_mask_the_page_shows_what_leaks(opened, made, translator, kind, name) -> None:
-    app = opened(kind=name, **{"mask-view": "remove the mask", "mask-sentence": "2"})
-    masked, gone = (leak(translator.model, made, kind, masked=masked) for masked in (True, False))
-    shown = metrics(app)
-    assert shown["Loss with the mask"] == f"{masked.mean_loss:.3f} nats"
-    assert f"{gone.to_hidden.mean():.1%}" in shown.values()
-    share = f"in this sentence: {gone.mean_shares[1]:.1%}."  # of the second one
-    assert any(share in text for text in texts(app))
-    dots = next(frame for frame in frames(app, 1) if "mask" in frame)
-    for mask, heads in (("with the mask", masked), ("without it", gone)):
-        drawn = dots[dots["mask"] == mask].sort_values("position")["nats"]
-        # padding has no loss
-        np.testing.assert_allclose(drawn, heads.loss[1][~np.isnan(heads.loss[1])])
-    change = describe_change(masked, gone, kind)
-    assert any(text.value.startswith(change) for text in app.markdown)
 
 
 @pytest.mark.parametrize(("sentence", "leaks"), [("1", False), ("2", True)])

@@ -49,7 +49,7 @@ def test_a_pair_of_ones_own_is_drawn_with_its_peak() -> None:
     assert domain == ["d_model 512, warmup 4,000", "d_model 768, warmup 2,000"]
 
 
-@pytest.mark.parametrize("wrong", ["x", "512", "512 · 0", "99999999 · 1"])
+@pytest.mark.parametrize("wrong", ["x", "99999999 · 1"])
 def test_a_pair_that_makes_no_sense_gets_one_sentence(wrong: str) -> None:
     app = opened()
     app.multiselect(key="pairs").set_value([wrong]).run()
@@ -57,13 +57,3 @@ def test_a_pair_that_makes_no_sense_gets_one_sentence(wrong: str) -> None:
     assert wrong in text
     assert text.endswith("write 512 · 4000.")
     assert "no curve" in empty
-
-
-def test_all_curves_at_once_are_drawn() -> None:
-    app = opened(axes="logarithmic", steps="1000", used="true")
-    app.multiselect(key="pairs").set_value(["512 · 4000", "64 · 10", "8 · 100"]).run()
-    app.button_group(key="others").set_value(
-        ["constant", "linear", "cosine", "warmup, stable, decay"]
-    ).run()
-    assert not app.exception
-    assert len(spec(app)["layer"][0]["encoding"]["color"]["scale"]["domain"]) == 8

@@ -167,7 +167,20 @@ def removed(
     if to_mean and means is None and isinstance(model, translator.Translator):
         means = read_means(model.folder, transformer.config)
     for kind in to_mean:
-        _require_means(transformer, means, kind)
+        if means is None:
+            raise InputError(
+                f"The mean output of the heads was not measured for this model: run {COMMAND}, or "
+                f"choose another way to take a head away."
+            )
+        stack = transformer.config.stack(kind)
+        shape = [stack.N, stack.h, stack.d_v]
+        actual = list(means[kind].shape) if kind in means else None
+        if actual != shape:
+            reason = "none is given" if actual is None else f"those given have the shape {actual}"
+            raise InputError(
+                f"The mean output of each head of {kind} must be [layer, head, d_v] = {shape}, but "
+                f"{reason}: give those of this model."
+            )
     with _installed(transformer, _hooks(transformer, removals, means or {})):
         yield
 
@@ -284,20 +297,3 @@ def _painted(kind: Kind, pattern: Tensor, weights: Tensor) -> Tensor:
             f"asks for {wanted}: paint it on this sentence."
         )
     return _replaced_rows(kind, pattern[None], weights)
-
-
-def _require_means(model: Transformer, means: Mapping[Kind, Tensor] | None, kind: Kind) -> None:
-    if means is None:
-        raise InputError(
-            f"The mean output of the heads was not measured for this model: run {COMMAND}, or "
-            f"choose another way to take a head away."
-        )
-    stack = model.config.stack(kind)
-    shape = [stack.N, stack.h, stack.d_v]
-    actual = list(means[kind].shape) if kind in means else None
-    if actual != shape:
-        reason = "none is given" if actual is None else f"those given have the shape {actual}"
-        raise InputError(
-            f"The mean output of each head of {kind} must be [layer, head, d_v] = {shape}, but "
-            f"{reason}: give those of this model."
-        )

@@ -86,32 +86,22 @@ def pattern_cells(axes: LabelledWeights, kind: kinds.Kind) -> dict[str, Cells]:
     queries, keys = axes.labels
     shape = (len(queries), len(keys))
     distance = np.arange(shape[1]) - np.arange(shape[0])[:, None]
-    special = _special(axes)
+    special = axes.special.tokens.union(SPECIAL.values())  # `<pad>` among them
     end = [key in axes.special.ends for key in keys]
     points = [key not in special and is_punctuation(key) for key in keys]
+    words = [_words(tokens, special) for tokens in axes.labels]  # punctuation is no word
+    same = np.array([[bool(query) and query == key for key in words[1]] for query in words[0]])
+    if kind != "cross":
+        np.fill_diagonal(same, False)  # a position itself
     patterns = {
         "first": np.broadcast_to(np.arange(shape[1]) == 0, shape),
         "end token": np.broadcast_to(end, shape),
         "punctuation": np.broadcast_to(points, shape),
-        "same word": _same_word(axes, kind),
+        "same word": same,
     }
     if kind != "cross":
         patterns |= {"previous": distance == -1, "next": distance == 1, "itself": distance == 0}
     return patterns
-
-
-def _same_word(axes: LabelledWeights, kind: kinds.Kind) -> Cells:
-    """Mark the same word or another piece of it; punctuation and a position itself do not count."""
-    special = _special(axes)
-    queries, keys = (_words(tokens, special) for tokens in axes.labels)
-    same = np.array([[bool(query) and query == key for key in keys] for query in queries])
-    if kind != "cross":
-        np.fill_diagonal(same, False)
-    return same
-
-
-def _special(axes: LabelledWeights) -> frozenset[str]:
-    return axes.special.tokens.union(SPECIAL.values())  # `<pad>` among them
 
 
 def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:

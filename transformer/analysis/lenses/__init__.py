@@ -9,15 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from transformer.analysis.lenses import gradient, rollout, value_zeroing
+from transformer.analysis.lenses import decomposition, gradient, rollout, value_zeroing
 from transformer.analysis.lenses.alti import contributions
-from transformer.analysis.lenses.decomposition import (
-    AttentionBlock,
-    block_measure,
-    norms_of_heads,
-    norms_of_heads_after_layer_norm,
-    norms_of_layer_with_residual,
-)
 from transformer.analysis.lenses.names import HAS_HEADS as HAS_HEADS
 from transformer.analysis.lenses.names import NAMES as NAMES
 from transformer.analysis.lenses.names import NEEDS_NO_MODEL as NEEDS_NO_MODEL
@@ -28,7 +21,6 @@ from transformer.analysis.lenses.names import LensName as LensName
 from transformer.analysis.teacher_forcing import (
     Array,
     LayerMeasure,
-    Progress,
     counted,
     measure_layers,
     pattern_points,
@@ -101,7 +93,19 @@ def lens_of_kinds(
     """Compute several kinds of attention, all unless given, through one `lens` from one pass."""
     kinds = trace.kinds if kinds is None else kinds
     if translator is None:
-        return _weight_lens(name, trace, kinds, progress)
+        if name not in NEEDS_NO_MODEL:
+            raise InputError(
+                f"The lens {name} needs the model that made the weights, and this trace has the "
+                f"weights alone: choose one of {', '.join(sorted(NEEDS_NO_MODEL))}."
+            )
+        absent = next((kind for kind in kinds if kind not in trace.kinds), None)
+        if absent is not None:
+            raise InputError(f"This trace has no {absent}: choose one of {', '.join(trace.kinds)}.")
+        if name == "weights":
+            return {kind: trace.weights(kind) for kind in kinds}
+        step = counted(progress, sum(len(trace.weights(kind)) for kind in kinds))
+        layers = {kind: rollout.rollout_of_weights(trace, kind) for kind in kinds}
+        return {kind: stacked(values, step).astype(np.float32) for kind, values in layers.items()}
     require_loaded(translator)
     if name == "gradient":  # one backward pass has all kinds
         every = gradient.gradient_times_attention(translator.model, trace, progress=progress)
@@ -131,24 +135,6 @@ def require_finite(values: Array, name: AnyLens, translator: Translator) -> None
         )
 
 
-def _weight_lens(
-    name: AnyLens, trace: AttentionTrace, kinds: Sequence[Kind], progress: Progress | None
-) -> dict[Kind, Floats]:
-    if name not in NEEDS_NO_MODEL:
-        raise InputError(
-            f"The lens {name} needs the model that made the weights, and this trace has the "
-            f"weights alone: choose one of {', '.join(sorted(NEEDS_NO_MODEL))}."
-        )
-    absent = next((kind for kind in kinds if kind not in trace.kinds), None)
-    if absent is not None:
-        raise InputError(f"This trace has no {absent}: choose one of {', '.join(trace.kinds)}.")
-    if name == "weights":
-        return {kind: trace.weights(kind) for kind in kinds}
-    step = counted(progress, sum(len(trace.weights(kind)) for kind in kinds))
-    layers = {kind: rollout.rollout_of_weights(trace, kind) for kind in kinds}
-    return {kind: stacked(values, step).astype(np.float32) for kind, values in layers.items()}
-
-
 def as_rows(values: npt.NDArray[np.floating]) -> Floats:
     """Scale absolute values, `[..., query, key]`, by their row's sum; what is 0 stays 0."""
     size = np.abs(values).astype(np.float64)
@@ -158,21 +144,20 @@ def as_rows(values: npt.NDArray[np.floating]) -> Floats:
     return np.divide(size, total, out=size, where=total > 0).astype(np.float32)
 
 
-def _without_residual(block_values: Callable[[AttentionBlock], Tensor]) -> LayerMeasure:
+def _without_residual(
+    block_values: Callable[[decomposition.AttentionBlock], Tensor],
+) -> LayerMeasure:
     """Drop the last column of each block of cross-attention, which is no key."""
-
-    def key_values(block: AttentionBlock) -> Tensor:
-        values = block_values(block)
-        return values[..., :-1] if block.kind == "cross" else values
-
-    return block_measure(key_values)
+    return decomposition.block_measure(
+        lambda block: block_values(block)[..., : -1 if block.kind == "cross" else None]
+    )
 
 
 _LENSES: dict[AnyLens, LayerMeasure] = {
     "weights": LayerMeasure(pattern_points, patterns),
-    "norm": block_measure(norms_of_heads),
-    "norm_layer_norm": block_measure(norms_of_heads_after_layer_norm),
-    "norm_residual": _without_residual(norms_of_layer_with_residual),
+    "norm": decomposition.block_measure(decomposition.norms_of_heads),
+    "norm_layer_norm": decomposition.block_measure(decomposition.norms_of_heads_after_layer_norm),
+    "norm_residual": _without_residual(decomposition.norms_of_layer_with_residual),
     "alti": _without_residual(contributions),
     "rollout": LayerMeasure(rollout.points, rollout.rollout),
     "value_zeroing": LayerMeasure(value_zeroing.points, value_zeroing.value_zeroing),

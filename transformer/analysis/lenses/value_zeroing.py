@@ -48,11 +48,7 @@ def _changes(
     widest: int,
     whole: bool,
 ) -> Tensor:
-    """Compute 1 − cos of the layer's `output`, `[query, d_model]`, with and without a key.
-
-    `rest` goes from the sum before the norm to that output, and needs `widest` values for each
-    query; it gets the `whole` sentence, or only the queries that see the key.
-    """
+    """Compute 1 − cos of the layer's `output`, `[query, d_model]`, with and without a key."""
     y = F.normalize(output, dim=-1)
     queries, keys = block.pattern.shape[1:]
     step = max(1, teacher_forcing.MAX_TENSOR_SIZE // (queries * widest))

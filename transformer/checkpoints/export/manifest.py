@@ -33,7 +33,17 @@ def new_export(
     kind = FolderKind(f"export for {engine}", partial(_checksums, engine=engine))
     with writing(folder), replace_folder(folder, kind) as new:
         yield new
-        _write(new, checkpoint, engine, settings)
+        names = sorted(path.name for path in new.iterdir())
+        manifest = {
+            "format": FORMAT,
+            "engine": engine,
+            **settings,
+            "checkpoint": checkpoint.checksum,
+            "model": checkpoint.model.config.to_dict(),
+            **checkpoint.languages.record(),
+            "sha256": {name: sha256_of(new / name, MAX_MODEL_BYTES) for name in names},
+        }
+        (new / EXPORT).write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -58,17 +68,3 @@ def _checksums(folder: Path, engine: str) -> dict[str, str | None]:
     if manifest["engine"] != engine:
         return {}
     return {**{name: str(checksum) for name, checksum in manifest["sha256"].items()}, EXPORT: None}
-
-
-def _write(new: Path, checkpoint: Checkpoint, engine: str, settings: dict[str, str]) -> None:
-    names = sorted(path.name for path in new.iterdir())
-    manifest = {
-        "format": FORMAT,
-        "engine": engine,
-        **settings,
-        "checkpoint": checkpoint.checksum,
-        "model": checkpoint.model.config.to_dict(),
-        **checkpoint.languages.record(),
-        "sha256": {name: sha256_of(new / name, MAX_MODEL_BYTES) for name in names},
-    }
-    (new / EXPORT).write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")

@@ -108,10 +108,7 @@ def _config(config: TransformerConfig) -> dict[str, Any]:
 
 
 def _generation(config: TransformerConfig) -> dict[str, Any]:
-    """Return our search settings, as far as `generate` has them.
-
-    Its penalty is |Y|^p where ours is ((5 + |Y|) / 6)^α: p = 3/4 α has the same slope at |Y| = 15.
-    """
+    """Return our search settings; |Y|^(3/4 α) has the slope of our penalty at |Y| = 15."""
     return {
         "num_beams": decoding.BEAM_SIZE,
         "length_penalty": 0.75 * decoding.ALPHA,

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import torch
 from sentencepiece import SentencePieceProcessor
@@ -170,9 +169,19 @@ def read_tokenizers(
         )
     else:
         source = target = MarianVocabulary.read(path, digest, rows, start=start)
-    _require_pieces(
-        folder, settings.get("added_tokens_decoder"), {**source.numbers, **target.numbers}
-    )
+    added = settings.get("added_tokens_decoder")
+    described = added.values() if isinstance(added, dict) else ()
+    texts = [str(token.get("content") if isinstance(token, dict) else token) for token in described]
+    if (folder / ADDED).exists():
+        listed = read_json(folder / ADDED, hashlib.sha256())
+        texts += map(str, listed if isinstance(listed, dict) else [listed])
+    # no published model has a token that was added to the pieces
+    known = {**source.numbers, **target.numbers}
+    if unknown := [text for text in texts if text not in known]:
+        raise CheckpointError(
+            f"{folder} adds the token {quoted(unknown[0])} to its pieces: only models whose tokens "
+            f"are all in {VOCABULARY} can be read."
+        )
     for name, piece in (("pad_token_id", "<pad>"), ("eos_token_id", "</s>")):
         if (number := config.number(name)) != target.numbers[piece]:
             raise CheckpointError(
@@ -183,20 +192,6 @@ def read_tokenizers(
         MarianTokenizer(source, _processor(folder / SOURCE_SPM, source.numbers, digest)),
         MarianTokenizer(target, _processor(folder / TARGET_SPM, target.numbers, digest)),
     )
-
-
-def _require_pieces(folder: Path, added: Any, known: Mapping[str, int]) -> None:
-    """Raise CheckpointError if a token was added to the pieces, as no published model has one."""
-    described = added.values() if isinstance(added, dict) else ()
-    texts = [str(token.get("content") if isinstance(token, dict) else token) for token in described]
-    if (folder / ADDED).exists():
-        listed = read_json(folder / ADDED, hashlib.sha256())
-        texts += map(str, listed if isinstance(listed, dict) else [listed])
-    if unknown := [text for text in texts if text not in known]:
-        raise CheckpointError(
-            f"{folder} adds the token {quoted(unknown[0])} to its pieces: only models whose tokens "
-            f"are all in {VOCABULARY} can be read."
-        )
 
 
 def _numbers(path: Path, digest: "hashlib._Hash") -> dict[str, int]:

@@ -116,7 +116,10 @@ def stored_weights(
     most = min(MAX_HEADER_BYTES + 8 * numbers, MAX_BYTES)
     try:
         with opened(path, most) as (file, _), _mapped(path) as stored:
-            _check_header(ours, config, stored)
+            for name, names, asked_shape in _stored_shapes(ours, config):
+                optional = name == "output_bias" or name.endswith("embedding.positions")
+                if not optional or names[0] in stored.names:
+                    stored.view(*names, shape=asked_shape)
             with ThreadPoolExecutor(1) as beside:
                 checksum = beside.submit(hashlib.file_digest, file, "sha256")
                 yield stored
@@ -192,13 +195,6 @@ def _check_pickles(pickles: IO[bytes], count: int) -> None:
                 raise pickle.UnpicklingError(f"{argument} makes no weights")
 
 
-def _check_header(ours: TransformerConfig, config: MarianConfig, stored: Stored) -> None:
-    for name, names, shape in _stored_shapes(ours, config):
-        optional = name == "output_bias" or name.endswith("embedding.positions")
-        if not optional or names[0] in stored.names:
-            stored.view(*names, shape=shape)
-
-
 @torch.no_grad()
 def parameters(
     ours: TransformerConfig,
@@ -249,7 +245,6 @@ def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor
 
 
 def _marian_name(name: str) -> str:
-    """Return Marian's name of a parameter of a layer."""
     for ours, marians in _NAMES.items():
         name = name.replace(ours, marians)
     return f"model.{name}"

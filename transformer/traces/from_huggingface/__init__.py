@@ -153,12 +153,8 @@ def _self_attention(
 ) -> Rows:
     """Join the decoder's self-attention over all read positions, `[head, query, query]` each.
 
-    The first step has a row for each token of the prompt. Each later one has a row for its own
-    token, or without a cache for all. Behind that token a static cache has places that are free;
-    before it are all positions, with a sliding window the last ones alone.
-
-    `rows` are the rows of each step's batch through which the sequence came; `mask` marks the
-    tokens of the prompt that are no padding, whose rows are ignored.
+    The first step has a row for each token of the prompt, a later one for its own token, or without
+    a cache for all. `rows` are those of each step's batch; `mask` marks the prompt's tokens.
     """
     size = prompt + len(rows) - 1
     layers: Rows = []

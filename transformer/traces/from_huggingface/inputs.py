@@ -40,11 +40,7 @@ class ModelInputs:
         return self.number * rows // self.count
 
     def texts(self, tokens: Any, side: str) -> tuple[str, ...] | None:
-        """Return the tokens of the sentence; None where none were given.
-
-        The tokens are texts or ids, of one sentence or of each of a batch; `side` names the text in
-        an error message.
-        """
+        """Return the tokens of the sentence, given as texts or ids; None where none were given."""
         if tokens is None:
             return None
         rows = rows_of(tokens, f"tokens of the {side}")
@@ -54,10 +50,7 @@ class ModelInputs:
         return external_tokens.checked_tokens(row, side)
 
     def ids(self, prefix: str = "") -> Any:
-        """Return the input of the encoder or the only stack, or with `decoder_` of the decoder.
-
-        None where it was not given, as for frames of sound.
-        """
+        """Return the input of the encoder or the only stack, or with `decoder_` the decoder's."""
         tokens = getattr(self.options, f"{prefix}tokens")
         if _is_inputs(tokens):
             return _field_of(tokens, "input_ids")

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from transformer.errors import InputError, quoted
 from transformer.traces import fields, from_arrays
 
-Keep: TypeAlias = npt.NDArray[np.bool_]
-"""The positions of a sentence that are no padding."""
+Keep: TypeAlias = npt.NDArray[np.bool_]  # the positions of a sentence that are no padding
 
 Layers: TypeAlias = Sequence[Any]
 """A tensor `[batch, head, query, key]` of each layer; None for a layer without weights."""

@@ -1,7 +1,4 @@
-"""Seconds of searches and runs, for Prometheus and the log.
-
-No metric has a name or a text of a user.
-"""
+"""Seconds of searches and runs, for Prometheus and the log, without names or texts of users."""
 
 import logging
 from functools import partial

@@ -104,10 +104,7 @@ def draw_clickable(
 
 
 def clicked_head(state: object, heads: Collection[Head]) -> Head | None:
-    """Return which of the heads a click has selected, or None for anything else.
-
-    A grid has heads of one kind, and its selection no field for it.
-    """
+    """Return which of the heads a click has selected, or None for anything else."""
     selection = state.get("selection") if isinstance(state, dict) else None
     points = selection.get(PICKED) if isinstance(selection, dict) else None
     if not isinstance(points, list) or not points or not isinstance(points[0], dict):

@@ -29,10 +29,7 @@ def choose_one(
     labelled: bool = False,
     disabled: bool = False,
 ) -> T:
-    """Draw a choice of exactly one option, at first `default` or the first of them.
-
-    Only where it is `labelled` is the label seen; `key` and options are the words of the URL.
-    """
+    """Draw a choice of one of the words of the URL; its label is seen where it is `labelled`."""
     names = list(options)
     first = names[0] if default is None else default
     choose_first_of_link(key, first)

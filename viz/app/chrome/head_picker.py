@@ -104,10 +104,10 @@ def pick_head(translator: Translator, choices: Mapping[str, str]) -> Head:
     return Head(kind, *pick_layer_and_head(HEAD, stack.N, stack.h, first_head(choices, kind)))
 
 
-def open_head(head: Head, names: UrlNames = HEAD) -> None:
+def open_head(head: Head) -> None:
     """Set the menus of a head, and that of its kind, to a head that was clicked."""
     st.session_state[KIND] = SCREEN_NAMES[head.kind]
-    choose(names, head.layer, head.head)
+    choose(HEAD, head.layer, head.head)
 
 
 def head_buttons(key: str, heads: Iterable[tuple[Head, str]]) -> None:

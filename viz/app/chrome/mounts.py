@@ -88,7 +88,7 @@ def mount_map(key: str, labels: trace.Labels, encode: Callable[..., bytes | None
     def pin(row: int) -> None:
         address.choose(name, None if row < 0 else str(row + 1))
 
-    mount_choice(key, data, lambda sent: attention_map.pin_of(sent, labels), pin)
+    mount_choice(key, data, lambda sent: attention_map.pinned_row(sent, labels), pin)
     return True
 
 

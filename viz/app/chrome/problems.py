@@ -1,4 +1,4 @@
-"""Errors as users see them: with the names of folders; the log has their paths."""
+"""Errors as users see them, with the names of folders; the log has their paths."""
 
 import logging
 import os

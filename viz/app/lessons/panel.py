@@ -180,7 +180,21 @@ class _Panel(NamedTuple):
             self._way(at + 1, "next")
         is_last = at == len(lesson.cards) - 1
         if is_last and any(self.place.answers) and (sentence := _sentence()) is not None:
-            self._score(sentence)
+            marked = marked_answers(lesson, self.place, sentence, "")
+            count = sum(bool(card.ask) for card in lesson.cards)
+            with st.container(key="lesson-score"):
+                st.markdown(f"**{texts['score'].format(right=marked.right, count=count)}**")
+            name = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
+            reader = "".join(filter(str.isprintable, name)).strip()
+            st.download_button(
+                texts["download"],
+                lambda: write_answers(replace(marked, reader=reader)),
+                f"{lesson.name}-answers.json",
+                "application/json",
+                key="lesson-download",
+                on_click="ignore",
+                disabled=not reader,
+            )
         bar = sentence_bar.current()
         if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
             st.caption(texts["model"])
@@ -275,25 +289,6 @@ class _Panel(NamedTuple):
         with st.container(key=f"lesson-{name}-view", width="content"):
             draw_link(lesson, number, card_view(lesson, card, self.page), label)
 
-    def _score(self, sentence: Sentence) -> None:
-        """Draw the score, a field for the student's name, and the download of all answers."""
-        lesson, texts = self.lesson, self.texts
-        marked = marked_answers(lesson, self.place, sentence, "")
-        count = sum(bool(card.ask) for card in lesson.cards)
-        with st.container(key="lesson-score"):
-            st.markdown(f"**{texts['score'].format(right=marked.right, count=count)}**")
-        typed = text_input(texts["reader"], key="lesson-reader", most=MAX_NAME, in_link=False)
-        reader = "".join(filter(str.isprintable, typed)).strip()
-        st.download_button(
-            texts["download"],
-            lambda: write_answers(replace(marked, reader=reader)),
-            f"{lesson.name}-answers.json",
-            "application/json",
-            key="lesson-download",
-            on_click="ignore",
-            disabled=not reader,
-        )
-
 
 def _sentence() -> Sentence | None:
     if (bar := sentence_bar.current()) is None:
@@ -323,7 +318,6 @@ def _submit(number: int, key: str) -> None:
 
 
 def _open_card(number: int, sentence: str) -> None:
-    """Open a card and its sentence, on the page that is open."""
     address.choose(progress.CARD, str(number + 1))
     if sentence and sentence != typed(search_request.TEXT):
         search_request.put_text(sentence)

@@ -23,31 +23,27 @@ def copy_link() -> None:
 def show(page: str) -> None:
     """Draw the list of saved views."""
     with st.popover("Views", key="views", type="tertiary"):
-        _list(page)
-
-
-def _list(page: str) -> None:
-    views: list[writing.SavedView] = st.session_state.setdefault(_VIEWS, [])
-    text_input("Name of this view", key=_NAME, most=80, in_link=False)
-    text_input("Note (optional)", key=_TEXT, most=300, in_link=False)
-    full = len(views) >= reading.MAX_CARDS
-    button("Save this view", "save-view", _save, page, disabled=full)
-    for number, saved in enumerate(views):
-        with st.container(key=f"view-{number}", horizontal=True, vertical_alignment="center"):
-            navigation.plain_link(saved.view.page, as_markdown(saved.name), saved.view.choices)
-            button("Remove", f"view-remove-{number}", _remove, number, type="tertiary")
-    if views:
-        st.text("Saved views live only in this tab. Download them to keep them.")
-        st.download_button(
-            "Download as a lesson",
-            lambda: writing.lesson_file(TITLE, views),  # on the click alone
-            "saved-views.md",
-            "text/markdown",
-            on_click="ignore",
-            key="views-download",
-        )
-    choices = {**st.query_params.to_dict(), address.PRESENT: "1"}
-    navigation.plain_link(page, "Present this page", choices)
+        views: list[writing.SavedView] = st.session_state.setdefault(_VIEWS, [])
+        text_input("Name of this view", key=_NAME, most=80, in_link=False)
+        text_input("Note (optional)", key=_TEXT, most=300, in_link=False)
+        full = len(views) >= reading.MAX_CARDS
+        button("Save this view", "save-view", _save, page, disabled=full)
+        for number, saved in enumerate(views):
+            with st.container(key=f"view-{number}", horizontal=True, vertical_alignment="center"):
+                navigation.plain_link(saved.view.page, as_markdown(saved.name), saved.view.choices)
+                button("Remove", f"view-remove-{number}", _remove, number, type="tertiary")
+        if views:
+            st.text("Saved views live only in this tab. Download them to keep them.")
+            st.download_button(
+                "Download as a lesson",
+                lambda: writing.lesson_file(TITLE, views),  # on the click alone
+                "saved-views.md",
+                "text/markdown",
+                on_click="ignore",
+                key="views-download",
+            )
+        choices = {**st.query_params.to_dict(), address.PRESENT: "1"}
+        navigation.plain_link(page, "Present this page", choices)
 
 
 def _save(page: str) -> None:

@@ -165,10 +165,7 @@ def _read(folder: Path, progress: teacher_forcing.Progress) -> Translator:
 
 
 CHECKPOINT_VARIABLE = "HEADLIGHT_CHECKPOINT"
-"""Environment variable that names another checkpoint folder than the bundled one.
-
-It may name several, as PATH does: the first one translates unless another is chosen.
-"""
+"""Environment variable that names other checkpoint folders than the bundled one, as PATH does."""
 MODELS_VARIABLE = "HEADLIGHT_MODELS"
 """Environment variable that names a folder of model folders, ours and those of MarianMT."""
 

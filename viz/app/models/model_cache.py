@@ -59,12 +59,7 @@ class ModelCache:
 
     @contextmanager
     def use(self, folder: Path, waiting: Waiting) -> Iterator[Translator]:
-        """Yield the model of a folder, which stays in memory until the block ends.
-
-        `waiting` is entered while the model loads, and receives the bytes read and their total.
-        What it raises ends the waiting, not the loading. After a failure, the next call tries
-        again.
-        """
+        """Yield the model of a folder; `waiting` gets the bytes read, and of how many."""
         key = state_of_folder(folder)
         with self._lock:
             model = self._models.get(key)

@@ -66,10 +66,7 @@ def show_player(
     opened: Head | None = None,
     on_pick: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
-    """Draw the player of the translation in the bar; its last state is every link between words.
-
-    `mutual` are the links that hold both ways. `on_pick` receives a clicked ribbon; see `head_of`.
-    """
+    """Draw the player of the translation in the bar; `on_pick` receives a clicked ribbon."""
     edited = bool(bar.used.edited)
     steps = search_steps(bar, scored(bar), None if edited else bar.translation.tree)
     if len(steps) != len(trace.target_pieces):

@@ -160,7 +160,7 @@ def batch_caption(traces: Sequence[AttentionTrace], *part: str) -> list[str]:
 def traced() -> BarTranslation | None:
     """Return the translation of this run if it has a trace; None after saying why it has none."""
     if (bar := current()) is None:
-        say_no_translation()
+        st.text("Without a translation there is nothing to draw.")
         return None
     try:
         _ = bar.trace
@@ -168,11 +168,6 @@ def traced() -> BarTranslation | None:
         problems.say(error)
         return None
     return bar
-
-
-def say_no_translation() -> None:
-    """Say on the page that there is nothing to draw."""
-    st.text("Without a translation there is nothing to draw.")
 
 
 def show_notices() -> None:
@@ -222,7 +217,6 @@ def _inputs(
 def _answer(
     translator: Translator, request: SearchRequest, line: TranslationLine, problem_of_models: str
 ) -> None:
-    """Draw the line below: a translation, or one sentence that says why there is none."""
     try:
         # what stood here stays until something comes (by style/)
         translation, used, problem = search_request.translate_request(translator, request, line)

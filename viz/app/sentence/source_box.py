@@ -66,7 +66,26 @@ def show(languages: Languages, *, in_link: bool) -> str:
         disabled=address.in_class(),
     )
     if languages.codes and not address.in_class():
-        _language_menu(languages, text)
+        try:
+            st.session_state[LANGUAGE] = languages.code_of(text)
+        except InputError:  # a code that the model does not have; the line below says so
+            st.session_state[LANGUAGE] = None
+        names = {code: name_of(code) for code in languages.codes}
+
+        def ask() -> None:
+            code, text = st.session_state[LANGUAGE], without_code(typed(TEXT))
+            put_text(text if code is None else languages.with_target_code(code, text))
+
+        st.selectbox(
+            "Into",
+            sorted(names, key=lambda code: (names[code] or code).casefold()),
+            None,
+            format_func=lambda code: f"{names[code]} ({code})" if names[code] else code,
+            key=LANGUAGE,
+            placeholder="choose",
+            width=200,
+            on_change=ask,
+        )
     return text
 
 
@@ -96,26 +115,3 @@ def follow_language(key: str, languages: Languages, examples: Mapping[str, Seque
     if state.get(key) in (*examples.get(before, ()), ""):
         state[key] = default
     return default
-
-
-def _language_menu(languages: Languages, text: str) -> None:
-    try:
-        st.session_state[LANGUAGE] = languages.code_of(text)
-    except InputError:  # a code that the model does not have; the line below says so
-        st.session_state[LANGUAGE] = None
-    names = {code: name_of(code) for code in languages.codes}
-
-    def ask() -> None:
-        code, text = st.session_state[LANGUAGE], without_code(typed(TEXT))
-        put_text(text if code is None else languages.with_target_code(code, text))
-
-    st.selectbox(
-        "Into",
-        sorted(names, key=lambda code: (names[code] or code).casefold()),
-        None,
-        format_func=lambda code: f"{names[code]} ({code})" if names[code] else code,
-        key=LANGUAGE,
-        placeholder="choose",
-        width=200,
-        on_change=ask,
-    )

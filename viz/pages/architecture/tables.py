@@ -174,11 +174,7 @@ PANELS = {
 def difference_chart(
     changes: Sequence[tuple[str, str, float, float]], column: str
 ) -> alt.LayerChart:
-    """Draw the effect of each change relative to its own base, in one of the `PANELS`.
-
-    A change is the name of the row, `paper` or `here`, BLEU minus the base's, and perplexity over
-    the base's.
-    """
+    """Draw the effect of each change relative to its own base, in one of the `PANELS`."""
     title, base = PANELS[column]
     frame = pd.DataFrame(changes, columns=["row", "whose", "bleu", "perplexity"])
     names = list(dict.fromkeys(frame["row"]))

@@ -157,10 +157,7 @@ _SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '
 def growth_chart(
     curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], *, quantity: str, dots: bool = False
 ) -> alt.Chart:
-    """Draw one quantity over the length of the sequence, both axes logarithmic.
-
-    Curves are lengths and values by layer; measured values have dots.
-    """
+    """Draw one quantity over the length of the sequence, both axes logarithmic."""
     frame = pd.concat(
         pd.DataFrame({"layer": name, "n": np.asarray(n), "value": np.asarray(values)})
         for name, (n, values) in curves.items()

@@ -3,10 +3,8 @@
 import hashlib
 from collections.abc import Hashable
 from inspect import cleandoc
-from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
 import streamlit as st
 
 from transformer import InputError, Translator
@@ -14,7 +12,7 @@ from transformer.corpus.comparison import compared_heads, compared_sentences
 from transformer.corpus.measured import HEAD_MEASURES, LOG_P, MeasuredLines
 from transformer.corpus.measuring import measure_lines
 from transformer.corpus.result_file import MAX_BYTES, from_bytes, read_unchecked
-from viz.app import served
+from viz.app import jobs, served
 from viz.app.cache.memory import memo, recall
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
@@ -23,7 +21,8 @@ from viz.app.models.menu import offered_models, reads_same_language
 from viz.app.sentence import python_code
 from viz.draw.labels import capitalised, head_title, measure_name
 from viz.figures import changes
-from viz.pages.corpus.measurements import Measured, get_or_offer, lines_table, number_formats
+from viz.pages.corpus.measurements import Measured
+from viz.pages.corpus.search import lines_table, number_formats
 
 JOB = "corpus-second"
 FILE, OPENED = "corpus-second-file", "corpus.second_file"
@@ -59,7 +58,20 @@ def show(translator: Translator, measured: Measured) -> str:
             if which == MODEL_HERE:
                 name = menu("Second model", list(folders), "second_model", width=320)
     if which == MODEL_HERE:
-        second = _measured_here(lines, key, name, folders[name])
+        folder = folders[name]
+        texts = {pair.number: pair.source for pair in lines.pairs}
+        # a line that was left out stays empty, so that the others have their numbers
+        numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
+        second_key = "second lines", key, model_cache.state_of_folder(folder)
+        second = jobs.get_or_offer(
+            JOB,
+            second_key,
+            f"Measuring with {name}",
+            folder,
+            lambda model, report: measure_lines(model, numbered, costs=False, progress=report),
+            "Measure these lines with this model",
+        )
+        second = None if second is None else Measured(second_key, second)
     else:
         second = _opened_file(translator, lines)
     if second is not None:
@@ -94,22 +106,6 @@ def _code(lines: MeasuredLines, second: Measured, model: str | None) -> str:
             "# Sentence by sentence\nresult = compared_sentences(lines, second)",
         ]
     )
-
-
-def _measured_here(lines: MeasuredLines, key: Hashable, name: str, folder: Path) -> Measured | None:
-    texts = {pair.number: pair.source for pair in lines.pairs}
-    # a line that was left out stays empty, so that the others have their numbers
-    numbered = [texts.get(number, "") for number in range(1, max(texts) + 1)]
-    second_key = "second lines", key, model_cache.state_of_folder(folder)
-    second = get_or_offer(
-        JOB,
-        second_key,
-        f"Measuring with {name}",
-        folder,
-        lambda model, report: measure_lines(model, numbered, costs=False, progress=report),
-        "Measure these lines with this model",
-    )
-    return None if second is None else Measured(second_key, second)
 
 
 def _opened_file(translator: Translator, lines: MeasuredLines) -> Measured | None:
@@ -154,7 +150,22 @@ def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
         measure = menu("Measure", measures, "compare_measure", width=220, format_func=measure_name)
         st.caption(f"{capitalised(HEAD_MEASURES[measure])}.")
         name = "compared heads", key, measure
-        _heads(memo(name, lambda: compared_heads(lines, second.lines, measure)), measure)
+        table = memo(name, lambda: compared_heads(lines, second.lines, measure))
+        places = table[["kind", "layer", "head"]].to_numpy()
+        names = [head_title(kind, layer - 1, head - 1) for kind, layer, head in places]
+        named = table[["first", "second", "difference", "low", "high"]]
+        named.insert(0, "head", names)
+        left, right = st.columns([5, 7], gap="medium")
+        with left:
+            charts.altair_chart(
+                changes.differences_chart(named.head(MAX_HEADS), measure_name(measure)),
+                key="compare-heads",
+                alt=f"The largest differences in {measure_name(measure)}, with intervals.",
+            )
+        with right:
+            formats = number_formats(named)
+            st.dataframe(named, hide_index=True, column_config=formats, key="compare-table")
+            charts.table_downloads(table, "compared-heads")
     else:
         st.text(
             f"The models have {len(lines.heads)} and {len(second.lines.heads)} heads in different "
@@ -169,21 +180,3 @@ def _draw(lines: MeasuredLines, second: Measured, key: Hashable) -> None:
     shown = sentences[["line", "alike", LOG_P, "source", "first", "second"]].head(MAX_LINES)
     shown = shown.rename(columns={LOG_P: f"Δ {LOG_P}"})
     lines_table(shown, sentences, "compared-lines", "Lines, the least similar translations first")
-
-
-def _heads(table: pd.DataFrame, measure: str) -> None:
-    places = table[["kind", "layer", "head"]].to_numpy()
-    names = [head_title(kind, layer - 1, head - 1) for kind, layer, head in places]
-    named = table[["first", "second", "difference", "low", "high"]]
-    named.insert(0, "head", names)
-    left, right = st.columns([5, 7], gap="medium")
-    with left:
-        charts.altair_chart(
-            changes.differences_chart(named.head(MAX_HEADS), measure_name(measure)),
-            key="compare-heads",
-            alt=f"The largest differences in {measure_name(measure)}, with intervals.",
-        )
-    with right:
-        formats = number_formats(named)
-        st.dataframe(named, hide_index=True, column_config=formats, key="compare-table")
-        charts.table_downloads(table, "compared-heads")

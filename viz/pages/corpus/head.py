@@ -9,6 +9,7 @@ from transformer.corpus import search
 from transformer.corpus.head_tokens import HeadTokens, head_tokens
 from transformer.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
 from transformer.corpus.measuring import measure_lines, trace_of
+from viz.app import jobs
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations
 from viz.app.chrome.fields import controls_row, menu
@@ -19,7 +20,7 @@ from viz.draw import palette
 from viz.draw.formatting import counted, format_number
 from viz.draw.labels import display_tokens, measure_name, role_name
 from viz.figures import changes, head_scatter
-from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, means_of
+from viz.pages.corpus.measurements import Measured, first_head, means_of
 
 MEASURE = "corpus_measure"  # name in the URL
 LONGEST = 64  # subwords of a side up to which a sentence has a small map
@@ -135,7 +136,7 @@ def _tokens(translator: Translator, measured: Measured, head: Head) -> HeadToken
     key, lines = measured
     name = "head tokens", key, head
     if len(lines) > AT_ONCE:
-        tokens: HeadTokens | None = get_or_offer(
+        tokens: HeadTokens | None = jobs.get_or_offer(
             "corpus-tokens",
             name,
             f"Counting the tokens of {head.title}",

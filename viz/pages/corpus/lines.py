@@ -11,12 +11,13 @@ import streamlit as st
 from transformer import HeadlightError, InputError, Translator, config, errors
 from transformer.analysis.heads import head
 from transformer.corpus import result_file
-from transformer.corpus.measured import COST, LOG_P, MeasuredLines
+from transformer.corpus.measured import COST, HEAD_MEASURES, LOG_P, MeasuredLines
 from transformer.corpus.measuring import measure_lines
 from transformer.corpus.passes import PIECES, Part, Progress, seconds
 from transformer.files import reading
 from transformer.files.lines import decode_lines
 from viz.app import jobs, served
+from viz.app.cache import memory
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
@@ -25,13 +26,12 @@ from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.draw.formatting import counted, format_number
 from viz.pages.corpus.measurements import (
     COMMAND,
+    TOO_LARGE,
     Measured,
     key_of,
     lines_of,
     remember,
     remembered,
-    require_fits,
-    start_job,
 )
 
 LINES = "corpus_lines"  # name in the URL
@@ -168,7 +168,9 @@ def _fields(translator: Translator, key: str | None) -> None:
         try:
             if not texts:
                 raise InputError("There are no sentences yet: paste some, or upload a file.")
-            require_fits(len(texts), heads)
+            size = len(texts) * heads * len(HEAD_MEASURES) * np.float32().nbytes
+            if size > memory.shared_cache().limit:
+                raise InputError(TOO_LARGE)
         except InputError as error:
             problems.append(error)
         else:
@@ -197,10 +199,7 @@ def _fields(translator: Translator, key: str | None) -> None:
 def _texts(
     label: str, pasted: str, label_of_file: str, uploaded: str, problems: list[object]
 ) -> tuple[str, ...]:
-    """Draw the two fields of a text, of which a file counts first; return its lines.
-
-    A sentence on what cannot be read is added to `problems`.
-    """
+    """Draw the two fields of a text, of which a file counts first; return its lines."""
     text = text_area(
         label, key=pasted, most=MAX_TYPED, in_link=False, height=110, persist_state="session"
     )
@@ -249,7 +248,7 @@ def _measure(own: OwnLines, folder: Path) -> None:
     st.session_state[_PENDING] = own
     st.session_state.pop(_PROBLEM, None)
     title = f"Measuring {counted(len(own.texts), 'line')}"
-    start_job(JOB, own.key, title, folder, work)
+    jobs.start_with_model(JOB, own.key, title, folder, work)
 
 
 def _open_result(translator: Translator) -> None:

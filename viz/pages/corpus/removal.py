@@ -21,6 +21,7 @@ from transformer.corpus.removal import (
     lines_without,
     summarise_removal,
 )
+from viz.app import jobs
 from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, head_picker
 from viz.app.chrome.fields import controls_row, menu, whole_number
@@ -29,7 +30,8 @@ from viz.app.sentence import python_code
 from viz.draw.formatting import counted, format_number, format_p, per_cent
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, measure_name
 from viz.figures import changes
-from viz.pages.corpus.measurements import Measured, first_head, get_or_offer, lines_table, means_of
+from viz.pages.corpus.measurements import Measured, first_head, means_of
+from viz.pages.corpus.search import lines_table
 
 JOB = "corpus-removal"
 ALL_KINDS = "all kinds"
@@ -55,7 +57,7 @@ def show(translator: Translator, measured: Measured) -> str:
     if not heads:
         st.text("Choose one head, or the first few by a measure.")
     else:
-        without = get_or_offer(
+        without = jobs.get_or_offer(
             JOB,
             result_key,
             f"Removing {counted(len(heads), 'head')}",

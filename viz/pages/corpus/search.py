@@ -25,11 +25,12 @@ from transformer.corpus.measured import (
 )
 from transformer.corpus.search import LinePatterns, matching_rows
 from viz.app.cache import memory
-from viz.app.chrome import explanations, fields, problems
+from viz.app.chrome import charts, explanations, fields, problems
 from viz.app.chrome.head_picker import link_parameters, pick_head
+from viz.app.sentence import search_request
 from viz.app.sentence.python_code import head_code
 from viz.draw import formatting, labels
-from viz.pages.corpus.measurements import Measured, first_head, lines_table
+from viz.pages.corpus.measurements import Measured, first_head
 
 BY, ORDER, PRESET, PAGE = "search_by", "search_order", "corpus.preset", "search_page"
 """Names in the URL, but for the menu of presets, which sets the first two."""
@@ -167,3 +168,47 @@ def _draw(table: pd.DataFrame, title: str) -> None:
     with picture:
         shown = table[columns].iloc[(page - 1) * size : page * size]
         lines_table(shown, table, "lines", f"Lines by {title}")
+
+
+def lines_table(shown: pd.DataFrame, every_line: pd.DataFrame, name: str, alt: str) -> None:
+    """Draw the `shown` lines as a table, with downloads of every line."""
+    sources = list(shown["source"])
+    # other lines are another table, in which nothing is ticked
+    key = f"{name}-{hash(tuple(shown['line']))}"
+
+    def ticked() -> None:
+        row = ticked_row(st.session_state.get(key), len(sources))
+        if row is not None:
+            search_request.put_text(sources[row])
+
+    st.dataframe(
+        shown,
+        hide_index=True,
+        column_config=number_formats(shown),
+        key=key,
+        on_select=ticked,
+        selection_mode="single-row",
+        alt=alt,
+    )
+    st.caption(
+        f"Tick a line to use it as the sentence on every page. Saved: {len(every_line):,} lines."
+    )
+    charts.table_downloads(every_line, name)
+
+
+def number_formats(table: pd.DataFrame) -> dict[str, Any]:
+    """Return the settings of the columns with numbers: three decimals where one has a fraction."""
+    return {
+        str(name): st.column_config.NumberColumn(format="%d" if (values % 1 == 0).all() else "%.3f")
+        for name, values in table.items()
+        if pd.api.types.is_float_dtype(values)
+    }
+
+
+def ticked_row(state: Any, rows: int) -> int | None:
+    """Return the row that is ticked in the state of a table, of so many; None for anything else."""
+    selection = state.get("selection") if isinstance(state, dict) else None
+    ticks = selection.get("rows") if isinstance(selection, dict) else None
+    if not (isinstance(ticks, list) and ticks and type(ticks[0]) is int):
+        return None
+    return ticks[0] if 0 <= ticks[0] < rows else None

@@ -199,10 +199,7 @@ def draw(row: DeltaGenerator, trace: AttentionTrace) -> tuple[heads_view.Explore
 def pick_head_or_mean(
     names: head_picker.UrlNames, layers: int, heads: int, *, default: tuple[int, int], lens: AnyLens
 ) -> tuple[int | None, int | None]:
-    """Draw the menus of layer and head, from 0, at first `default`; None is a mean of them.
-
-    Under a lens without single heads, the menu of heads rests, and the head is None.
-    """
+    """Draw the menus of layer and head, from 0, at first `default`; None is a mean."""
     choice = head_picker.pick_layer_or_mean(names.layer, layers, default=default[0])
     if tells_heads(lens):
         return choice, head_picker.pick_head_number_or_mean(names.head, heads, default=default[1])

@@ -51,10 +51,7 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
 
 
 def _link() -> str:
-    """Return the address in the user's browser; "" where it is incomplete or unknown.
-
-    A sentence that is too long for an address is not part of it.
-    """
+    """Return the address in the user's browser; "" where it is incomplete or unknown."""
     address = st.context.url if sentence_bar.in_link() else None
     query = urlencode(
         [(name, value) for name in st.query_params for value in st.query_params.get_all(name)],

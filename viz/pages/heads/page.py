@@ -22,7 +22,7 @@ from viz.app.chrome.fields import text_field
 from viz.app.links import navigation
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
 from viz.app.sentence import (
-    other_model,
+    beside,
     player,
     python_code,
     sentence_bar,
@@ -32,21 +32,10 @@ from viz.app.sentence import (
 from viz.draw.attention_map import MAX_HEADS
 from viz.draw.caption import LENS_NAMES, Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number, listing, per_cent
-from viz.draw.heads_view import ExplorerOptions, HeadsView
+from viz.draw.heads_view import ExplorerOptions, HeadsView, left_out, shares_left_out
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted, row_names
-from viz.draw.left_out import left_out, shares_left_out
 from viz.draw.open_head import mean, short_name
 from viz.pages.heads import controls, downloads
-from viz.pages.heads.controls import (
-    LENS,
-    OTHER_TEXT,
-    SECOND_LENS,
-    choose_head,
-    explanation,
-    pick_head_or_mean,
-    pick_lens,
-    through_lens,
-)
 
 
 def show() -> None:
@@ -96,7 +85,7 @@ def view_of(
 ) -> HeadsView:
     """Return the view of a trace through a lens, by its own model or that of the sentence bar."""
     translator = translator or sentence_bar.drawn_from().translator
-    seen = through_lens(options.lens, trace, translator)
+    seen = controls.through_lens(options.lens, trace, translator)
     origin = Origin.from_translator(translator, trace.source, trace.target)
     return HeadsView(seen, options, origin, partial(memo_per_trace, seen))
 
@@ -124,11 +113,11 @@ def _show_left_out(trace: AttentionTrace, view: HeadsView, options: ExplorerOpti
     weighed = options.lens == "weights" and sinks.sink_tokens(trace, view.kind)
     longest = max(len(trace.source_pieces), len(trace.target_pieces))
     if weighed and longest <= worth_seeing.LONGEST:  # else norms take seconds, unasked
-        shares = shares_left_out(through_lens("norm", trace), view.kind, options)
+        shares = shares_left_out(controls.through_lens("norm", trace), view.kind, options)
         text += f" By the length of their vectors: {listing([*map(per_cent, shares)])}."
     st.caption(explanations.as_markdown(text), width="content")
     if weighed:
-        norms = {LENS: LENS_NAMES["norm"], head_picker.WITHOUT_SINKS: False}
+        norms = {controls.LENS: LENS_NAMES["norm"], head_picker.WITHOUT_SINKS: False}
         see = partial(st.session_state.update, norms)
         st.button("See the lens norms", key="see-norms", on_click=see, type="tertiary")
 
@@ -137,7 +126,7 @@ def _grid(view: HeadsView, opens: str) -> None:
     def choose(clicked: Head) -> None:
         """Set the menus to the head that was clicked in the grid."""
         st.session_state[head_picker.KIND] = SCREEN_NAMES[clicked.kind]
-        choose_head(view.options.lens, clicked.layer, clicked.head)
+        controls.choose_head(view.options.lens, clicked.layer, clicked.head)
 
     data = view.grid(key="grid", opens=opens)
     mounts.mount_grid("grid", data, view.parts, selected=view.selected, on_pick=choose)
@@ -158,10 +147,10 @@ def _explain(view: HeadsView, second: HeadsView | None) -> None:
         maps, subject = f"{layer_text} {kinds}, all heads together", "the layer"
     text = (
         f"One small map for {maps}, all coloured from 0 to 1; the word under it says what "
-        f"{subject} does most on this sentence. {explanation(lens)}"
+        f"{subject} does most on this sentence. {controls.explanation(lens)}"
     )
     if second is not None and second.options.lens != lens:
-        text += f"\n\nThe second lens: {explanation(second.options.lens)}"
+        text += f"\n\nThe second lens: {controls.explanation(second.options.lens)}"
     if not view.options.sinks:
         text += "\n\nWithout sinks, each row is divided by what is left of it."
         text += explanations.sources("", sinks.without_sinks)
@@ -245,12 +234,15 @@ def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | 
             if subject == "another head":
                 options = _another_head(options, translator, (0, 0))
             elif subject == "another lens":
-                options = replace(options, lens=pick_lens(SECOND_LENS, "Second lens", lens="norm"))
+                options = replace(
+                    options,
+                    lens=controls.pick_lens(controls.SECOND_LENS, "Second lens", lens="norm"),
+                )
             elif subject == "another sentence":
                 trace = _another_sentence(translator)
             else:
                 name = controls.OTHER_MODEL
-                if (choice := other_model.pick_other(bar, name, reverse=True)) is None:
+                if (choice := beside.pick_other(bar, name, reverse=True)) is None:
                     return None
                 translator, place = choice.translator, (options.layer or 0, options.head or 0)
                 options = _another_head(options, translator, place)
@@ -270,7 +262,7 @@ def _another_head(
 ) -> ExplorerOptions:
     stack = translator.model.config.stack(options.kind or "cross")
     first = min(default[0], stack.N - 1), min(default[1], stack.h - 1)
-    layer, head = pick_head_or_mean(
+    layer, head = controls.pick_head_or_mean(
         controls.SECOND, stack.N, stack.h, default=first, lens=options.lens
     )
     return replace(options, layer=layer, head=head)
@@ -280,8 +272,8 @@ def _another_sentence(translator: Translator) -> AttentionTrace:
     languages = translator.languages
     first = {language: texts[1:2] for language, texts in source_box.EXAMPLES.items()}
     label = " ".join(filter(None, ("Second", languages.source, "sentence")))
-    usual = source_box.follow_language(OTHER_TEXT, languages, first)
-    text = text_field(label, usual, key=OTHER_TEXT)
+    usual = source_box.follow_language(controls.OTHER_TEXT, languages, first)
+    text = text_field(label, usual, key=controls.OTHER_TEXT)
     translation = cached_results.translate(translator, text, st.session_state[sentence_bar.BEAM])
     for line in (translation.text, *translation.notices):
         st.text(line)
@@ -289,7 +281,7 @@ def _another_sentence(translator: Translator) -> AttentionTrace:
 
 
 def _trace_of_other(
-    choice: other_model.OtherModel, bar: sentence_bar.BarTranslation, target: str
+    choice: beside.OtherModel, bar: sentence_bar.BarTranslation, target: str
 ) -> AttentionTrace:
     """Trace the sentence by another model, with the same translation where it can write it."""
     if choice.same_target or choice.is_reverse:
@@ -358,7 +350,7 @@ def show_disagreement(first: HeadsView, second: HeadsView) -> None:
             st.button(
                 f"{name} · {distances[layer, head]:.2f}",
                 key=f"disagreeing-{kind}-{layer}-{head}",
-                on_click=partial(choose_head, lens, layer, head),
+                on_click=partial(controls.choose_head, lens, layer, head),
             )
     maps = (
         mean(x.whole.weights, options.layer, options.head if tells_heads(x.lens) else None)

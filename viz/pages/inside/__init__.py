@@ -306,11 +306,7 @@ _PLOT, _LEGEND_LINE = 260, 28  # CSS pixels of the plot, and of a line of its le
 def saturation_chart(
     scales: Floats, measures: Sequence[Floats], marks: Mapping[str, float]
 ) -> alt.LayerChart:
-    """Draw the softmax of one row over the factor of its scores, `[scale]`.
-
-    The measures are `[scale]` each: the largest weight, the share of the largest possible entropy,
-    and the Frobenius norm of ∂α/∂s.
-    """
+    """Draw measures of the softmax of one row, `[scale]` each, over the factor of its scores."""
     frame = long_form("measure", "value", dict(zip(MEASURES, measures, strict=True)), scale=scales)
     scale = alt.Scale(type="log", domain=[10.0 ** _DECADES[0], 10.0 ** _DECADES[1]])
     axis = alt.Axis(grid=False, values=[0.01, 0.1, 1, 10, 100], format="~g")
@@ -333,11 +329,7 @@ def saturation_chart(
 def variance_chart(
     width: Ints, measured: Floats, predicted: Floats, gaussian_width: Ints, gaussian: Floats
 ) -> alt.LayerChart:
-    """Draw the variance of q·k over the width of queries and keys, on logarithmic axes.
-
-    The measured one is over all pairs of words. The predicted one is the sum of the variances of
-    the single products. The Gaussian one is that of vectors drawn from N(0, 1).
-    """
+    """Draw the variance of q·k over the width of queries and keys, on logarithmic axes."""
     drawn = {VARIANCES[0]: gaussian_width.astype(np.float64), VARIANCES[1]: gaussian}
     in_head = {VARIANCES[2]: measured, VARIANCES[3]: predicted}
     frame = pd.concat(

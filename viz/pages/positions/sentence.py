@@ -263,10 +263,7 @@ _ALL_LABELS = 40  # pieces up to which each has a label on the axis
 
 
 def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: float) -> "go.Figure":
-    """Draw the parts of a stack's first input side by side: tokens down, dimensions across.
-
-    The parts are `[position, d_model]`; values beyond the maximum have the full colour.
-    """
+    """Draw the parts of a stack's first input, `[position, d_model]` each, side by side."""
     shown = [escape(token) for token in display_tokens(tokens)]
     names = [f"{position}: {token}" for position, token in enumerate(shown)]
     drawn = positions.drawn_dimensions(next(iter(parts.values())).shape[1])
@@ -310,10 +307,7 @@ def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int)
 def pieces_chart(
     pieces: Sequence[str], curves: Mapping[str, Floats], languages: Languages
 ) -> alt.Chart:
-    """Draw log p of each piece of one translation, `[piece]` in nats, under each edit.
-
-    The first curve is that of the unedited model.
-    """
+    """Draw log p of each piece of one translation, `[piece]` in nats, under each edit."""
     words = display_tokens(pieces)
     title = f"{capitalised(languages.name('target'))}: the subword being written"
     colors = axes.GREY, *axes.CURVE_COLORS[:3], *axes.CURVE_COLORS[4:]

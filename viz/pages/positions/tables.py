@@ -260,7 +260,6 @@ def _dimensions(texts: list[str], d_model: int) -> list[int]:
 
 
 def _small(number: float) -> str:
-    """Format a small number, such as 1.1 · 10⁻¹³."""
     digits, power = f"{number:.1e}".split("e")
     raised = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
     return f"{digits} · 10{format_number(int(power), 0).translate(raised)}" if number else "0"
@@ -346,10 +345,7 @@ Floats = NDArray[np.floating]
 
 
 def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerChart:
-    """Draw the cosine of each position with the next one, `[position]`, for each table.
-
-    A band shows two standard deviations, `chance` each, of the cosine of two random rows.
-    """
+    """Draw the cosine of each position with the next one, `[position]`, and that of random rows."""
     count = len(next(iter(cosines.values())))
     lines = forms.curves(
         forms.long_form("table", "cosine", cosines, position=range(count)),

@@ -38,8 +38,7 @@ ROLE_TEXTS: dict[str, str] = {
 }
 """Sentence beginnings by role; that of "positional" depends on the offset."""
 
-SHARES = frozenset({*ROLE_TEXTS, "confidence", "positional", "sink"})
-"""Measures shown in per cent."""
+SHARES = frozenset({*ROLE_TEXTS, "confidence", "positional", "sink"})  # measures shown in per cent
 
 UNITS: dict[str, tuple[int, str]] = {
     "entropy": (2, " bits"),
@@ -176,10 +175,7 @@ class Cell:
 
 
 def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool) -> alt.LayerChart:
-    """Draw the heads of one kind, layers down and heads across, the open one outlined.
-
-    A click selects `PICKED`. Values of a `signed` measure below 0 have another colour.
-    """
+    """Draw the heads of one kind, layers down and heads across, the open one outlined."""
     colors = (PURPLE, OLIVE) if signed else (palette.COLOR[kind], palette.COLOR[kind])
     values = [cell.value for cell in cells]
     table = pd.DataFrame(

@@ -55,11 +55,7 @@ def heads_by_value(values: Mapping[Kind, Floats]) -> list[tuple[Head, float]]:
 def heads_chart(
     kind: Kind, values: Floats, maximum: float, measure: str, *, opened: Head | None = None
 ) -> alt.Chart | alt.LayerChart:
-    """Draw the heads of one kind, `[layer, head]`, layers down: purple above 0, olive below.
-
-    `opened` is outlined, and a click on another head selects `PICKED`; without one, no head is
-    clicked.
-    """
+    """Draw the heads of one kind, `[layer, head]`; if one is `opened`, a click selects `PICKED`."""
     places = list(np.ndindex(values.shape))
     numbers = values.ravel().astype(float)
     frame = pd.DataFrame(places, columns=["layer", "head"]).assign(

@@ -11,11 +11,12 @@ import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
-from transformer.analysis import axes, teacher_forcing
+from transformer.analysis.axes import by_words, first_pieces
 from transformer.analysis.lenses import alti
 from transformer.analysis.logits.decoder_lens import LayerReading, decoder_lens
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
+from transformer.analysis.teacher_forcing import Array
 from viz.app.cache.cached_results import SearchBudget, progress_bar
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import charts, problems
@@ -25,17 +26,7 @@ from viz.app.sentence.python_code import search_code, show_code
 from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import counted, format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
-from viz.figures.axes import (
-    GREY,
-    INK,
-    OCHRE,
-    OLIVE,
-    PURPLE,
-    VIOLET,
-    bare_axis,
-    named_color,
-    word_axis,
-)
+from viz.figures import axes
 from viz.figures.forms import long_form, rule, tips
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
@@ -159,12 +150,12 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
         st.text("The shares take some seconds for a sentence of this length.")
         return
 
-    def compute() -> teacher_forcing.Array:
+    def compute() -> Array:
         with progress_bar("Sharing out each layer's output") as report:
             return alti.whole_model(translator.model, trace, progress=report)
 
     first, shares = word_shares(trace, memo_per_trace(trace, "shares", compute))
-    words = axes.by_words(trace, "cross").labels.queries
+    words = by_words(trace, "cross").labels.queries
     charts.altair_chart(
         shares_chart(words, shares, int(np.searchsorted(first, step, side="right")) - 1),
         key="layers-shares",
@@ -190,30 +181,26 @@ def sum_chart(parts: Mapping[str, float], total: float) -> alt.LayerChart:
         sign=[*signs(np.array(values)), "sum"],
     )
     rows["right"] = rows[["start", "end"]].max(axis=1)
-    y = alt.Y("part:N", sort=list(rows["part"]), title=None, axis=bare_axis(labelLimit=140))
+    y = alt.Y("part:N", sort=list(rows["part"]), title=None, axis=axes.bare_axis(labelLimit=140))
     low = min(0.0, float(rows[["start", "end"]].min().min()))
     high = max(0.0, float(rows["right"].max()))
     # space for the number after the longest bar
     scale = alt.Scale(domain=[low, high + 0.16 * (high - low or 1.0)], nice=False)
     x = alt.X("start:Q", title="logit, added up from above", scale=scale)
     base = alt.Chart(rows, height={"step": _ROW})
-    colors = alt.Scale(domain=["for", "against", "sum"], range=[PURPLE, OLIVE, GREY])
+    colors = alt.Scale(domain=["for", "against", "sum"], range=[axes.PURPLE, axes.OLIVE, axes.GREY])
     colour = alt.Color("sign:N", scale=colors, legend=None)
     tooltip = tips("part", value=("adds", "+.4f"))
     bars = base.mark_bar(height=_ROW - 9).encode(x, y, colour, x2="end:Q", tooltip=tooltip)
-    figures = base.mark_text(align="left", dx=5, color=INK)
+    figures = base.mark_text(align="left", dx=5, color=axes.INK)
     return rule("start", 0) + bars + figures.encode(alt.X("right:Q"), y, text="figure:N")
 
 
 def word_shares(
     trace: AttentionTrace, shares: Floats
 ) -> tuple[npt.NDArray[np.int64], dict[str, Floats]]:
-    """Compute the first piece of each word and its shares, the mean over its pieces.
-
-    The shares are `[target, source + target]`, as `alti.whole_model` computes them; the result is
-    `[word]`, and `[word]` by source, start token and earlier words.
-    """
-    first = np.array(axes.first_pieces(trace.target_pieces))
+    """Compute each word's first piece and its shares, `[word]`, of source, `<s>` and before."""
+    first = np.array(first_pieces(trace.target_pieces))
     count = np.diff([*first, len(trace.target_pieces)])
     source = len(trace.source_pieces)
     parts = {
@@ -225,16 +212,13 @@ def word_shares(
 
 
 def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -> alt.Chart:
-    """Draw the shares of each written word as stacked bars that sum to 1.
-
-    The shares are `[word]` for each of `SOURCE`, `START`, `BEFORE`; the chosen word is bold.
-    """
+    """Draw the shares of each written word, `[word]` each, as stacked bars that sum to 1."""
     frame = long_form("from", "share", shares, place=range(len(words)), word=list(words))
     frame["order"] = frame["from"].map([*shares].index)
     bold = {"test": f"datum.value == {chosen}", "value": "bold"}
-    x = word_axis(words, labelFontWeight={"condition": bold, "value": "normal"})
-    colour = named_color(
-        "from", dict(zip(shares, (VIOLET, GREY, OCHRE), strict=True)), labelLimit=300
+    x = axes.word_axis(words, labelFontWeight={"condition": bold, "value": "normal"})
+    colour = axes.named_color(
+        "from", dict(zip(shares, (axes.VIOLET, axes.GREY, axes.OCHRE), strict=True)), labelLimit=300
     )
     y = alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     bars, tooltip = alt.Chart(frame, height=240).mark_bar(), tips("word", "from", share=("", ".1%"))
@@ -292,11 +276,7 @@ _CELL = "padding:.25rem .5rem;border:0;text-align:start;white-space:nowrap;line-
 
 
 def first_stable_layers(rank: npt.NDArray[np.int64]) -> list[int | None]:
-    """Find the first layer from which the written piece stays the most probable one, by step.
-
-    The rank is `[layer, target]`, 0 for the most probable piece. A layer counts from 0, and is None
-    where the last one has another piece first.
-    """
+    """Find from which layer on each written piece has rank 0; None where it does not end so."""
     first = rank == 0
     stable = np.logical_and.accumulate(first[::-1])[::-1]  # [layer, target]
     return [int(steps.argmax()) if steps.any() else None for steps in stable.T]
@@ -352,7 +332,7 @@ def _cell(predictions: LayerPredictions, layer: int, step: int, stable: bool) ->
     pieces, values = predictions.pieces[layer][step], predictions.probabilities[layer, step]
     rank = int(predictions.rank[layer, step])
     depth = round(_DEEPEST * float(values[0]))
-    style = f"{_CELL};background:color-mix(in srgb,{VIOLET} {depth}%,transparent)"
+    style = f"{_CELL};background:color-mix(in srgb,{axes.VIOLET} {depth}%,transparent)"
     if stable:
         style += ";box-shadow:inset 0 0 0 2px currentColor"
     if rank == 0:

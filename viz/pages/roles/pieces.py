@@ -30,11 +30,7 @@ _CONTINUES = "·"  # marks a piece inside a word, as `labels.display_tokens` doe
 def pick_written(
     trace: AttentionTrace, first: int, on_pick: Callable[[], object] = bool
 ) -> tuple[int, str]:
-    """Draw the number field and the pieces; return the step, from 0, and a message or "".
-
-    The message says that the requested step does not exist. `on_pick` is called before the run of
-    another choice.
-    """
+    """Draw the number field and the pieces; return the step, from 0, and a message or ""."""
     names = display_tokens(trace.target_tokens)
     requested, problem = _requested_number(), ""
     if requested is not None and not 1 <= requested <= len(names):
@@ -130,19 +126,13 @@ def least_certain_step(choices: Sequence[Sequence[Choice]]) -> int:
 
 
 def make_unique(labels: Sequence[str]) -> list[str]:
-    """Append invisible characters so that equal labels differ.
-
-    Streamlit identifies the choices of a widget by their labels.
-    """
+    """Append invisible characters to equal labels, by which Streamlit tells choices apart."""
     joiners = ("\u2060" * labels[:n].count(label) for n, label in enumerate(labels))
     return [label + joiner for label, joiner in zip(labels, joiners, strict=True)]
 
 
 def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) -> tuple[int, str]:
-    """Draw alternatives to the piece with the id `written`, and a field for another one.
-
-    It returns the id of the chosen piece, and a message on the typed text, or "".
-    """
+    """Draw alternatives to a piece and a field; return the chosen id, and a message or ""."""
     ids = _ids(translator)
     top = [ids[choice.piece] for choice in choices]
     piece, message = top[0], ""

@@ -142,10 +142,7 @@ def removed_now(layers: int, heads: int) -> list[Removal]:
 def second_sentence(
     translator: Translator, controls: Controls, removals: Sequence[Removal]
 ) -> tuple[AttentionTrace | None, str]:
-    """Return the second sentence's trace, and a message on what is wrong with it, or "".
-
-    Its field is drawn where something is to be patched from it.
-    """
+    """Draw the field of the second sentence, if needed; return its trace, and a message or ""."""
     replacements = {controls.replacement, *(removal.how for removal in removals)}
     if not replacements & {"z", "weights"}:
         return None, ""
@@ -225,11 +222,7 @@ def painted_rows(
 def painted_squares(
     removals: Sequence[Removal], head: Head, shape: tuple[int, ...], squares: list[tuple[int, int]]
 ) -> str:
-    """Return the text of the link after squares were pressed.
-
-    The squares, row and column, lie in one row of a map of this shape. They join its painted keys,
-    or leave them: all of them do as the first.
-    """
+    """Return the text of the link after squares of a row were pressed, all set as the first."""
     queries, keys = shape
     row, first = squares[0]
     before = set(painted_rows(removals, head, (queries, keys)).get(row, ()))

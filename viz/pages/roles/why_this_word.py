@@ -23,16 +23,7 @@ from viz.app.sentence import python_code, sentence_bar, worth_seeing
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
 from viz.figures import axes, forms
-from viz.pages.roles import head_charts
-from viz.pages.roles.pieces import (
-    OTHER,
-    least_certain_step,
-    pick_other,
-    pick_written,
-    piece_text,
-    shown_piece,
-    step_choices,
-)
+from viz.pages.roles import head_charts, pieces
 from viz.pages.roles.removal_controls import open_removal
 
 ERASE, MEASURE = "erase", "why_heads"
@@ -48,15 +39,20 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, trace = bar.translator, bar.trace
-    choices = step_choices(translator, trace)
+    choices = pieces.step_choices(translator, trace)
     # another step has other alternatives
-    clear = partial(st.session_state.update, {OTHER: ""})
-    step, step_problem = pick_written(trace, least_certain_step(choices), on_pick=clear)
+    clear = partial(st.session_state.update, {pieces.OTHER: ""})
+    step, step_problem = pieces.pick_written(
+        trace, pieces.least_certain_step(choices), on_pick=clear
+    )
     written = trace.target_pieces[step]
-    other, message = pick_other(translator, written.id, choices[step][1:])
+    other, message = pieces.pick_other(translator, written.id, choices[step][1:])
     for sentence in filter(None, (step_problem, message)):
         st.text(sentence)
-    names = shown_piece(written.text), shown_piece(piece_text(translator, other))
+    names = (
+        pieces.shown_piece(written.text),
+        pieces.shown_piece(pieces.piece_text(translator, other)),
+    )
     evidence = memory.memo_per_trace(
         trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
     )
@@ -116,7 +112,7 @@ def _sources(
 ) -> None:
     language = translator.languages.name("source")
     tokens, first = display_tokens(trace.source_tokens), evidence.by_source
-    erased, why_not = _erased(translator, trace, step, other)
+    erased, why_not = _changes_by_erasing(translator, trace, step, other)
     places = strongest(first) if erased is None else strongest(first, erased)
     marked = None if erased is None else disagree(first, erased).tolist()
     left, right = st.columns(2, gap="small")
@@ -144,21 +140,21 @@ def _sources(
         st.text(f"You see the {MAX_ROWS} largest of {len(tokens)} subwords, in reading order.")
 
 
-def _erased(
+def _changes_by_erasing(
     translator: Translator, trace: AttentionTrace, step: int, other: int
 ) -> tuple[Array | None, str]:
     """Return the change by erasing each piece, or None with a message."""
-    pieces = len(trace.source_pieces)
-    if pieces > MAX_ERASED:
+    count = len(trace.source_pieces)
+    if count > MAX_ERASED:
         most = f"the page erases them one by one up to {MAX_ERASED}."
-        return None, f"This sentence has {pieces} subwords: {most}"
-    if pieces > MAX_ERASED_AT_ONCE and not st.toggle(
-        f"Erase each of {pieces} subwords", key=ERASE, bind="query-params"
+        return None, f"This sentence has {count} subwords: {most}"
+    if count > MAX_ERASED_AT_ONCE and not st.toggle(
+        f"Erase each of {count} subwords", key=ERASE, bind="query-params"
     ):
         return None, "Erasing takes some seconds on a sentence of this length."
 
     def compute() -> Array:
-        with cached_results.progress_bar(f"Erasing {pieces} subwords one by one") as report:
+        with cached_results.progress_bar(f"Erasing {count} subwords one by one") as report:
             return erase(translator.model, trace, step, other, progress=report)
 
     try:
@@ -255,11 +251,7 @@ def pieces_chart(
     marked: Sequence[bool] | None = None,
     more: dict[str, Floats] | None = None,
 ) -> alt.LayerChart:
-    """Draw signed bars, in nats, for the pieces at some places.
-
-    `names`, `values` and `marked`, a ≠ after the bar, are `[place]`, and so are `more` values of
-    the tooltip.
-    """
+    """Draw signed bars, in nats, for the pieces at some places, with a ≠ after those `marked`."""
     more, marks = more or {}, marked or [False] * len(names)
     columns = {"value": values, **more}
     frame = pd.DataFrame({"place": list(places), "piece": [names[n] for n in places]}).assign(

@@ -22,16 +22,7 @@ from viz.figures.training import (
     run_chart,
     values_left_out,
 )
-from viz.pages.training.runs import (
-    RUNS_HELP,
-    folder_code,
-    forget_unknown,
-    is_live,
-    load_log,
-    log_problem,
-    offered_runs,
-    report_missing,
-)
+from viz.pages.training import runs
 
 RUNS = "runs"  # name in the URL
 VALIDATED = ("validation_loss", "validation_perplexity", "validation_bleu")
@@ -40,49 +31,49 @@ VALIDATED = ("validation_loss", "validation_perplexity", "validation_bleu")
 
 def show(row: DeltaGenerator) -> None:
     """Draw the menu of runs, in the row of the views, and their curves."""
-    runs = offered_runs(RUNS)
+    offered = runs.offered_runs(RUNS)
     names = row.multiselect(
         "Runs",
-        list(runs),
-        default=[next(name for name, folder in runs.items() if folder != FORMING)],
+        list(offered),
+        default=[next(name for name, folder in offered.items() if folder != FORMING)],
         key=RUNS,
         bind="query-params",
-        on_change=forget_unknown,
+        on_change=runs.forget_unknown,
         max_selections=len(COLORS),
         placeholder="Choose runs",
-        help=RUNS_HELP,
+        help=runs.RUNS_HELP,
     )
-    report_missing(RUNS)
-    folders = {name: runs[name] for name in names if name in runs}
-    live = any(is_live(folder) for folder in folders.values())
+    runs.report_missing(RUNS)
+    folders = {name: offered[name] for name in names if name in offered}
+    live = any(runs.is_live(folder) for folder in folders.values())
     # while a run continues, only the pictures are redrawn
     st.fragment(_pictures, run_every="3s" if live else None)(folders, live)
 
 
 def _pictures(folders: dict[str, Path], followed: bool) -> None:
-    if followed and not any(map(is_live, folders.values())):
+    if followed and not any(map(runs.is_live, folders.values())):
         st.rerun()  # only a run of the whole page ends the fragment's repetition
-    runs: dict[str, Sequence[Record]] = {}
+    shown: dict[str, Sequence[Record]] = {}
     for name, folder in folders.items():
         records, problem = _records(name, folder)
         if records:
-            runs[name] = records
+            shown[name] = records
         if problem:
             st.text(problem)
-    if not runs:
+    if not shown:
         return
     picture, summaries = st.columns([2, 1], gap="large")
     with picture, st.container(key="loss-picture"):
         st.subheader("Loss", anchor=False)
         fields = {"loss": "training", "validation_loss": "validation"}
         charts.altair_chart(
-            run_chart(runs, fields, unit="nats per subword", height=380),
+            run_chart(shown, fields, unit="nats per subword", height=380),
             alt="Training and validation loss over the steps of each run.",
         )
     with summaries:
-        for name, records in runs.items():
-            _summary(name, records, live=is_live(folders[name]))
-        if values_left_out(runs):
+        for name, records in shown.items():
+            _summary(name, records, live=runs.is_live(folders[name]))
+        if values_left_out(shown):
             st.caption(f"You see {MAX_VALUES:,} evenly spaced values of each line.")
         explanations.explain(
             "Compare each curve only with itself. The training loss, $-\\sum_v q(v)\\log p(v)$, "
@@ -93,19 +84,19 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
         )
     left, right = st.columns(2, gap="large")
     fields = {"validation_perplexity": "validation"}
-    perplexity = run_chart(runs, fields, unit="per subword", log=True)
-    bleu = run_chart(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU")
-    speed = run_chart(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s")
+    perplexity = run_chart(shown, fields, unit="per subword", log=True)
+    bleu = run_chart(shown, {"validation_bleu": "validation, greedy"}, unit="BLEU")
+    speed = run_chart(shown, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s")
     for column, title, chart, alt in (
         (left, "Perplexity", perplexity, "Validation perplexity"),
-        (left, "Learning rate", learning_rate_chart(runs), "Planned and used learning rate"),
+        (left, "Learning rate", learning_rate_chart(shown), "Planned and used learning rate"),
         (right, "BLEU", bleu, "Validation BLEU"),
         (right, "Speed", speed, "Target tokens a second"),
     ):
         with column:
             st.subheader(title, anchor=False)
             charts.altair_chart(chart, alt=f"{alt} over the steps of each run.")
-    logs = ", ".join(f"{name!r}: {folder_code(folders[name])} / {LOG!r}" for name in runs)
+    logs = ", ".join(f"{name!r}: {runs.folder_code(folders[name])} / {LOG!r}" for name in shown)
     show_code(f"""
         logs = {{{logs}}}
         runs = {{name: journal.read(log) for name, log in logs.items()}}
@@ -128,13 +119,13 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
 def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
     """Read the records of a run, and name a problem, if any."""
     try:
-        log = load_log(folder / LOG)
+        log = runs.load_log(folder / LOG)
     except RunLogError as error:
         return (), f"{name}: {problems.without_paths(error)}"
     if not log.records and not log.wrong:
-        advice = "" if is_live(folder) else ": reload when it has"  # a live one is read again
+        advice = "" if runs.is_live(folder) else ": reload when it has"  # a live one is read again
         return (), f"{name} has logged nothing yet{advice}."
-    return log.records, log_problem(name, log)
+    return log.records, runs.log_problem(name, log)
 
 
 def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:

@@ -33,21 +33,7 @@ from viz.draw.player import TrainingStep, encode_learning, learning_choice
 from viz.figures import forms
 from viz.figures.axes import GREY, step_axis
 from viz.findings import training
-from viz.pages.training.runs import (
-    RUNS_HELP,
-    Probes,
-    find,
-    folder_code,
-    forget_unknown,
-    has_probes,
-    is_live,
-    load,
-    load_all,
-    load_log,
-    nearest,
-    offered_runs,
-    report_missing,
-)
+from viz.pages.training import runs
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = head_picker.UrlNames("forming_layer", "forming_head")
@@ -59,26 +45,26 @@ _OPENED = "forming_opened"  # in the session: the state in which the player was 
 
 def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
     """Draw the saved steps, the menus of run and sentence in the row of the views."""
-    runs = offered_runs(RUN)
+    folders = runs.offered_runs(RUN)
     # the first that saved attention: not the run of every model did
-    index = next((n for n, folder in enumerate(runs.values()) if has_probes(folder)), 0)
+    index = next((n for n, folder in enumerate(folders.values()) if runs.has_probes(folder)), 0)
     with row:
         name = fields.menu(
-            "Run", list(runs), RUN, width=290, index=index,
-            on_change=forget_unknown, help=RUNS_HELP,
+            "Run", list(folders), RUN, width=290, index=index,
+            on_change=runs.forget_unknown, help=runs.RUNS_HELP,
         )  # fmt: skip
-    report_missing(RUN)
+    runs.report_missing(RUN)
     try:
         # a deleted run is no longer in the menu
-        _attention(name, runs.get(name, installed.BUNDLED), question, row)
+        _attention(name, folders.get(name, installed.BUNDLED), question, row)
     except HeadlightError as error:
         say(error)
 
 
 def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGenerator) -> None:
-    sentences = find(folder)
+    sentences = runs.find(folder)
     # draws nothing: while a run continues, it checks every few seconds for new files
-    live = is_live(folder)
+    live = runs.is_live(folder)
     st.fragment(_follow, run_every="3s" if live else None)(folder, sentences, live)
     if not sentences:
         st.text(
@@ -95,19 +81,19 @@ def _attention(name: str, folder: Path, question: DeltaGenerator, row: DeltaGene
     _pictures(here, folder, sentences[int(number) - 1], question)
 
 
-def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
+def _follow(folder: Path, drawn: list[runs.Probes], followed: bool) -> None:
     """Redraw the page when a run has saved more than is drawn, and when it has ended."""
     with suppress(HeadlightError):  # reported when the page is redrawn
-        if find(folder) == drawn and (is_live(folder) or not followed):
+        if runs.find(folder) == drawn and (runs.is_live(folder) or not followed):
             return
     st.rerun()
 
 
-def _name(number: int, probes: Probes) -> str:
+def _name(number: int, probes: runs.Probes) -> str:
     """Name a sentence by its source, or by its number where no file can be read."""
     for path in list(probes.values())[:MAX_NAMED]:
         with suppress(HeadlightError):
-            return load(path).source
+            return runs.load(path).source
     return f"sentence {number}"
 
 
@@ -122,9 +108,9 @@ class _Opened(NamedTuple):
 
 
 def _pictures(
-    here: Mapping[str, str], folder: Path, probes: Probes, question: DeltaGenerator
+    here: Mapping[str, str], folder: Path, probes: runs.Probes, question: DeltaGenerator
 ) -> None:
-    traces, written, problems = load_all(probes)
+    traces, written, problems = runs.load_all(probes)
     for sentence in problems[:MAX_NAMED]:
         st.text(sentence)
     if len(problems) > MAX_NAMED:
@@ -177,7 +163,7 @@ def _pictures(
     probe = probes[step].name
     files = f"step-*-sentence-{probe.rpartition('-')[2]}"
     python_code.show_code(f"""
-        folder = {folder_code(folder)} / "probes"
+        folder = {runs.folder_code(folder)} / "probes"
         saved = AttentionTrace.load(folder / {probe!r})
         # All heads
         figure = explore(saved, selected={(kind, layer, head)})
@@ -191,10 +177,7 @@ def _pictures(
 
 
 def _opened(subject: tuple[str, str], traces: Mapping[int, AttentionTrace]) -> _Opened:
-    """Return the player's first state; the same until a link or a menu asks for another.
-
-    So its message stays the same while the user moves in it, and is not sent again.
-    """
+    """Return the player's first state, the same until a link or a menu asks for another."""
     before: _Opened | None = st.session_state.get(_OPENED)
     if before and before.subject == subject and not address.has_arrived():
         return before
@@ -237,7 +220,7 @@ def _linked_head(trace: AttentionTrace, firsts: Mapping[Kind, Head]) -> Head:
 def _linked_step(steps: Sequence[int]) -> int | None:
     """Return the saved step nearest to that of the address, if it names one."""
     number = _number(st.query_params.get(STEP, ""))
-    return nearest(steps, number) if number else None
+    return runs.nearest(steps, number) if number else None
 
 
 def _number(text: str) -> int:
@@ -257,7 +240,7 @@ def _choose(choice: tuple[Head, int | None]) -> None:
 
 def _losses(folder: Path, steps: Iterable[int]) -> dict[int, str]:
     try:
-        records = load_log(folder / LOG).records
+        records = runs.load_log(folder / LOG).records
     except RunLogError:
         return {}
     losses = {int(record["step"]): float(record["loss"]) for record in records if "loss" in record}
@@ -278,10 +261,7 @@ def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64
 
 
 def forming_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
-    """Build a table of the mean confidence of each kind: its ends, its extremes and half its rise.
-
-    The traces are of one sentence and model, by step, in order.
-    """
+    """Build a table of each kind's mean confidence: its ends, its extremes and half its rise."""
     first, last = min(traces), max(traces)
     rows = []
     for kind in KINDS:
@@ -316,11 +296,7 @@ def measure_chart(
     marked: int,
     unit: str,
 ) -> alt.LayerChart:
-    """Draw one line for each head, the selected one in the colour of its kind.
-
-    The values are `[step, layer, head]`; the steps, of which one is marked, count from 1 on a
-    logarithmic axis, as heads form early.
-    """
+    """Draw a line for each head, `[step, layer, head]`, the selected one in its kind's colour."""
     step, layer, head = (axis.ravel() for axis in np.indices(values.shape))
     frame = pd.DataFrame(
         {

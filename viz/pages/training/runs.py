@@ -28,10 +28,7 @@ line for minutes, and a run that counted as ended is not followed any more."""
 
 
 def known_runs() -> dict[str, Path]:
-    """List folders with a log by name, the first of which is drawn unless another is chosen.
-
-    First the run of the model in the bar, then the bundled ones, then the server's, newest first.
-    """
+    """List folders with a log: of the model in the bar, the bundled, the server's, newest first."""
     runs = {FORMING_NAME: FORMING, **BUNDLED_BY_NAME, **_own_runs()}
     offered = menu.offered_models()
     chosen = st.session_state.get(menu.MODEL, offered.default)
@@ -162,8 +159,7 @@ def report_missing(name: str) -> None:
         st.text(f"This server has no run {quoted(run)}: choose one from the menu.")
 
 
-Probes: TypeAlias = dict[int, Path]
-"""Files of one sentence by step, in order."""
+Probes: TypeAlias = dict[int, Path]  # files of one sentence by step, in order
 MAX_FILES = 3_000  # largest number of files of a run: a thousand steps of three sentences
 MAX_PROBE_BYTES, MAX_TOTAL_BYTES = 4 * 2**20, 256 * 2**20
 """Largest unpacked size of a file, where a base model's weights on forty pieces have 2.8 MB; and of
@@ -201,11 +197,7 @@ def load(path: Path) -> AttentionTrace:
 
 
 def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], dict[int, str], list[str]]:
-    """Read one sentence by step: its traces, what the model wrote where that was saved, problems.
-
-    A file is left out if it cannot be read, or is of another sentence or model than the step before
-    it; a problem names it.
-    """
+    """Read one sentence by step: traces, what the model wrote, and problems with files left out."""
     traces: dict[int, AttentionTrace] = {}
     texts: dict[int, str] = {}
     problems: list[str] = []

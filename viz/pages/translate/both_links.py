@@ -66,10 +66,7 @@ def pick_both(
 
 
 def settings_of_both(translator: Translator, reverse: Translator) -> both_directions.BothSettings:
-    """Return the settings of both models, read again only after one of their files changed.
-
-    They name the reverse model by the SHA-256 of its weights, which takes long for MarianMT.
-    """
+    """Return the settings of both models, read again, which takes long, only after a change."""
     paths = (
         translator.folder / both_directions.FILE,
         *(m.folder / alignment_settings.FILE for m in (translator, reverse)),

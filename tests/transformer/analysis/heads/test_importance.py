@@ -46,7 +46,7 @@ def test_a_model_in_bfloat16_has_gradients_too(model) -> None:
 
 
 def test_the_loss_of_each_head_taken_away(model) -> None:
-    heads = head.all_heads(model.config)
+    heads = head.all_heads(model.config)[::6]
     with torch.no_grad():
         whole = importance.sentence_losses(model, SOURCE, TARGET, LABELS)
     all_losses = []
@@ -54,7 +54,7 @@ def test_the_loss_of_each_head_taken_away(model) -> None:
         all_losses.append(losses)
         with torch.no_grad():  # the head is there again for who takes its loss
             assert torch.equal(importance.sentence_losses(model, SOURCE, TARGET, LABELS), whole)
-    for place in (heads[0], heads[9], heads[-1]):
+    for place in heads:
         with torch.no_grad(), removal.removed(model, [removal.Removal(*place)]):
             expected = importance.sentence_losses(model, SOURCE, TARGET, LABELS)
         torch.testing.assert_close(all_losses[heads.index(place)], expected)

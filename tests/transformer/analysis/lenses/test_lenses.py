@@ -60,7 +60,7 @@ def test_a_lens_or_kind_that_is_not_there_is_refused(uneven: Case, name, kind) -
                 lenses.lens_of_kinds(many, uneven.translator, uneven.trace, [kind])
 
 
-@pytest.mark.parametrize("name", [*lenses.NAMES, *lenses.VARIANTS])
+@pytest.mark.parametrize("name", ["norm", "gradient"])
 def test_numbers_that_are_not_finite_are_refused(uneven: Case, name) -> None:
     model = random_model(SHAPES["uneven"][0])
     with torch.no_grad():

@@ -63,13 +63,12 @@ def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsy
     assert "add --engine ctranslate2" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("quantization", ["int8", "float16"])
 def test_fewer_bits_make_a_smaller_model_that_still_translates(
-    tmp_path, checkpoint_folder, exported, quantization
+    tmp_path, checkpoint_folder, exported
 ):
     out = tmp_path / "small"
     command = ["ctranslate2", "--checkpoint", str(checkpoint_folder), "--out", str(out)]
-    assert export.main([*command, "--quantization", quantization]) == 0
+    assert export.main([*command, "--quantization", "int8"]) == 0
     size, full = ((folder / "model.bin").stat().st_size for folder in (out, exported))
     assert size < 0.75 * full
     assert CTranslate2Translator.load(out).translate(TEXT).text
@@ -77,17 +76,7 @@ def test_fewer_bits_make_a_smaller_model_that_still_translates(
     assert (out / "model.bin").stat().st_size == full
 
 
-def test_a_changed_file_is_named(exported, tmp_path):
-    broken = tmp_path / "broken"
-    shutil.copytree(exported, broken)
-    (broken / "model.bin").write_bytes(b"other")
-    with pytest.raises(CheckpointError, match=r"model\.bin is damaged"):
-        ctranslate2.read(broken)
-
-
-@pytest.mark.parametrize(
-    "change", [{"format": 2}, {"model": {}}, {"sha256": {}}, {"sha256": 3}, {"checkpoint": None}]
-)
+@pytest.mark.parametrize("change", [{"format": 2}, {"sha256": {}}, {"checkpoint": None}])
 def test_a_manifest_that_says_something_else_is_refused(exported, tmp_path, change):
     other = tmp_path / "other"
     shutil.copytree(exported, other)
@@ -97,3 +86,11 @@ def test_a_manifest_that_says_something_else_is_refused(exported, tmp_path, chan
     (other / EXPORT).write_text(json.dumps(manifest))
     with pytest.raises(CheckpointError, match=EXPORT):
         ctranslate2.read(other)
+
+
+def test_a_changed_file_is_named(exported, tmp_path):
+    broken = tmp_path / "broken"
+    shutil.copytree(exported, broken)
+    (broken / "model.bin").write_bytes(b"other")
+    with pytest.raises(CheckpointError, match=r"model\.bin is damaged"):
+        ctranslate2.read(broken)

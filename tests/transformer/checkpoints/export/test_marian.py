@@ -13,8 +13,6 @@ from transformer import CheckpointError, Tokenizer, Transformer, Translator, eng
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import marian
 from transformer.checkpoints.export.manifest import EXPORT
-from transformer.checkpoints.marian import weights
-from transformer.checkpoints.marian.weights import halves_to_pairs
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.export import main
 
@@ -91,7 +89,7 @@ def test_special_pieces_keep_our_ids_and_the_start_is_ours(exported, tokenizer):
 def test_our_reader_gives_the_same_translations_and_log_probabilities(exported, given, pairs):
     ours, read = Translator.load(given), Translator.load(exported)
     assert read.model.config.vocab_size == ours.model.config.vocab_size
-    for english, german in pairs[::40]:
+    for english, german in pairs[::90]:
         best, again = (
             translator.translate(english, beam_size=4, max_length=12).best
             for translator in (ours, read)
@@ -105,20 +103,11 @@ def test_our_reader_gives_the_same_translations_and_log_probabilities(exported, 
     assert (languages.source, languages.target) == ("English", "German")
 
 
-def test_the_permutation_is_undone_by_the_reader_s():
-    x = torch.arange(24.0).reshape(4, 6)
-    assert weights.pairs_to_halves(x, 1)[0].tolist() == [0, 2, 4, 1, 3, 5]
-    for axis in (0, 1):
-        there = weights.pairs_to_halves(x, axis)
-        assert torch.equal(halves_to_pairs(there, axis), x)
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"positions": "learned"}, "a model with learned positions, but a MarianMT model computes"),
         ({"d_k": 4}, "d_k = 4 and d_v = 8, but in a MarianMT model both are d_model / h = 8"),
-        ({"d_v": 16}, "d_k = 8 and d_v = 16, but in a MarianMT model"),
         ({"h": 3, "d_k": 10, "d_v": 10}, "d_model / h = 10.6667"),
     ],
 )

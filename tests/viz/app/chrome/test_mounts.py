@@ -11,7 +11,7 @@ from tests.viz.app_test import in_url
 from tests.viz.draw.message import decode
 from transformer.trace import Labels
 from viz.app.chrome import mounts
-from viz.draw.attention_map import pin_of, squares_of
+from viz.draw.attention_map import pinned_row, squares_of
 
 SCRIPT = """
 from tests.viz.app.chrome.test_mounts import LABELS, WEIGHTS
@@ -82,7 +82,7 @@ def test_the_row_of_another_map_is_forgotten() -> None:
     ],
 )
 def test_a_pin_is_checked(message: object, row: int | None) -> None:
-    assert pin_of(message, LABELS) == row
+    assert pinned_row(message, LABELS) == row
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from tests.viz.app_test import texts
 from tests.viz.pages.reading import records, tables
 from transformer import Transformer, TransformerConfig
-from viz.pages.architecture import PARAMETERS, parameters
+from viz.pages.architecture import PARAMETERS
 
 
 def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
@@ -45,10 +45,3 @@ def test_a_configuration_that_cannot_be_gets_its_one_sentence(opened) -> None:
     )
     app.number_input(key="arch_h").set_value(8).run()
     assert app.metric[0].value == "63.05 M"
-
-
-@pytest.mark.parametrize(
-    ("count", "text"), [(214_171_648, "214.17 M"), (123_456, "0.12 M"), (512, "512"), (0, "0")]
-)
-def test_counts_are_said_in_millions(count: int, text: str) -> None:
-    assert parameters.millions(count) == text

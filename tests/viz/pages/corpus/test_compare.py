@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz import app_test
 from tests.viz.pages import reading
-from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, press, view
+from tests.viz.pages.corpus.conftest import frame, press
 from transformer import InputError, Translator
 from transformer.checkpoints import checkpoint
 from transformer.corpus import comparison, measuring, result_file
@@ -19,8 +19,6 @@ from viz.app.models import menu
 from viz.pages.corpus import compare
 
 pytestmark = pytest.mark.slow
-
-__all__ = ["measured", "measured_folder", "view"]
 
 
 @pytest.fixture(scope="module")

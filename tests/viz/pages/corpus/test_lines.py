@@ -1,7 +1,6 @@
 """Lines of one's own: through the job, whose they are, and what a file that is none changes."""
 
 import re
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
+from tests.viz.pages.corpus.conftest import press
 from transformer import Translator
 from transformer.checkpoints import domain
 from transformer.checkpoints.domain import Domain
@@ -34,18 +34,7 @@ def measure(app: AppTest, lines: list[str], *, costs: bool = False) -> AppTest:
     """Paste lines and measure them."""
     app.text_area(key=PASTED).set_value("\n".join(lines)).run()
     app.toggle(key=COSTS).set_value(costs)
-    return pressed(app, "corpus-measure")
-
-
-def pressed(app: AppTest, key: str) -> AppTest:
-    """Press a button, and wait for the job that it begins, as a browser does."""
-    app.button(key=key).click().run()
-    job = app.session_state[f"job {JOB}"]
-    end = time.monotonic() + 60
-    while job.is_active:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    return app.run()
+    return press(app, JOB, "corpus-measure")
 
 
 def own(app: AppTest) -> MeasuredLines | None:
@@ -77,45 +66,30 @@ def test_bad_lines_are_counted_and_the_others_measured(
     } == reasons
 
 
-def test_lost_lines_are_told_before_and_after_a_reload(opened: Callable[..., AppTest]) -> None:
-    app = opened()
-    assert len([text for text in texts(app) if "A reload" in text]) == 1
-    assert len([caption for caption in app.caption if "reload" in caption.value]) == 1
-    measure(app, GOOD)
-    assert not [text for text in texts(app) if "A reload" in text]
-
-
-def test_another_session_has_nothing_of_it_without_the_same_lines(
+def test_lines_are_measured_once_for_who_has_them_and_anew_where_they_are_forgotten(
     opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine, other = opened(), opened()
-    first = own(measure(mine, GOOD))
+    app, other = opened(), opened()
+    first = own(measure(app, GOOD))
     assert first is not None
     assert own(other.run()) is None
     assert GOOD[0] not in "".join(str(node) for node in other.main)
-    assert own(measure(other, GOOD[:2])) is not first
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("measured twice")
 
-    monkeypatch.setattr(module, "measure_lines", refuse)
-    assert own(measure(other, GOOD)) is first
-
-
-def test_what_the_memo_let_go_of_is_measured_again_and_for_another_model(
-    opened: Callable[..., AppTest],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    app = measure(opened(), GOOD)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "measure_lines", refuse)
+        assert own(measure(other, GOOD)) is first
     before = app.session_state[module._OWN].key
     memory.forget_server_wide()
     assert own(app.run()) is None
     assert not app.get("vega_lite_chart")
-    assert own(pressed(app, "corpus-again")) is not None
+    assert own(press(app, JOB, "corpus-again")) is not None
     assert app.session_state[module._OWN].key == before
     monkeypatch.setattr(module, "identity", lambda _: "another model")
     assert not app.run().get("vega_lite_chart")
-    shown = own(pressed(app, "corpus-again"))
+    shown = own(press(app, JOB, "corpus-again"))
     assert app.session_state[module._OWN].key != before
     assert shown is not None
     assert [pair.source for pair in shown.pairs] == GOOD
@@ -123,7 +97,7 @@ def test_what_the_memo_let_go_of_is_measured_again_and_for_another_model(
 
 
 def test_a_file_that_is_none_changes_nothing_and_a_right_one_all(
-    opened: Callable[..., AppTest], translator: Translator
+    opened: Callable[..., AppTest], translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = measure(opened(), GOOD)
     before = own(app)
@@ -132,14 +106,8 @@ def test_a_file_that_is_none_changes_nothing_and_a_right_one_all(
     right = result_file.to_bytes(other)
     forged = replace(other, sentence_values={**other.sentence_values, LOG_P: -other.log_probs})
     foreign = replace(other, checksum="0" * 64)
-    bad = [
-        right[: len(right) // 2],
-        b"",
-        b"\x89PNG" * 99,
-        *map(result_file.to_bytes, (forged, foreign)),
-    ]
     sentences = set()
-    for content in bad:
+    for content in (right[:99], *map(result_file.to_bytes, (forged, foreign))):
         app.file_uploader(key=RESULT).set_value(("lines.safetensors", content, "")).run()
         assert own(app) is before
         sentences.add(app.session_state[module._PROBLEM])
@@ -151,15 +119,10 @@ def test_a_file_that_is_none_changes_nothing_and_a_right_one_all(
     assert shown.pairs == other.pairs
     assert module._PROBLEM not in app.session_state
     assert app.session_state[module._OWN].references == ("Der Hund.", "Er isst.")
-    (download,) = [b for b in app.get("download_button") if b.proto.id.endswith("corpus-result")]
-    assert download
+    (_,) = [b for b in app.get("download_button") if b.proto.id.endswith("corpus-result")]
 
-
-def test_what_does_not_fit_or_is_no_text_is_refused_before_it_is_measured(
-    opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = measure(opened(), GOOD)
-    before, job = own(app), app.session_state[f"job {JOB}"]
+    # what does not fit, or is no text, is refused before it is measured
+    before, job = shown, app.session_state[f"job {JOB}"]
     for name, content in (
         ("lines.txt", b"\xff\xfa no text"),
         ("lines.txt", b"a\n" * (module.MAX_LINES + 1)),
@@ -172,7 +135,7 @@ def test_what_does_not_fit_or_is_no_text_is_refused_before_it_is_measured(
             app.text_area(key=PASTED).set_value("")
         assert own(app.button(key="corpus-measure").click().run()) is before
         assert app.session_state[f"job {JOB}"] is job
-    for count, switch in ((FEW + 1, False), (FEW, True), (FEW + 1, False)):
+    for count, switch in ((FEW + 1, False), (FEW, True)):
         app.text_area(key=PASTED).set_value("a\n" * count).run()
         assert app.toggle(key=COSTS).value is switch
     small = memory.ByteCache(10_000)

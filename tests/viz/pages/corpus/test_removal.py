@@ -10,7 +10,7 @@ from altair import LayerChart as Chart
 from streamlit.testing.v1 import AppTest
 
 from tests.viz import app_test
-from tests.viz.pages.corpus.measured_folder import frame, measured, measured_folder, press, view
+from tests.viz.pages.corpus.conftest import frame, press
 from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
 from transformer.analysis.heads import removal_text
@@ -24,8 +24,6 @@ from viz.draw.formatting import format_number, format_p
 from viz.pages.corpus.removal import JOB, TriedSet, tried_table
 
 pytestmark = pytest.mark.slow
-
-__all__ = ["measured", "measured_folder", "view"]
 
 TWO = (Head("decoder_self", 0, 1), Head("cross", 1, 0))
 CODE = "c1.0,d0.1"

@@ -31,14 +31,13 @@ def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:
     assert list(zip(query, key, strict=True)) == list(np.ndindex(5, 5))
 
 
-def test_tokens_of_any_kind_survive_the_csv(translator) -> None:
+def test_tokens_of_any_kind_survive_the_csv_and_a_spreadsheet_knows_their_letters(
+    translator,
+) -> None:
     trace = translator.trace('He said: "no, not 1,5", NA and\tnull.', "Nein.")
     shown = open_map(heads_of_kind(trace, "encoder_self", words=True, special=True), 0, 0)
     frame = pd.read_csv(io.BytesIO(csv(shown)), keep_default_na=False)
     assert tuple(frame.key_token[: len(shown.labels.keys)]) == shown.labels.keys
-
-
-def test_a_spreadsheet_knows_the_letters_of_every_csv() -> None:
     trace = AttentionTrace.from_arrays(
         encoder_self=np.full((1, 1, 2, 2), 0.5, np.float32), source_tokens=["▁Männer", "桌子"]
     )
@@ -48,16 +47,6 @@ def test_a_spreadsheet_knows_the_letters_of_every_csv() -> None:
         assert content.count(b"\xef\xbb\xbf") == 1
         assert "▁Männer" in content.decode("utf-8-sig")
         assert "桌子" in content.decode("utf-8-sig")
-
-
-def test_all_heads_count_from_1_as_on_the_screen_and_the_librarys_frame_from_0() -> None:
-    trace = made_trace(5, 2, 3, 0)
-    frame = pd.read_csv(io.BytesIO(all_csv(trace, "weights")))
-    counted = ["layer", "head", "query", "key"]
-    own = trace.to_frame()
-    for name in counted:
-        np.testing.assert_array_equal(frame[f"{name}_from_1"], own[name] + 1)
-    assert not set(counted) & set(frame)
 
 
 def test_files_of_a_lens_name_it_and_call_no_share_a_weight(tmp_path) -> None:

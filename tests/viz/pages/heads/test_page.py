@@ -5,23 +5,23 @@ import re
 import numpy as np
 import pytest
 
-from tests.viz.app_test import GIVEN, texts
+from tests.transformer.checkpoints.marian import marian_folder
+from tests.viz.app_test import GIVEN, texts, unsure
+from tests.viz.pages.heads.test_lens import messages
 from tests.viz.pages.reading import message, metrics
-from transformer import Translator
+from transformer import InputError, Translator
 from transformer.analysis import sinks
 from transformer.analysis.axes import by_words
+from transformer.text.languages import Languages
 from viz import findings
+from viz.app.cache import cached_results
+from viz.app.models import menu
 from viz.app.sentence import worth_seeing
+from viz.app.sentence.source_box import EXAMPLES
 from viz.draw import heads_view, labels
 from viz.pages.heads import downloads
 
 SENTENCE = "The dog sleeps in the garden."
-
-
-@pytest.mark.parametrize("kind", ["encoder", "cross-attention"])
-def test_the_offset_is_that_of_self_attention(serve, kind: str) -> None:
-    app = serve("heads", text=SENTENCE, kind=kind, layer="mean", head="mean")
-    assert ("Offset" in metrics(app)) == (kind == "encoder")
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -39,13 +39,11 @@ def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -
     assert app.selectbox(key="head").value == "1"
 
 
-@pytest.mark.parametrize("kind", ["encoder", "cross-attention"])
-def test_step_by_step_is_the_player_with_the_head_of_the_page(serve, kind: str) -> None:
-    app = serve("heads", text=SENTENCE, kind=kind, layer="2", head="3", view="step by step")
+def test_step_by_step_is_the_player_with_the_head_of_the_page(serve) -> None:
+    app = serve("heads", text=SENTENCE, kind="encoder", layer="2", head="3", view="step by step")
     meta, _ = message(app, "player")
-    opened = labels.KINDS_BY_NAME[kind]
-    assert meta["kind"] == opened
-    assert [p["selected"] for p in meta["kinds"] if p["kind"] == opened] == [[1, 2]]
+    assert meta["kind"] == "encoder_self"
+    assert [p["selected"] for p in meta["kinds"] if p["kind"] == "encoder_self"] == [[1, 2]]
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -138,21 +136,71 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "counted"),
+    "url",
     [
-        ({}, "each of the {layers} × {heads} heads of each kind,"),
-        (
-            {"kinds": ["encoder", "cross-attention"], "layers": ["1"]},
-            "each of the 1 × {heads} heads of encoder self-attention and cross-attention,",
-        ),
-        (
-            {"kinds": ["cross-attention"], "layers": ["1"], "lens": "rollout"},
-            "one layer of cross-attention, all heads together,",
-        ),
+        {"kind": "cross", "words": "true", "special": "false", "sort": "entropy"},
+        {"sort": "offset", "kinds": "encoder", "layers": "1"},
+        {"scale": "by row", "threshold": "0.1", "over": "L1 H2"},
+        {"view": "compare", "with": "another head", "layer2": "mean", "head2": "2"},
+        {"view": "step by step", "words": "true", "without_sinks": "true", "kind": "decoder"},
+        {"kinds": "nonsense", "layers": "77", "sort": "colour", "over": "L9 H9", "step": "-1"},
     ],
 )
-def test_the_text_counts_the_maps_that_are_drawn(serve, translator, chosen, counted) -> None:
-    app = serve("heads", text=SENTENCE, **chosen)
-    config = translator.model.config
-    message = " ".join(element.value for element in app.markdown)
-    assert f"One small map for {counted.format(layers=config.N, heads=config.h)}" in message
+def test_every_choice_of_a_link_is_drawn(serve, url: dict[str, str]) -> None:
+    app = serve("heads", **{"text": SENTENCE, "kind": "encoder", **url})
+    assert not app.exception
+    assert not any("nothing to draw" in line for line in texts(app))
+
+
+def test_another_model_shows_all_its_layers(serve, tmp_path, monkeypatch) -> None:
+    marian_folder.write(tmp_path / "deeper", layers=3)
+    monkeypatch.setenv(menu.MODELS_VARIABLE, str(tmp_path))
+    app = serve("heads", text=SENTENCE)
+    (layers,) = [element for element in app.get("button_group") if element.key == "layers"]
+    assert layers.value == ["1", "2"]
+    app.selectbox(key="model").select("deeper").run()
+    (layers,) = [element for element in app.get("button_group") if element.key == "layers"]
+    assert layers.value == ["1", "2", "3"]
+
+
+def test_an_empty_second_sentence_says_so_and_the_page_lives(serve) -> None:
+    app = serve("heads", text=SENTENCE, view="compare", **{"with": "another sentence"})
+    app.text_input(key="text2").set_value("  ").run()
+    assert any("The text is empty" in line for line in texts(app))
+
+
+def test_the_second_sentence_at_the_start_is_in_the_language_of_the_model(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = serve("heads", text=SENTENCE, view="compare", **{"with": "another sentence"})
+    assert app.text_input(key="text2").value == EXAMPLES["English"][1]
+    french = Languages("French", "Finnish")
+    monkeypatch.setattr(menu.load(translator.folder), "languages", french)
+    assert app.run().text_input(key="text2").value == ""
+    assert not app.exception
+
+
+def test_what_a_reader_should_know_of_the_second_translation_is_said(serve, unsure_model) -> None:
+    url = {"text2": "Her horse waits.", "with": "another sentence"}
+    app = serve("heads", text=SENTENCE, view="compare", **url)
+    assert len(unsure(app)) == 2  # of the bar's, too
+
+
+def test_two_models_open_at_one_head_and_are_named(serve) -> None:
+    url = {"layer": "2", "head": "1", "view": "compare", "with": "another model"}
+    app = serve("heads", text=SENTENCE, **url)
+    assert app.selectbox(key="model2").options == ["bundled", "bundled-de-en"]
+    assert (app.selectbox(key="layer2").value, app.selectbox(key="head2").value) == ("2", "1")
+    first, second = (meta["title"] for meta, _ in messages(app, "attention_map")[:2])
+    assert first != second
+    assert second.endswith("bundled")
+
+
+def test_a_pair_that_another_model_has_too_many_pieces_for_says_so(serve, monkeypatch) -> None:
+    def refuse(_translator, text: str, target: str) -> None:
+        assert (text, bool(target)) == (SENTENCE, True)
+        raise InputError("The translation has 1,682 pieces.")
+
+    monkeypatch.setattr(cached_results, "trace_of_pair", refuse)
+    app = serve("heads", text=SENTENCE, view="compare", **{"with": "another model"})
+    assert "The translation has 1,682 pieces." in texts(app)

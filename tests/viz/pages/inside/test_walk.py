@@ -9,7 +9,7 @@ import pytest
 from transformer import Kind, TransformerConfig, kinds
 from transformer.paper.scaling import Scale
 from viz.draw import inside_head
-from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
+from viz.pages.inside.walk import walk_steps
 
 ROOT = Path(__file__).parents[4]
 CONFIG = TransformerConfig(vocab_size=99, N=2, d_model=24, d_ff=48, h=3, d_k=5, d_v=7)
@@ -78,7 +78,6 @@ def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
     ("scale", "temperature", "quotient", "whole_equation", "step_equation"),
     [
         ("÷ √d_k", 1.0, True, "softmax(QKTdk)V", "sj=q·kjdk"),
-        ("none", 1.0, False, "softmax(QKT)V", "sj=q·kj"),
         ("× √d_k", 1.0, False, "softmax(QKT·dk)V", "sj=q·kj·dk"),
         ("÷ √d_k", 0.5, True, "softmax(10.5·QKTdk)V", "sj=10.5·q·kjdk"),
     ],
@@ -97,14 +96,6 @@ def test_cross_attention_takes_its_keys_from_the_encoder() -> None:
     assert "m" not in letters(named_steps("encoder_self")["q, k, v"].equation)
     assert "no later one" in named_steps("decoder_self")["mask"].says
     assert "padding" in named_steps("encoder_self")["mask"].says
-
-
-def test_the_scale_over_its_column() -> None:
-    assert scale_text("÷ √d_k", 1) == "÷ √dₖ"
-    assert scale_text("none", 1) == "× 1"
-    assert scale_text("× √d_k", 0.5) == "× √dₖ ÷ 0.5"
-    assert scale_text("none", 2) == "÷ 2"
-    assert shown_scale("none") == "none"
 
 
 def test_biases_stand_in_the_equations_of_a_model_that_has_them() -> None:

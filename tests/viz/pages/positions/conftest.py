@@ -1,10 +1,16 @@
-"""A view of the Positions page at a URL."""
+"""A view of the Positions page at a URL, and its picture as the browser gets it."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.positions.reading import SENTENCE
+SENTENCE = "The old cat sleeps under the table."
 
 
 @pytest.fixture
 def opened(opened):
     return lambda view, **url: opened(pe_view=view, **{"text": SENTENCE} | url)
+
+
+def picture(app: AppTest) -> str:
+    (chart,) = app.get("plotly_chart")
+    return chart.proto.spec

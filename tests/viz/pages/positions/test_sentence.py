@@ -8,15 +8,31 @@ import pytest
 import torch
 
 from tests.viz.app_test import press, texts, unsure
-from tests.viz.pages.positions.reading import BOTH, SENTENCE, picture
+from tests.viz.pages.positions.conftest import SENTENCE, picture
 from tests.viz.plotly_values import map_values
 from transformer import Translation, Translator
 from transformer.paper import positions
 from transformer.paper.positions import Edit
-from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
-from viz.pages.positions.sentence import PAIR, input_figure, pieces_chart
+from viz.pages.positions import VIEWS
+from viz.pages.positions.sentence import PAIR, input_figure
+
+BOTH: tuple[positions.Stack, positions.Stack] = ("encoder", "decoder")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str) -> None:
+    names = ("pe_pos", "pe_k", "pe_moved", "pe_seed", "pe_stack", "pe_part", "pe_drawn")
+    app = opened(view, **dict.fromkeys(names, "9999999"))
+    assert app.button_group(key="pe_view").value == view
+    assert any("§3." in element.value and ".py:" in element.value for element in app.markdown)
+
+
+@pytest.mark.parametrize("view", ["Remove positions", "Shift positions"])
+def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(opened, view) -> None:
+    app = opened(view, edited="Der Hund schläft.", forbid="z.B.")
+    assert "“z.B.” cannot be forbidden" in texts(app)[-1]
 
 
 def test_the_foot_of_the_sentence_is_the_served_models(opened, translator: Translator) -> None:
@@ -149,14 +165,3 @@ def test_a_long_sentence_keeps_its_rows_and_has_fewer_labels() -> None:
     # two rows share a cell
     assert [f"w{2 * n:g}" for n in axis.tickvals] == list(axis.ticktext)
     assert figure.data[0].y[249] == "498: w498 … 499: w499"
-
-
-def test_few_pieces_have_all_their_labels() -> None:
-    for count, overlap in ((4, False), (41, True)):
-        curves = {"as they are": np.zeros(count)}
-        spec = pieces_chart(["▁<b>dog"] * count, curves, Languages("French", "Finnish")).to_dict()
-        x = spec["encoding"]["x"]
-        assert x["axis"]["labelOverlap"] is overlap
-        # Vega draws text on its canvas, and no tags
-        assert x["axis"]["labelExpr"].startswith('["<b>dog"')
-        assert x["title"] == "Finnish: the subword being written"

@@ -13,7 +13,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
-from tests.viz.pages.positions.reading import picture
+from tests.viz.pages.positions.conftest import picture
 from tests.viz.pages.reading import metrics
 from tests.viz.plotly_values import map_values
 from transformer.embedding import sinusoidal_positions
@@ -26,7 +26,7 @@ def specs(app: AppTest) -> list[dict[str, Any]]:
     return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
 
 
-@pytest.mark.parametrize("view", ["Encoding", "Curves", "Similarity", "Rotation"])
+@pytest.mark.parametrize("view", ["Encoding", "Rotation"])
 def test_an_odd_width_gets_one_sentence_and_the_controls_stay(opened, view: str) -> None:
     app = opened(view, pe_width="511")
     assert texts(app)[-1].startswith("A width of 511 leaves a sine without its cosine: choose")
@@ -69,18 +69,6 @@ def test_the_similarity_says_how_far_it_is_from_the_formula(opened) -> None:
     assert shown == f"{digits} · 10⁻{'⁰¹²³⁴⁵⁶⁷⁸⁹'[int(power)]}"
     app.button_group(key="pe_drawn").set_value("map").run()
     np.testing.assert_allclose(map_values(picture(app)), table @ table.T, atol=1e-5)
-
-
-def test_the_rotation_and_its_errors_are_those_of_the_choice(opened) -> None:
-    app = opened("Rotation", pe_length="30", pe_width="32", pe_pos="4", pe_k="7")
-    error = positions.rotation_error(7, 30, 32)
-    exact, model = metrics(app).values()
-    assert exact.startswith(f"{error.exact:.1e}"[:3])
-    assert exact.endswith(("· 10⁻¹⁵", "· 10⁻¹⁴"))
-    assert model.startswith(f"{error.model:.1e}"[:3])
-    assert model.endswith("· 10⁻⁸")
-    app.button_group(key="pe_part").set_value("whole").run()
-    np.testing.assert_allclose(map_values(picture(app)), positions.rotation(7, 32), atol=1e-7)
 
 
 def rows(folder: Path) -> None:

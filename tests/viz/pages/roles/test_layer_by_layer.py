@@ -98,12 +98,6 @@ def test_a_long_sentence_is_shared_out_when_it_is_asked_for(opened, monkeypatch)
     assert len(chart_tables(app, "share", "share")) == 1
 
 
-def test_a_step_that_is_not_there_is_one_sentence(opened) -> None:
-    app = opened(written="77")
-    assert len([text for text in texts(app) if "no step 77" in text]) == 1
-    assert any(line.value.startswith("Step ") for line in app.subheader)
-
-
 def test_a_written_piece_is_text_in_the_heading(opened, translator, monkeypatch) -> None:
     trace = translator.trace(SENTENCE, target="Das ist $ $ .")
     monkeypatch.setattr(cached_results, "trace", lambda *_: trace)
@@ -121,7 +115,6 @@ def test_what_the_last_layer_would_not_write_was_searched_or_given(
     first = trace.target_pieces[0].text
     for url, searched in (
         ({"written": "1"}, True),
-        ({"written": "1", "edited": "Der Hund."}, False),
         ({"written": "1", "prefix": first}, False),
         ({"written": "2", "prefix": first}, True),
     ):

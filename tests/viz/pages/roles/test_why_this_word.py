@@ -1,22 +1,18 @@
 """“Why this word”: its numbers are the model's, and its links open what was seen."""
 
 import math
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import go_back, texts
 from tests.viz.pages.reading import SENTENCE
 from tests.viz.pages.roles import made_reports
 from transformer import AttentionTrace, InputError, Translator, config, decoding
-from transformer.analysis import teacher_forcing
 from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.logits.contrast import contrast
-from viz.app.cache import cached_results
 from viz.draw import formatting
 from viz.draw.labels import SCREEN_NAMES, head_title
 from viz.pages.roles import pieces, why_this_word
@@ -85,43 +81,33 @@ def test_heads_are_named_and_opened_by_what_they_add(opened, link, translator, t
     )
 
 
-def test_direct_logits_are_there_for_the_kinds_that_have_them(
-    opened, link, translator, trace
+def test_what_was_clicked_is_in_the_link_and_link_and_back_open_it(
+    opened, link, monkeypatch
 ) -> None:
-    result = contrast(translator.model, trace, STEP, OTHER)
-    app = opened(**link, why_heads="direct logits")
-    titles = "".join(html.proto.body for html in app.get("html"))
-    for kind, values in result.direct.items():
-        (number,) = re.findall(f"> {SCREEN_NAMES[kind]} (.*?)<", titles)
-        shown = float(number.replace("−", "-"))
-        assert shown == pytest.approx(float(values.sum()), abs=0.0051)
-    assert "> encoder " not in titles
-
-
-def test_what_was_clicked_is_in_the_link_and_the_link_opens_it(opened) -> None:
-    app = opened(written="1")
-    app.button_group(key="written-pieces").set_value(2).run()
-    assert app.number_input(key="written").value == 3
-    app.button_group(key="other-pieces").set_value(3).run()
-    name = app.text_input(key="other").value
-    assert name
-    again = opened(written="3", other=name)
-    assert odds_line(again) == odds_line(app)
-    assert (
-        again.button_group(key="other-pieces").value == app.button_group(key="other-pieces").value
-    )
+    app = opened(**link)
+    odds = odds_line(app)
+    app.button_group(key="other-pieces").set_value(2).run()
+    clicked = odds_line(app)
+    assert clicked != odds
+    again = opened(written=link["written"], other=app.text_input(key="other").value)
+    assert odds_line(again) == clicked
+    assert again.button_group(key="other-pieces").value == 2
     # another step has other alternatives
-    app.number_input(key="written").set_value(2).run()
+    app.button_group(key="written-pieces").set_value(STEP + 1).run()
+    assert app.number_input(key="written").value == STEP + 2
     assert not app.text_input(key="other").value
-    assert odds_line(app) != odds_line(again)
+    assert odds_line(app) != clicked
+    go_back(app, monkeypatch, **URL, **link)
+    assert app.text_input(key="other").value == link["other"]
+    assert odds_line(app) == odds
 
 
 def test_what_is_not_there_is_one_sentence_and_the_rest_is_alive(opened, trace) -> None:
     app = opened(written="99", other="漢")
-    assert sum("no step 99" in text for text in texts(app)) == 1
+    for wrong in ("no step 99", "not in the vocabulary"):
+        assert sum(wrong in text for text in texts(app)) == 1
     written = trace.target_pieces[app.number_input(key="written").value - 1].text
     for typed, wrong in (
-        ("漢", "not in the vocabulary"),
         ("<pad>", "never written"),
         ("·漢漢", "inside a word"),
         (written, "The model wrote"),
@@ -129,26 +115,6 @@ def test_what_is_not_there_is_one_sentence_and_the_rest_is_alive(opened, trace) 
         app.text_input(key="other").set_value(typed).run()
         assert sum(wrong in text for text in texts(app)) == 1
         assert math.isfinite(bars(app, ERASED)[0]["value"].sum())
-
-
-def test_a_written_piece_is_text_and_has_the_name_of_its_button(
-    opened, translator, monkeypatch
-) -> None:
-    trace = translator.trace(SENTENCE, target="Das ist $ $ .")
-    monkeypatch.setattr(cached_results, "trace", lambda *_: trace)
-    step = 1 + trace.target_tokens.index("$")
-    app = opened(written=str(step))
-    assert "“\u2068$\u2069”" in odds_line(app)
-
-
-def test_back_compares_the_piece_that_the_link_names(opened, link, monkeypatch) -> None:
-    app = opened(**link)
-    odds = odds_line(app)
-    app.button_group(key="other-pieces").set_value(2).run()
-    assert odds_line(app) != odds
-    go_back(app, monkeypatch, text=SENTENCE, roles_view="Why this word", **link)
-    assert app.text_input(key="other").value == link["other"]
-    assert odds_line(app) == odds
 
 
 def test_a_changed_sentence_without_the_step_says_where_it_is_now(
@@ -160,20 +126,6 @@ def test_a_changed_sentence_without_the_step_says_where_it_is_now(
     assert count < 6
     assert any(f"has {count} steps and no step 6" in text for text in texts(app))
     assert 1 <= app.number_input(key="written").value <= count
-
-
-def test_where_nobody_chose_the_least_certain_step_is_open(opened, translator) -> None:
-    app = opened()
-    for sentence in (SENTENCE, "Dog."):
-        app.text_area(key="text").set_value(sentence).run()
-        trace = translator.trace(sentence)
-        pair = teacher_forcing.forced_pair(translator.model, trace)
-        with torch.no_grad():
-            logits = translator.model(pair.source, pair.target)[0]
-        logits[:, list(decoding.NEVER_WRITTEN)] = -torch.inf
-        own = logits.gather(-1, pair.written[:, None])[:, 0]
-        best = logits.scatter(-1, pair.written[:, None], -torch.inf).amax(-1)
-        assert app.number_input(key="written").value == int((own - best).argmin()) + 1
 
 
 def test_a_long_sentence_is_erased_when_it_is_asked_for(opened, link, monkeypatch) -> None:

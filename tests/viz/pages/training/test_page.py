@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import texts
 from training.run import journal
 from viz.app.sentence.worth_seeing import QUESTIONS
-from viz.pages.training import curves
 from viz.pages.training.runs import RUNS_VARIABLE
 
 
@@ -73,22 +72,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("plan", "expected"),
-    [
-        ({"lr_factor": 1.0, "cooldown": 0}, "learning rate: equation 3, warm-up of 4 steps"),
-        (
-            {"lr_factor": 0.5, "cooldown": 3},
-            "learning rate: equation 3 × 0.5, warm-up of 4 steps, falling to 0 from step 6 to 9",
-        ),
-    ],
-)
-def test_the_schedule_is_told_as_the_log_has_it(run, plan, expected) -> None:
-    log = journal.RunLog(run / "run.jsonl", after_step=3)
-    log.write(step=3, parameters=10, d_model=8, warmup=4, steps=9, **plan)
-    assert expected in opened_curves("runs/mine").caption[0].value.split("  \n")
-
-
 def test_each_fall_of_the_bundled_rate_is_named() -> None:
     (caption,) = [c.value for c in opened_curves("bundled").caption if "equation 3" in c.value]
     spans = "6,000 to 10,300, 11,050 to 16,000 and 19,000 to 26,000"
@@ -107,12 +90,12 @@ def test_a_run_is_followed_until_its_end(run: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(st, "fragment", fragment)
     monkeypatch.setattr(st, "rerun", MagicMock(side_effect=Again))
-    monkeypatch.setattr(curves, "is_live", lambda folder: folder == run)
+    monkeypatch.setattr("viz.pages.training.runs.is_live", lambda folder: folder == run)
     opened_curves("runs/mine")
     pictures, every = followed[-1]
     assert every == "3s"
     pictures()
-    monkeypatch.setattr(curves, "is_live", lambda _: False)
+    monkeypatch.setattr("viz.pages.training.runs.is_live", lambda _: False)
     with pytest.raises(Again):
         pictures()
     opened_curves("runs/mine")
@@ -121,36 +104,22 @@ def test_a_run_is_followed_until_its_end(run: Path, monkeypatch: pytest.MonkeyPa
     pictures()
 
 
-def test_any_other_name_is_one_sentence_and_the_others_are_drawn(run: Path) -> None:
-    app = opened_curves("runs/mine", "/etc")
-    text = "This server has no run “\u2068/etc\u2069”: choose one from the menu."
-    assert text in texts(app)
-    assert list(losses(app)) == ["runs/mine"]
-    assert app.multiselect(key="runs").value == ["runs/mine"]
-    app.multiselect(key="runs").set_value(["bundled"]).run()
-    assert text not in texts(app)
-
-
-def test_a_run_that_has_logged_nothing_is_named_and_the_others_are_drawn(run: Path) -> None:
-    log = run.with_name("new") / "run.jsonl"
-    log.parent.mkdir()
-    log.touch()
-    app = opened_curves("runs/mine", "runs/new")
-    assert "runs/new has logged nothing yet." in texts(app)  # it is read again while it goes on
-    os.utime(log, (0, 0))
-    assert "runs/new has logged nothing yet: reload when it has." in texts(app.run())
-    assert len(losses(app)) == 1
-
-
-def test_a_damaged_log_is_named_and_the_others_are_drawn(run: Path) -> None:
-    other = run.with_name("other")
-    other.mkdir()
+def test_what_cannot_be_drawn_is_named_and_the_others_are_drawn(run: Path) -> None:
+    new, other = run.with_name("new"), run.with_name("other")
+    for folder in (new, other):
+        folder.mkdir()
+    (new / "run.jsonl").touch()
     (other / "run.jsonl").write_text(json.dumps({"step": 1, "loss": 2.5}) + "\nnonsense\n[\n")
-    app = opened_curves("runs/mine", "runs/other")
-    text = (
+    app = opened_curves("runs/mine", "/etc", "runs/new", "runs/other")
+    for text in (
+        "This server has no run “\u2068/etc\u2069”: choose one from the menu.",
+        "runs/new has logged nothing yet.",  # it is read again while it goes on
         "runs/other: line 2 of run.jsonl is not a run record (it is not JSON), and neither is 1 "
-        "more; you see the other lines."
-    )
-    assert text in texts(app)
+        "more; you see the other lines.",
+    ):
+        assert text in texts(app)
+    assert app.multiselect(key="runs").value == ["runs/mine", "runs/new", "runs/other"]
     assert losses(app)["runs/other"] == [2.5]
     assert {3.0, 2.0, 1.0, 0.5} == set(losses(app)["runs/mine"])
+    os.utime(new / "run.jsonl", (0, 0))
+    assert "runs/new has logged nothing yet: reload when it has." in texts(app.run())

@@ -1,6 +1,9 @@
-"""A process that is missing, killed or set up otherwise ends the others in one sentence."""
+"""Two processes are one run, and what goes wrong in one of them ends both in one sentence."""
 
+import hashlib
+import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -13,16 +16,58 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from tests.training import runs
 from tests.training.conftest import TinyRun
 from training import devices, train, validation
 from training.data import corpus
+from training.data.batches import Batch
+from training.run import journal
 from training.update import Updater
 
 pytestmark = pytest.mark.slow
 
-JOIN_SECONDS = 2.0
+
+def _stopped_in_the_second(step: int, arguments: list[str]) -> int:
+    """SIGTERM comes to one of the two processes alone."""
+    return runs.status_stopped_at(step if os.environ["RANK"] == "1" else 0, arguments)
+
+
+def _measured(out: Path, name: str) -> dict[int, float]:
+    records = journal.read(out / "run.jsonl")
+    return {int(r["step"]): float(r[name]) for r in records if name in r}
+
+
+@pytest.mark.timeout(300)
+def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(tiny):
+    # Adam's first steps follow the sign of a gradient: at the paper's rate they lift the rounding
+    tiny.change(P_drop=0.0, lr_factor=0.1, validate_every=6, steps=12)
+    out = tiny.out
+    status = runs.in_two_processes(_stopped_in_the_second, 6, tiny.command())
+    assert status == {0: 0, 1: 0}
+    state = json.loads((out / "state" / "state.json").read_text())
+    assert state["place"]["step"] == 8  # they agree at a line of the log
+    both = runs.losses(out)
+    assert list(both) == [4, 8]
+    tiny.change(micro_batch_tokens=100)
+    tiny.train("--resume")
+    single = tiny.train(out="one")
+
+    for name in ("loss", "validation_loss"):
+        assert _measured(out, name) == pytest.approx(_measured(single, name), rel=2e-5), name
+    # the same place in the same order of the text
+    places = [
+        json.loads((run / "state" / "state.json").read_text())["place"] for run in (single, out)
+    ]
+    for name in ("step", "epoch", "batch", "without_gain"):
+        assert places[0][name] == places[1][name], name
+    assert not runs.same_weights(
+        runs.weights(single), runs.weights(out)
+    )  # to within rounding alone
+
+
+JOIN_SECONDS = 1.5
 
 
 def _free_port() -> int:
@@ -133,7 +178,6 @@ def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(ti
     cases: list[tuple[list[str], AbstractContextManager[object], str]] = [
         (slower, nullcontext(), "[training] lr_factor is 1.0 in process 0"),
         (tiny.command(data=text), nullcontext(), "the SHA-256 of the training text is"),
-        ([*ours, "--resume"], nullcontext(), "--resume is False in process 0"),
         (ours, busy, "is being trained in by another process"),
     ]
     for theirs, held, sentence in cases:
@@ -152,3 +196,37 @@ def test_a_main_process_that_translates_for_long_is_waited_for(tiny, tmp_path):
     arguments = tiny.command("--steps", "4")
     prepared = {0: _slow_to_translate, 1: _impatient}
     assert _run_both(tmp_path, [arguments] * 2, prepared) == ([0, 0], [])
+
+
+def _with_a_bad_loss() -> None:
+    """In the second process a loss is not finite; both print the checksum of all weights."""
+    update = Updater.update
+
+    def spoiled(self: Updater, step: int, batches: list[Batch], tokens: int) -> None:
+        if step == 9 and os.environ["RANK"] == "1":
+            self.summed_loss += float("nan")  # and every gradient is finite
+        update(self, step, batches, tokens)
+        flat = torch.cat([p.detach().flatten() for p in self.parameters])
+        print("weights", hashlib.sha256(flat.numpy().tobytes()).hexdigest())
+
+    devices.ProcessInfo.is_asynchronous = True  # type: ignore[assignment]  # as on a GPU
+    Updater.update = spoiled  # type: ignore[assignment, method-assign]
+
+
+def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(tiny, tmp_path):
+    # an update is a single pair, so that the second process has none
+    tiny.change(batch_tokens=1, save_every=4)
+    prepared = {0: _with_a_bad_loss, 1: _with_a_bad_loss}
+    status, (sentence,) = _run_both(tmp_path, [tiny.command()] * 2, prepared)
+    assert status == [2, 2]
+    assert "The loss or a gradient is not finite at step 9 (epoch 0" in sentence
+    assert "The last good checkpoint is that of step 8" in sentence
+    printed = [(tmp_path / f"{rank}.txt").read_text("utf-8") for rank in (0, 1)]
+    weights, others = (re.findall(r"weights ([0-9a-f]{64})", text) for text in printed)
+    assert weights == others
+    # seen at the next probe; no weight had changed since the step before
+    *good, before, bad, after, last = weights
+    assert before == bad == after == last
+    assert len({*good, before}) == 8
+    names = [folder.name for folder in (tiny.out / "checkpoints").iterdir()]
+    assert sorted(names) == ["step-00000004", "step-00000008"]

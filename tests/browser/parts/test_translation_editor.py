@@ -20,7 +20,7 @@ SLOW = 0.4  # seconds of each run
 SCRIPT = f"""
 import time
 import streamlit as st
-from tests.browser.test_translation_editor import pieces_of
+from tests.browser.parts.test_translation_editor import pieces_of
 from transformer.text.languages import OURS
 from viz.app.chrome.mounts import mount
 from viz.draw.alternatives import Edited, Forced, edit_of, encode_editor

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import pytest
 
 from benchmarks import accessibility
+from tests.browser.app.first_views import measured
 from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, enter, german, until, url
-from tests.browser.first_views import measured
 from tests.viz.planted_trace import many, planted
 from viz.app.links.navigation import REMOVE_HEADS, VIEW
 from viz.app.sentence.sentence_bar import WITHOUT_SENTENCE
@@ -93,7 +93,7 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
         assert view.names.index("Copy link") < view.names.index("Lessons") < 8, path
         assert ("English" in view.names) == (path not in WITHOUT_SENTENCE), path
         # each page in one mode: `python -m benchmarks accessibility` takes all in each
-        serious[path] = accessibility.faults(page, MODES[number % 2])
+        serious[path] = accessibility.faults(page, MODES[number < len(PAGE_TITLES) / 2])
         page.set_viewport_size({"width": 1280, "height": 720})
     open_ = opener(page, bundled_address)
     open_("roles", text=TEXT, **{VIEW: REMOVE_HEADS})
@@ -207,7 +207,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
     for (top, _, right, _), (next_top, left, _, _) in pairwise(drawn):
         assert next_top > top or left >= right  # none lies over its neighbour
     assert max(right for _, _, right, _ in drawn) <= WIDE
-    for view in ("Curves", "Rotation", "Remove positions"):
+    for view in ("Rotation", "Remove positions"):
         page.get_by_role("radio", name=view, exact=True).tap()
         until(page, lambda: url(page).get("pe_view", "Encoding"), view)
         page.locator(AT_REST).wait_for()

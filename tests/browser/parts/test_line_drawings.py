@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from tests.browser import offline, test_attention_map
+from tests.browser import offline
+from tests.browser.parts import test_attention_map
 from transformer.analysis.alignment import WordPair
 from transformer.text.languages import OURS
 from viz.draw import attention_map, beam_tree, word_links

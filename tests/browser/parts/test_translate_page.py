@@ -8,7 +8,7 @@ from tests.browser import app_page, servers
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-# the app with a model that takes a tenth of a second for each step, and half of one for what is
+# the app with a model that takes 60 ms more for each step, and a quarter of a second for what is
 # edited by hand
 SLOWED = f"""
 import functools
@@ -25,7 +25,7 @@ def slowed(function, seconds):
         return function(*arguments, **named)
     return slow
 
-BeamSearch.step = slowed(BeamSearch.step, 0.1)
+BeamSearch.step = slowed(BeamSearch.step, 0.06)
 cached_results.score = slowed(cached_results.score, 0.25)
 app = st.App(
     {str(servers.APP)!r}, routes=served.routes(), lifespan=served.lifespan,
@@ -67,7 +67,7 @@ def editor(page):
     return page.locator(".st-key-translate-editor .hl-editor-field")
 
 
-def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, translator, browser):
+def test_a_translation_is_forced_undone_and_edited_in_place(opened, translator):
     page = opened
     own = translator.translate(app_page.SENTENCE)
     app_page.expect_german(page, own.text)
@@ -85,17 +85,6 @@ def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, tran
     assert "prefix" not in app_page.url(page)
     app_page.expect(page.get_by_role("button", name="Redo")).to_be_enabled()
     page.keyboard.press("Control+Shift+z")
-    app_page.expect_german(page, steered.text)
-    # two readers at once: the link opens it for a second one, and the first goes back
-    second = browser.new_page(viewport={"width": 1280, "height": 1000})
-    second.goto(page.url)
-    app_page.expect_german(second, steered.text)
-    page.go_back()
-    app_page.expect_german(page, own.text)
-    app_page.expect(second.get_by_role("button", name="Back to the model")).to_be_visible()
-    app_page.expect_german(second, steered.text)
-    second.close()
-    page.go_forward()
     app_page.expect_german(page, steered.text)
 
     field = editor(page)
@@ -121,13 +110,13 @@ def test_a_translation_is_forced_undone_sent_on_and_edited_in_place(opened, tran
     page.get_by_role("button", name="Back to the model").click()
     app_page.expect(field).to_have_value(own.text)
     app_page.no_traceback(page)
-    page.reload()
-    app_page.expect(editor(page)).to_have_value(own.text)
 
 
 def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(opened, translator):
     page, box = opened, opened.get_by_label("English")
-    app_page.at_rest(page)  # another test may have loaded the page anew
+    page.reload()
+    app_page.expect(editor(page)).not_to_have_value("")
+    app_page.at_rest(page)
     page.evaluate(WATCH)
     box.click()
     page.keyboard.press("Control+A")
@@ -153,9 +142,7 @@ def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(
     app_page.no_traceback(page)
     # in the middle of the text, the cursor stays where it is
     page.keyboard.press("Home")
-    for letter in "Now ":
-        page.keyboard.type(letter)
-        page.wait_for_timeout(350)
+    page.keyboard.type("Now ", delay=150)
     app_page.expect_german(page, translator.translate(f"Now {typed}").text)
     assert box.evaluate("box => box.selectionStart") == 4
     app_page.expect(box).to_have_value(f"Now {typed}")

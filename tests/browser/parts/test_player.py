@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, at_rest, expect, no_traceback, until
+from tests.browser.app_page import PATIENCE, at_rest, enter, expect, no_traceback, until
 from transformer import Translator
 from viz.app.sentence.source_box import EXAMPLES
 from viz.draw.labels import display_tokens
@@ -37,9 +37,10 @@ def bundled() -> Translator:
     return Translator.load()
 
 
-@pytest.fixture
-def page(browser, bundled_address) -> Iterator:
-    page = browser.new_page(reduced_motion="no-preference")
+@pytest.fixture(scope="module")
+def page(browser) -> Iterator:
+    page = browser.new_page()
+    page.emulate_media(reduced_motion="no-preference")
     page.set_default_timeout(PATIENCE)
     page.errors = []
     page.on("pageerror", lambda error: page.errors.append(str(error)))
@@ -61,10 +62,9 @@ def address(page) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
 
 
-def opened(page, app: str, **choices: str):
-    page.goto(f"{app}/?{urlencode({'text': TEXT, **choices})}")
+def open_at(page, app: str, **choices: str) -> None:
+    enter(page, f"{app}/?{urlencode({'text': TEXT, **choices})}")
     page.locator(".hl-player-says").wait_for()
-    return page
 
 
 def test_a_newcomer_sees_a_head_look_at_a_word_within_seconds(
@@ -103,7 +103,7 @@ def test_a_newcomer_sees_a_head_look_at_a_word_within_seconds(
 def test_a_step_is_taken_by_keys_stands_in_the_link_and_is_never_played_over(
     page, bundled_address: str
 ) -> None:
-    opened(page, bundled_address, step="3", watched="cross-4-3")
+    open_at(page, bundled_address, step="3", watched="cross-4-3")
     assert "“Hunde”, cross-attention L4 H3 looks at “dogs”" in says(page)
     page.wait_for_timeout(2 * STEP_MS)
     assert "Hunde" in says(page)  # a link is not played
@@ -126,21 +126,18 @@ def test_a_step_is_taken_by_keys_stands_in_the_link_and_is_never_played_over(
     paused = says(page)
     page.wait_for_timeout(2 * STEP_MS)
     assert says(page) == paused
-    no_traceback(page)
-
-
-def test_with_reduced_motion_it_stands_finished(browser, bundled_address: str) -> None:
-    page = browser.new_page()
-    page.set_default_timeout(PATIENCE)
-    opened(page, bundled_address)
+    page.emulate_media(reduced_motion="reduce")
+    open_at(page, bundled_address)  # it stands finished
     expect(page.locator(".hl-player-count")).to_have_text("all")
-    page.close()
+    page.wait_for_timeout(2 * STEP_MS)
+    assert "All words" in says(page)
+    no_traceback(page)
 
 
 def test_a_click_goes_down_to_the_numbers_and_break_it_changes_the_translation(
     page, bundled_address: str, bundled: Translator
 ) -> None:
-    opened(page, bundled_address, step="3", watched="cross-4-3")
+    open_at(page, bundled_address, step="3", watched="cross-4-3")
     at_rest(page)
     # a tile that is pointed at lends its ribbons
     box = page.locator(".hl-player-tiles canvas").bounding_box()

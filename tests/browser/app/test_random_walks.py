@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-SECONDS = 12.0  # length of the random walks of a seed
+SECONDS = 8.0  # length of the random walks of a seed
 
 
 def test_random_walks_on_a_phone_end_in_no_error(browser, logged_app):

@@ -68,16 +68,6 @@ def test_a_port_that_is_taken_is_refused(capsys, streamlit_arguments):
     assert not streamlit_arguments
 
 
-def test_a_machine_without_a_temporary_folder_is_refused(capsys, streamlit_arguments, monkeypatch):
-    def missing():
-        raise FileNotFoundError
-
-    monkeypatch.setattr("tempfile.gettempdir", missing)
-    assert serve.main([]) == 2
-    assert "TMPDIR" in capsys.readouterr().err
-    assert not streamlit_arguments
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "range_"),
     [

@@ -97,21 +97,6 @@ test("a row of the decoder stands between what it reads and what it writes", () 
     view.sentence({ row: 1, key: 2 }), /0.500 This step reads “Hunde” and predicts “x”\.$/);
 });
 
-test("only the squares in the frame are drawn", () => {
-  const data = mapData(512, 512);
-  const plan = planMap(data, 720, 800, measure);
-  const visible = { x: 3000, y: 2000, width: 720, height: 800 };
-  const marks = mapMarks({
-    data, plan, theme, measure,
-    raster: { width: 512, height: 512, pixels: new Uint8ClampedArray() },
-    average: averageRow(data), at: null, pinned: null, origin: originOf(plan, visible),
-    width: 720, height: 800,
-  });
-  const [{ part = [] }] = only(marks, "picture");
-  assert.ok(part[2] < 60 && part[3] < 60, String(part));
-  assert.ok(only(marks, "text").length < 130);
-});
-
 test("arrow keys stay on the map", () => {
   const to = (at: any, key: string) =>
     viewOf(AttentionMap, { data: mapData(2, 3), plan: {}, at }).target(key);

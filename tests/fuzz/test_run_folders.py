@@ -131,7 +131,7 @@ def _training_page() -> None:
     training.show()
 
 
-@bounds.examples(8, 1_000)
+@bounds.examples(5, 1_000)
 @example(with_many_probes)
 @given(FOLDERS)
 def test_a_folder_is_read_or_refused(run: Path, make: Change) -> None:

@@ -35,7 +35,7 @@ LINES = st.builds(
 
 
 @pytest.mark.slow
-@examples(12, 1_500)
+@examples(8, 1_500)
 @given(TEXTS)
 def test_text_is_translated_and_traced_or_refused(translator: Translator, text: str) -> None:
     with accepted_or_refused():
@@ -51,7 +51,7 @@ def test_text_is_translated_and_traced_or_refused(translator: Translator, text: 
             assert abs(weights.sum(-1) - 1).max() <= 1e-3
 
 
-@examples(3, 100)
+@examples(2, 100)
 @given(st.lists(LINES, min_size=1, max_size=40))
 def test_a_refused_line_is_empty_and_moves_no_other(
     translator: Translator, checkpoint_folder: Path, lines: list[bytes]

@@ -122,7 +122,7 @@ def test_processes_are_started_again_restarted_in_turn_and_ended_together(ports,
 @pytest.mark.slow
 def test_a_restart_stops_at_a_process_that_does_not_answer(ports, start, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_MORE_STARTS", str(tmp_path / "broken"))
-    monkeypatch.setenv("SILENCE", "1.5")
+    monkeypatch.setenv("SILENCE", "0.5")
     near, far, _ = ports
     parent = start(sys.executable, "-c", RUN, str(STAND_IN), str(near), str(far))
     until(lambda: get(near))
@@ -131,7 +131,7 @@ def test_a_restart_stops_at_a_process_that_does_not_answer(ports, start, tmp_pat
     (tmp_path / "broken").touch()
     parent.send_signal(signal.SIGHUP)
     until(lambda: not get(near))
-    time.sleep(2)
+    time.sleep(0.8)
     assert get(far) == before
     (tmp_path / "broken").unlink()
     until(lambda: get(near))

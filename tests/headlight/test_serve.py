@@ -68,21 +68,12 @@ def test_a_port_that_is_taken_is_refused(capsys, streamlit_arguments):
     assert not streamlit_arguments
 
 
-def test_a_machine_without_a_temporary_folder_is_refused(capsys, streamlit_arguments, monkeypatch):
-    def missing():
-        raise FileNotFoundError
-
-    monkeypatch.setattr("tempfile.gettempdir", missing)
-    assert serve.main([]) == 2
-    assert "TMPDIR" in capsys.readouterr().err
-    assert not streamlit_arguments
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "range_"),
     [
-        *(("HEADLIGHT_PROCESSES", value, "1 to 64") for value in ("0", "65", "two", "")),
-        *(("PORT", value, "1 to 65,535") for value in ("0", "65536", "-1", "eight", "")),
+        ("HEADLIGHT_PROCESSES", "65", "1 to 64"),
+        ("PORT", "0", "1 to 65,535"),
+        ("PORT", "", "1 to 65,535"),
     ],
 )
 def test_a_number_outside_its_range_is_refused(variable, value, range_, capsys, monkeypatch):
@@ -93,7 +84,7 @@ def test_a_number_outside_its_range_is_refused(variable, value, range_, capsys, 
     assert f"'{value}' must be a whole number from {range_}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("host", ["", "no such host", "192.0.2.1", "unix://x", "::zz"])
+@pytest.mark.parametrize("host", ["", "no such host", "192.0.2.1"])
 def test_an_address_that_this_machine_does_not_have_is_refused(host, capsys, streamlit_arguments):
     with pytest.raises(SystemExit) as left:
         serve.main(["--host", host])

@@ -6,7 +6,7 @@ import {
   durationOf, missingShare, momentsOf,
 } from "../../viz/browser/architecture/playback.ts";
 import { modelMarks } from "../../viz/browser/architecture/view.ts";
-import { assertApart, measure, modelData, only, palette, theme } from "./samples.ts";
+import { assertApart, measure, modelData, only, theme } from "./samples.ts";
 import type { Place } from "../../viz/browser/core/scene.ts";
 
 const NAMES: string[] = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
@@ -23,12 +23,6 @@ test("no two boxes overlap, all lie on the picture, and on whole pixels", () => 
     assertApart(boxes, plan, String(width));
     for (const box of boxes) assert.ok(Object.values(box).every(Number.isInteger), String(width));
   }
-});
-
-test("on a low screen the drawing is as tall as the screen lets it be", () => {
-  const heights = [900, 600, 540].map((tallest) => planAt(780, DATA, tallest).height);
-  assert.ok(heights[0] > 700, String(heights));
-  assert.ok(heights[1] <= 600 && heights[2] <= 540 && heights[2] < heights[1], String(heights));
 });
 
 test("words and what is drawn stay inside their boxes, with any number of heads", () => {
@@ -48,13 +42,6 @@ test("words and what is drawn stay inside their boxes, with any number of heads"
       }
     }
   }
-});
-
-test("where a shape has no room beside the title it stands under it", () => {
-  const feet = (width: number) => planAt(width).layout.feet;
-  assert.deepEqual([1600, 570].map((width) => new Set(feet(width)).size), [1, 2]);
-  assert.equal(feet(390).length, 1); // a phone has no room for shapes
-  assert.deepEqual(WIDTHS.filter((width) => planAt(width).narrow), [300, 390, 559]);
 });
 
 test("a line leads into each box but the foot's, and the memory into cross-attention", () => {
@@ -101,20 +88,6 @@ test("what passes through layers that are not drawn says which, and leaves no dr
 const meet = (a: Place, b: Place) => a.x < b.x + b.width && b.x < a.x + a.width
   && a.y < b.y + b.height && b.y < a.y + a.height;
 
-test("arrow keys go to the next box in their direction", () => {
-  const { boxes } = planAt(780);
-  const ways = [
-    ["encoder.self_attention", "ArrowUp", "encoder.self_attention_norm"],
-    ["encoder.self_attention_norm", "ArrowRight", "decoder.self_attention_norm"],
-    ["encoder.embedding", "ArrowRight", "encoder.positions"],
-    ["encoder.feed_forward", "ArrowDown", "encoder.self_attention_norm"],
-    ["decoder.softmax", "ArrowUp", null],
-    ["encoder.embedding", "ArrowLeft", null],
-    ["encoder.tokens", "Tab", null],
-  ] as const;
-  for (const [from, pressed, to] of ways) assert.equal(nextBox(boxes, from, pressed), to);
-});
-
 test("arrow keys lead to every box, from every box", () => {
   const keys = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];
   for (const width of WIDTHS) {
@@ -130,30 +103,6 @@ test("arrow keys lead to every box, from every box", () => {
       assert.equal(reached.size, NAMES.length, `from ${start} at ${width} px`);
     }
   }
-});
-
-test("every value has its colour, in the palette of its box", () => {
-  const values = Uint8Array.of(1, 2, 3, 4, 5, 6);
-  const other = { light: palette.dark, dark: palette.light };
-  const data = {
-    ...DATA, palettes: { ...DATA.palettes, cross: other },
-    boxes: [
-      { ...DATA.boxes[2], name: "encoder.sum", rows: 2, columns: 3, values },
-      {
-        ...DATA.boxes[4], name: "decoder.cross_attention", maps: 2, rows: 1, columns: 3, values,
-      },
-      { ...DATA.boxes[0], name: "encoder.tokens" },
-    ],
-  };
-  const pictures = only(modelMarks({ data, plan: planAt(780), theme, ratio: 1 }), "picture");
-  const reds = pictures.map(({ raster: { pixels } }) => [...pixels].filter((_, n) => n % 4 === 0));
-  assert.deepEqual(reds, [[1, 2, 3, 4, 5, 6], [254, 253, 252], [251, 250, 249]]);
-  assert.deepEqual(pictures.map(({ raster: { width, height } }) => [width, height]),
-    [[3, 2], [3, 1], [3, 1]]);
-  const { x, y, width } = planAt(780).boxes["encoder.sum"];
-  assert.deepEqual([pictures[0].x, pictures[0].width, pictures[0].height],
-    [x + 7, width - 14, 20]);
-  assert.ok(pictures[0].y > y + 18);
 });
 
 test("the boxes light from the foot up: the encoder's once, the decoder's for each subword", () => {

@@ -21,24 +21,6 @@ test("squares shrink until the map fits, and no further than a pointer can hit",
   }
 });
 
-test("words slant alike on every map, and stand where squares are too narrow", () => {
-  const angles = [1, 12, 45].map((letters) =>
-    planMap(mapData(3, 30, { keys: Array(30).fill("k".repeat(letters)) }), 900, 800, measure)
-      .angle);
-  assert.deepEqual(angles.map((angle) => Math.round((angle * 180) / Math.PI)), [45, 45, 45]);
-  assert.equal(planMap(mapData(3, 60), 390, 800, measure).angle, Math.PI / 2);
-});
-
-test("a word without end over a column is squeezed", () => {
-  for (const angle of [Math.PI / 4, Math.PI / 2]) {
-    const columns = angle < 1 ? 3 : 60;
-    const keys = ["k".repeat(900), ...Array(columns - 1).fill("k")];
-    const plan = planMap(mapData(3, columns, { keys }), 390, 800, measure);
-    assert.equal(plan.angle, angle);
-    assert.ok(plan.head < 350, String(plan.head));
-  }
-});
-
 test("each square is hit where it is drawn, scrolled or not", () => {
   const data = mapData(30, 60);
   const plan = planMap(data, 390, 800, measure);
@@ -115,21 +97,6 @@ test("a row of the decoder stands between what it reads and what it writes", () 
     view.sentence({ row: 1, key: 2 }), /0.500 This step reads “Hunde” and predicts “x”\.$/);
 });
 
-test("only the squares in the frame are drawn", () => {
-  const data = mapData(512, 512);
-  const plan = planMap(data, 720, 800, measure);
-  const visible = { x: 3000, y: 2000, width: 720, height: 800 };
-  const marks = mapMarks({
-    data, plan, theme, measure,
-    raster: { width: 512, height: 512, pixels: new Uint8ClampedArray() },
-    average: averageRow(data), at: null, pinned: null, origin: originOf(plan, visible),
-    width: 720, height: 800,
-  });
-  const [{ part = [] }] = only(marks, "picture");
-  assert.ok(part[2] < 60 && part[3] < 60, String(part));
-  assert.ok(only(marks, "text").length < 130);
-});
-
 test("arrow keys stay on the map", () => {
   const to = (at: any, key: string) =>
     viewOf(AttentionMap, { data: mapData(2, 3), plan: {}, at }).target(key);
@@ -148,12 +115,4 @@ test("a stroke leaves out no square between two places, and none counts twice", 
     title: "L1 H1", queries: ["q0", "q1"], keys: ["k0", "k1", "k2"],
     squares: [[1, 2], [1, 1], [1, 0]],
   });
-});
-
-test("squares use the width, up to twice their height", () => {
-  const { square, wide, width } = planMap(mapData(9, 10), 690, 390, measure);
-  assert.ok(wide > square && wide <= 2 * square, `${wide} × ${square}`);
-  assert.ok(width <= 690 && width + 10 > 690 || wide === 2 * square, String(width));
-  const narrow = planMap(mapData(9, 10), 358, 390, measure);
-  assert.ok(narrow.width <= 358);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import {
-  headOf, HeadWeights, labelsOf, nameOf, unpack, weightsOf,
+  HeadWeights, labelsOf, nameOf, unpack, weightsOf,
 } from "../../viz/browser/explorer.ts";
 
 /** As viz/draw/explorer.py writes it: gzip of planes. */
@@ -47,10 +47,6 @@ test("a head apart is at hand once it is loaded, and stays while it is used", as
   }
   assert.equal(weights.get("cross", 0, 0), undefined);
   assert.equal(asked[7], "cross.0.7");
-});
-
-test("the name of a head is its kind, its layer and its number", () => {
-  assert.deepEqual(headOf("encoder_self.2.15"), ["encoder_self", 2, 15]);
 });
 
 test("a head that is cut is refused", async () => {

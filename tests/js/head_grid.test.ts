@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  cellOf, describe, gridLabel, type Head, labelOf, notesOn, planGrid, range, switched,
-} from "../../viz/browser/head_grid/plan.ts";
-import { isFolded, nextCell, tileOf } from "../../viz/browser/head_grid/view.ts";
+import { cellOf, type Head, planGrid, range } from "../../viz/browser/head_grid/plan.ts";
+import { nextCell, tileOf } from "../../viz/browser/head_grid/view.ts";
 import { assertApart, gridPart, measure } from "./samples.ts";
 
 const PARTS = ["encoder_self", "decoder_self", "cross"].map((kind) => gridPart(kind, 3, 8, 9, 9));
@@ -58,31 +56,6 @@ test("on a phone every head keeps its role, word under word or squeezed, and non
   assert.ok(!tiny.texts.some(({ text }) => text === "punctuation")); // left to the tip
 });
 
-test("of many layers the maps are lower, but no lower than 0.6 of their width", () => {
-  const laid = (layers: number, queries: number, width: number) => {
-    const roles = range(layers).map(() => range(8).map(() => "one-to-one"));
-    const parts = [gridPart("cross", layers, 8, queries, 10, { roles })];
-    const { cells, texts } = planGrid({ parts, order: null }, width, measure);
-    assert.equal(texts.filter(({ text }) => text === "one-to-one").length, 8 * layers);
-    const [first, last] = [cells[0], cells[8 * layers - 1]];
-    return [first.width, first.height, last.y + last.height - first.y];
-  };
-  assert.deepEqual(laid(3, 10, 500), [54, 54, 3 * (54 + 25) - 25]);
-  assert.deepEqual(laid(6, 10, 500), [54, 46, 6 * (46 + 25) - 25]);
-  assert.deepEqual(laid(6, 30, 500), [54, 46, 6 * (46 + 25) - 25]);
-  assert.deepEqual(laid(6, 7, 500), [54, 38, 6 * (38 + 25) - 25]); // low as it is
-  assert.deepEqual(laid(12, 10, 500), [53, 32, 12 * (32 + 25) - 25]);
-});
-
-test("a layer without heads has no row, and the others keep their numbers", () => {
-  const part = gridPart("decoder_self", 4, 2, 9, 9, { counts: [0, 2, 0, 2] });
-  const { cells, groups, texts } = planGrid({ parts: [part], order: null }, 480, measure);
-  assert.deepEqual(cells.map(({ layer }) => layer), [1, 1, 3, 3]);
-  assert.deepEqual(groups[0].rows.map((row) => row.length), [2, 2]);
-  assert.deepEqual(texts.map(({ text }) => text).filter((text) => text.startsWith("L")),
-    ["L2", "L4"]);
-});
-
 test("an order of its own is read line by line", () => {
   const order: Head[] = [["cross", 2, 1], ["encoder_self", 0, 7], ["cross", 0, 0]];
   const { cells, groups } = planGrid({ parts: PARTS, order }, 150, measure);
@@ -111,24 +84,6 @@ test("rows after the step are paper and rows before it are faded", () => {
   assert.deepEqual(rows, [140, 140, 255, 0]);
 });
 
-test("the note says what is joined and what is folded", () => {
-  const parts = [gridPart("cross", 1, 1, 100, 100, { block: [3, 2], last: 4 })];
-  const plan = planGrid({ parts, order: null }, 200, measure);
-  const notes = notesOn({ key: "", selected: null, order: null, step: 12, parts },
-    isFolded(plan, 1));
-  assert.deepEqual(notes.map((note) => note.split(" ")[0]), ["Step", "Small", "More"]);
-  assert.ok(!isFolded(plan, 2));
-});
-
-test("what was switched is said once, by name or by number", () => {
-  const message = (before: string[], now: string[]) =>
-    switched(new Set(before), new Set(now), (id) => id.toUpperCase());
-  assert.equal(message([], ["a"]), "A is switched off");
-  assert.equal(message(["a"], []), "A is on again");
-  assert.equal(message(["a"], ["b", "c"]), "2 heads are switched off; A is on again");
-  assert.equal(message(["a"], ["a"]), "");
-});
-
 test("arrows go straight on before askew and never leave their row", () => {
   const [from, right, askew, below] = [[0, 0], [40, 0], [40, 15], [0, 60]].map(([x, y]) =>
     ({ x, y, width: 10, height: 10 }));
@@ -137,19 +92,6 @@ test("arrows go straight on before askew and never leave their row", () => {
   assert.equal(nextCell(cells, from, "ArrowDown"), below);
   assert.equal(nextCell(cells, right, "ArrowDown"), askew);
   assert.equal(nextCell(cells, from, "ArrowLeft"), null);
-});
-
-test("where a map is of all heads, no word of it names a single one", () => {
-  const parts = [gridPart("cross", 2, 1, 3, 3, {
-    together: true, amount: "share", strongest: [[[0, 1, 0.5]], [[2, 0, 0.25]]],
-  })];
-  const { cells, texts } = planGrid({ parts, order: null }, 300, measure);
-  assert.deepEqual(cells.map(labelOf), ["cross, layer 1, all heads", "cross, layer 2, all heads"]);
-  assert.deepEqual(cells.map(({ name }) => name), ["L1", "L2"]);
-  assert.ok(texts.every(({ text }) => !/H\d/.test(text)));
-  assert.equal(gridLabel(parts, 2, ["cross"]), "2 maps, one for each layer: cross");
-  assert.equal(gridLabel(PARTS, 72, ["in order"]), "72 attention heads: in order");
-  assert.match(describe(cells[1]), /largest share from .+, 0\.25$/);
 });
 
 test("layers have the heads that are there, and names of heads touch nowhere", () => {

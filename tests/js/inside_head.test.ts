@@ -2,32 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SharedChoice } from "../../viz/browser/core/store.ts";
 import {
-  type ArrayName, type InsidePlan, isMade, type MathNode, partAt, planInside,
+  type ArrayName, isMade, partAt, planInside,
 } from "../../viz/browser/inside_head/plan.ts";
-import {
-  equationParts, InsideHead, insideMarks, tableRows, wordsOf,
-} from "../../viz/browser/inside_head/view.ts";
-import { assertApart, insideData, measure, only, plain, theme, viewOf } from "./samples.ts";
+import { InsideHead, tableRows, wordsOf } from "../../viz/browser/inside_head/view.ts";
+import { assertApart, insideData, measure, plain, viewOf } from "./samples.ts";
 
 const STEPS = 10;
 const [WIDE, NARROW] = [1200, 390];
 
 const planned = (step: number, width: number, data = insideData()) =>
   planInside(data, step, width, measure);
-
-function marksAt(step: number, data = insideData(), width = WIDE) {
-  const plan = planned(step, width, data);
-  return { plan, marks: insideMarks({ data, plan, theme, step, ratio: 1 }) };
-}
-
-const partsOf = (plan: InsidePlan, name: string) =>
-  plan.parts.filter((part) => part.name === name);
-
-test("an equation can be broken at its spaces, and nothing of it is lost", () => {
-  const [q, comma, space, k]: MathNode[] = [["mi", "q"], ["mo", ","], ["mo", " "], ["mi", "k"]];
-  assert.deepEqual(equationParts(["mrow", [q, comma, space, k]]), [[q, comma], [k]]);
-  assert.deepEqual(equationParts(q), [[q]]);
-});
 
 test("in a wide frame no step moves anything", () => {
   for (let step = 1; step < STEPS; step++) assert.deepEqual(planned(step, WIDE), planned(0, WIDE));
@@ -83,13 +67,6 @@ test("the place of each value is found again, and no place of another step", () 
   }
 });
 
-test("what was pointed at is nowhere when its step is not reached, or another is shown", () => {
-  const at = { name: "weighted", step: 7, row: 0, column: 0 } as const;
-  assert.ok(partAt(planned(7, WIDE), 7, at));
-  assert.equal(partAt(planned(6, WIDE), 6, at), undefined);
-  assert.equal(partAt(planned(9, NARROW), 9, at), undefined);
-});
-
 test("a value is named with its key, its head, its place", () => {
   const data = insideData();
   data.arrays.weighted[1 * 5 + 2] = -3;
@@ -122,12 +99,4 @@ test("a click that takes back one which is not answered yet is not undone by tha
   view.follow(0);
   view.follow(5); // nothing is awaited any more: Back, or a link
   assert.equal(view.step, 5);
-});
-
-test("what stands under the bar of a head has its width", () => {
-  const { plan, marks } = marksAt(8, insideData(), 358);
-  const [{ width }] = partsOf(plan, "norms");
-  const words = only(marks, "text").filter(({ text }) => /^H\d+ {2}/.test(text));
-  assert.equal(words.length, 3);
-  for (const { room } of words) assert.ok(room && room < width / 3);
 });

@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  extent, gridMarks, MaskGrids, maskMarks, planMasks, squareMarks,
-} from "../../viz/browser/mask_grids.ts";
-import { maskGrid, measure, textsOf, theme, viewOf } from "./samples.ts";
-import type { MaskScene } from "../../viz/browser/mask_grids.ts";
-
-const [SEEN, BOTH] = [0, 3];
-const LOOK = { color: "#0072b2", asNumbers: false, theme };
+import { extent, MaskGrids, planMasks } from "../../viz/browser/mask_grids.ts";
+import { maskGrid, measure, viewOf } from "./samples.ts";
 
 test("squares are of one size for all sentences, as large as the width lets them be", () => {
   const sizes = [4, 15, 20, 30, 100].map((count) => {
@@ -20,15 +14,6 @@ test("squares are of one size for all sentences, as large as the width lets them
   assert.deepEqual(sizes, [26, 24, 18, 13, 13]);
 });
 
-test("a long word has no more than its place, and says that it goes on", () => {
-  const grid = maskGrid(1, 2, { keys: ["k", "x".repeat(90)] });
-  const plan = planMasks([grid], 800, 800, measure);
-  assert.equal(plan.top, 128);
-  const [, , cut] = textsOf(marksOf({ grid, plan }));
-  assert.ok(cut.length > 10 && measure(cut, plan.font, 400) <= 112, cut);
-  assert.match(cut, /^x+…$/);
-});
-
 test("the words beside the squares choose their row", () => {
   const grid = maskGrid(5, 7);
   const plan = planMasks([grid], 800, 800, measure);
@@ -37,17 +22,4 @@ test("the words beside the squares choose their row", () => {
   assert.deepEqual(view.hit(1, top + 4.5 * square), { row: 4, key: 0 });
   assert.deepEqual(view.hit(left + 6.9 * square, top + 1), { row: 0, key: 6 });
   assert.equal(view.hit(left + 1, top - 1), null);
-});
-
-test("as numbers the squares say what is added, in ink that stands out", () => {
-  const numbers = [SEEN, BOTH].map((code) => {
-    const [, mark] = squareMarks(code, { ...LOOK, asNumbers: true }, { x: 0, y: 0, side: 20 });
-    return mark.type === "text" ? [mark.text, mark.fill, mark.x] : [];
-  });
-  assert.deepEqual(numbers, [["0", "#FFFFFF", 10], ["−∞", theme.ink, 10]]);
-});
-
-const marksOf = (scene: Pick<MaskScene, "grid" | "plan">    & Partial<MaskScene>) => maskMarks({
-  theme, measure, squares: gridMarks(scene.grid, scene.plan, LOOK), chosen: null, at: null,
-  ...scene,
 });

@@ -5,8 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stageMarks } from "../../viz/browser/player/marks.ts";
 import { planPlayer } from "../../viz/browser/player/plan.ts";
-import { Player } from "../../viz/browser/player/view.ts";
-import { assertApart, measure, only, palette, textsOf, theme, viewOf } from "./samples.ts";
+import { assertApart, measure, only, palette, textsOf, theme } from "./samples.ts";
 
 function runOf(numbers: number[]) {
   const [queries, keys] = [2, 3];
@@ -45,12 +44,4 @@ test("the first and the last step stand beside the ribbons, each with its own we
     assertApart([...maps, ...words], plan, `${width}`);
   }
   assert.equal(planPlayer(runOf([1]), 1200, measure).ends, null); // nothing to compare
-});
-
-test("it says what the model writes where that was saved, else nothing of it", () => {
-  const player = viewOf(Player, { data: runOf([1, 2, 1024]) });
-  const sentences = [0, 1, 2].map((step) => player.runSentence(step));
-  assert.match(sentences[0], /1 step .*nothing/);
-  assert.doesNotMatch(sentences[1], /writes|nothing|null/);
-  assert.match(sentences[2], /1,024 steps .*x x/);
 });

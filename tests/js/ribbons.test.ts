@@ -3,25 +3,6 @@ import { test } from "node:test";
 import { planRibbons, Ribbons, ribbonsOf } from "../../viz/browser/ribbons.ts";
 import { measure, ribbonData, viewOf } from "./samples.ts";
 
-const ALL = Array.from({ length: 8 }, (_, n) => n);
-
-test("a hover reads the weights of one word, not of all pairs", () => {
-  let reads = 0;
-  const counted = new Proxy(new Float32Array(8 * 512 * 512).fill(0.5), {
-    get: (target, name) => {
-      reads += 1;
-      return Reflect.get(target, name, target);
-    },
-  });
-  const data = ribbonData(8, 512, 512, { weights: counted });
-  for (const side of ["queries", "keys"] as const) {
-    reads = 0;
-    const ribbons = ribbonsOf(data, ALL, { side, index: 300 });
-    assert.equal(ribbons.length, 8 * 512);
-    assert.equal(reads, 8 * 512, side);
-  }
-});
-
 test("the ribbons of a word are its own, the strongest last", () => {
   const weights = Float32Array.of(0.6, 0.4, 0.005, 0.995, 0.1, 0.9, 1, 0);
   const data = ribbonData(2, 2, 2, { weights });

@@ -3,11 +3,8 @@ import { test } from "node:test";
 import { inflateSync } from "node:zlib";
 import { sharpnessOf } from "../../viz/browser/core/canvas.ts";
 import { bibtexOf, captioned, drawingOf, pdfOf } from "../../viz/browser/core/save.ts";
-import {
-  circle, group, type Mark, path, picture, rect, text,
-} from "../../viz/browser/core/scene.ts";
+import { group, type Mark, picture, rect, text } from "../../viz/browser/core/scene.ts";
 import { svgOf } from "../../viz/browser/core/svg.ts";
-import { onWhite } from "../../viz/browser/core/theme.ts";
 import { measure, theme } from "./samples.ts";
 
 const tools = { measure, address: () => "data:picture" };
@@ -20,16 +17,6 @@ test("words are text whatever they hold, and what no XML may hold is replaced", 
   assert.match(file, />&lt;b&gt;&amp;&quot;\ufffd\ufffd<\/text>/);
   assert.match(file, /font-family="'A &amp; B'"/);
   assert.match(file, /viewBox="0 0 100 50"/);
-});
-
-test("groups move what is in them, groups too", () => {
-  const inner = group([rect({ x: 1, y: 2, width: 3, height: 4, fill: "red" })], { x: 10 });
-  const file = svg([group([inner, circle({ x: 0, y: 0, radius: 2, fill: "blue" })], { y: 20 })]);
-  assert.match(file, /<rect x="11" y="22" width="3" height="4" fill="red"\/>/);
-  assert.match(file, /<circle cx="0" cy="20" r="2"/);
-  const moved = svg([group([path({ d: "M0,0L1,1", stroke: "red", opacity: 0.5 })], { x: 5 })]);
-  assert.match(moved, /<path d="M0,0L1,1" transform="translate\(5 0\)" fill="none" stroke="red"/);
-  assert.match(moved, /opacity="0.5"/);
 });
 
 test("few large pixels are squares, many or small ones stay one picture", () => {
@@ -79,13 +66,6 @@ test("a canvas on a phone has its pixels, or as many as Safari can hold there", 
   const fewer = sharpnessOf(358, 5400, 3, 2 ** 24); // 144 heads, sorted
   assert.ok(fewer < 3 && fewer > 2.9);
   assert.ok(358 * 5400 * fewer ** 2 <= 2 ** 24);
-});
-
-test("white ground is white with ink of its own", () => {
-  const dark = { ...theme, name: "dark" as const, paper: "#000000", ink: "#ffffff" };
-  const white = onWhite(dark);
-  assert.deepEqual([white.name, white.paper, white.font], ["light", "#ffffff", dark.font]);
-  assert.notEqual(white.ink, dark.ink);
 });
 
 test("a sheet has room for its title, lines, note and legend, and is named after itself", () => {

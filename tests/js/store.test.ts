@@ -38,12 +38,3 @@ test("what the host says before it answers a click is of clicks before that", ()
   row.follow(2); // Back
   assert.equal(row.value, 2);
 });
-
-test("a click on what the host names already waits for no answer", () => {
-  const step = new SharedChoice(0);
-  step.follow(2);
-  step.value = 5; // it plays
-  step.choose(2);
-  step.follow(1); // Back
-  assert.equal(step.value, 1);
-});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mixed } from "../../viz/browser/core/color.ts";
-import { digits, figure, fixed, forHand, logText, shortened } from "../../viz/browser/core/text.ts";
+import { digits, figure, fixed, logText, shortened } from "../../viz/browser/core/text.ts";
 
 test("a number has a real minus sign, and none where it rounds to 0", () => {
   assert.deepEqual([-0.004, -0, 0.004, -0.006, -12.345].map((value) => fixed(value, 2)),
@@ -13,12 +13,6 @@ test("a number has a real minus sign, and none where it rounds to 0", () => {
 
 test("a share that rounds to 0 is no bare 0 unless it is one", () => {
   assert.deepEqual([0, 0.0049, 0.005, 1].map(digits), ["0.00", "< 0.01", "0.01", "1.00"]);
-});
-
-test("a note for fingers speaks of no pointer and no key", () => {
-  const note = "Point at a word; a click pins it. Click the word, or press Alt+↓, for what may be.";
-  assert.equal(forHand(note, false), note);
-  assert.equal(forHand(note, true), "Tap a word; a tap pins it. Tap the word for what may be.");
 });
 
 test("a word without room is its beginning, with the dots that say so", () => {

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { caretAfter } from "../../viz/browser/translation_editor/field.ts";
 import { step } from "../../viz/browser/translation_editor/popover.ts";
 import {
-  editorMarks, Exchange, TranslationEditor, wordRows,
+  Exchange, TranslationEditor, wordRows,
 } from "../../viz/browser/translation_editor/view.ts";
 import {
-  barOf, carried, difference, endBox, wordAtCaret, wordsOf,
+  barOf, carried, difference, wordsOf,
 } from "../../viz/browser/translation_editor/words.ts";
-import { only, theme, viewOf } from "./samples.ts";
+import { viewOf } from "./samples.ts";
 
 const TEXT = "Zwei Hunde rennen.";
 const piece = (raw: string, start: number, end: number, p: number) => ({
@@ -120,25 +120,6 @@ test("a bar runs through all lines of its word", () => {
   assert.ok(parts[0].y > 20 && parts[1].y > 68);
 });
 
-test("in a text that runs from the right bars fill from there, and its left is its end", () => {
-  const box = (left: number, right: number) =>
-    ({ left, right, top: 0, bottom: 20 });
-  const word = { ...WORDS[1], index: 0, sure: true, p: 0.25 };
-  const scene: any = { open: null, data: {}, theme, placed: [{ word, boxes: [box(60, 102)] }] };
-  const [from, until] = [true, false].map((fromRight) => {
-    const rects = only(editorMarks({ ...scene, fromRight }), "rect");
-    return rects.slice(-3).map(({ x, width }) => [x, width]);
-  });
-  assert.deepEqual(from, [[90, 10], [60, 42], [58.5, 1.5]]); // filled, the line over it, its hook
-  assert.deepEqual(until, [[60, 10], [60, 42], [102, 1.5]]);
-});
-
-test("the caret belongs to the word that it is in, or else to the one before it", () => {
-  const placed = carried(WORDS, TEXT, TEXT).map((word) => ({ word, boxes: [] }));
-  const at = (caret: number) => wordAtCaret(placed, caret)?.word.index;
-  assert.deepEqual([0, 4, 5, 10, 17, 18].map(at), [0, 0, 1, 1, 3, 3]);
-});
-
 test("arrow keys go over the alternatives and the pieces of a word, and no further", () => {
   const rows = { first: 3, others: [Array(5), Array(2)] };
   const at = { piece: 3, alternative: 4 };
@@ -146,13 +127,4 @@ test("arrow keys go over the alternatives and the pieces of a word, and no furth
   assert.deepEqual(step(at, [0, 1], rows), at);
   assert.deepEqual(step(at, [-1, 0], rows), at);
   assert.deepEqual(step(at, [1, 0], { first: 3, others: [Array(5), []] }), at);
-});
-
-test("the end stands behind the last letter, whichever side that is, and inside the line", () => {
-  const at = (x: number) => ({ left: x, right: x, top: 2, bottom: 20 });
-  const ends = [[50, false], [99, false], [50, true], [1, true]].map(([x, fromRight]) => {
-    const { left, right } = endBox(at(Number(x)), 100, Boolean(fromRight));
-    return [left, right];
-  });
-  assert.deepEqual(ends, [[56, 74], [82, 100], [26, 44], [0, 18]]);
 });

@@ -80,17 +80,6 @@ test("every word has a place of its own inside the frame, however wide that is",
   }
 });
 
-test("a link that holds one way only is dashed, and says so", () => {
-  const data = linkData(2, 2, [[0, 0, 0.9], [0, 1, 0.88, 1]]);
-  const plan = planLinks(data, 700, measure);
-  const marks = linkMarks({ data, plan, theme, measure, at: null, pinned: null, shown: null });
-  assert.deepEqual(only(marks, "path").map(({ dash }) => Boolean(dash)), [true, false]);
-  const view = viewOf(WordLinks, { data, plan });
-  assert.match(view.sentence({ side: "target", index: 1 }), /0\.88, dashed/);
-  assert.doesNotMatch(view.sentence({ side: "target", index: 0 }), /dashed/);
-  assert.deepEqual(pairRows(data)[1], ["s0", "t1", "0.88, dashed"]);
-});
-
 test("keys walk along a sentence and cross over to the strongest partner", () => {
   const data = linkData(4, 3, [[2, 0, 0.9], [2, 1, 0.95]]);
   for (const [from, key, columns, to] of [
@@ -107,14 +96,6 @@ test("keys walk along a sentence and cross over to the strongest partner", () =>
     assert.deepEqual(view.target(key), next);
     assert.equal(view.target("Tab") ?? null, null);
   }
-});
-
-test("the table has each pair, and each word that has none", () => {
-  const data = linkData(3, 3, [[2, 0, 0.4], [1, 0, 0.5], [1, 2, 1]]);
-  assert.deepEqual(pairRows(data), [
-    ["s1", "t0", "0.50"], ["s2", "t0", "0.40"], ["", "t1", "no partner"], ["s1", "t2", "1.00"],
-    ["s0", "", "no partner"],
-  ]);
 });
 
 /** The same words with shares. */

@@ -16,10 +16,9 @@ import pytest
 
 from tests.viz.pages.roles import made_reports
 from transformer import AttentionTrace, CheckpointError, Languages, Translator, kinds
-from transformer.corpus import faithfulness_report, head_report, similar_heads
-from transformer.corpus.faithfulness_report import CHANGES
+from transformer.corpus import head_report, similar_heads
 from viz import lines, notebook
-from viz.pages.roles import corpus_map, faithful, faithful_results, removal_controls
+from viz.pages.roles import corpus_map, removal_controls
 
 pytestmark = pytest.mark.slow
 
@@ -142,33 +141,3 @@ def test_the_report_of_the_heads(folder: Path, translator: Translator) -> None:
         assert refused[f"{place} emptied"], place
         assert refused[f"{place} shorter"], place
     assert not refused["heads.0.examples emptied"]
-
-
-def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
-    whole = json.loads(faithfulness_report.to_json(made_reports.faithfulness_of(translator)))
-
-    def read() -> Draw:
-        report = faithfulness_report.read(folder)
-        assert report is not None
-
-        def draw() -> None:
-            assert all(faithful_results.corpus_sentences(report))
-            assert faithful_results.corpus_text(report)
-            curves = {name: lens.sufficiency for name, lens in report.lenses.items()}
-            random = report.random.sufficiency
-            most = faithful.upper_end(random, *curves.values())
-            faithful.erasing_chart(curves, random, report.fractions, most).to_dict()
-            for name in CHANGES:
-                changes = {kind: report.attention[kind][name] for kind in kinds.KINDS}
-                assert faithful_results.attention_text(changes, name)
-                faithful.kinds_chart(changes).to_dict()
-
-        return draw
-
-    refused = {}
-    for place, other in changed(whole):
-        (folder / faithfulness_report.FILE).write_text(json.dumps(other))
-        refused[place] = require_refused_or_drawn(read)
-    for place in ("fractions", "lenses", "random.sufficiency", "attention", "attention.cross"):
-        assert refused[f"{place} emptied"], place
-    assert not refused["lenses shorter"]

@@ -110,31 +110,6 @@ def test_traces_of_any_model_are_summed_up_by_the_kinds_and_heads_that_they_have
     assert [row[2:5] for row in meta["sentences"]] == [["", None, 3], ["", None, 2]]
 
 
-def test_a_lens_that_tells_no_heads_apart_is_named_and_its_rows_are_layers():
-    traces = many(2)
-    for number, trace in enumerate(traces):
-        encoder, decoder, cross = (trace.weights(kind)[:, :1] for kind in KINDS)
-        traces[number] = replace(trace, encoder_self=encoder, decoder_self=decoder, cross=cross)
-    page = lines_report(traces, heads_view.ExplorerOptions(lens="alti"))
-    assert "Each layer over all sentences" in page
-    assert ">Most share<" in page
-    assert [texts[0] for _, texts, _ in rows_of(page)] == [
-        f"L{n + 1}" for n in range(LAYERS)
-    ] * len(KINDS)
-    page = lines_report(many(2))
-    assert ("Each head over all sentences" in page, ">Most weight<" in page) == (True, True)
-
-
-def test_only_the_kinds_and_layers_of_the_options_are_in_the_summary():
-    options = heads_view.ExplorerOptions("cross", 1, kinds=("cross",), layers=(1,))
-    rows = rows_of(lines_report(many(2), options))
-    assert {head[:2] for head, _, _ in rows} == {("cross", 1)}
-    # one stack is lower than the layer
-    traces = [replace(trace, decoder_self=trace.decoder_self[:1]) for trace in many(2)]
-    rows = rows_of(lines_report(traces, heads_view.ExplorerOptions("cross", 1, layers=(1,))))
-    assert {head.kind for head, _, _ in rows} == {"encoder_self", "cross"}
-
-
 def test_notes_of_traces_and_lines_that_are_left_out_are_said_with_their_numbers():
     traces = [replace(trace, notes=("Rows sum to <2>.",)) for trace in many(3)]
     page = LinesPage()
@@ -166,7 +141,6 @@ def test_no_trace_is_kept():
     [
         ([], {}, "no sentence"),
         ([planted(), None], {}, "Sentence 2 has other heads than sentence 1"),
-        ([planted()], {"layer": 8}, "no layer 9"),
         ([planted()], {"layers": ()}, "no layer to show"),
     ],
 )

@@ -87,13 +87,10 @@ def test_a_chart_brings_its_scripts_along():
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"selected": "cross"}, "'cross' is no head"),
         ({"selected": ([], 0, 0)}, r"no kind of attention \[\]"),
         ({"kinds": "cross"}, "kinds='cross' is no list"),
         ({"over": [3]}, r"3 is no head"),
-        ({"theme": "blue"}, "no theme 'blue'"),
         ({"lens": "norm"}, "take one of rollout, weights"),
-        ({"lens": "nonsense"}, "name = 'nonsense' does not exist: choose one of weights"),
     ],
 )
 def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):

@@ -128,14 +128,6 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
     assert out.read_text(encoding="utf-8") == report(trace, shown, theme="dark", origin=origin)
 
 
-@pytest.mark.parametrize("target", [[], ["--target", "Der Hund."]])
-def test_the_command_writes_what_a_reader_should_know(checkpoint_folder, tmp_path, target):
-    out = tmp_path / "report.html"
-    __main__.main(["Ein 漢.", "-o", str(out), "--checkpoint", str(checkpoint_folder), *target])
-    notice = "The vocabulary has no “\u2068漢\u2069”: the model reads &lt;unk&gt; there"
-    assert f'<p class="note">{notice}' in out.read_text(encoding="utf-8")
-
-
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     trace = planted()
     second = HeadsView(
@@ -242,7 +234,6 @@ def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--checkpoint", "nowhere"], "nowhere"),
         (["--target", "Der Hund.", "--over", "3.9"], "no layer 3 with a head 9"),
         (["--target", "Der Hund.", "--lens", "alti", "--head", "2"], "no head 2 in it"),
         (["--target", "Der Hund.", "-o", "no/such/folder.html"], "folder.html cannot be written"),

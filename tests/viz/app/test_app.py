@@ -49,12 +49,6 @@ def test_what_cannot_be_translated_gets_one_sentence(serve, text: str, sentence:
     assert NO_PICTURE not in texts(app)
 
 
-def test_what_the_model_has_never_seen_is_named(serve) -> None:
-    app = serve(text="The dog 🐶 a\x07\x1b[31m \u202eabc")
-    assert any("vocabulary has no" in line for line in texts(app))
-    assert NO_PICTURE not in texts(app)
-
-
 def test_a_bad_checkpoint_gets_one_sentence(serve, trained_folder, tmp_path) -> None:
     folder = tmp_path / "model_*x*_"
     app = serve(checkpoint=folder)

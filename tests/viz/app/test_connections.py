@@ -1,7 +1,6 @@
 """Connections that ask nothing end, and make room for those that ask."""
 
 import asyncio
-import resource
 import socket
 import threading
 import time
@@ -9,13 +8,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import uvicorn
-from streamlit.web.server.starlette import starlette_server
 from websockets.sync.client import connect
 
 from viz.app import served
 from viz.app.cache.metrics import metrics
-from viz.app.monitoring import MOST, RESERVE, most_descriptors
-from viz.app.served import BoundedConnection, answer_headers
+from viz.app.served import BoundedConnection
 
 GET = b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -101,30 +98,3 @@ def test_a_full_server_ends_those_that_are_silent_for_longest(ask, monkeypatch) 
     assert slow.recv(9_999).startswith(b"HTTP/1.1 204")
     assert count() - before == 14
     assert logged == [8]  # one line for fourteen
-
-
-def test_what_is_no_request_gets_the_headers_of_every_answer(ask) -> None:
-    connection = ask(b"GET / HTTP/1.1\r\nHost: \x00\r\n\r\n")
-    answer = b""
-    while part := connection.recv(9_999):
-        answer += part
-    status, *lines = answer.decode().split("\r\n")
-    assert status.startswith("HTTP/1.1 400")
-    headers = dict(line.lower().split(": ", 1) for line in lines if ": " in line)
-    expected = {name.lower(): value.lower() for name, value in answer_headers().items()}
-    assert expected.items() <= headers.items()
-    assert len(expected) == 4
-
-
-def test_the_server_takes_all_descriptors_that_it_may_have(monkeypatch) -> None:
-    limits, hard = [(300, 2_000)], resource.RLIM_INFINITY
-    monkeypatch.setattr(resource, "getrlimit", lambda _: limits[-1])
-    monkeypatch.setattr(resource, "setrlimit", lambda _, new: limits.append(new))
-    monkeypatch.setattr(starlette_server, "_get_uvicorn_config_kwargs", dict)
-    assert most_descriptors() == 300 - RESERVE
-    served.bound_connections()
-    assert starlette_server._get_uvicorn_config_kwargs() == {"http": BoundedConnection}
-    assert (limits[-1], most_descriptors()) == ((2_000, 2_000), 2_000 - RESERVE)
-    limits.append((300, hard))
-    served.bound_connections()
-    assert (limits[-1], most_descriptors()) == ((MOST + RESERVE, hard), MOST)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -24,20 +23,12 @@ APP = Path(__file__).parents[3] / "app.py"
 SENTENCE = "The old cat sleeps."
 
 
-FOLDERS: dict[str, dict[str, Any]] = {
-    "deeper encoder, two vocabularies": {
-        "separate": True,
-        "layers": 3,
-        "decoder": (1, 4, 40),
-        "scaled": False,
-    },
-    "deeper decoder": {"layers": 1, "h": 4, "decoder": (3, 2, 20)},
-}
-
-
-@pytest.fixture(scope="module", params=FOLDERS)
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return marian_folder.write(tmp_path_factory.mktemp("marian"), **FOLDERS[request.param])
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("marian")
+    return marian_folder.write(
+        folder, separate=True, layers=1, h=4, decoder=(3, 2, 20), scaled=False
+    )
 
 
 @pytest.fixture(scope="module")

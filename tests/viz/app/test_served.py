@@ -1,15 +1,11 @@
 """The HTML of every address, the files that are taken, and how little is searched for garbage."""
 
 import asyncio
-import gc
 import re
-import sys
 import tomllib
 from collections.abc import Coroutine, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from multiprocessing.connection import Connection
-from types import ModuleType
 from typing import Any, TypeVar, cast
 
 import pytest
@@ -25,7 +21,6 @@ from streamlit.web.server.starlette import starlette_routes
 from streamlit.web.server.starlette.starlette_app import create_streamlit_middleware
 from streamlit.web.server.starlette.starlette_routes import create_upload_routes
 
-from tests.forkserver import forkserver
 from transformer import InputError
 from transformer.files import installed, reading
 from viz.app import served, streamlit_internals
@@ -62,35 +57,6 @@ def test_the_first_page_is_found_by_its_name_too() -> None:
     asked = Request({"type": "http", "query_string": b"text=A+dog%26"})
     answer = named.endpoint(asked)
     assert answer.headers["location"] == "/?text=A+dog%26"
-
-
-def _serve(answer: Connection) -> None:
-    """Send the number of objects that are searched before the app is served, and meanwhile."""
-    from app import app
-
-    gc.unfreeze()  # as it would be without the fork server
-    counts = [len(gc.get_objects())]
-
-    async def serve() -> None:
-        async with served.lifespan(app):
-            counts.append(len(gc.get_objects()))
-
-    asyncio.run(serve())
-    answer.send(counts)
-
-
-@pytest.mark.slow
-def test_what_was_imported_is_not_searched_while_the_app_is_served(monkeypatch) -> None:
-    # what `AppTest` ran last stands there, and a new process would run it, too
-    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
-    answer, to_answer = forkserver().Pipe(duplex=False)
-    process = forkserver().Process(target=_serve, args=(to_answer,))
-    process.start()
-    assert answer.poll(60)
-    before, meanwhile = answer.recv()
-    process.join()
-    assert before > 200_000
-    assert meanwhile < before / 20
 
 
 FILE = "/_stcore/upload_file/mine/1"

@@ -11,9 +11,9 @@ FILE = installed.ASSETS / "lessons" / "puzzles.en.md"
 CARDS = read_lesson(FILE).cards
 
 
-@pytest.mark.parametrize("number", range(len(CARDS)))
-def test_exactly_the_expected_choice_is_right(bundled, number):
-    card = CARDS[number]
+# the last card of each kind
+@pytest.mark.parametrize("card", {card.title: card for card in CARDS}.values())
+def test_exactly_the_expected_choice_is_right(bundled, card):
     (kind,) = (kind for kind, (title, *_) in writing._CARDS.items() if title == card.title)
     pattern = re.sub(r"\\\{(\d)\\\}", r"(?P<n\1>.+)", re.escape(writing._CARDS[kind][2]))
     asked = re.fullmatch(pattern, card.ask)

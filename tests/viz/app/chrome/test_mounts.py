@@ -103,8 +103,7 @@ def sent(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     "value",
     [
-        *(NOTHING, "01", [[0]], [[0, 2]], [[True, 0]]),
-        *([[0, 0], [1, 0]], [[0, 0], "01"], [[0, 0]] * 3),
+        *(NOTHING, "01", [[0, 2]], [[True, 0]], [[0, 0], [1, 0]], [[0, 0]] * 3),
     ],
 )
 def test_painted_squares_are_of_one_row_of_the_map_or_nothing(sent, value: object) -> None:

@@ -1,6 +1,5 @@
 """A lesson beside the pages: its cards, answers and place, all of them in the address."""
 
-from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
@@ -9,7 +8,7 @@ from tests.viz.app_test import in_url, texts
 from transformer.files import installed
 from viz.app.lessons import library, panel
 from viz.app.lessons.library import LESSONS_VARIABLE
-from viz.app.lessons.progress import SEPARATOR, SHOWN, Progress, card_view, is_open
+from viz.app.lessons.progress import SEPARATOR, SHOWN, Progress, card_view
 from viz.lessons import View, measures, read_lesson
 from viz.lessons.answers import GivenAnswer, read_answers, write_answers
 
@@ -79,18 +78,6 @@ ask: How many subwords does the model write?
 answer: {{measure: subwords, side: target}}
 ```
 """
-
-
-@pytest.mark.parametrize("locale", ["de-AT", "fr"])
-def test_the_menu_begins_with_the_readers_language_and_the_shortest_lesson(
-    serve, lessons, monkeypatch, locale: str
-) -> None:
-    monkeypatch.setattr("streamlit.context", SimpleNamespace(locale=locale))
-    links = serve(library.draw_lessons).get("page_link")
-    names = [parse_qs(link.proto.query_string)["lesson"][0] for link in links]
-    opened = [library.offered().lessons[name] for name in names]
-    first = "de" if locale == "de-AT" else "en"
-    assert opened == sorted(opened, key=lambda it: (it.language != first, it.minutes))
 
 
 @pytest.fixture
@@ -242,19 +229,6 @@ def test_next_opens_the_view_of_a_card_with_its_head_and_sentence(serve, lessons
     five = serve(text="Dog.", lesson="two", card="5")
     five.button(key="lesson-next").click().run()
     assert (in_url(five, "card"), in_url(five, "text")) == ("6", "Dog.")
-
-
-@pytest.mark.parametrize(("page", "lit"), [("heads", True), ("translate", False)])
-def test_a_light_needs_the_page_of_its_card(monkeypatch, page, lit):
-    monkeypatch.setattr("streamlit.query_params", FakeQuery(text="A", layer="1"))
-    assert is_open(View("heads", {"text": ["a"], "layer": ["1"]}), page) == lit
-    assert not is_open(View(page, {"text": ["a"], "layer": ["2"]}), page)
-    assert not is_open(View(page, {"text": ["b"], "layer": ["1"]}), page)
-
-
-class FakeQuery(dict):
-    def get_all(self, name):
-        return [self[name]]
 
 
 def test_an_answer_is_marked_on_the_sentence_of_its_card(translator, tmp_path):

@@ -16,9 +16,7 @@ LONG = "dog " * 60
         ("translate", LONG, {}),
         ("translate", "A dog runs.", {"edited": "Ein Hund ."}),
         ("translate", "A dog runs.", {"prefix": "▁Die"}),
-        ("translate", "A dog runs.", {"break": "3"}),
         ("heads", "A dog runs.", {"view": "step by step", "lens": "norms"}),
-        ("heads", "A dog runs.", {"view": "step by step", "sinks": "true"}),
     ],
 )
 def test_it_shows_the_sentence_and_the_translation_of_the_page(

@@ -3,8 +3,7 @@
 Next must have opened the view of a card, with the place that it highlights in sight, unless the
 student predicts first. Each card gets a wrong answer, which shows a hint and no solution, then the
 right one, read from the lit picture where it can be. A card that asks for the student's sentence
-gets one; the last card says the score. The addresses of every third card and of the last are opened
-in a new browser.
+gets one; the last card says the score. The address of every third card is opened in a new browser.
 """
 
 import argparse
@@ -213,7 +212,7 @@ class Player:
             old = f".st-key-lesson-verdict-{number}, .st-key-lesson-again-{number}"
             self._wait(f"!document.querySelector({old!r})", "no new try")
             self._answer(number, card, answer, right=True)
-        if number % 3 == 2 or card is self.lesson.cards[-1]:
+        if number % 3 == 2:
             self._resume(number)
 
     def _read(self, entry: KeyEntry) -> str | None:

@@ -66,4 +66,6 @@ def offset_histogram(counts: npt.NDArray[np.integer], color: str) -> alt.Chart:
     bars = alt.Chart(table, height=220).transform_calculate(
         left="datum.offset - 0.45", right="datum.offset + 0.45"
     )
-    return bars.mark_bar(color=color).encode(x, y, x2="right:Q", y2=alt.datum(0), tooltip=tooltip)
+    return bars.mark_bar(color=color).encode(
+        x, y, x2=alt.X2("right:Q"), y2=alt.Y2Datum(0), tooltip=tooltip
+    )

@@ -70,7 +70,8 @@ def dumbbells(
     fields = {side: axis.to_dict()["field"] for side, axis in axes.items()}
     (side,) = (side for side, field in fields.items() if field not in table)
     first, second = colors
-    ends = {**axes, side: f"{first}:Q", f"{side}2": f"{second}:Q"}
+    start, end = {"x": (alt.X, alt.X2), "y": (alt.Y, alt.Y2)}[side]
+    ends = {**axes, side: start(f"{first}:Q"), f"{side}2": end(f"{second}:Q")}
     lines = alt.Chart(table).mark_rule(color=GREY, strokeWidth=1.5).encode(**ends)
     columns = [column for column in table if column not in colors]
     long = table.melt(columns, var_name=kind, value_name=fields[side])

@@ -87,11 +87,15 @@ def head_scatter(
     )
     return alt.LayerChart(
         layer=[
-            bars.encode(alt.X("x low:Q", title=_axis_title(x)), y="y:Q", x2="x high:Q"),
-            bars.encode(alt.Y("y low:Q", title=_axis_title(y)), x="x:Q", y2="y high:Q"),
+            bars.encode(
+                alt.X("x low:Q", title=_axis_title(x)), y=alt.Y("y:Q"), x2=alt.X2("x high:Q")
+            ),
+            bars.encode(
+                alt.Y("y low:Q", title=_axis_title(y)), x=alt.X("x:Q"), y2=alt.Y2("y high:Q")
+            ),
             points,
             ring.encode(**places),
-            names.encode(**places, detail="name:N"),
+            names.encode(**places, detail=alt.Detail("name:N")),
         ]
     )
 

@@ -47,7 +47,7 @@ def learning_rate_chart(runs: Mapping[str, Sequence[Record]]) -> alt.LayerChart:
     planned = (
         alt.Chart(frame)
         .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=axes.GREY)
-        .encode(x="step:Q", y="value:Q", detail="run:N")
+        .encode(x=alt.X("step:Q"), y=alt.Y("value:Q"), detail=alt.Detail("run:N"))
     )
     used = {"lr": "used"}
     return _chart([planned, *_layers(runs, used, "learning rate")], runs, used, HEIGHT)
@@ -85,7 +85,7 @@ def _layers(
         x=axes.step_axis(),
         y=alt.Y("value:Q", title=unit, scale=scale, axis=axis),
         color=_colour(names, fields),
-        detail="run:N",
+        detail=alt.Detail("run:N"),
         tooltip=forms.tips("run", "what", step=("", ","), value=("", ".4~g")),
     )
     if len(quantities) == 1:

@@ -365,12 +365,12 @@ def shift_chart(
     align, dx = (alt.expr(f"{reads_side} ? {x}") for x in ("'right' : 'left'", "14 : -14"))
     texts = alt.Chart(tokens).mark_text(align=align, dx=dx, fontSize=13, limit=125, color=INK)
     faded = alt.Opacity("opacity:Q", scale=None)
-    texts = texts.encode(x, y, faded, text="token:N", tooltip="token")
+    texts = texts.encode(x, y, faded, text=alt.Text("token:N"), tooltip="token")
     line = alt.Chart(lines).mark_rule(color=GREY, strokeWidth=1.5, xOffset=-18, x2Offset=18)
     ends_of_line = {"x": "written:Q", "x2": "read:Q", "y": "from:O", "y2": "to:O"}
     rules = line.encode(**ends_of_line, tooltip=alt.Tooltip("text:N", title="shift right"))
     heading = alt.Chart(headings).mark_text(align="left", fontSize=14, fontWeight=600, color=INK)
-    layers = [texts, rules, heading.encode(x=x, y=alt.value(-36), text="title:N")]
+    layers = [texts, rules, heading.encode(x=x, y=alt.YValue(-36), text=alt.Text("title:N"))]
     width = round(_UNIT * (last + _MARGIN))
     return alt.LayerChart(layer=layers, width=width, height=alt.Step(_LINE))
 

@@ -90,12 +90,12 @@ def picture(page, key):
     )
 
 
-def test_a_lesson_is_played_by_keyboard_and_resumed(browser, address, lessons, translator):
+def test_a_lesson_is_played_by_keyboard(browser, address, lessons, translator):
     lesson = read_lesson(lessons / "two.md")
     score = Score()
     player = Player(browser, PHONE, address, lesson, score)
     assert player.play(list(grading.answer_key(lesson, translator))) == []
-    assert score == Score(read=1, wrong=2, right=2, opened=2, lit=2, resumed=1)
+    assert score == Score(read=1, wrong=2, right=2, opened=2, lit=2)
 
 
 def test_the_answer_and_the_verdict_are_in_sight_and_the_way_on_waits(browser, address):

@@ -170,7 +170,7 @@ def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
     # each bar with its margins, the axis and the legend
     chart = alt.Chart(frame, height=64 * len(models) + 200)
     bars = chart.mark_bar(height={"band": 0.62}).encode(
-        x, y, color, order="order:O", tooltip=tooltip
+        x, y, color, order=alt.Order("order:O"), tooltip=tooltip
     )
     words = alt.Chart(totals).mark_text(align="left", dx=6, fontSize=13, color=axes.INK)
-    return bars + words.encode(x=alt.X("count:Q", scale=scale), y=y, text="label:N")
+    return bars + words.encode(x=alt.X("count:Q", scale=scale), y=y, text=alt.Text("label:N"))

@@ -323,7 +323,7 @@ def saturation_chart(
     marked = alt.Chart(pd.DataFrame({"name": list(marks), "scale": list(marks.values())}))
     rules = marked.mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
     texts = marked.mark_text(baseline="bottom", dy=-3, color=INK)
-    return lines + rules + texts.encode(x, y=alt.value(0), text="name:N")
+    return lines + rules + texts.encode(x, y=alt.YValue(0), text=alt.Text("name:N"))
 
 
 def variance_chart(

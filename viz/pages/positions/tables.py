@@ -358,4 +358,4 @@ def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerC
     )
     random = alt.Chart(pd.DataFrame({"low": [-2 * chance], "high": [2 * chance]}))
     band = random.mark_rect(color=axes.GREY, opacity=0.25)
-    return band.encode(alt.Y("low:Q", title="cosine, p and p + 1"), y2="high:Q") + lines
+    return band.encode(alt.Y("low:Q", title="cosine, p and p + 1"), y2=alt.Y2("high:Q")) + lines

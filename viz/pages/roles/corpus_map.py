@@ -206,7 +206,7 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
         .add_params(alt.selection_point(name=head_scatter.PICKED, fields=["layer", "head"]))
     )
     text = base.mark_text(color=INK, cursor="pointer", aria=False).encode(
-        text="text:N", size=alt.Size("size:Q", scale=None), tooltip=tooltip
+        text=alt.Text("text:N"), size=alt.Size("size:Q", scale=None), tooltip=tooltip
     )
     outline = base.transform_filter("datum.opened").mark_rect(
         filled=False, stroke=INK, strokeWidth=2, cornerRadius=2, aria=False

@@ -191,9 +191,9 @@ def sum_chart(parts: Mapping[str, float], total: float) -> alt.LayerChart:
     colors = alt.Scale(domain=["for", "against", "sum"], range=[axes.PURPLE, axes.OLIVE, axes.GREY])
     colour = alt.Color("sign:N", scale=colors, legend=None)
     tooltip = tips("part", value=("adds", "+.4f"))
-    bars = base.mark_bar(height=_ROW - 9).encode(x, y, colour, x2="end:Q", tooltip=tooltip)
+    bars = base.mark_bar(height=_ROW - 9).encode(x, y, colour, x2=alt.X2("end:Q"), tooltip=tooltip)
     figures = base.mark_text(align="left", dx=5, color=axes.INK)
-    return rule("start", 0) + bars + figures.encode(alt.X("right:Q"), y, text="figure:N")
+    return rule("start", 0) + bars + figures.encode(alt.X("right:Q"), y, text=alt.Text("figure:N"))
 
 
 def word_shares(
@@ -222,7 +222,7 @@ def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -
     )
     y = alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     bars, tooltip = alt.Chart(frame, height=240).mark_bar(), tips("word", "from", share=("", ".1%"))
-    return bars.encode(x, y, colour, order="order:O", tooltip=tooltip)
+    return bars.encode(x, y, colour, order=alt.Order("order:O"), tooltip=tooltip)
 
 
 def _encoder_layers(

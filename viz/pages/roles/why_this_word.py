@@ -275,4 +275,4 @@ def pieces_chart(
         align=alt.expr("datum.value >= 0 ? 'left' : 'right'"),
         dx=alt.expr("datum.value >= 0 ? 4 : -4"),
     )
-    return forms.rule("value", 0) + bars + marks.encode(x, y, text="mark:N")
+    return forms.rule("value", 0) + bars + marks.encode(x, y, text=alt.Text("mark:N"))

@@ -310,7 +310,7 @@ def measure_chart(
     base = alt.Chart(frame, height=260).encode(
         x,
         alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=5, format="~g")),
-        detail="head:N",
+        detail=alt.Detail("head:N"),
         tooltip=forms.tips("head", step=("", ","), value=(unit, ".3f")),
     )
     others, opened = map(base.transform_filter, ("!datum.selected", "datum.selected"))

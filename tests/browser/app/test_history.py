@@ -167,7 +167,7 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
         (lambda: page.get_by_role("gridcell", name="encoder, layer 2, head 3").click(), {}),
         (lambda: type_with_pauses(page), {"text": TYPED}),
         (lambda: page.locator(".st-key-findings-links a").first.click(), {"text": TYPED}),
-        (lambda: app_page.open_page(page, "Architecture"), {"text": TYPED}),
+        (lambda: app_page.open_page(page, "Masks"), {"text": TYPED}),
     ]
     states = [whole_state(page)]
     assert states[0][1] == set(FIRST.items())
@@ -178,7 +178,7 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(opened):
         app_page.expect_url(page, **wanted)
         states.append(whole_state(page))
         assert page.evaluate("history.length") == length + number
-    assert states[-1][2] == f"Architecture · {TYPED} · Headlight"
+    assert states[-1][2] == f"Masks · {TYPED} · Headlight"
     for before in reversed(states[:-1]):
         page.go_back(wait_until="commit")
         expect_state(page, before)

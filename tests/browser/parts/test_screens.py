@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import pytest
 
 from benchmarks import accessibility
-from tests.browser.app.first_views import measured
 from tests.browser.app_page import AT_REST, PATIENCE, SENTENCE, enter, german, until, url
+from tests.browser.parts.first_views import measured
 from tests.viz.planted_trace import many, planted
 from viz.app.links.navigation import REMOVE_HEADS, VIEW
 from viz.app.sentence.sentence_bar import WITHOUT_SENTENCE

@@ -181,17 +181,6 @@ def shared(browser: Browser) -> Page:
 
 
 @pytest.fixture
-def tab(shared: Page, address: str) -> Callable[..., Page]:
-    """Open a page of the app at a URL: a new session, as for the person who is sent the link."""
-
-    def open_(path: str = "", **url: str) -> Page:
-        shared.goto(f"{address}/{path}?{urlencode(url)}")
-        return shared
-
-    return open_
-
-
-@pytest.fixture
 def visit(shared: Page, address: str) -> Callable[..., Page]:
     """Go to a page of the app at a URL in the session that is there: no script is loaded again.
 

@@ -1,14 +1,11 @@
 """The pages of heads in a real browser: heads, inside a head, roles, and how heads form."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from tests.browser import app_page, spy
 from transformer import AttentionTrace
-from transformer.analysis import sinks
-from transformer.analysis.axes import by_words
 from transformer.files import installed
 from viz.pages.training import runs
 
@@ -48,24 +45,6 @@ def map_table(page):
     return drawn["table"] if drawn else None
 
 
-def test_every_choice_is_in_the_address_and_a_report_is_saved(visit, translator):
-    page = visit("heads", text=app_page.SENTENCE, kind="cross-attention", layer="1", head="2")
-    page.get_by_role("button", name="Options").click()
-    page.get_by_text("Without sinks", exact=True).click()
-    page.get_by_text("Merge subwords", exact=True).click()
-    page.keyboard.press("Escape")
-    app_page.choose(page, "Head", "mean")
-    trace = translator.trace(app_page.SENTENCE)
-    axes = by_words(sinks.without_sinks(trace), "cross")
-    choices = {"layer": "1", "head": "mean", "words": "true", "without_sinks": "true"}
-    app_page.expect_map(page, "heads-map", axes.weights[0].mean(0), axes.labels)
-    app_page.expect_url(page, text=app_page.SENTENCE, **choices)
-    page.get_by_role("button", name="Save data").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="HTML report").click()
-    assert trace.target in Path(download.value.path()).read_text("utf-8")
-
-
 def step_of(page):
     """The step that is shown; 0 is the whole."""
     chips = page.locator(".st-key-inside .hl-steps button")
@@ -73,7 +52,7 @@ def step_of(page):
     return pressed.index("true") if "true" in pressed else None
 
 
-def test_the_step_is_in_the_link_and_survives_back_and_a_reload(visit):
+def test_the_step_is_in_the_link_and_survives_back(visit):
     # a mean that was chosen on the heads page is a head here
     page = visit("heads", text=app_page.SENTENCE, kind="decoder", layer="mean", head="mean")
     page.locator(".st-key-heads-map .hl").wait_for()
@@ -86,7 +65,7 @@ def test_the_step_is_in_the_link_and_survives_back_and_a_reload(visit):
     )
     page.get_by_role("button", name="One step on", exact=True).click()
     app_page.until(page, lambda: app_page.url(page).get("at"), "7")
-    for go, step in ((page.go_back, 6), (page.go_forward, 7), (page.reload, 7)):
+    for go, step in ((page.go_back, 6), (page.go_forward, 7)):
         go(wait_until="commit")
         app_page.until(
             page, lambda: (app_page.url(page).get("at"), step_of(page)), (str(step), step)

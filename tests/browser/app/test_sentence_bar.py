@@ -16,8 +16,8 @@ NOTICES = ".st-key-notices"
 HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
 
 
-def test_sentence_and_choice_outlive_page_and_reload(tab, translator):
-    page = tab("", text=app_page.SENTENCE)
+def test_sentence_and_choice_outlive_page_and_reload(visit, translator):
+    page = visit("", text=app_page.SENTENCE)
     trace = translator.trace(app_page.SENTENCE)
     app_page.expect_german(page, trace.target)
     app_page.open_page(page, "All heads")

@@ -78,6 +78,6 @@ def test_a_file_becomes_a_job_that_its_reader_cancels(
         );
     }""")
     page.locator(AT_REST).wait_for()
-    page.wait_for_timeout(1200)
+    page.wait_for_timeout(700)
     assert page.evaluate("window.runs") == 0  # nothing is asked for any more
     page.close()

@@ -24,7 +24,6 @@ TEXT = "Two black dogs are running through the deep white snow today."  # 12 tok
 BAR, CONTROLS = 80, 48  # most pixels of height
 MAX_STOPS = 20
 OTHERS = ("roles", "training")  # whose first views have more
-SIZED_BY_MODEL = ("translate", "heads", "inside", "roles", "corpus")
 WIDE, HIGH = 390, 844  # of the phone
 MODES = [replace(mode, checks={}) for mode in (accessibility.MODES[0], accessibility.MODES[3])]
 
@@ -52,9 +51,9 @@ def opener(page, address):
 
 
 @pytest.fixture(scope="module")
-def phone(browser, address):
+def phone(browser, bundled_address):
     page = browser.new_page(viewport={"width": WIDE, "height": HIGH}, has_touch=True)
-    return opener(page, address)
+    return opener(page, bundled_address)
 
 
 def height(locator):
@@ -78,13 +77,12 @@ def expect_low(page):
 
 @pytest.mark.usefixtures("axe")
 def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault(
-    browser, address, bundled_address
+    browser, bundled_address
 ):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     serious = {}
-    for number, path in enumerate(sorted(PAGE_TITLES, key=SIZED_BY_MODEL.__contains__)):
-        server = bundled_address if path in SIZED_BY_MODEL else address
-        view = measured(page, server, path)
+    for number, path in enumerate(PAGE_TITLES):
+        view = measured(page, bundled_address, path)
         assert view.top <= 0.6 * 720, path
         assert view.foot <= 720, path
         assert len(view.names) <= MAX_STOPS or path in OTHERS, (path, view.names)

@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 
 from viz.app import served
 from viz.app.cache.metrics import metrics
-from viz.app.served import BoundedConnection
+from viz.app.served import BoundedConnection, answer_headers
 
 GET = b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -98,3 +98,16 @@ def test_a_full_server_ends_those_that_are_silent_for_longest(ask, monkeypatch) 
     assert slow.recv(9_999).startswith(b"HTTP/1.1 204")
     assert count() - before == 14
     assert logged == [8]  # one line for fourteen
+
+
+def test_what_is_no_request_gets_the_headers_of_every_answer(ask) -> None:
+    connection = ask(b"GET / HTTP/1.1\r\nHost: \x00\r\n\r\n")
+    answer = b""
+    while part := connection.recv(9_999):
+        answer += part
+    status, *lines = answer.decode().split("\r\n")
+    assert status.startswith("HTTP/1.1 400")
+    headers = dict(line.lower().split(": ", 1) for line in lines if ": " in line)
+    expected = {name.lower(): value.lower() for name, value in answer_headers().items()}
+    assert expected.items() <= headers.items()
+    assert len(expected) == 4

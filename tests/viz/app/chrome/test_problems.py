@@ -1,5 +1,8 @@
 """Readers see the names of folders, the log has their paths."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from transformer import CheckpointError, Translator
@@ -7,6 +10,8 @@ from transformer.files.installed import ASSETS
 from viz.app.chrome import problems
 from viz.app.chrome.problems import without_paths
 from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE
+
+VIZ = Path(__file__).parents[4] / "viz"
 
 
 def test_a_reader_sees_names_and_the_log_has_paths(tmp_path, monkeypatch) -> None:
@@ -25,3 +30,15 @@ def test_a_reader_sees_names_and_the_log_has_paths(tmp_path, monkeypatch) -> Non
     assert str(tmp_path) not in sentence
     assert logged == [str(raised.value)]
     assert without_paths(f"{own} is none, {ASSETS}/x is one.") == "own is none, assets/x is one."
+
+
+def test_every_page_shows_errors_through_it() -> None:
+    shown = re.compile(r"str\((error|refused)\)|(?<!\w)[{ ]error}")
+    names = [
+        path.name
+        for folder in (VIZ / "app", VIZ / "pages")
+        for path in folder.rglob("*.py")
+        if shown.search(path.read_text("utf-8"))
+    ]
+    # a lesson that is refused, a sentence of the system; the one place
+    assert sorted(names) == ["library.py", "menu.py", "problems.py"]

@@ -1,7 +1,10 @@
 """Choices that a page reads from the address: no number that is none, and those of other pages."""
 
+import ast
 import re
 from html import escape
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -13,7 +16,7 @@ from streamlit.util import calc_hash
 from tests.viz.app_test import in_url, texts
 from tests.viz.draw.message import decode
 from viz.app.links import address
-from viz.app.links.address import MAX_QUERY, MAX_TYPED, clean, longest
+from viz.app.links.address import FREE_TEXTS, MAX_QUERY, MAX_TYPED, clean, longest
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.draw.labels import PAGE_TITLES
 
@@ -199,3 +202,27 @@ def test_the_address_is_written_in_one_module() -> None:
     written = re.compile(rf"st\.query_params(\.({WRITES})\b|\[[^\n=]*\] = )")
     for path in sorted((APP.parent / "viz").rglob("*.py")):
         assert not written.search(path.read_text("utf-8")), path
+
+
+def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_texts() -> None:
+    root, keys = APP.parent, set()
+    for path in sorted((root / "viz").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(call, ast.Call):
+                continue
+            if path.name == "fields.py":  # of whoever calls it
+                continue
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            # Streamlit's own `st.text_input` has no bound
+            called = ast.unparse(call.func)
+            assert called not in ("st.text_input", "st.text_area"), path
+            bounded = ("text_field", "text_input", "text_area")
+            if ast.unparse(given.get("in_link", ast.Constant(True))) == "False":
+                continue
+            if called.removeprefix("fields.") in bounded or "accept_new_options" in given:
+                key = given["key"]
+                module = import_module(".".join(path.relative_to(root).with_suffix("").parts))
+                named = ast.unparse(key)
+                is_text = isinstance(key, ast.Constant)
+                keys.add(ast.literal_eval(key) if is_text else attrgetter(named)(module))
+    assert {"text", "removed", "pairs", "donor", "versus_prefix"} <= keys <= FREE_TEXTS

@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import figures, go_back, in_url, press, texts
 from transformer import Translator
+from transformer.text.words import ForbiddenWords
 from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.search_request import (
     MAX_STEPS,
@@ -245,3 +246,15 @@ def test_letters_that_follow_one_another_are_one_step() -> None:
     for n in range(MAX_STEPS + 10):
         history.see(f"{n}", 100 + n)
     assert len(history.before) == MAX_STEPS
+
+
+def test_where_every_word_is_forbidden_the_search_goes_on_without(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ForbiddenWords, "completes", lambda *_: True)
+    app = serve(bar, text=SENTENCE, forbid="Hund")
+    assert german(app) == translator.translate(SENTENCE).text
+    assert texts(app)[2] == (
+        "Every continuation is forbidden: forbid fewer words. "
+        "The search went on with all words allowed."
+    )

@@ -92,7 +92,7 @@ def share_on_sinks(
 
 
 def left_out_keys(axes: LabelledWeights) -> Cells | None:
-    """Mark the keys whose weight is left out, `[key]`; None where all have theirs."""
+    """Mark the keys whose weight is left out, `[key]`; None if no key is left out."""
     return None if axes.sinks else are_sinks(axes.labels.keys, axes.special)
 
 

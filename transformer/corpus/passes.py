@@ -40,14 +40,14 @@ PIECES = 14  # pieces of a line whose length is not known yet
 
 
 def seconds(lengths: Sequence[int], passes: Mapping[Part, int]) -> float:
-    """Estimate the time of so many passes in each part over lines of these lengths, in pieces."""
+    """Estimate the time of the passes of each part over lines of these lengths, in pieces."""
     lines, pieces = len(lengths), sum(lengths)
     times = {part: lines * line + pieces * piece for part, (line, piece) in MICROSECONDS.items()}
     return sum(times[part] * count for part, count in passes.items()) / 1e6
 
 
 def steps(progress: Progress, lengths: Sequence[int], passes: Mapping[Part, int]) -> Step:
-    """Return a function that counts what is done, of so many passes in each part; see `seconds`."""
+    """Return a function that counts the passes done; its arguments are those of `seconds`."""
     total, done = seconds(lengths, passes), 0.0
 
     def step(part: Part, lines: Sequence[int]) -> None:

@@ -198,6 +198,6 @@ def _check_header(file: IO[bytes], size: int) -> None:
     try:
         shape, _, dtype = _HEADER[version](file)
     except (SyntaxError, TokenError, MemoryError) as error:  # it is parsed as Python
-        raise ValueError("the header of an array is not one") from error
+        raise ValueError("the header of an array is malformed") from error
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - file.tell():
         raise ValueError("an array is not as large as its header says")

@@ -62,7 +62,7 @@ def encode_architecture(
     """Encode Figure 1 with a sentence; values are indices into their colours.
 
     A keyboard reaches the boxes in their order; `opens` is the key of what shows a picked box,
-    which is scrolled into view. `layer`, from 0, is drawn of so many `layers`, by stack.
+    which is scrolled into view. `layer` is drawn, counted from 0 among `layers`, by stack.
     """
     palettes: dict[str, Any] = {kind: palette.theme_tables(kind) for kind in palette.COLOR}
     names = ("name", "title", "shape", "label", "kind", "sentences", "paper")

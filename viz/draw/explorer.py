@@ -66,7 +66,7 @@ def encode_page(
         return EncodedPage(_message(view, whole, Packing()), notes=notes)
     places = dict.fromkeys(_openable_heads(view))
     weights = [view.cropped[kind].axes.weights[layer, head] for kind, layer, head in places]
-    packing = packing_of(weights)
+    packing = choose_packing(weights)
     names = (".".join(map(str, place)) for place in places)
     packed = dict(zip(names, packing.texts(weights), strict=True))
     note = (
@@ -199,7 +199,7 @@ class Packing:
             return list(threads.map(self.text, weights))
 
 
-def packing_of(weights: Iterable[npt.NDArray[np.float32]]) -> Packing:
+def choose_packing(weights: Iterable[npt.NDArray[np.float32]]) -> Packing:
     """Choose how a page writes all of these: exactly, if they are not too many."""
     every = list(weights)
     count = sum(array.size for array in every)

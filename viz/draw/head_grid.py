@@ -196,7 +196,7 @@ def click_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> tuple[Hea
 
 
 def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:
-    """Return the clicked head, of kinds of so many layers and heads; None if malformed."""
+    """Return the clicked head; None if malformed. Shapes are layers and heads of each kind."""
     if not isinstance(value, (list, tuple)) or len(value) != 3 or value[0] not in [*shapes]:
         return None
     kind, *place = value

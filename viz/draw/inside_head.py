@@ -85,7 +85,7 @@ def encode_inside(
 
 
 def step_of(value: object, count: int) -> int | None:
-    """Return the clicked step, of so many; None if the message is malformed."""
+    """Return the clicked step, less than `count`; None if the message is malformed."""
     return value if wire.is_index(value, count) else None
 
 

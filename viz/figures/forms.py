@@ -40,14 +40,14 @@ def long_form(
 def curves(
     table: pd.DataFrame, *encodings: Any, width: float = 2, dots: int = 0, height: int, **more: Any
 ) -> Any:
-    """Draw lines of a table, with `dots` of so many square pixels; `more` are further encodings."""
+    """Draw lines of a table, with `dots` in square pixels; `more` are further encodings."""
     point: Any = alt.OverlayMarkDef(size=dots, filled=True) if dots else alt.Undefined
     lines = alt.Chart(table, height=height).mark_line(strokeWidth=width, point=point)
     return lines.encode(*encodings, **more)
 
 
 def points(table: pd.DataFrame, *encodings: Any, size: int, **more: Any) -> Any:
-    """Draw filled points of so many square pixels; `more` are further encodings."""
+    """Draw filled points, `size` in square pixels; `more` are further encodings."""
     return alt.Chart(table).mark_point(size=size, filled=True, opacity=1).encode(*encodings, **more)
 
 

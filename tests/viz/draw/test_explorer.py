@@ -11,7 +11,7 @@ from tests.viz.draw.message import unpacked_message
 from transformer import AttentionTrace, InputError, Kind
 from transformer.analysis.lenses import lens_trace
 from viz.draw import explorer
-from viz.draw.explorer import Packing, encode_page, packing_of
+from viz.draw.explorer import Packing, choose_packing, encode_page
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 
 SOURCE, TARGET = ("[CLS]", "un", "##do", "it", "[SEP]"), ("▁Mach", "▁es", "▁rück", "gängig")
@@ -211,7 +211,7 @@ def test_many_are_rounded_by_less_than_a_step_and_only_0_is_0(monkeypatch, least
     monkeypatch.setattr(explorer, "EXACT_BYTES", 100)
     weights = random_weights(40, 30, least=least)
     weights[0, :4] = 0, 1e-9, 1, max(least, -1e-9)
-    packing = packing_of([weights, random_weights(3, 3)])
+    packing = choose_packing([weights, random_weights(3, 3)])
     assert packing.dtype == dtype
     assert packing.unit < 4e-5
     for text in packing.texts([weights] * 3):
@@ -220,7 +220,7 @@ def test_many_are_rounded_by_less_than_a_step_and_only_0_is_0(monkeypatch, least
         assert ((values == 0) == (weights.ravel() == 0)).all()
         assert (np.sign(values) == np.sign(weights.ravel())).all()
     weights = np.array([[0.25, 17.5]], np.float32)  # above 1, nothing is cut
-    packing = packing_of([weights] * 20)
+    packing = choose_packing([weights] * 20)
     np.testing.assert_allclose(unpacked(packing.text(weights), packing), weights[0], atol=2e-4)
 
 
@@ -228,4 +228,4 @@ def test_more_than_a_browser_opens_is_refused(monkeypatch):
     monkeypatch.setattr(explorer, "EXACT_BYTES", 1)
     monkeypatch.setattr(explorer, "MAX_BYTES", 100)
     with pytest.raises(InputError, match="60 weights, and the most is 50"):
-        packing_of([np.zeros((6, 5), np.float32)] * 2)
+        choose_packing([np.zeros((6, 5), np.float32)] * 2)

@@ -29,7 +29,7 @@ MAX_LESSONS = 100  # largest number of lessons from a teacher's folder
 
 
 class Library(NamedTuple):
-    """Lessons by the name of their file, and a sentence on each file that is none."""
+    """Lessons by the name of their file, and a sentence on each file that is not a lesson."""
 
     lessons: dict[str, Lesson]
     problems: list[str]

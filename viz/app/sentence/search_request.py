@@ -346,19 +346,19 @@ def translate_request(
                 return translation, attempt, ""
             # the same is found wrong again where something else was left out first
             wrong = " ".join(dict.fromkeys(map(str, errors)))
-            return translation, attempt, f"{wrong} {_instead(request, attempt)}"
+            return translation, attempt, f"{wrong} {_what_is_shown(request, attempt)}"
     raise errors[-1]  # there is at least one attempt
 
 
-def _instead(request: SearchRequest, used: SearchRequest) -> str:
-    """Return the sentence shown where not all that was requested could be done."""
+def _what_is_shown(request: SearchRequest, used: SearchRequest) -> str:
+    """Say what the page shows where the search could not do all that was requested."""
     changes = []
     if request.prefix != used.prefix:
         changes.append("without the prefix")
     if request.forbid != used.forbid:
         changes.append("with all words allowed")
     went_on = f"The search went on {' and '.join(changes)}."
-    return went_on if changes else "Shown is what the model writes."
+    return went_on if changes else "You see what the model writes."
 
 
 def settings_of(request: SearchRequest) -> settings.SearchSettings:

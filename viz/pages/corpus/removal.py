@@ -200,7 +200,7 @@ def _draw(
 
 
 def summary_sentences(summary: RemovalSummary, heads: int) -> list[str]:
-    """Say what the removal of so many heads costs, each p in a separate sentence."""
+    """Say what the removal of a number of heads costs, each p in a separate sentence."""
     change = [format_number(float(part), 3, sign=True) for part in summary.change]
     changed = [per_cent(float(part)) for part in summary.changed]
     controls = summary.control_changes

@@ -206,7 +206,7 @@ def number_formats(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def ticked_row(state: Any, rows: int) -> int | None:
-    """Return the row that is ticked in the state of a table, of so many; None for anything else."""
+    """Return the row that is ticked in the state of a table with `rows` rows, or None."""
     selection = state.get("selection") if isinstance(state, dict) else None
     ticks = selection.get("rows") if isinstance(selection, dict) else None
     if not (isinstance(ticks, list) and ticks and type(ticks[0]) is int):

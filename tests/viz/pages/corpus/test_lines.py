@@ -1,4 +1,4 @@
-"""Lines of one's own: through the job, whose they are, and what a file that is none changes."""
+"""Lines of a user: through the job, who sees them, and what an unreadable file changes."""
 
 import re
 from collections.abc import Callable

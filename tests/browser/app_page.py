@@ -98,11 +98,11 @@ def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:
 
     Playwright's `wait_for_function` evaluates a text in the page, which its policy forbids. The
     reading is asked for after 5 ms, and then after a quarter of the time that has passed, up to
-    50 ms: what comes soon is seen soon, and what comes late is not asked for much more often.
+    100 ms: what comes soon is seen soon, and what comes late is not asked for much more often.
     """
     began = time.monotonic()
     while (reading := read()) != wanted and (waited := time.monotonic() - began) < PATIENCE / 1000:
-        page.wait_for_timeout(min(max(5, 250 * waited), 50))
+        page.wait_for_timeout(min(max(5, 250 * waited), 100))
     assert reading == wanted, f"{reading!r} after {PATIENCE / 1000:.0f} s, not {wanted!r}"
 
 

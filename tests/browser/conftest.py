@@ -32,6 +32,8 @@ __all__ = ["trained_folder"]  # a fixture: used by name
 ONE_THREAD = ["--num-raster-threads=1", "--disable-site-isolation-trials"]
 # all tabs of a context: starting a process costs more than most tests do
 ONE_PROCESS = ["--renderer-process-limit=1"]
+# no test runs a script for so long that its optimisation pays
+UNOPTIMISED = ["--js-flags=--no-opt"]
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 
 
@@ -71,7 +73,7 @@ def browser(chromium_path: str, refusals: list[str]) -> Iterator[Browser]:
     """
     with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=chromium_path, args=[*QUIET, *ONE_THREAD, *ONE_PROCESS]
+            executable_path=chromium_path, args=[*QUIET, *ONE_THREAD, *ONE_PROCESS, *UNOPTIMISED]
         )
         contexts: dict[str, BrowserContext] = {}
 

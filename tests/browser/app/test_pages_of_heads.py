@@ -45,40 +45,6 @@ def map_table(page):
     return drawn["table"] if drawn else None
 
 
-def step_of(page):
-    """The step that is shown; 0 is the whole."""
-    chips = page.locator(".st-key-inside .hl-steps button")
-    pressed: list[str] = chips.evaluate_all("all => all.map((chip) => chip.ariaPressed)")
-    return pressed.index("true") if "true" in pressed else None
-
-
-def test_the_step_is_in_the_link_and_survives_back(visit):
-    # a mean that was chosen on the heads page is a head here
-    page = visit("heads", text=app_page.SENTENCE, kind="decoder", layer="mean", head="mean")
-    page.locator(".st-key-heads-map .hl").wait_for()
-    app_page.open_page(page, "Inside a head")
-    page.get_by_role("button", name="softmax", exact=True).click()
-    app_page.until(page, lambda: app_page.url(page).get("at"), "6")
-    assert (app_page.url(page)["text"], app_page.url(page)["kind"]) == (
-        app_page.SENTENCE,
-        "decoder",
-    )
-    page.get_by_role("button", name="One step on", exact=True).click()
-    app_page.until(page, lambda: app_page.url(page).get("at"), "7")
-    for go, step in ((page.go_back, 6), (page.go_forward, 7)):
-        go(wait_until="commit")
-        app_page.until(
-            page, lambda: (app_page.url(page).get("at"), step_of(page)), (str(step), step)
-        )
-    # the address does not hear of a walk that plays, and another head is no other step
-    page.get_by_role("button", name="▶ Play", exact=True).click()
-    page.get_by_role("button", name="❚❚ Pause", exact=True).click()
-    app_page.choose(page, "Head", "2")
-    app_page.expect_url(page, head="2")
-    app_page.at_rest(page)
-    assert (app_page.url(page)["at"], step_of(page)) == ("7", 8)
-
-
 def test_heads_are_switched_and_squares_painted_by_pointer_and_keys(visit):
     page = visit("roles", text=app_page.SENTENCE, roles_view="Remove heads")
     removed = lambda: app_page.url(page).get("removed", "")  # noqa: E731

@@ -145,14 +145,9 @@ def lit(page):
 
 
 def test_figure_1_plays_by_itself_until_a_reader_acts_and_steps_by_keys(visit, translator):
+    visit().emulate_media(reduced_motion="no-preference")
     page = visit("architecture", text=SENTENCE)
     order = [box.name for box in BOXES]
-    # with reduced motion it stands at the first box
-    until(page, lambda: lit(page)[0], order[:1])
-    page.wait_for_timeout(1600)  # longer than a box is lit
-    assert lit(page)[0] == order[:1]
-    page.emulate_media(reduced_motion="no-preference")
-    page.reload()
     trace = translator.trace(SENTENCE)
     read = f"The sentence enters as {len(trace.source_tokens)} subwords"
     until(page, lambda: (lit(page)[0], read in lit(page)[1]), (order[:1], True))
@@ -185,3 +180,4 @@ def test_figure_1_plays_by_itself_until_a_reader_acts_and_steps_by_keys(visit, t
     heading(page, "Linear")
     assert lit(page)[0] == ["decoder.linear"]
     assert f"“{written[0]}”" in lit(page)[1]
+    page.emulate_media(reduced_motion="reduce")

@@ -16,32 +16,6 @@ NOTICES = ".st-key-notices"
 HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
 
 
-def test_sentence_and_choice_outlive_page_and_reload(visit, translator):
-    page = visit("", text=app_page.SENTENCE)
-    trace = translator.trace(app_page.SENTENCE)
-    app_page.expect_german(page, trace.target)
-    app_page.open_page(page, "All heads")
-    app_page.expect(page.get_by_label("English")).to_have_value(app_page.SENTENCE)
-    page.get_by_role("radio", name="encoder").click()
-    page.get_by_role("gridcell", name="encoder, layer 1, head 3").click()
-    wanted = {"text": app_page.SENTENCE, "kind": "encoder", "layer": "1", "head": "3"}
-    app_page.until(page, lambda: app_page.url(page), wanted)
-    page.reload()
-    app_page.expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
-    app_page.expect_german(page, trace.target)
-    assert app_page.url(page) == wanted
-    # a page that does not use the sentence carries it unseen
-    app_page.open_page(page, "Schedule")
-    page.locator(".st-key-schedule-picture svg").first.wait_for()
-    app_page.expect(page.get_by_label("English")).to_be_hidden()
-    app_page.expect(page.get_by_role("button", name="Search")).to_be_hidden()
-    assert app_page.url(page)["text"] == app_page.SENTENCE
-    app_page.open_page(page, "Translate")
-    app_page.expect(page.get_by_label("English")).to_have_value(app_page.SENTENCE)
-    app_page.expect_alignment(page, translator, trace)
-    app_page.until(page, lambda: app_page.url(page), {"text": app_page.SENTENCE})
-
-
 def test_any_text_is_text(visit, translator):
     page = visit()
     for text in (HOSTILE, "a\x07b\x1b[31m \u202eabc"):

@@ -46,7 +46,7 @@ SAVES = ("Save as", "Save a BibTeX")
 WITH_FINDINGS = ("heads", "masks", "positions", "training", "architecture")
 """Pages with findings on the first sentence by the tests' model."""
 FINDINGS = "findings-links"
-PRESSED_WHOLE = ("", "corpus")
+PRESSED_WHOLE = ("",)
 """Pages of which every control is pressed; of the others the findings, and all that is shared."""
 
 

@@ -97,15 +97,7 @@ class Transformer(hooks.Hooked):
             self.shared_embedding if self.source_embedding is None else self.source_embedding,
         )
         self.decoder = Decoder(config, self.shared_embedding)
-        # times √d_model, an embedding has RMS 1 beside positions of RMS 1/√2
-        for table in (self.shared_embedding, self.source_embedding, self.own_projection):
-            if table is not None:
-                nn.init.normal_(table, std=1 / math.sqrt(config.d_model))
-        for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)  # Glorot
-                if module.bias is not None:
-                    nn.init.zeros_(module.bias)
+        self.initialise()
         self.name_hook_points()
 
     @classmethod
@@ -120,6 +112,21 @@ class Transformer(hooks.Hooked):
         for name, weight in weights:
             parameters.pop(name).data = weight.float().contiguous()
         assert not parameters, f"{parameters.keys()} are not filled"
+
+    def initialise(self) -> None:
+        """Initialise matrices by Glorot uniform, embeddings by N(0, 1/d_model).
+
+        Times √d_model, an embedding then has RMS 1 beside positions of RMS 1/√2. Learned positions
+        stay as `Embedding` made them.
+        """
+        for table in (self.shared_embedding, self.source_embedding, self.own_projection):
+            if table is not None:
+                nn.init.normal_(table, std=1 / math.sqrt(self.config.d_model))
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
 
     def train(self, mode: bool = True) -> "Transformer":
         """Set the mode; count training, since fused optimisers change weights without a trace."""

@@ -13,8 +13,9 @@ from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
 from viz.draw import explorer, formatting
 from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, Origin, map_unit, tells_heads
-from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, left_out, shown_parts
+from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, shown_parts
 from viz.draw.labels import capitalised
+from viz.draw.left_out import left_out
 from viz.findings import ranked
 from viz.findings.weights import chosen_head
 

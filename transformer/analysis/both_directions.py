@@ -185,20 +185,28 @@ def combined_links(
     both = frozenset(forward).intersection(reverse)
     either = frozenset(forward).union(reverse)
     if rule == "grow-diag":
-        # Koehn, Och & Marcu 2003: a neighbour in the union is added if one of its words is free.
-        # A link that was refused stays so: each is visited once, in the pass that comes to it
-        links = set(both)
-        sources, targets = ({link[side] for link in links} for side in (0, 1))
-        visits = [(0, link) for link in sorted(links)]  # the pass, and the link: a heap
-        while visits:
-            number, link = heapq.heappop(visits)
-            for step in _NEIGHBOURS:
-                new = link[0] + step[0], link[1] + step[1]
-                is_free = new[0] not in sources or new[1] not in targets
-                if new in either and new not in links and is_free:
-                    links.add(new)
-                    sources.add(new[0])
-                    targets.add(new[1])
-                    heapq.heappush(visits, (number + (new < link), new))
-        return frozenset(links)
+        return _grow_diag(both, either)
     return both if rule == "intersection" else either
+
+
+def _grow_diag(both: frozenset[Link], either: frozenset[Link]) -> frozenset[Link]:
+    """Extend the intersection by neighbours in the union (Koehn, Och & Marcu 2003).
+
+    A neighbour, the diagonal ones too, is added if one of its two words has no link yet. As there,
+    passes over all links in their order are made until nothing is added; since a link that was
+    refused stays so, each is visited once, in the pass in which that order comes to it.
+    """
+    links = set(both)
+    sources, targets = ({link[side] for link in links} for side in (0, 1))
+    visits = [(0, link) for link in sorted(links)]  # the pass, and the link: a heap
+    while visits:
+        number, link = heapq.heappop(visits)
+        for step in _NEIGHBOURS:
+            new = link[0] + step[0], link[1] + step[1]
+            is_free = new[0] not in sources or new[1] not in targets
+            if new in either and new not in links and is_free:
+                links.add(new)
+                sources.add(new[0])
+                targets.add(new[1])
+                heapq.heappush(visits, (number + (new < link), new))
+    return frozenset(links)

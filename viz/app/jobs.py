@@ -27,7 +27,8 @@ T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "out of time"]
 Work = Callable[[cached_results.Report, Callable[[], bool]], T]
 """Work that reports many times a second, in its own thread, where nothing can be drawn: a report
-raises `JobEnded` once the job has ended, and the second argument says so without raising."""
+raises `JobEnded` once the job has ended, and the second argument says so without raising. It takes
+a model by `viz.app.models.menu.in_use`: a job that waits holds no memory."""
 
 LONGEST = 30 * 60.0  # largest duration of a job, in seconds
 SURE_AFTER = 10.0  # seconds of a job before its remaining time is estimated

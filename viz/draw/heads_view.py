@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from transformer.analysis import sinks
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
@@ -18,10 +17,9 @@ from transformer.kinds import KIND_TITLES, KINDS, ROWS, Kind, Row
 from transformer.trace import AttentionTrace
 from transformer.traces import fields, notes
 from viz.draw import attention_map, caption, open_head, wire
-from viz.draw.formatting import counted, listing, per_cent
+from viz.draw.formatting import counted
 from viz.draw.head_grid import LAYER_ORDER, SORTS, GridPart, encode_grid, head_order
-from viz.draw.labels import SCREEN_NAMES, display_tokens, named_head, role_name
-from viz.draw.labels import quoted as quoted_token
+from viz.draw.labels import role_name
 
 Remember = Callable[[Hashable, Callable[[], Any]], Any]
 """Function that returns the result of its second argument, kept under the name before it."""
@@ -377,45 +375,3 @@ def _sums_to_one(weights: fields.Weights) -> bool:
 def is_alone(trace: AttentionTrace) -> bool:
     """Return whether there is only one sentence, as in an encoder or a decoder alone."""
     return trace.kinds in (("encoder_self",), ("decoder_self",))
-
-
-MAX_NAMED = 6  # largest number of named tokens; a text may have much punctuation
-
-
-def left_out(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> str:
-    """Describe which share of its weight a kind, and the open head, give to sinks; name these."""
-    tokens = [quoted_token(token) for token in display_tokens(sinks.sink_tokens(trace, kind))]
-    if not tokens:
-        return "Nothing is left out: there is neither a special token nor punctuation."
-    if caption.tells_heads(options.lens):
-        whole = counted(sum(trace.head_count(kind)), f"{SCREEN_NAMES[kind]} head")
-    else:
-        whole = f"{counted(len(trace.weights(kind)), 'layer')} of {SCREEN_NAMES[kind]}"
-    quantity = "weight" if caption.amount(options.lens) == "weight" else "shares"
-    every, *opened = shares_left_out(trace, kind, options)
-    place = f", {per_cent(opened[0])} in {_place(kind, options)}" if opened else ""
-    more = ["…"] if len(tokens) > MAX_NAMED else []
-    return (
-        f"Left out: {per_cent(every)} of the {quantity} of the {whole}{place}, on "
-        f"{listing([*tokens[:MAX_NAMED], *more])}."
-    )
-
-
-def shares_left_out(
-    trace: AttentionTrace, kind: Kind, options: ExplorerOptions
-) -> tuple[float, ...]:
-    """Compute the share on sinks of all heads, and of the open map unless it is their mean."""
-    rows = None if options.step is None or kind == "encoder_self" else options.step + 1
-    shares = sinks.share_on_sinks(trace, kind, rows)  # [layer, head]
-    head = options.head if caption.tells_heads(options.lens) else None
-    every = float(np.nanmean(shares))
-    if options.layer is None and head is None:
-        return (every,)
-    return every, float(open_head.mean(shares, options.layer, head, trace.head_count(kind)))
-
-
-def _place(kind: Kind, options: ExplorerOptions) -> str:
-    layer, head = options.layer, options.head if caption.tells_heads(options.lens) else None
-    if layer is None:
-        return f"head {(head or 0) + 1} of all layers"
-    return f"layer {layer + 1}" if head is None else named_head(kind, layer, head)

@@ -19,7 +19,7 @@ from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, fields, head_picker, mounts
 from viz.app.chrome.explanations import explain, sources
-from viz.app.sentence import beside, python_code, sentence_bar
+from viz.app.sentence import further_sentences, python_code, sentence_bar
 from viz.app.sentence.sentence_bar import batch_caption
 from viz.draw.formatting import counted, format_difference, listing
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
@@ -52,7 +52,7 @@ def show() -> None:
     picture = st.container(key="mask-picture")
     explanation, sentences = st.columns([2, 1], gap="large")
     with sentences:
-        traces = beside.batch_traces()
+        traces = further_sentences.traces()
     if not traces:
         return
     if view == GRIDS:
@@ -180,7 +180,7 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
     leaks, losses = st.columns(2, gap="large")
     picture = losses.container(key="mask-losses")
     with losses:
-        traces = beside.batch_traces()
+        traces = further_sentences.traces()
     if not traces:
         return
     translator = sentence_bar.drawn_from().translator

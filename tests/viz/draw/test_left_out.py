@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from transformer import AttentionTrace
-from viz.draw.heads_view import ExplorerOptions, left_out, shares_left_out
+from viz.draw.heads_view import ExplorerOptions
+from viz.draw.left_out import left_out, shares_left_out
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from viz.app.chrome.fields import text_field
 from viz.app.links import navigation
 from viz.app.links.navigation import REMOVE_HEADS, REMOVED, ROLES, VIEW
 from viz.app.sentence import (
-    beside,
+    other_model,
     player,
     python_code,
     sentence_bar,
@@ -32,8 +32,9 @@ from viz.app.sentence import (
 from viz.draw.attention_map import MAX_HEADS
 from viz.draw.caption import LENS_NAMES, Origin, amount, map_unit, tells_heads
 from viz.draw.formatting import format_number, listing, per_cent
-from viz.draw.heads_view import ExplorerOptions, HeadsView, left_out, shares_left_out
+from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted, row_names
+from viz.draw.left_out import left_out, shares_left_out
 from viz.draw.open_head import mean, short_name
 from viz.pages.heads import controls, downloads
 
@@ -242,7 +243,7 @@ def second_view(trace: AttentionTrace, options: ExplorerOptions) -> HeadsView | 
                 trace = _another_sentence(translator)
             else:
                 name = controls.OTHER_MODEL
-                if (choice := beside.pick_other(bar, name, reverse=True)) is None:
+                if (choice := other_model.pick_other(bar, name, reverse=True)) is None:
                     return None
                 translator, place = choice.translator, (options.layer or 0, options.head or 0)
                 options = _another_head(options, translator, place)
@@ -281,7 +282,7 @@ def _another_sentence(translator: Translator) -> AttentionTrace:
 
 
 def _trace_of_other(
-    choice: beside.OtherModel, bar: sentence_bar.BarTranslation, target: str
+    choice: other_model.OtherModel, bar: sentence_bar.BarTranslation, target: str
 ) -> AttentionTrace:
     """Trace the sentence by another model, with the same translation where it can write it."""
     if choice.same_target or choice.is_reverse:

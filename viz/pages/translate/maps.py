@@ -28,8 +28,9 @@ from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw import attention_map, caption, player
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
 from viz.draw.formatting import counted, format_number, per_cent
-from viz.draw.heads_view import ExplorerOptions, left_out
+from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import ROW_VERBS, display_tokens, head_title, named_head
+from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
 from viz.pages.translate import both_links, break_it
 

@@ -13,7 +13,7 @@ from viz.app.cache import cached_results
 from viz.app.chrome import fields, mounts, problems
 from viz.app.chrome.fields import text_field
 from viz.app.models.menu import load, offered_models, reverse_of
-from viz.app.sentence import beside, search_request, sentence_bar, translation_line
+from viz.app.sentence import other_model, search_request, sentence_bar, translation_line
 from viz.draw.labels import quoted
 from viz.pages.translate.forcing import figures
 from viz.pages.translate.maps import MapChoice, draw_map
@@ -93,7 +93,7 @@ def _pick_decoding(bar: sentence_bar.BarTranslation) -> OtherDecoding | None:
     settings = search_request.settings_of(bar.used)
     other = OtherDecoding(bar.translator, bar.requested.model, bar.used.text, settings)
     if subject == OTHER_MODEL:
-        if (choice := beside.pick_other(bar, "versus_model")) is None:
+        if (choice := other_model.pick_other(bar, "versus_model")) is None:
             return None
         # its pieces differ, and so do the words of another language
         prefix = search_request.as_text(bar.used.pieces) if choice.same_target else ""

@@ -178,10 +178,10 @@ def test_two_models_translate_side_by_side_and_the_other_can_be_taken(open_, fol
 
 def test_a_link_to_a_second_model_of_another_language_says_so(serve, folder) -> None:
     def page() -> None:
-        from viz.app.sentence import beside, sentence_bar
+        from viz.app.sentence import other_model, sentence_bar
 
         sentence_bar.show("heads")
-        beside.pick_other(sentence_bar.drawn_from(), "model2")
+        other_model.pick_other(sentence_bar.drawn_from(), "model2")
 
     app = serve(page, text=SENTENCE, model="en-fr", model2="fr-fi")
     menu = app.selectbox(key="model2")

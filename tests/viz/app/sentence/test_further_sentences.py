@@ -8,10 +8,10 @@ FIRST = "The dog sleeps."
 def page() -> None:
     import streamlit as st
 
-    from viz.app.sentence import beside, sentence_bar
+    from viz.app.sentence import further_sentences, sentence_bar
 
     sentence_bar.show("page")
-    st.session_state["sources"] = [trace.source for trace in beside.batch_traces()]
+    st.session_state["sources"] = [trace.source for trace in further_sentences.traces()]
 
 
 def test_more_lines_than_a_picture_holds_are_left_out_with_a_word(serve) -> None:

@@ -22,7 +22,8 @@ NODE_MODULES := $(if $(NODE),node_modules/.stamp)
 app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501 HOST=0.0.0.0)
 	$(PY) -m headlight app --port $(PORT) --host $(HOST)
 
-# a module stays with one worker, because its server and its tab are made once; in the order of the
+# a module stays with one worker, because its server and its tab are made once, and so does each
+# folder of tests/browser (see tests/conftest.py); in the order of the
 # tree the long modules come first, and the short ones fill the workers up; two cores have three,
 # because a browser and its server wait for each other; every worker and every server would compile
 # all modules, and pytest all tests, where none may keep what it has compiled

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -15,7 +13,7 @@ import pytest
 
 from benchmarks.browser import QUIET
 from tests.browser import app_page, offline, spy
-from tests.browser.servers import APP, served
+from tests.browser.servers import APP, SCRIPTS, SLOW_VARIABLE, served
 from tests.viz.trained_model import trained_folder
 from transformer import Translator
 from viz.app.lessons import library
@@ -41,7 +39,7 @@ CLIPBOARD = ["clipboard-read", "clipboard-write"]
 def chromium_path() -> str:
     """Path of Chromium; without one the test is skipped, or fails where it must not be missing."""
     named = os.environ.get("HEADLIGHT_CHROMIUM", "")
-    for name in (named, "chromium", "chromium-browser", "google-chrome", "/usr/bin/chromium"):
+    for name in (named, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
         if name and (path := shutil.which(name)):
             return path
     message = "no Chromium on this machine (set HEADLIGHT_CHROMIUM to its path)"
@@ -107,53 +105,32 @@ def lessons_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def serve_app(
-    tmp_path_factory: pytest.TempPathFactory, models_folder: Path, lessons_folder: Path
-) -> Iterator[Callable[[str], tuple[str, Path]]]:
-    """Serve the app with another `HEADLIGHT_CHECKPOINT` and get its address and its log."""
-    with ExitStack() as servers:
-
-        @functools.cache
-        def serve(checkpoint: str) -> tuple[str, Path]:
-            log = tmp_path_factory.mktemp("app") / "server.log"
-            env = {
-                CHECKPOINT_VARIABLE: checkpoint,
-                MODELS_VARIABLE: str(models_folder),
-                library.LESSONS_VARIABLE: str(lessons_folder),
-            }
-            return servers.enter_context(served(APP, log, env)), log
-
-        yield serve
-
-
-@pytest.fixture(scope="module")
-def serve_script(
-    tmp_path_factory: pytest.TempPathFactory, trained_folder: Path
-) -> Iterator[Callable[[str], str]]:
-    """Serve a script or a variant of the app, given as its text; its log stays clean."""
-    folder = tmp_path_factory.mktemp("script")
-    script, log = folder / "script.py", folder / "server.log"
-    with ExitStack() as servers:
-
-        @functools.cache
-        def serve(text: str) -> str:
-            script.write_text(text, encoding="utf-8")
-            return servers.enter_context(
-                served(script, log, {CHECKPOINT_VARIABLE: str(trained_folder)})
-            )
-
-        yield serve
-    written = log.read_text("utf-8")
-    assert "Traceback" not in written
-    assert "default value" not in written  # of a widget that a click elsewhere set, as it should
+def slow_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """While this file exists, each step of the small model takes longer."""
+    return tmp_path_factory.mktemp("slow") / "slow"
 
 
 @pytest.fixture(scope="session")
 def logged_app(
-    serve_app: Callable[[str], tuple[str, Path]], trained_folder: Path
-) -> tuple[str, Path]:
+    tmp_path_factory: pytest.TempPathFactory,
+    trained_folder: Path,
+    models_folder: Path,
+    lessons_folder: Path,
+    slow_file: Path,
+) -> Iterator[tuple[str, Path]]:
     """Address of the app on the tests' small model, for all modules, and its log."""
-    return serve_app(str(trained_folder))
+    log = tmp_path_factory.mktemp("app") / "server.log"
+    env = {
+        CHECKPOINT_VARIABLE: str(trained_folder),
+        MODELS_VARIABLE: str(models_folder),
+        library.LESSONS_VARIABLE: str(lessons_folder),
+        SLOW_VARIABLE: str(slow_file),
+    }
+    with served(SCRIPTS / "slow_app.py", log, env) as address:
+        yield address, log
+    written = log.read_text("utf-8")
+    assert "Traceback" not in written
+    assert "default value" not in written  # of a widget that a click elsewhere set, as it should
 
 
 @pytest.fixture(scope="session")
@@ -163,9 +140,21 @@ def address(logged_app: tuple[str, Path]) -> str:
 
 
 @pytest.fixture(scope="session")
-def bundled_address(serve_app: Callable[[str], tuple[str, Path]]) -> str:
+def bundled_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of the app on the bundled models."""
-    return serve_app("")[0]
+    folder = tmp_path_factory.mktemp("app")
+    own = dict.fromkeys([MODELS_VARIABLE, library.LESSONS_VARIABLE], str(folder))
+    with served(APP, folder / "server.log", {CHECKPOINT_VARIABLE: "", **own}) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def parts_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the scripts that each show a part of the app; their log stays clean."""
+    log = tmp_path_factory.mktemp("parts") / "server.log"
+    with served(SCRIPTS / "parts.py", log, {}) as address:
+        yield address
+    assert "Traceback" not in log.read_text("utf-8")
 
 
 @pytest.fixture(scope="session")

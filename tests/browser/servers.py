@@ -17,6 +17,9 @@ from tests.forkserver import forkserver
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app.py"
+SCRIPTS = Path(__file__).parent / "scripts"
+# what makes `slow_app.py` slow: a word of an address, a sentence, a file
+LATE, SLOW, SLOW_VARIABLE = "late", "The dog walks slowly.", "HEADLIGHT_TEST_SLOW"
 START = 40.0  # seconds until a server must answer; a training run may hold both cores
 
 

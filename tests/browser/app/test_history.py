@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from tests.browser import app_page, servers
+from tests.browser import app_page
+from tests.browser.servers import LATE, SLOW
 
 # the walk stands beside whatever else holds both cores
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -15,33 +16,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 FIRST = {"text": "The dog sings.", "kind": "decoder", "head": "2"}
 TYPED = "The cat sleeps."
 
-# the app on a machine that has no time: a run for `LATE` begins half a second after it was asked
-# for, and the model takes a second for `SLOW`
-LATE, SLOW = "late", "The dog walks slowly."
-OVERLOADED = f"""
-import time
-from pathlib import Path
-import streamlit as st
-from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
-from viz.app import served
-from viz.app.cache import cached_results
-
-run, search = ScriptRunner._run_script, cached_results.search
-
-def run_late(self, rerun_data):
-    time.sleep(0.5 * ({LATE!r} in rerun_data.query_string))
-    run(self, rerun_data)
-
-def search_slowly(translator, text, *settings):
-    time.sleep(text == {SLOW!r})
-    return search(translator, text, *settings)
-
-ScriptRunner._run_script, cached_results.search = run_late, search_slowly
-app = st.App(
-    {str(servers.APP)!r}, routes=served.routes(), lifespan=served.lifespan,
-    middleware=served.middleware(),
-)
-"""
 # the address that the last run named as the one on the screen, and nothing is going on
 ANSWERED = """() => {
     const app = document.querySelector("[data-testid=stApp]");
@@ -91,14 +65,14 @@ class Wire:
 
 
 @pytest.fixture(scope="module")
-def opened(browser, serve_script):
+def opened(browser, address):
     """The app at a link to one head, and the addresses that were asked for and not there."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(app_page.PATIENCE)
     wire = Wire(page)
     missing: list[str] = []
     page.on("response", lambda answer: missing.append(answer.url) if answer.status > 399 else None)
-    page.goto(f"{serve_script(OVERLOADED)}/heads?{urlencode(FIRST)}")
+    page.goto(f"{address}/heads?{urlencode(FIRST)}")
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
     at_rest(page)
     yield page, wire, missing

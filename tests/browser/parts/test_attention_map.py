@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.browser.app_page import expect
 from tests.browser.offline import PAPER, SVG, number_of, rgb, words_of
 from tests.browser.spy import level_of, map_on
 from transformer.text.languages import OURS
@@ -58,7 +59,7 @@ def test_pointer_and_keys_read_a_weight_and_keep_a_row(still):
     # last word read at its left, and beside the bars, too; what it writes at its right
     assert page.bold() == ["schwarze", "Hun", "·bee", "schwarze"]
     page.click(*page.square(*SPOT))
-    assert page.tip.is_hidden()
+    expect(page.tip).to_be_hidden()
     assert page.bold() == ["schwarze", "Hun", "schwarze"]
     number = page.spot("0.64")
     assert abs(number[0] - page.square(*SPOT)[0]) < 1  # over its key

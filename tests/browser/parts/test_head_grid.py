@@ -56,7 +56,7 @@ def test_a_head_is_read_and_moves_under_its_focus(still):
         "<b>first</b>; −2.00; looks most from “t0” to “s0”, 0.91"
     )
     page.page.mouse.move(1, 899)
-    assert page.tip.is_hidden()
+    app_page.expect(page.tip).to_be_hidden()
     # another order moves the maps under the same focus, and makes none anew
     cell(page, "encoder_self", 1, 1).focus()
     nodes = "[...document.querySelectorAll('[role=gridcell]')]"

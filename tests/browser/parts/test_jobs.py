@@ -1,7 +1,6 @@
 """A file of the reader, and the job that is made of it: until Cancel, and no longer."""
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,50 +12,18 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-SCRIPT = """
-import time
-import streamlit as st
-from transformer.files.lines import decode_lines
-from viz.app import jobs, served
-from viz.app.chrome.fields import file_field, release_file
-from viz.app.streamlit_internals import uploaded_bytes
-
-def measure(lines, report):
-    for number in range(10**6):
-        time.sleep(0.01)
-        report(number % len(lines), len(lines), lines[number % len(lines)])
-
-def main():
-    st.session_state["runs"] = st.session_state.get("runs", 0) + 1
-    file = file_field("Sentences", "file", ["txt"], 2**20)
-    if file is not None:
-        lines = decode_lines(file[1], 100)
-        jobs.start("corpus", "Measuring", lambda report, _: measure(lines, report))
-        release_file("file")
-    job = jobs.current("corpus")
-    state = f"{job.state} {sum(uploaded_bytes().values())} bytes" if job else "no job"
-    st.text(f"{state}, run {st.session_state['runs']}")
-    if job is not None:
-        jobs.show(job)
-
-if __name__ == "__main__":
-    main()
-else:
-    app = st.App(__file__, middleware=served.middleware())
-"""
-
 
 def text_file(name: str, content: bytes) -> "FilePayload":
     return {"name": name, "mimeType": "text/plain", "buffer": content}
 
 
 def test_a_file_becomes_a_job_that_its_reader_cancels(
-    browser: "Browser", serve_script: Callable[[str], str]
+    browser: "Browser", parts_address: str
 ) -> None:
     page = browser.new_page()
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.method))
-    page.goto(serve_script(SCRIPT))
+    page.goto(f"{parts_address}/?part=job")
     expect(page.get_by_text("no job, run 1")).to_be_visible()
     field = page.locator("input[type=file]")
     field.set_input_files(text_file("large.txt", b"a" * (2**20 + 1)))

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from tests.browser import offline
+from tests.browser import app_page, offline
 from tests.browser.parts import test_attention_map
 from transformer.analysis.alignment import WordPair
 from transformer.text.languages import OURS
@@ -200,7 +200,7 @@ def test_pieces_are_read_walked_and_picked(still, tmp_path):
     page.click(*page.spot("שלום"))
     page.click(400, 100)  # beside the tree
     assert [pick["node"] for pick in page.picked()] == [4, 1]
-    assert page.tip.is_hidden()
+    app_page.expect(page.tip).to_be_hidden()
     # what was dropped comes and goes, and stays with other data of the same search
     dropped = page.page.get_by_label("show 1 discarded candidate")
     assert "<b>" not in page.texts()

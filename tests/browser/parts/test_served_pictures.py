@@ -9,36 +9,9 @@ from tests.browser.app_page import PATIENCE
 pytestmark = pytest.mark.browser
 
 WORDS = 24
-SCRIPT = f"""
-import numpy as np
-import streamlit as st
-from transformer.analysis.heads.head import Head
-from transformer.text.languages import OURS
-from transformer.trace import Labels
-from viz.app.chrome.mounts import mount, mount_grid
-from viz.draw.attention_map import encode_map
-from viz.draw.head_grid import GridPart, encode_grid
-
-state = st.session_state
-state.runs = state.get("runs", 0) + 1
-words = tuple(f"▁word{{n}}" for n in range({WORDS}))
-labels = Labels(words, words)
-shift = st.slider("shift", 0, 5)
-weights = np.roll(np.eye({WORDS}, dtype=np.float32), shift, axis=1)
-mount("map", encode_map(weights, labels, "cross", title=f"shift {{shift}}", languages=OURS))
-def keep(head):
-    state.asked = head
-head = state.get("asked", Head("cross", 1, 2))
-parts = [
-    GridPart(kind, np.full((2, 4, {WORDS}, {WORDS}), 0.5, np.float32), labels)
-    for kind in ("encoder_self", "decoder_self", "cross")
-]
-mount_grid("grid", encode_grid(parts, key="grid"), parts, selected=head, on_pick=keep)
-st.text(f"runs {{state.runs}} {{head.kind}} {{head.layer}} {{head.head}}")
-"""
 
 
-def test_data_travel_alone_and_hover_needs_no_server(browser, serve_script):
+def test_data_travel_alone_and_hover_needs_no_server(browser, parts_address):
     page = browser.new_page(viewport={"width": 900, "height": 1000})
     page.set_default_timeout(PATIENCE)
     received: list[bytes] = []
@@ -51,7 +24,7 @@ def test_data_travel_alone_and_hover_needs_no_server(browser, serve_script):
 
     page.on("websocket", listen)
     page.on("request", lambda request: scripts.append(request.url))
-    page.goto(serve_script(SCRIPT))
+    page.goto(f"{parts_address}/?part=pictures")
     page.get_by_role("heading", name="shift 0").wait_for()
     page.get_by_text("runs 1 cross 1 2").wait_for()
     # one script for all pictures, by an address that changes with its content

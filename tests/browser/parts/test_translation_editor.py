@@ -17,38 +17,6 @@ pytestmark = pytest.mark.browser
 
 FIRST, OTHER = "Zwei Hunde rennen.", "Drei Katzen schlafen."
 SLOW = 0.4  # seconds of each run
-SCRIPT = f"""
-import time
-import streamlit as st
-from tests.browser.parts.test_translation_editor import pieces_of
-from transformer.text.languages import OURS
-from viz.app.chrome.mounts import mount
-from viz.draw.alternatives import Edited, Forced, edit_of, encode_editor
-
-state = st.session_state
-state.setdefault("text", {FIRST!r})
-state.setdefault("revision", 0)
-state.runs = state.get("runs", 0) + 1
-pieces = pieces_of(state.text)
-
-def changed(found):
-    if isinstance(found, Edited):
-        state.text, state.revision = found.text, found.revision
-    elif isinstance(found, Forced):
-        words = [piece.text for piece in pieces]
-        words[found.piece] = pieces[found.piece].others[found.alternative][0]
-        state.text = "".join(words).replace("▁", " ").strip()
-
-if st.button("another sentence"):
-    state.text = {OTHER!r}
-    pieces = pieces_of(state.text)
-time.sleep({SLOW})
-data = encode_editor(
-    state.text, pieces, revision=state.revision, forced=0, by_hand=False, languages=OURS
-)
-mount("editor", data, lambda sent: changed(edit_of(sent, pieces)))
-st.text(f"run {{state.runs}}: [{{state.text}}]")
-"""
 
 
 def pieces_of(text):
@@ -86,10 +54,10 @@ def answered(page, text):
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
-def test_typing_and_alternatives_lose_nothing_while_answers_come_late(browser, serve_script):
+def test_typing_and_alternatives_lose_nothing_while_answers_come_late(browser, parts_address):
     page = browser.new_page(viewport={"width": 900, "height": 800})
     page.set_default_timeout(20_000)
-    page.goto(serve_script(SCRIPT))
+    page.goto(f"{parts_address}/?part=editor")
     answered(page, FIRST)
     line, keyboard = field(page), page.keyboard
     line.click()

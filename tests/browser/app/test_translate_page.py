@@ -4,34 +4,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser import app_page, servers
+from tests.browser import app_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-# the app with a model that takes 60 ms more for each step, and a quarter of a second for what is
-# edited by hand
-SLOWED = f"""
-import functools
-import time
-import streamlit as st
-from transformer.decoding import BeamSearch
-from viz.app import served
-from viz.app.cache import cached_results
-
-def slowed(function, seconds):
-    @functools.wraps(function)
-    def slow(*arguments, **named):
-        time.sleep(seconds)
-        return function(*arguments, **named)
-    return slow
-
-BeamSearch.step = slowed(BeamSearch.step, 0.06)
-cached_results.score = slowed(cached_results.score, 0.25)
-app = st.App(
-    {str(servers.APP)!r}, routes=served.routes(), lifespan=served.lifespan,
-    middleware=served.middleware(),
-)
-"""
 # what a reader sees of the German line and where the editor stands, each time that it changes
 WATCH = """() => {
     window.seen = [];
@@ -52,14 +28,16 @@ REST = 800  # ms; an outdated search would have ended by then
 
 
 @pytest.fixture(scope="module")
-def opened(browser, serve_script):
-    """The app at the sentence, its pictures drawn."""
+def opened(browser, address, slow_file):
+    """The app at the sentence, its pictures drawn; each step of the model takes 60 ms more."""
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     page.set_default_timeout(app_page.PATIENCE)
-    page.goto(f"{serve_script(SLOWED)}/?{urlencode({'text': app_page.SENTENCE})}")
+    page.goto(f"{address}/?{urlencode({'text': app_page.SENTENCE})}")
     page.locator(".st-key-translate-map canvas").first.wait_for()
     app_page.at_rest(page)
+    slow_file.touch()
     yield page
+    slow_file.unlink()
     page.close()
 
 

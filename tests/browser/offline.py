@@ -3,6 +3,7 @@
 import base64
 import re
 from pathlib import Path
+from urllib.parse import quote
 
 import headlight
 from tests.browser.spy import map_on, middle_of, plain
@@ -45,16 +46,17 @@ class Still:
 
     def __init__(self, page, content, *, width=720, theme="light"):
         self.page, self.theme = page, theme
-        page.goto("about:blank")  # one page serves many tests; each gets a window of its own
         page.set_viewport_size({"width": width, "height": 900})
         self.faults: list[object] = []
         page.on("pageerror", lambda fault: self.faults.append(fault))
-        page.set_content(f"""<style>:root {{ color-scheme: {theme} }} body {{ margin: 0;
+        document = f"""<style>:root {{ color-scheme: {theme} }} body {{ margin: 0;
             --st-text-color: {INK[theme]}; --st-background-color: {PAPER[theme]} }}</style>
             <main></main><script type="module">{COMPONENTS}
             window.picked = [];
             window.show = (bytes) => {{ render(document.querySelector("main"), bytes,
-                {{ onSelect: (value) => picked.push(value) }}); }};</script>""")
+                {{ onSelect: (value) => picked.push(value) }}); }};</script>"""
+        # one page serves many tests; each gets a window of its own
+        page.goto(f"data:text/html;charset=utf-8,{quote(document)}")
         self.scroll = page.locator(".hl-scroll")
         self.canvas = page.locator(".hl canvas").first
         self.tip = page.locator(".hl-tip")

@@ -16,12 +16,12 @@ state.runs = state.get("runs", 0) + 1
 pieces = pieces_of(state.text)
 
 
-def changed(found):
-    if isinstance(found, Edited):
-        state.text, state.revision = found.text, found.revision
-    elif isinstance(found, Forced):
+def changed(act):
+    if isinstance(act, Edited):
+        state.text, state.revision = act.text, act.revision
+    elif isinstance(act, Forced):
         words = [piece.text for piece in pieces]
-        words[found.piece] = pieces[found.piece].others[found.alternative][0]
+        words[act.piece] = pieces[act.piece].others[act.alternative][0]
         state.text = "".join(words).replace("▁", " ").strip()
 
 

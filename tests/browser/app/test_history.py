@@ -122,7 +122,7 @@ def expect_state(page, wanted, stays=0):
             since = now
         if shown == wanted and now - since >= stays:
             return
-        page.wait_for_timeout(50)
+        page.wait_for_timeout(100)
     assert shown == wanted, "it does not stay"
 
 

@@ -38,6 +38,15 @@ class Norm(NamedTuple):
     constant: np.ndarray | int = 0  # [d_model], what no head adds before it
 
 
+class Network(NamedTuple):
+    """One feed-forward sub-layer: what it adds, and its norm."""
+
+    output: np.ndarray  # [position, d_model]
+    added: np.ndarray  # [position, d_model], before the norm
+    gain: np.ndarray
+    bias: np.ndarray
+
+
 class PlainModel:
     """Run it once over token ids; `attention`, `layers` and `norms` then hold what was met."""
 
@@ -52,6 +61,7 @@ class PlainModel:
         ]
         self.attention: dict[tuple[str, int], Attention] = {}
         self.layers: dict[tuple[str, int], np.ndarray] = {}
+        self.networks: dict[tuple[str, int], Network] = {}
         self.norms: list[Norm] = []  # of the decoder, in order
         self.table = self.weights["shared_embedding"]
         tables = [self.weights.get("source_embedding", self.table), self.table]
@@ -116,6 +126,7 @@ class PlainModel:
             added = x + inner / (1 + np.exp(-inner)) @ W_2.T + b_2
         else:
             added = x + feed_forward(x, W_1.T, b_1, W_2.T, b_2)
+        self.networks[stack, n] = Network(added - x, added, gain, bias)
         if stack == "decoder":
             self.norms.append(Norm(("feed_forward", n), added, gain, bias))
         return layer_norm(added, gain, bias)
@@ -126,7 +137,7 @@ def brought(block: Attention, h: int, i: int, j: int) -> np.ndarray:
     return block.pattern[h, i, j] * (block.v[h, j] @ block.W_O[h])
 
 
-def linearised(block: Attention | Norm, i: int, part: np.ndarray) -> np.ndarray:
+def linearised(block: Attention | Network | Norm, i: int, part: np.ndarray) -> np.ndarray:
     """One part of row i through the norm, with the row's own deviation."""
     deviation = math.sqrt(((block.added[i] - block.added[i].mean()) ** 2).mean() + EPS)
     return block.gain * (part - part.mean()) / deviation

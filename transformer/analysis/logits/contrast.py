@@ -42,7 +42,7 @@ class Contrast:
 
 def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -> Contrast:
     """Compare the piece that was written at one step, from 0, with the one of another token id."""
-    pair = _until(model, trace, step, other)
+    pair = until(model, trace, step, other)
     names = {
         kind: [f"{attention_name(kind, n)}.hook_v" for n in range(model.config.stack(kind).N)]
         for kind in KINDS
@@ -51,7 +51,7 @@ def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -
         model,
         pair,
         [name for row in names.values() for name in row],
-        lambda pair: _log_odds(model(pair.source, pair.target), pair, other)[0],
+        lambda pair: log_odds(model(pair.source, pair.target), pair, other)[0],
     )
     prefix = replace(trace, target_pieces=trace.target_pieces[: step + 1])
     direct = direct_logits(model, prefix, against=torch.full_like(pair.written, other))
@@ -83,7 +83,7 @@ def erase(
     was written. `progress` counts one run for each token, and one with all of them, several at
     once.
     """
-    pair = _until(model, trace, step, other)
+    pair = until(model, trace, step, other)
     source = pair.source.size(1)
     if source == 1:
         raise InputError("The sentence has one piece alone: without it nothing is left to read.")
@@ -97,18 +97,18 @@ def erase(
         seen = part[:, None, None]  # [row, 1, 1, source]
         memory = model.encode(pair.source.expand(len(part), -1), seen)
         decoded = model.decode(pair.target.expand(len(part), -1), memory, seen)
-        odds = torch.cat((odds, _log_odds(model.logits(decoded[:, -1:]), pair, other)))
+        odds = torch.cat((odds, log_odds(model.logits(decoded[:, -1:]), pair, other)))
         if progress:
             progress(len(odds), len(mask))
     return to_array(odds[0] - odds[1:])
 
 
-def _log_odds(logits: Tensor, pair: ForcedPair, other: int) -> Tensor:
+def log_odds(logits: Tensor, pair: ForcedPair, other: int) -> Tensor:
     """Subtract the logit of the other piece from that of the last written one, `[row]`."""
     return logits[:, -1, pair.written[-1]] - logits[:, -1, other]
 
 
-def _until(model: Transformer, trace: AttentionTrace, step: int, other: int) -> ForcedPair:
+def until(model: Transformer, trace: AttentionTrace, step: int, other: int) -> ForcedPair:
     """Cut the translation behind this step: later pieces change nothing."""
     whole = forced_pair(model, trace)
     if not 0 <= step < len(whole.written):

@@ -1,0 +1,223 @@
+"""Edges between heads: how much one head's output matters to a choice by way of another head.
+
+An edge goes from a writer to the query, key or value of a reader. What the writer brings there is
+its part of the stream that the reader reads (`stream`). The gradient of the log-odds of two pieces
+with respect to that input, times the part, is the attribution of the edge, to first order
+(attribution patching: Syed et al. 2023, arXiv 2310.10348). Patching the edge takes the part out of
+that one input and runs the rest of the model: what the log-odds then lose is exact.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.lenses.gradient import values_and_gradients
+from transformer.analysis.logits.contrast import log_odds, until
+from transformer.analysis.teacher_forcing import Progress, values_at
+from transformer.circuits.score import head_projection
+from transformer.circuits.stream import (
+    StackName,
+    Stream,
+    Writer,
+    key_stream,
+    query_stream,
+    stream_of,
+    stream_points,
+)
+from transformer.corpus.faithfulness import spearman
+from transformer.hooks import Hook
+from transformer.kinds import attention_name
+from transformer.masks import padding_mask
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+
+Input: TypeAlias = Literal["q", "k", "v"]
+"""What a head reads from a stream: its queries, its keys or its values."""
+INPUTS: tuple[Input, ...] = get_args(Input)
+
+ROWS = 16
+"""Patched runs of the model at once."""
+STRONGEST, SEED = 30, 1
+"""Edges that are patched by default, and the seed of as many at random."""
+
+
+class Edge(NamedTuple):
+    """A writer, and the input of a head that reads it."""
+
+    writer: Writer
+    reader: Head
+    input: Input
+
+
+class Circuit:
+    """One sentence, one step and another piece: edges are attributed once and patched singly."""
+
+    def __init__(self, model: Transformer, trace: AttentionTrace, step: int, other: int) -> None:
+        self._model, self._other = model, other
+        self._pair = until(model, trace, step, other)
+        names: set[str] = stream_points(model, "encoder") | stream_points(model, "decoder")
+        with torch.inference_mode():
+            logits, self._cache = values_at(model, self._pair, names)
+        self.log_odds = float(log_odds(logits[None], self._pair, other)[0])
+        self._streams: dict[tuple[StackName, int], Stream] = {}
+
+    @torch.inference_mode()
+    def attributed(self) -> dict[Edge, float]:
+        """Attribute every edge from one head to another, in nats, to first order."""
+        layers: dict[str, list[Head]] = {}
+        for head in all_heads(self._model.config):
+            layers.setdefault(attention_name(head.kind, head.layer), []).append(head)
+        slopes = values_and_gradients(
+            self._model,
+            self._pair,
+            [f"{name}.hook_{input_}" for name in layers for input_ in INPUTS],
+            lambda pair: log_odds(self._model(pair.source, pair.target), pair, self._other)[0],
+        )
+        edges: dict[Edge, float] = {}
+        for name, heads in layers.items():
+            for input_ in INPUTS:
+                _, slope = slopes[f"{name}.hook_{input_}"]
+                # the gradient as the stream sees it, [head, position, d_model]
+                directions = slope[0] @ torch.stack([self._weight(head, input_) for head in heads])
+                stream = self._stream(heads[0], input_)
+                amounts = torch.einsum("wpd,hpd->hw", stream.parts, directions).tolist()
+                for head, row in zip(heads, amounts, strict=True):
+                    for writer, amount in zip(stream.writers, row, strict=True):
+                        if writer.head is not None:
+                            edges[Edge(writer, head, input_)] = amount
+        return edges
+
+    @torch.inference_mode()
+    def patched(self, edges: Sequence[Edge], progress: Progress | None = None) -> list[float]:
+        """Compute what the log-odds lose without each edge, which is taken out alone, in nats."""
+        lost: dict[int, float] = {}
+        # those that change the encoder first: all others share its output
+        order = sorted(range(len(edges)), key=lambda n: edges[n].reader.kind != "encoder_self")
+        source, target, _ = self._pair
+        mask = padding_mask(source)
+        memory = self._model.encode(source, mask)
+        for start in range(0, len(edges), ROWS):
+            places = order[start : start + ROWS]
+            with self._model.hooks(self._hooks([edges[n] for n in places])):
+                if edges[places[0]].reader.kind == "encoder_self":
+                    encoded = self._model.encode(source.expand(len(places), -1))
+                else:
+                    encoded = memory.expand(len(places), -1, -1)
+                decoded = self._model.decode(target.expand(len(places), -1), encoded, mask)
+            odds = log_odds(self._model.logits(decoded[:, -1:]), self._pair, self._other)
+            lost |= zip(places, (self.log_odds - odds).tolist(), strict=True)
+            if progress:
+                progress(len(lost), len(edges))
+        return [lost[n] for n in range(len(edges))]
+
+    def _hooks(self, edges: Sequence[Edge]) -> dict[str, Hook]:
+        """Make the hooks that take out one edge in each row of a batch."""
+        rows: dict[str, list[tuple[int, int, Tensor]]] = {}
+        for row, edge in enumerate(edges):
+            name = f"{attention_name(edge.reader.kind, edge.reader.layer)}.hook_{edge.input}"
+            stream = self._stream(edge.reader, edge.input)
+            gone = stream.parts[stream.writers.index(edge.writer)]
+            change = gone @ self._weight(edge.reader, edge.input).T  # [position, d_k]
+            rows.setdefault(name, []).append((row, edge.reader.head, change))
+        return {name: _taking_out(changes) for name, changes in rows.items()}
+
+    def _stream(self, head: Head, input_: Input) -> Stream:
+        place = (
+            query_stream(head.kind, head.layer)
+            if input_ == "q"
+            else key_stream(self._model, head.kind, head.layer)
+        )
+        if place not in self._streams:
+            self._streams[place] = stream_of(self._model, self._cache, *place)
+        return self._streams[place]
+
+    def _weight(self, head: Head, input_: Input) -> Tensor:
+        """Return the rows of W_Q, W_K or W_V that are a head's, `[d_k or d_v, d_model]`."""
+        name = f"{attention_name(head.kind, head.layer)}.W_{input_.upper()}"
+        return head_projection(self._model, name, head.head)[0]
+
+
+def _taking_out(rows: Sequence[tuple[int, int, Tensor]]) -> Hook:
+    """Make a hook that subtracts from one head of each row of a batch."""
+
+    def hook(value: Tensor, _name: str) -> Tensor:
+        value = value.clone()
+        for row, head, change in rows:
+            value[row, head] -= change
+        return value
+
+    return hook
+
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class PatchedEdges:
+    """The strongest edges by attribution, patched one by one beside as many at random; in nats."""
+
+    edges: tuple[Edge, ...]  # the strongest first
+    attributed: Floats  # `[edge]`
+    lost: Floats  # `[edge]`, what the log-odds lose without it
+    random_lost: Floats  # `[random edge]`
+
+    @property
+    def beat_random(self) -> Bools:
+        """`[edge]`: whether the log-odds change more than without any of the random edges."""
+        return np.asarray(np.abs(self.lost) > np.abs(self.random_lost).max(initial=0))
+
+    @property
+    def hold(self) -> Bools:
+        """`[edge]`: whether it beats the random edges with the sign of its attribution."""
+        result: Bools = self.beat_random & (np.sign(self.lost) == np.sign(self.attributed))
+        return result
+
+    @property
+    def correlation(self) -> float:
+        """Spearman's ρ of attributed and patched, from -1 to 1; NaN with fewer than two edges."""
+        return float(spearman(self.attributed[None], self.lost[None])[0])
+
+    @property
+    def size_correlation(self) -> float:
+        """The same of absolute values: the signs alone order half of the pairs."""
+        return float(spearman(np.abs(self.attributed)[None], np.abs(self.lost)[None])[0])
+
+
+def strongest_edges(attributed: Mapping[Edge, float], count: int = STRONGEST) -> dict[Edge, float]:
+    """Select the edges with the largest attribution of either sign; one of 0 is no edge."""
+    ordered = sorted(filter(attributed.__getitem__, attributed), key=lambda e: -abs(attributed[e]))
+    return {edge: attributed[edge] for edge in ordered[:count]}
+
+
+def random_edges(
+    attributed: Mapping[Edge, float], chosen: Collection[Edge], seed: int = SEED
+) -> list[Edge]:
+    """Draw as many edges as are chosen from all others."""
+    others = [edge for edge in attributed if edge not in chosen]
+    count = min(len(chosen), len(others))
+    return [others[n] for n in np.random.default_rng(seed).permutation(len(others))[:count]]
+
+
+def patch_strongest(
+    circuit: Circuit,
+    count: int = STRONGEST,
+    seed: int = SEED,
+    progress: Progress | None = None,
+) -> PatchedEdges:
+    """Patch the strongest edges, and as many at random; `progress` counts edges."""
+    attributed = circuit.attributed()
+    chosen = strongest_edges(attributed, count)
+    lost = circuit.patched([*chosen, *random_edges(attributed, chosen, seed)], progress)
+    return PatchedEdges(
+        tuple(chosen),
+        np.array([*chosen.values()]),
+        np.array(lost[: len(chosen)]),
+        np.array(lost[len(chosen) :]),
+    )

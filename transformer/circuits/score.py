@@ -1,0 +1,106 @@
+"""Why a head looks there: one attention score as a sum over what query and key are made of.
+
+The score is q·k / √d_k, q = x W_Q + b_Q and k = y W_K + b_K (§3.2.1). Streams x and y are sums over
+writers (`stream`), so the score is a sum over pairs of them, exactly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.teacher_forcing import Array, forced_pair, to_array, values_at
+from transformer.attention import MultiHeadAttention
+from transformer.circuits.stream import (
+    BIASES,
+    Stream,
+    Writer,
+    key_stream,
+    query_stream,
+    stream_of,
+    stream_points,
+)
+from transformer.errors import InputError
+from transformer.kinds import attention_name
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+
+
+@dataclass(frozen=True, eq=False)
+class SplitScores:
+    """Scores of one query and some keys, by the writers of both."""
+
+    query_writers: tuple[Writer, ...]
+    key_writers: tuple[Writer, ...]
+    values: Array  # `[key, query writer, key writer]`, which sum to `scores`
+    scores: Array  # `[key]`, before the softmax
+
+    @property
+    def difference(self) -> Array:
+        """`[query writer, key writer]`: why the first key and not the second."""
+        apart: Array = self.values[0] - self.values[1]
+        return apart
+
+
+@torch.inference_mode()
+def split_scores(
+    model: Transformer, trace: AttentionTrace, head: Head, query: int, keys: Sequence[int]
+) -> SplitScores:
+    """Take the scores of a head apart, for one query and some keys, each by its position."""
+    require_heads(model, [head])
+    kind, layer, number = head
+    readers = (query_stream(kind, layer), key_stream(model, kind, layer))
+    name = attention_name(kind, layer)
+    points = {f"{name}.hook_q", f"{name}.hook_k"}
+    for stack, end in readers:
+        points |= stream_points(model, stack, end)
+    pair = forced_pair(model, trace)
+    _, cache = values_at(model, pair, points)
+    _require_positions(cache, name, query, keys)
+    W_Q, W_K = (head_projection(model, f"{name}.{matrix}", number) for matrix in ("W_Q", "W_K"))
+    first, second = (
+        stream_of(model, cache, stack, end, positions)
+        for (stack, end), positions in zip(readers, ([query], list(keys)), strict=True)
+    )
+    q, k = _projected(first, *W_Q), _projected(second, *W_K)
+    scale = q.size(-1) ** -0.5
+    values = torch.einsum("apd,bkd->kab", q, k) * scale
+    scores = (
+        cache[f"{name}.hook_k"][0, number, list(keys)] @ cache[f"{name}.hook_q"][0, number, query]
+    )
+    return SplitScores(first.writers, second.writers, to_array(values), to_array(scores * scale))
+
+
+def head_projection(model: Transformer, name: str, head: int) -> tuple[Tensor, Tensor | None]:
+    """Return the rows of a projection that are a head's, `[d_k, d_model]`, and their bias."""
+    module, attention = model.get_submodule(name), model.get_submodule(name.rpartition(".")[0])
+    assert isinstance(module, nn.Linear)
+    assert isinstance(attention, MultiHeadAttention)
+    width = module.out_features // attention.h
+    rows = slice(head * width, (head + 1) * width)
+    bias: Tensor | None = module.bias
+    return module.weight[rows], None if bias is None else bias[rows]
+
+
+def _projected(stream: Stream, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Project every part of a stream, `[writer, position, d_k]`; a bias is one of the biases."""
+    projected = stream.parts @ weight.T
+    if bias is not None:
+        projected[BIASES] += bias
+    return projected
+
+
+def _require_positions(
+    cache: dict[str, Tensor], name: str, query: int, keys: Sequence[int]
+) -> None:
+    for side, size, positions in (
+        ("query", cache[f"{name}.hook_q"].size(2), [query]),
+        ("key", cache[f"{name}.hook_k"].size(2), keys),
+    ):
+        for position in positions:
+            if not 0 <= position < size:
+                raise InputError(
+                    f"There is no {side} {position}: this head has {size}, counted from 0."
+                )

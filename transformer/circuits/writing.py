@@ -1,0 +1,161 @@
+"""Output of a head at one key, taken alone, in the words of the vocabulary.
+
+A key j brings v_j W_O to the stream of a query that looks at nothing else. Carried through the
+norms after the head, with their deviations held, and through the projection, it raises some logits
+and lowers others (the OV circuit of Elhage et al. 2021). The encoder's heads write into a stream
+that ends in no logits: theirs is read in the pieces of the source, by the encoder's embedding.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from transformer.analysis.heads.head import Head, all_heads, require_heads
+from transformer.analysis.lenses.decomposition import head_W_O
+from transformer.analysis.teacher_forcing import Array, forced_pair, to_array, values_at
+from transformer.attention import MultiHeadAttention, split_heads
+from transformer.circuits.stream import linearised, norm_of, query_stream, sublayers
+from transformer.errors import InputError
+from transformer.kinds import KINDS, Kind, attention_name
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+
+PIECES_AT_ONCE = 256  # whose logits a dictionary computes
+
+
+@dataclass(frozen=True, eq=False)
+class Dictionary:
+    """Pieces that a head of the cross-attention writes for pieces of the source."""
+
+    pieces: tuple[int, ...]  # token ids of the source
+    entries: npt.NDArray[np.int64]  # `[piece, entry]`, ids of the pieces that it raises most
+    logits: Array  # `[piece, entry]`, by how much, above the mean of the vocabulary
+
+
+@torch.inference_mode()
+def written_logits(
+    model: Transformer, trace: AttentionTrace, head: Head, query: int, keys: list[int]
+) -> Array:
+    """Compute what each key would bring to the logits of a query, `[key, vocab]`.
+
+    The mean over the vocabulary is taken off, which changes no probability.
+    """
+    require_heads(model, [head])
+    kind, layer, number = head
+    name = attention_name(kind, layer)
+    stack, end = query_stream(kind, layer)
+    after = sublayers(model, stack)[end:]
+    names = {f"{name}.hook_v"} | {f"{sublayer.name}_norm.hook_sum" for sublayer in after}
+    _, cache = values_at(model, forced_pair(model, trace), names)
+    values = cache[f"{name}.hook_v"][0, number]
+    queries = cache[f"{name}_norm.hook_sum"].size(1)
+    for side, size, positions in (("query", queries, [query]), ("key", len(values), keys)):
+        if not all(0 <= position < size for position in positions):
+            raise InputError(f"This head has {size} {side} positions, counted from 0: name these.")
+    written = values[keys] @ head_W_O(model, kind, layer)[:, number].T
+    for sublayer in after:
+        added = cache[f"{sublayer.name}_norm.hook_sum"][0, query]
+        written = linearised(norm_of(model, sublayer), added, written)
+    return to_array(_centred(written @ _table(model, stack).T))
+
+
+@torch.inference_mode()
+def mean_memories(
+    model: Transformer, sources: Sequence[Sequence[int]], least: int = 1
+) -> dict[int, Tensor]:
+    """Average the encoder's output over every place of each source piece, `[d_model]`.
+
+    `sources` are the token ids of lines; pieces with fewer than `least` places are left out.
+    """
+    sums: dict[int, Tensor] = {}
+    counts: Counter[int] = Counter()
+    for ids in sources:
+        row = torch.tensor([ids], device=model.device)
+        for id_, vector in zip(ids, model.encode(row)[0].double(), strict=True):
+            sums[id_] = sums[id_] + vector if id_ in sums else vector
+            counts[id_] += 1
+    return {id_: sums[id_] / count for id_, count in counts.items() if count >= least}
+
+
+@torch.inference_mode()
+def dictionary(
+    model: Transformer, head: Head, memories: Mapping[int, Tensor], entries: int = 5
+) -> Dictionary:
+    """Read a head of the cross-attention as a dictionary: source piece to pieces of the target.
+
+    Each deviation of a later norm only scales the logits, so the order of the entries needs none:
+    it is 1 here.
+    """
+    require_heads(model, [head])
+    if head.kind != "cross":
+        raise InputError(f"{head.title} reads no source: choose a head of the cross-attention.")
+    name = attention_name("cross", head.layer)
+    attention = model.get_submodule(name)
+    assert isinstance(attention, MultiHeadAttention)
+    memory = torch.stack(list(memories.values())).to(model.projection.dtype)
+    v = split_heads(attention.W_V(memory[None]), attention.h)[0, head.head]
+    written = v @ head_W_O(model, "cross", head.layer)[:, head.head].T
+    stack, end = query_stream("cross", head.layer)
+    for sublayer in sublayers(model, stack)[end:]:
+        written = (written - written.mean(-1, keepdim=True)) * norm_of(model, sublayer).weight
+    parts = [
+        _centred(part @ model.projection.T).topk(entries) for part in written.split(PIECES_AT_ONCE)
+    ]
+    values, indices = (torch.cat(parts) for parts in zip(*parts, strict=True))
+    return Dictionary(tuple(memories), indices.cpu().numpy(), to_array(values))
+
+
+def copying_score(model: Transformer, head: Head) -> float:
+    """Compute Σλ / Σ|λ| of W_E W_V W_O W_Eᵀ of a self-attention head, from -1 to 1.
+
+    Near 1, a head raises the pieces that it looks at (Elhage et al. 2021); norms are left out.
+    """
+    require_heads(model, [head])
+    if head.kind == "cross":
+        raise InputError(
+            f"{head.title} reads another language than it writes: choose a self-attention head."
+        )
+    return _copying_score(model, head, _gram(model, head.kind))
+
+
+def copying_scores(model: Transformer) -> dict[Head, float]:
+    """Compute the copying score of every self-attention head."""
+    grams = {kind: _gram(model, kind) for kind in KINDS if kind != "cross"}
+    return {
+        head: _copying_score(model, head, grams[head.kind])
+        for head in all_heads(model.config)
+        if head.kind in grams
+    }
+
+
+@torch.inference_mode()
+def _copying_score(model: Transformer, head: Head, gram: Tensor) -> float:
+    attention = model.get_submodule(attention_name(head.kind, head.layer))
+    assert isinstance(attention, MultiHeadAttention)
+    W_V = attention.W_V.weight.view(attention.h, -1, attention.W_V.in_features)[head.head]
+    W_O = head_W_O(model, head.kind, head.layer)[:, head.head]
+    # the eigenvalues that are not 0 are those of the product that begins with W_O: d_v by d_v
+    values = torch.linalg.eigvals(W_V.double() @ gram @ W_O.double())
+    return float(values.real.sum() / values.abs().sum())
+
+
+@torch.inference_mode()
+def _gram(model: Transformer, kind: Kind) -> Tensor:
+    table = _table(model, query_stream(kind, 0)[0]).double()
+    return table.T @ table
+
+
+def _table(model: Transformer, stack: str) -> Tensor:
+    """Return the matrix that reads a stream in pieces, `[vocab, d_model]`."""
+    if stack == "decoder":
+        return model.projection
+    return model.shared_embedding if model.source_embedding is None else model.source_embedding
+
+
+def _centred(logits: Tensor) -> Tensor:
+    return logits - logits.mean(-1, keepdim=True)

@@ -7,7 +7,9 @@ from benchmarks import (
     age,
     app,
     break_it,
+    circuits,
     confidence,
+    edges,
     failover,
     firefox,
     frames,
@@ -36,7 +38,7 @@ from transformer.cli.arguments import Parser
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
-    *(scale, confidence, source_share, examples, huggingface),
+    *(scale, circuits, confidence, edges, source_share, examples, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

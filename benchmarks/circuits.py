@@ -1,0 +1,86 @@
+"""Heads that carry minimal pairs, and dictionaries of the cross-attention, of the bundled model."""
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.machine import describe, table
+from transformer import Translator
+from transformer.circuits.dictionary import dictionaries_table, measure_dictionaries
+from transformer.circuits.pairs import (
+    BUNDLED_PAIRS,
+    LOST,
+    effects_table,
+    measure_pairs,
+    read_pairs,
+)
+from transformer.cli.arguments import whole_number
+from transformer.corpus import result_file
+from transformer.corpus.measured import MeasuredLines
+from transformer.corpus.measuring import measure_lines
+from transformer.files.reading import read_bytes
+
+SHOWN = 8  # heads of a table
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks circuits`."""
+    parser = commands.add_parser("circuits", help="minimal pairs and dictionaries of heads")
+    parser.add_argument("--input", type=Path, help="sentences for dictionaries; else the examples")
+    parser.add_argument("--lines", type=whole_number(1), default=500, help="evenly spaced ones")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure and print."""
+    translator = Translator.load()
+    print(describe())
+    began = time.perf_counter()
+    measured = measure_pairs(translator, read_pairs(BUNDLED_PAIRS.read_bytes()))
+    print(f"{len(measured.pairs)} pairs in {time.perf_counter() - began:.0f} s")
+    for group in ("", *dict.fromkeys(pair.group for pair in measured.pairs)):
+        patched = measured.in_group(group).patched
+        effects = effects_table(patched).nlargest(SHOWN if not group else 3, LOST)
+        print(f"\n{group or 'all'}: {patched.whole.mean():.2f} nats lost in all")
+        print(heads_table(effects, LOST, "control"))
+    lines = measured_lines(translator, options.input, options.lines)
+    began = time.perf_counter()
+    dictionaries = measure_dictionaries(translator, lines)
+    shares = dictionaries_table(dictionaries)
+    print(
+        f"\ndictionaries over {len(lines)} lines, {len(dictionaries.pieces)} pieces, in "
+        f"{time.perf_counter() - began:.0f} s: {(shares['p'] < 0.05).sum()} of {len(shares)} heads "
+        f"exceed chance"
+    )
+    print(heads_table(shares.nlargest(SHOWN, "share"), "share", "shuffled"))
+    print("\nlargest share of each layer")
+    print(heads_table(shares.loc[shares.groupby("layer")["share"].idxmax()], "share", "shuffled"))
+
+
+def measured_lines(translator: Translator, path: Path | None, count: int) -> MeasuredLines:
+    """Measure evenly spaced lines of a file; without one, return the bundled measurement."""
+    if path is None:
+        data = read_bytes(translator.folder / result_file.FILE, result_file.MAX_BYTES)
+        return result_file.from_bytes(data, translator)
+    lines = path.read_text("utf-8").splitlines()
+    texts = lines[:: max(1, len(lines) // count)][:count]
+    return measure_lines(translator, texts, costs=False, sources=False)
+
+
+def heads_table(rows: pd.DataFrame, value: str, control: str) -> str:
+    """Write heads with a value, its interval, its control and p."""
+    header = ("head", value, "95 % interval", control, "p (Holm)")
+    cells = [
+        (
+            f"{row['kind']} L{row['layer']} H{row['head']}",
+            f"{row[value]:.3f}",
+            f"{row['low']:.3f} to {row['high']:.3f}",
+            f"{row[control]:.3f}",
+            f"{row['p']:.3f}",
+        )
+        for _, row in rows.iterrows()
+    ]
+    return table(header, cells)

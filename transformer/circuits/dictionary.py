@@ -1,0 +1,180 @@
+"""Dictionaries of the cross-attention: which pieces a head writes for each piece of the source.
+
+A head is read alone, at the mean output of the encoder for a piece, and compared with the pieces
+that the translations of many lines have where the links of the lines say that they belong to it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from transformer.analysis.alignment import align
+from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.teacher_forcing import Array, Progress
+from transformer.circuits.writing import copying_scores, dictionary, mean_memories
+from transformer.config import EOS
+from transformer.corpus import resampling
+from transformer.corpus.measured import MeasuredLines
+from transformer.corpus.measuring import trace_of
+from transformer.errors import InputError
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+from transformer.translator import Translator
+
+Floats = resampling.Floats
+
+MAX_PIECES = 2_000  # of the source, the most frequent ones of the lines
+SHUFFLES, SEED = 2_000, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Dictionaries:
+    """Dictionaries of every head of the cross-attention for the pieces of many lines."""
+
+    heads: tuple[Head, ...]
+    pieces: tuple[int, ...]  # token ids of the source, the most frequent first
+    places: tuple[int, ...]  # how often the lines have each piece
+    translations: tuple[tuple[int, ...], ...]  # of each, the most frequent first
+    entries: npt.NDArray[np.int64]  # `[head, piece, entry]`, as in `Dictionary`
+    logits: Array  # `[head, piece, entry]`
+    hits: npt.NDArray[np.bool_]  # `[head, piece]`, whether the first entry is a translation
+    chance: Floats  # `[head]`, the share of hits where translations are shuffled among the pieces
+    p: Floats  # `[head]`, of as many hits by chance, corrected for all heads (Holm 1979)
+
+
+def linked_pieces(
+    translator: Translator, trace: AttentionTrace, settings: AlignmentSettings
+) -> Iterator[tuple[int, int]]:
+    """Pair the token ids of all pieces whose words are linked."""
+    for pair in align(translator, trace, settings):
+        for piece in trace.source_pieces:
+            if piece.word == pair.source and piece.id != EOS:
+                for other in trace.target_pieces:
+                    if other.word == pair.target and other.id != EOS:
+                        yield piece.id, other.id
+
+
+def measure_dictionaries(
+    translator: Translator,
+    lines: MeasuredLines,
+    progress: Progress = lambda _done, _total: None,
+) -> Dictionaries:
+    """Read the dictionary of every head of the cross-attention over lines and their translations.
+
+    Raises:
+        InputError: if fewer than two pieces have a link.
+    """
+    heads = tuple(head for head in all_heads(translator.model.config) if head.kind == "cross")
+    total = len(lines) + len(heads)
+    settings = read_alignment(translator)
+    links: dict[int, Counter[int]] = {}
+    for number, pair in enumerate(lines.pairs, start=1):
+        for source, target in linked_pieces(translator, trace_of(translator, pair), settings):
+            links.setdefault(source, Counter())[target] += 1
+        progress(number, total)
+    if len(links) < 2:
+        raise InputError("These lines have fewer than two pieces with a link: add lines.")
+    counts = Counter(id_ for pair in lines.pairs for id_ in pair.source_ids)
+    pieces = sorted(links, key=lambda id_: (-counts[id_], id_))[:MAX_PIECES]
+    memories = mean_memories(translator.model, [pair.source_ids for pair in lines.pairs])
+    read = []
+    for number, head in enumerate(heads, start=1):
+        read.append(dictionary(translator.model, head, {id_: memories[id_] for id_ in pieces}))
+        progress(len(lines) + number, total)
+    entries = np.stack([head_entries.entries for head_entries in read])
+    translations = [tuple(id_ for id_, _ in links[piece].most_common()) for piece in pieces]
+    hits, chance, p = compare_with_chance(
+        entries[..., 0], translations, translator.model.config.vocab_size
+    )
+    return Dictionaries(
+        heads,
+        tuple(pieces),
+        tuple(counts[piece] for piece in pieces),
+        tuple(translations),
+        entries,
+        np.stack([head_entries.logits for head_entries in read]),
+        hits,
+        chance,
+        p,
+    )
+
+
+def compare_with_chance(
+    first: npt.NDArray[np.int64], translations: Sequence[Sequence[int]], vocab_size: int
+) -> tuple[npt.NDArray[np.bool_], Floats, Floats]:
+    """Find which first entries, `[head, piece]`, are translations, beside shuffled ones.
+
+    Each shuffle gives every piece the translations of another at random.
+    """
+    is_translation = np.zeros((len(translations), vocab_size), dtype=np.bool_)
+    for row, ids in enumerate(translations):
+        is_translation[row, list(ids)] = True
+    rows = np.arange(len(translations))
+    hits = is_translation[rows, first]
+    draw = np.random.default_rng(SEED)
+    shuffled = np.stack(
+        [is_translation[draw.permutation(rows), first].mean(-1) for _ in range(SHUFFLES)]
+    )  # [shuffle, head]
+    p = (1 + (shuffled >= hits.mean(-1)).sum(0)) / (1 + SHUFFLES)
+    return hits, shuffled.mean(0), resampling.holm(p)
+
+
+def dictionaries_table(dictionaries: Dictionaries) -> pd.DataFrame:
+    """Return one row a head: its place from 1, its share of hits, that by chance, and p (Holm).
+
+    The interval of the share is that of a bootstrap over the pieces.
+    """
+    pieces = len(dictionaries.pieces)
+    weights = resampling.resampled_weights(pieces, SEED)
+    hits = dictionaries.hits.T.astype(np.float64)
+    shares = resampling.mean_interval(hits, weights, np.ones(pieces))
+    return pd.DataFrame(
+        {
+            "kind": [head.kind for head in dictionaries.heads],
+            "layer": [head.layer + 1 for head in dictionaries.heads],
+            "head": [head.head + 1 for head in dictionaries.heads],
+            "share": shares.value,
+            "low": shares.low,
+            "high": shares.high,
+            "shuffled": dictionaries.chance,
+            "p": dictionaries.p,
+        }
+    )
+
+
+def entries_table(translator: Translator, dictionaries: Dictionaries, head: Head) -> pd.DataFrame:
+    """Return the dictionary of one head: a row for each piece of the source."""
+    row = dictionaries.heads.index(head)
+
+    def texts(ids: Sequence[int]) -> str:
+        return " ".join(piece.text for piece in translator.target_tokenizer.pieces_of(ids))
+
+    pieces = translator.tokenizer.pieces_of(dictionaries.pieces)
+    return pd.DataFrame(
+        {
+            "piece": [piece.text for piece in pieces],
+            "places": dictionaries.places,
+            "writes": [texts(ids) for ids in dictionaries.entries[row].tolist()],
+            "logit": dictionaries.logits[row, :, 0],
+            "translations": [texts(ids) for ids in dictionaries.translations],
+            "first is one": dictionaries.hits[row],
+        }
+    )
+
+
+def copying_table(model: Transformer) -> pd.DataFrame:
+    """Return one row a self-attention head: its place from 1, and its copying score."""
+    scores = copying_scores(model)
+    return pd.DataFrame(
+        {
+            "kind": [head.kind for head in scores],
+            "layer": [head.layer + 1 for head in scores],
+            "head": [head.head + 1 for head in scores],
+            "copying score": list(scores.values()),
+        }
+    )

@@ -124,7 +124,7 @@ def measure_pairs(
     rows = {kind: np.zeros(len(pairs)) for kind in KINDS}
     offsets = np.zeros((len(pairs), len(heads), 2 * corpus_roles.MAX_OFFSET + 1), np.int16)
     columns = {kind: [n for n, head in enumerate(heads) if head.kind == kind] for kind in KINDS}
-    counts = _piece_counts(translator, pairs)
+    counts = piece_counts(translator, pairs)
     settings = read_alignment(translator)
     for row, pair in enumerate(pairs):
         trace = trace_of(translator, pair)
@@ -264,7 +264,7 @@ def _measure_costs(
             step("costs", [len(pairs[row].source_ids) for row in rows])
 
 
-def _piece_counts(translator: Translator, pairs: Sequence[measured.LinePair]) -> Counter[str]:
+def piece_counts(translator: Translator, pairs: Sequence[measured.LinePair]) -> Counter[str]:
     """Count each piece in the lines, both languages together."""
     counts: Counter[str] = Counter()
     for tokenizer, sides in (

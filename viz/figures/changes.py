@@ -69,3 +69,23 @@ def offset_histogram(counts: npt.NDArray[np.integer], color: str) -> alt.Chart:
     return bars.mark_bar(color=color).encode(
         x, y, x2=alt.X2("right:Q"), y2=alt.Y2Datum(0), tooltip=tooltip
     )
+
+
+def classes_chart(table: pd.DataFrame) -> alt.Chart:
+    """Draw the share of each class of token by layer, of one kind of attention, as stacked bars."""
+    classes = list(dict.fromkeys(table["class"]))
+    colors = dict(zip(classes, (axes.VIOLET, axes.PINK, axes.OCHRE, axes.SLATE), strict=True))
+    shares = dict.fromkeys(("share", "low", "high"), ("", ".1%"))
+    bars = alt.Chart(table.assign(order=table["class"].map(classes.index)), height={"step": 24})
+    return bars.mark_bar(height=17).encode(
+        alt.X(
+            "share:Q",
+            title=None,
+            axis=alt.Axis(format="%", tickCount=5),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
+        alt.Y("layer:N", sort=list(dict.fromkeys(table["layer"])), axis=axes.bare_axis()),
+        axes.named_color("class", colors, columns=2),
+        order=alt.Order("order:O"),
+        tooltip=forms.tips("layer", "class", **shares),
+    )

@@ -20,6 +20,7 @@ from transformer.traces import from_arrays
 from viz.draw import palette, wire
 from viz.draw.labels import axis_titles, display_tokens, head_name
 from viz.figures.axes import OLIVE, PALE, PURPLE, word_axis
+from viz.figures.forms import tips
 
 Weights = NDArray[np.float32]
 
@@ -28,6 +29,8 @@ _HOVER = "%{customdata[0]} → %{customdata[1]}<br>%{z:.4f}<extra>%{fullData.nam
 _CELL = 26  # CSS pixels of a token
 _ROUNDING = 0.01  # of half precision, summed over the pieces of a word
 _UNKNOWN = Languages("", "")
+
+SIGNIFICANT = 0.05  # p below which a head has a dot
 
 
 def head_map(
@@ -128,37 +131,52 @@ def head_bars(
     )
 
 
-def measures_chart(frame: pd.DataFrame) -> alt.Chart:
+def measures_chart(
+    frame: pd.DataFrame, ends: tuple[float, float] | None = None
+) -> alt.Chart | alt.LayerChart:
     """Draw one number for each head as a grid of squares, layers down and heads across.
 
     With negative numbers, a diverging scale is centred on 0.
 
     Args:
         frame: columns `layer` and `head`, both from 0, and a third with the numbers, whose name is
-            their title; one row for each head.
+            their title; one row for each head. Further columns are numbers for the tooltip; a dot
+            marks those whose `p` is below `SIGNIFICANT`.
+        ends: smallest and largest number of all charts that share the colours; by default, those
+            of the frame.
 
     Raises:
         ValueError: if there is no third column.
     """
-    name = next((str(c) for c in frame.columns if c not in ("layer", "head")), None)
-    if name is None:
+    name, *others = [str(c) for c in frame.columns if c not in ("layer", "head")] or [""]
+    if not name:
         raise ValueError("the table needs a third column, with a number for each head")
-    drawn = (frame[["layer", "head"]] + 1).assign(value=frame[name])
-    scale = alt.Scale(scheme="greys")
-    if (drawn["value"] < 0).any():
-        maximum = float(drawn["value"].abs().max())
+    drawn = (frame[["layer", "head"]] + 1).assign(value=frame[name], **frame[others])
+    low, high = (drawn["value"].min(), drawn["value"].max()) if ends is None else ends
+    scale = alt.Scale(scheme="greys", domain=alt.Undefined if ends is None else [0, high])
+    if low < 0:
+        maximum = float(max(-low, high))
         colors = [OLIVE, PALE, PURPLE]
         scale = alt.Scale(domain=[-maximum, 0, maximum], range=colors, interpolate="rgb")
-    return (
-        alt.Chart(drawn, width=alt.Step(34), height=alt.Step(34))
-        .mark_rect()
-        .encode(
-            x=alt.X("head:O", title="head", axis=alt.Axis(labelAngle=0, orient="top")),
-            y=alt.Y("layer:O", title="layer"),
-            color=alt.Color("value:Q", title=name, scale=scale),
-            tooltip=["layer:O", "head:O", alt.Tooltip("value:Q", title=name, format=".3f")],
-        )
+    numbers = {"value": (name, ".3f"), **dict.fromkeys(others, ("", ".3f"))}
+    axes = (
+        alt.X("head:O", title="head", axis=alt.Axis(labelAngle=0, orient="top")),
+        alt.Y("layer:O", title="layer"),
     )
+    legend = alt.Legend(gradientLength=28 * drawn["layer"].nunique())
+    cells = alt.Chart(drawn, width=alt.Step(34), height=alt.Step(34)).mark_rect()
+    squares = cells.encode(
+        *axes,
+        color=alt.Color("value:Q", title=name, scale=scale, legend=legend),
+        tooltip=["layer:O", "head:O", *tips(**numbers)],
+    )
+    if "p" not in frame:
+        return squares
+    marked = alt.Chart(drawn[drawn["p"] < SIGNIFICANT])
+    dots = marked.mark_point(  # unnamed where there is none
+        filled=True, size=36, color="#202124", stroke="#fff", opacity=1, aria=False
+    )
+    return squares + dots.encode(*axes)
 
 
 def _as_weights(values: object, kind: kinds.Kind) -> Weights:

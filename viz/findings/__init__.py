@@ -17,7 +17,7 @@ FROM_WEIGHTS = (weights.looked_at, weights.neighbours, weights.sinks, weights.mo
 FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
     "translate": (passes.hardly_used,),
     "roles": (passes.costliest_head,),
-    "inside": (passes.scaled_score,),
+    "inside": (passes.scaled_score, passes.split_score),
     "masks": (passes.unmasked,),
     "positions": (passes.without_positions,),
     "architecture": (passes.shares_of_parameters,),

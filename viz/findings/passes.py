@@ -7,6 +7,7 @@ from transformer.analysis import source_share, teacher_forcing
 from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_order import removal_order
+from transformer.circuits.score import split_scores
 from transformer.paper import arithmetic, costs, scaling
 from transformer.paper.masking import leak
 from transformer.paper.positions import NO_EDIT, Edit, log_probs
@@ -17,6 +18,7 @@ from viz.findings.weights import Finding, head_choices, word_cells
 
 ATTENTION = (costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION)
 SHARPENED = 0.85  # largest weight that another scale still changes visibly
+NOTABLE_PART = 0.05  # share of a score that one head gives
 NOTABLE = 0.005  # change of a log probability that its two decimals show
 
 LETTERS = 4
@@ -47,14 +49,45 @@ def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None
     )
 
 
-def scaled_score(translator: Translator, trace: AttentionTrace) -> Finding | None:
-    """Compare the weight of a word with what √d_k, multiplied instead of divided, would give it."""
+def _decided_cell(trace: AttentionTrace) -> tuple[Head, int, int] | None:
+    """Find a head of the cross-attention, a query and the word that it looks at most."""
     cells = word_cells(trace)
     if cells is None:
         return None
     weights = np.where(cells & (trace.cross <= SHARPENED), trace.cross, 0)
     layer, number, query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
-    head = Head("cross", layer, number)
+    return Head("cross", layer, number), query, key
+
+
+def split_score(translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Find what one earlier head gives most to the score of the word of `scaled_score`."""
+    if (cell := _decided_cell(trace)) is None:
+        return None
+    head, query, key = cell
+    split = split_scores(translator.model, trace, head, query, [key])
+    score = float(split.scores[0])
+    by_writer = split.values[0].sum(0)  # over all parts of the query
+    heads = [n for n, writer in enumerate(split.key_writers) if writer.head is not None]
+    most = max(heads, key=lambda n: float(by_writer[n]), default=None)
+    if most is None or by_writer[most] < NOTABLE_PART * score:
+        return None
+    word = quoted(display_tokens(trace.source_tokens)[key])
+    return Finding(
+        f"Of the {format_number(score)} that {word} scores in {named_head(*head)}, "
+        f"{format_number(float(by_writer[most]))} comes from what "
+        f"{split.key_writers[most].title} wrote at {word}.",
+        strength=float(by_writer[most]) / score / 2,
+        page="inside",
+        choices={**head_choices(head), "word": str(query + 1)},
+    )
+
+
+def scaled_score(translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Compare the weight of a word with what √d_k, multiplied instead of divided, would give it."""
+    if (cell := _decided_cell(trace)) is None:
+        return None
+    head, query, key = cell
+    layer, number = head.layer, head.head
     values = arithmetic.sublayer_values(translator.model, trace, "cross", layer)
     scores = values.scores[number, query].astype(np.float64)
     weight, score = float(values.weights[number, query, key]), float(scores[key])

@@ -1,5 +1,6 @@
 """The app on a MarianMT folder: biases, swish, two vocabularies, weights that nobody trained."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -55,6 +56,21 @@ def test_pages_of_heads_open_on_a_marian_folder(page: str, visit: Callable[..., 
     for view in roles.VIEWS if page == "roles" else [""]:
         shown = [text.value for text in visit(page, **{VIEW: view} if view else {}).text]
         assert any(text.startswith("log probability") for text in shown), shown
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross-attention"])
+def test_a_score_with_biases_is_split_and_its_head_read(folder, visit, kind: str) -> None:
+    app = visit("inside", kind=kind, word="3", key="2")
+    (sums,) = (text.value for text in app.caption if "cells sum to" in text.value)
+    summed, once = map(float, re.findall(r"-?\d+\.\d+", sums.replace("−", "-")))
+    assert summed == pytest.approx(once, abs=2e-4)
+    translator = Translator.load(folder)
+    tokenizer = translator.tokenizer if kind == "encoder" else translator.target_tokenizer
+    size = translator.model.config.vocab_size
+    if kind == "encoder":
+        size = translator.model.config.source_vocab_size or size
+    pieces = {shown_piece(piece.text) for piece in tokenizer.pieces_of(range(size))}
+    assert {piece.replace("\\", "") for piece in app.table[0].value["raises"]} <= pieces
 
 
 def test_words_of_a_script_without_spaces_are_said_to_stay_apart(visit) -> None:

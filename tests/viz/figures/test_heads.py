@@ -93,6 +93,13 @@ def test_the_chart_of_a_measure_has_a_square_for_each_head():
     signed = measures_chart(frame.assign(entropy=[-0.5, 1.5, -2.0])).to_dict()
     scale = signed["encoding"]["color"]["scale"]
     assert (scale["domain"], scale["range"]) == ([-2.0, 0, 2.0], [OLIVE, PALE, PURPLE])
+    shared = frame.assign(p=[0.01, 0.05, 0.9])
+    layers = measures_chart(shared, (-1.0, 4.0)).to_dict()
+    cells, dots = (layers["datasets"][layer["data"]["name"]] for layer in layers["layer"])
+    assert [cell["p"] for cell in cells] == [0.01, 0.05, 0.9]
+    assert [(dot["layer"], dot["head"]) for dot in dots] == [(1, 1)]
+    assert layers["layer"][1]["mark"]["aria"] is False  # axe refuses a group without a mark
+    assert layers["layer"][0]["encoding"]["color"]["scale"]["domain"] == [-4.0, 0, 4.0]
     with pytest.raises(ValueError, match="third column"):
         measures_chart(frame[["layer", "head"]])
 

@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
-from transformer import AttentionTrace, Transformer, TransformerConfig, Translator
+from transformer import AttentionTrace, Piece, Transformer, TransformerConfig, Translator
 from transformer.analysis.source_share import by_words, source_shares
 from transformer.checkpoints import checkpoint
+from transformer.circuits.stream import stream_of
+from transformer.config import BOS
 from viz.draw.formatting import format_number, per_cent
 from viz.figures.schedule import format_rate
 from viz.findings import PAGES, passes, ranked
@@ -30,6 +33,28 @@ def test_the_least_used_word_is_long_and_stands_once(
     assert used[least] > min(used[5:7])  # “garden” is used less, and stands there often
     monkeypatch.setattr("transformer.analysis.source_share.HARDLY_USED", float(used[least]) / 2)
     assert passes.hardly_used(translator, trace) is None
+
+
+def test_the_head_that_gives_a_score_most_is_named_with_its_part(translator: Translator) -> None:
+    trace = translator.trace("The dog sleeps under the garden.")
+    finding = passes.split_score(translator, trace)
+    assert finding is not None
+    model, query = translator.model, int(finding.choices["word"]) - 1
+    d_k = model.config.d_k
+    layer, head = (int(finding.choices[name]) - 1 for name in ("layer", "head"))
+    name, rows = f"decoder.layers.{layer}.cross_attention", slice(d_k * head, d_k * head + d_k)
+    source, target = (torch.tensor([[piece.id for piece in side]]) for side in (
+        trace.source_pieces, (Piece(BOS, "<s>", 0), *trace.target_pieces[:-1])
+    ))  # fmt: skip
+    _, cache = model.run_with_cache(source, target)
+    key = int(cache[f"{name}.hook_pattern"][0, head, query].argmax())
+    W_K = model.get_parameter(f"{name}.W_K.weight")[rows]
+    q = cache[f"{name}.hook_q"][0, head, query]
+    stream = stream_of(model, cache, "encoder", positions=[key])
+    parts = (stream.parts[:, 0] @ W_K.T @ q / d_k**0.5).tolist()
+    by_head = {w.title: x for w, x in zip(stream.writers, parts, strict=True) if w.head}
+    first = max(by_head, key=by_head.__getitem__)
+    assert f"{format_number(by_head[first])} comes from what {first} wrote" in finding.text
 
 
 def test_odd_sentences_and_a_model_of_one_layer_and_three_heads_are_no_obstacle(

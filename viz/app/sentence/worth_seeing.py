@@ -30,6 +30,8 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("corpus", navigation.ONE_HEAD): "On which lines does a head do most, and least?",
     ("corpus", navigation.REMOVE_HEADS): "What changes on these lines without some heads?",
     ("corpus", navigation.SEARCH): "Which lines stand out by a measure?",
+    ("corpus", navigation.PAIRS): "Which heads tell two sentences apart?",
+    ("corpus", navigation.DICTIONARY): "Which heads hold a dictionary, and which copy?",
     ("corpus", navigation.COMPARE): "What differs between two models on the same lines?",
     ("masks", ""): "Which tokens may each position see?",
     ("positions", ""): "How does the model know word order?",

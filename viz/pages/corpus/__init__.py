@@ -7,17 +7,29 @@ import streamlit as st
 from transformer import HeadlightError, Translator
 from transformer.corpus import measuring
 from viz.app.chrome import explanations, fields
-from viz.app.links.navigation import ALL_HEADS, COMPARE, CORPUS_VIEW, ONE_HEAD, REMOVE_HEADS, SEARCH
+from viz.app.links import navigation
 from viz.app.models import menu
 from viz.app.sentence import python_code, worth_seeing
-from viz.pages.corpus import compare, head, heads, lines, measurements, removal, search
+from viz.pages.corpus import (
+    compare,
+    dictionary,
+    head,
+    heads,
+    lines,
+    measurements,
+    pairs,
+    removal,
+    search,
+)
 
 VIEWS: dict[str, Callable[[Translator, measurements.Measured], str]] = {
-    ALL_HEADS: heads.show,
-    ONE_HEAD: head.show,
-    REMOVE_HEADS: removal.show,
-    SEARCH: search.show,
-    COMPARE: compare.show,
+    navigation.ALL_HEADS: heads.show,
+    navigation.ONE_HEAD: head.show,
+    navigation.REMOVE_HEADS: removal.show,
+    navigation.DICTIONARY: dictionary.show,
+    navigation.SEARCH: search.show,
+    navigation.COMPARE: compare.show,
+    navigation.PAIRS: lambda translator, _measured: pairs.show(translator),
 }
 """Views by their names; each draws itself, and returns the code of its tables and plots."""
 
@@ -32,10 +44,13 @@ def show() -> None:
         return
     top = st.container(key="page-question")
     with fields.controls_row("corpus-controls"):
-        view = fields.choose_one("View", VIEWS, CORPUS_VIEW)
-        chosen = lines.choose(translator)
+        view = fields.choose_one("View", VIEWS, navigation.CORPUS_VIEW)
+        chosen = "" if view == navigation.PAIRS else lines.choose(translator)
     with top:
         worth_seeing.ask("corpus", view)
+    if view == navigation.PAIRS:  # it needs no lines
+        python_code.show_code(f"translator = {python_code.load_call(name)}", pairs.show(translator))
+        return
     if (measured := lines.show(translator, chosen)) is not None:
         code = VIEWS[view](translator, measured)
         path = "translator.folder / result_file.FILE"

@@ -8,12 +8,13 @@ import streamlit as st
 from transformer import Translator, kinds
 from transformer.corpus.measured import COST, HEAD_MEASURES, head_means, heads_table
 from transformer.corpus.resampling import holm, permutation_p
+from transformer.corpus.token_classes import class_weights
 from viz.app.chrome import charts, explanations, fields, head_picker
 from viz.app.links import navigation
 from viz.draw.formatting import counted
 from viz.draw.labels import measure_name, role_name
 from viz.figures.head_scatter import KIND, MIXED, ROLE, furthest, head_scatter
-from viz.pages.corpus import measurements
+from viz.pages.corpus import measurements, token_classes
 from viz.pages.corpus.removal import open_removal
 
 X, Y, COLOR = "corpus_x", "corpus_y", "corpus_color"  # names in the URL
@@ -58,12 +59,15 @@ def show(translator: Translator, measured: measurements.Measured) -> str:
         st.button("Remove this head", key="corpus-remove", on_click=open_removal, args=(opened,))
     _table(table, [x, y])
     charts.table_downloads(table, "heads")
+    classes = token_classes.show(translator, measured)
     explanations.explain(
         "Each measure is averaged over the rows of a head, loss increase over the subwords; its "
         "interval is a bootstrap over the lines (Efron 1979). p: from a sign-flip permutation test "
         "over the lines, corrected for all heads (Holm). The page shows where a head looked and "
         "what changed without it, never why the model decided."
-        + explanations.sources("§3.2.2", head_means, heads_table, permutation_p, holm)
+        + explanations.sources(
+            "§3.2.2", head_means, heads_table, permutation_p, holm, class_weights
+        )
     )
     return f"""
         table = heads_table(lines, head_means(lines))
@@ -71,6 +75,7 @@ def show(translator: Translator, measured: measurements.Measured) -> str:
         figure = head_scatter(table, {x!r}, {y!r}, {color!r}, {tuple(opened)})
         # Every measure of every head
         result = table
+        {classes}
     """
 
 

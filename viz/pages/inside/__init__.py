@@ -16,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator, hooks, kinds
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
+from transformer.circuits import score, writing
 from transformer.paper import scaling
 from transformer.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
 from transformer.paper.scaling import Scale
@@ -30,6 +31,7 @@ from viz.draw.inside_head import encode_inside, step_of
 from viz.draw.labels import display_tokens, quoted, row_names
 from viz.figures.axes import GREY, INK, curve_color
 from viz.figures.forms import long_form, tips
+from viz.pages.inside import circuits
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 STEP, WORD = "at", "word"  # names in the URL: the step of the walk, and the query
@@ -89,18 +91,26 @@ def show() -> None:
         navigation.link("heads", "See the map of this head among all others", url)
         card = {**url, navigation.VIEW: navigation.ROLES}
         navigation.link("roles", "See what this head does", card)
+        seen, changed = values.seen[choices.word], "" if choices.as_trained else choices.in_words
+        name = _row_name(trace, choices)
+        row_read = circuits.row_of(trace, choices.place, choices.word, seen, name)
+        circuit_code = circuits.show(translator, trace, row_read, changed)
         _charts(trace, values, choices)
     except HeadlightError as error:
         problems.say(error)
         return
     explanations.explain(
-        "Every number is the model’s own, from one pass over the sentence and its translation. "
-        "Left: large scores leave one token with all the weight, and the gradient, from which the "
+        "Every number is the model’s own, from passes over the sentence and its translation.\n\n"
+        f"{circuits.EXPLANATION}\n\n"
+        "Large scores leave one token with all the weight, and the gradient, from which the "
         "model learns, goes towards 0; small scores make all weights nearly equal. Entropy says "
         "how evenly a row is spread. "
-        "Right: if the numbers in q and k were independent with variance 1, q · k would have "
+        "Width: if the numbers in q and k were independent with variance 1, q · k would have "
         "variance dₖ, and 1/√dₖ would bring it back to 1; in a trained head they are not "
-        "independent." + explanations.sources("equation 1, §3.2.1", scaling.rescale)
+        "independent."
+        + explanations.sources(
+            "equation 1, §3.2.1", scaling.rescale, score.split_scores, writing.written_logits
+        )
     )
     if not choices.as_trained:
         with below:
@@ -111,7 +121,9 @@ def show() -> None:
             translation = translator.translate(trace.source{python_code.search_code()})
         result = translation.text, translation.log_prob
     """
-    python_code.show_code(_code(choices), "" if choices.as_trained else translation_code)
+    python_code.show_code(
+        _code(choices), circuit_code, "" if choices.as_trained else translation_code
+    )
 
 
 def _code(choices: Choices) -> str:
@@ -207,8 +219,7 @@ def _picture(
     kind, _, head = choices.place
     config = translator.model.config.stack(kind)
     factor = scaling.factor(choices.scale, config.d_k, choices.temperature)
-    axes = by_pieces(trace, kind)
-    row = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[choices.word]
+    axes, row = by_pieces(trace, kind), _row_name(trace, choices)
     scale = choices.scale, choices.temperature
     steps = walk_steps(config, kind, row, len(axes.labels.keys), *scale)
     at = st.query_params.get(STEP, "0")
@@ -229,6 +240,11 @@ def _picture(
         address.choose(STEP, str(step))
 
     mounts.mount_choice("inside", data, lambda sent: step_of(sent, len(steps)), remember)
+
+
+def _row_name(trace: AttentionTrace, choices: Choices) -> str:
+    axes = by_pieces(trace, choices.place.kind)
+    return row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[choices.word]
 
 
 def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> None:

@@ -28,6 +28,7 @@ from viz.draw.formatting import counted, format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.figures import axes
 from viz.figures.forms import long_form, rule, tips
+from viz.pages.roles import sink_norms
 from viz.pages.roles.head_charts import heads_by_value, heads_chart, kind_title, signs
 from viz.pages.roles.pieces import least_certain_step, pick_written, shown_piece, step_choices
 
@@ -57,6 +58,7 @@ def show() -> None:
     )
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
+    sink_norms.show(translator, trace)
     _encoder_layers(translator, translation, trace)
     explain(
         "The “logit lens” multiplies each layer's output by the vocabulary's matrix. Only the last "
@@ -79,6 +81,8 @@ def show() -> None:
         starts = [0, count, count + 1][: shares.shape[1] - count + 1]
         words = np.add.reduceat(np.add.reduceat(shares, starts, axis=1), first)
         result = words / np.diff([*first, len(shares)])[:, None]  # source, <s>, before
+        # Are the sinks large?
+        result = {{kind: key_norms(translator.model, trace, kind) for kind in KINDS}}
         # What if the decoder read an earlier encoder layer?
         layers = range(translator.model.config.N + 1)
         result = [decoder_lens(translator, trace, layer{search_code()}) for layer in layers]

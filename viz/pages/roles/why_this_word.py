@@ -16,6 +16,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
 from transformer.analysis.teacher_forcing import Array
+from transformer.circuits.edges import patch_strongest
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields, head_picker, problems
 from viz.app.links import navigation
@@ -23,7 +24,7 @@ from viz.app.sentence import python_code, sentence_bar, worth_seeing
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
 from viz.figures import axes, forms
-from viz.pages.roles import head_charts, pieces
+from viz.pages.roles import edges, head_charts, pieces
 from viz.pages.roles.removal_controls import open_removal
 
 ERASE, MEASURE = "erase", "why_heads"
@@ -73,16 +74,21 @@ def show() -> None:
     with left:
         _sources(translator, trace, step, other, evidence, f"{first}, below for {second}.")
         show_open_head(trace, step, evidence, head, f"{first}, below for {second}.")
+    edges_code = edges.show(translator, trace, step, other, head, names)
     explanations.explain(
         "Gradient × value estimates what the log-odds would lose if a head took nothing from a "
         "subword (after Yin and Neubig 2022); a bar sums it over the heads of cross-attention. "
         "Direct logits are what a head itself adds to the difference of the two scores, with the "
         "norms fixed. Erasing hides a subword and runs the model again. This shows what changed, "
-        "not why the model decided; other subwords can stand in for the erased one."
-        + explanations.sources("§3.1", contrast, direct_logits, erase)
+        "not why the model decided; other subwords can stand in for the erased one.\n\n"
+        "An edge is the part of a head's input that one earlier head has written, carried through "
+        "the norms between them as they are on this sentence. Attribution multiplies it by the "
+        "gradient, to first order (Syed et al. 2023). Patching takes it out of this input alone "
+        "and runs the rest of the model: that is exact, for this one choice."
+        + explanations.sources("§3.1", contrast, direct_logits, erase, patch_strongest)
     )
     by_head = "direct" if measure == "direct logits" else "by_head"
-    python_code.show_code(f"""
+    code = f"""
         evidence = contrast(translator.model, trace, {step}, {other})
         # Subwords: gradient × value
         result = evidence.by_source
@@ -92,7 +98,8 @@ def show() -> None:
         result = evidence.{by_head}
         # {head_title(*head)}
         result = evidence.values[{head.kind!r}][{head.layer}, {head.head}]
-    """)
+    """
+    python_code.show_code(code, edges_code)
 
 
 def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:

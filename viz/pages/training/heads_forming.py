@@ -20,6 +20,7 @@ from transformer.analysis import axes
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES, measure
 from transformer.analysis.heads.roles import ONE_TO_ONE, head_roles
+from transformer.analysis.sinks import share_on_sinks
 from transformer.files import installed
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import charts, explanations, fields, head_picker, mounts
@@ -28,10 +29,10 @@ from viz.app.links import address
 from viz.app.sentence import python_code, worth_seeing
 from viz.draw import labels, palette
 from viz.draw.caption import Origin, grid_caption
-from viz.draw.formatting import format_number
+from viz.draw.formatting import format_number, per_cent
 from viz.draw.player import TrainingStep, encode_learning, learning_choice
 from viz.figures import forms
-from viz.figures.axes import GREY, step_axis
+from viz.figures.axes import GREY, named_color, step_axis
 from viz.findings import training
 from viz.pages.training import runs
 
@@ -39,6 +40,8 @@ RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = head_picker.UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
 MAX_NAMED = 3  # unreadable files that are named one by one
+
+LOG_STEPS = step_axis(alt.Scale(type="log", nice=False), values=[10**n for n in range(8)])
 
 _OPENED = "forming_opened"  # in the session: the state in which the player was opened
 
@@ -143,22 +146,31 @@ def _pictures(
         index=list(MEASURES).index("confidence"),
         help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
     )
-    charts.altair_chart(
-        measure_chart(
-            list(traces),
-            np.stack([measured(trace, kind, name) for trace in traces.values()]),
-            kind=kind,
-            selected=(layer, head),
-            marked=step,
-            unit=name,
-        ),
-        alt=f"The {name} of each {labels.SCREEN_NAMES[kind]} head over the steps of the run.",
-    )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        charts.altair_chart(
+            measure_chart(
+                list(traces),
+                np.stack([measured(trace, kind, name) for trace in traces.values()]),
+                kind=kind,
+                selected=(layer, head),
+                marked=step,
+                unit=name,
+            ),
+            alt=f"The {name} of each {labels.SCREEN_NAMES[kind]} head over the steps of the run.",
+        )
+    with right:
+        on_sinks = sinks_table(traces)
+        charts.altair_chart(
+            sinks_chart(on_sinks, step),
+            alt="The share of attention on sinks over the steps of the run, by kind.",
+        )
+        st.caption(explanations.as_markdown(sinks_text(on_sinks)))
     if len(traces) > 1:
         st.table(forming_table(traces), border="horizontal", hide_index=True)
     explanations.explain(
         "You see every head on one sentence, at the steps at which the run saved its attention. "
-        f"{first_one_to_one(traces)}" + explanations.sources("§3.2.2", head_roles)
+        f"{first_one_to_one(traces)}" + explanations.sources("§3.2.2", head_roles, share_on_sinks)
     )
     probe = probes[step].name
     files = f"step-*-sentence-{probe.rpartition('-')[2]}"
@@ -173,6 +185,9 @@ def _pictures(
         # {name}, step after step
         steps = map(AttentionTrace.load, sorted(folder.glob({files!r})))
         result = [measure(by_pieces(x, {kind!r}), {kind!r}, {name!r}) for x in steps]
+        # Share of attention on sinks, step after step
+        steps = [*map(AttentionTrace.load, sorted(folder.glob({files!r})))]
+        result = [[share_on_sinks(x, kind).mean() for x in steps] for kind in KINDS]
     """)
 
 
@@ -287,6 +302,44 @@ def first_one_to_one(traces: Mapping[int, AttentionTrace]) -> str:
     return "No cross-attention head is one-to-one at any saved step."
 
 
+def sinks_table(traces: Mapping[int, AttentionTrace]) -> pd.DataFrame:
+    """Return the mean share on sinks of each kind's heads at each step, in long form."""
+
+    def mean(trace: AttentionTrace, kind: Kind) -> float:
+        compute = partial(share_on_sinks, trace, kind)
+        return float(memo_per_trace(trace, ("share on sinks", kind), compute).mean())
+
+    shares = {labels.SCREEN_NAMES[k]: [mean(trace, k) for trace in traces.values()] for k in KINDS}
+    return forms.long_form("kind", "share", shares, step=list(traces))
+
+
+def sinks_chart(table: pd.DataFrame, marked: int) -> alt.LayerChart:
+    """Draw a line for each kind over the steps."""
+    colors = {labels.SCREEN_NAMES[kind]: palette.COLOR[kind] for kind in KINDS}
+    axis = alt.Axis(format="%", tickCount=5)
+    lines = forms.curves(
+        table,
+        LOG_STEPS,
+        alt.Y("share:Q", title="attention on sinks", scale=alt.Scale(zero=True), axis=axis),
+        named_color("kind", colors),
+        dots=30,
+        height=260,
+        tooltip=forms.tips("kind", step=("", ","), share=("on sinks", ".1%")),
+    )
+    chart: alt.LayerChart = forms.rule("step", marked, strokeDash=[4, 3], strokeWidth=1.5) + lines
+    return chart
+
+
+def sinks_text(table: pd.DataFrame) -> str:
+    """Say for each kind what goes to sinks at the first and at the last step."""
+    ends = table.groupby("kind", sort=False)["share"].agg(["first", "last"])
+    parts = (f"{row[0]} from {per_cent(row[1])} to {per_cent(row[2])}" for row in ends.itertuples())
+    return (
+        f"Attention on special tokens and punctuation, mean over heads, from step "
+        f"{table['step'].min():,} to {table['step'].max():,}: {'; '.join(parts)}."
+    )
+
+
 def measure_chart(
     steps: Sequence[int],
     values: NDArray[np.float64],
@@ -306,9 +359,8 @@ def measure_chart(
             "selected": (layer == selected[0]) & (head == selected[1]),
         }
     )
-    x = step_axis(alt.Scale(type="log", nice=False), values=[10**n for n in range(8)])
     base = alt.Chart(frame, height=260).encode(
-        x,
+        LOG_STEPS,
         alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=5, format="~g")),
         detail=alt.Detail("head:N"),
         tooltip=forms.tips("head", step=("", ","), value=(unit, ".3f")),

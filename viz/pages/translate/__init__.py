@@ -12,7 +12,7 @@ from viz.app.chrome import mounts
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.sentence import python_code, sentence_bar
 from viz.draw import word_links
-from viz.pages.translate import both_links, forcing, maps, versus
+from viz.pages.translate import attention_mass, both_links, forcing, maps, versus
 
 
 def show() -> None:
@@ -98,6 +98,7 @@ def _code_parts(
             shares = source_share.source_shares(translator, trace)
             result = source_share.by_words(shares, trace)
         """)
+        parts.append(attention_mass.mass_code(bar.translator))
     traced = "trace" if choice.sinks else 'without_sinks(trace, "cross")'
     parts.append(f"""
         # What the beam search considered

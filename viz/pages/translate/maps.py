@@ -32,7 +32,7 @@ from viz.draw.heads_view import ExplorerOptions
 from viz.draw.labels import ROW_VERBS, display_tokens, head_title, named_head
 from viz.draw.left_out import left_out
 from viz.draw.word_links import DASHED, TITLE, encode_links, error_text, map_text, word_texts
-from viz.pages.translate import both_links, break_it
+from viz.pages.translate import attention_mass, both_links, break_it
 
 NUMBERS = "numbers"  # name in the URL of the open ribbon: kind, layer, head, row and column, from 1
 
@@ -205,6 +205,7 @@ def show_words(
         )
         mounts.mount("translate-words", data)
         explain_shares(from_source, trace, len(target))
+        attention_mass.show_mass(translator, trace)
     st.caption(as_markdown(method))
     if note := axes.apart_note(trace):
         st.caption(note)

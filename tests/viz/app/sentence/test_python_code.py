@@ -21,6 +21,7 @@ from transformer.files.installed import BUNDLED
 from viz.app.links.navigation import FAITHFUL, LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
 from viz.app.sentence.python_code import code_block, trace_call
 from viz.draw.labels import role_name
+from viz.pages.roles import edges
 from viz.pages.roles.faithful import TITLES
 
 __all__ = ["one_bundled_model"]  # a fixture: used by name
@@ -123,12 +124,23 @@ def inside(app: AppTest, values: Values) -> None:
     (walk,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
     for name in ("scaled", "weights", "z", "normalised"):
         close(getattr(walk, name), message(app, "inside_head")[0]["arrays"][name])
+    parts = values["Why here: the score, split"]
+    cells = frames(app, 0)[0]
+    close(parts.values.ravel(), cells["value"])
+    assert [*parts.key_parts] == [*cells["key"]][: len(parts.key_parts)]
+    raised = np.sort(values["What it writes"])
+    table = app.table[0].value
+    close(raised[::-1][: len(table)], table["up by"].astype(float), 0.006)
+    close(-raised[: len(table)], table["down by"].astype(float), 0.006)
+    if "Copying score" in values:
+        (copying,) = (text.value for text in app.markdown if "Copying score" in text.value)
+        assert f"{values['Copying score']:.2f}".replace("-", "−") in copying.replace("\\", "")
     row = values["Large scores: one token takes all"]
-    drawn = frames(app, 0)[0]
+    drawn = frames(app, 1)[0]
     close(
         [*row.largest, *row.gradient], drawn[~drawn["measure"].str.startswith("entropy")]["value"]
     )
-    variance = frames(app, 1)[0]
+    variance = frames(app, 2)[0]
     measured = variance[variance["curve"] == "this head, measured"]["variance"]
     np.testing.assert_allclose(values["Wider q and k: larger scores"].measured, measured)
     if "Translation" in values:
@@ -165,13 +177,17 @@ def removal(app: AppTest, values: Values) -> None:
 
 
 def why(app: AppTest, values: Values) -> None:
-    gradient, erased, heads, own = values.values()
+    gradient, erased, heads, own, attributed, patched = values.values()
     for chart, drawn in enumerate((gradient, erased, own, *heads.values())):
         close(drawn.ravel(), frames(app, chart)[drawn.ndim == 1]["value"])
+    table = app.dataframe[0].value
+    close([*attributed.values()], table[edges.ATTRIBUTED])
+    close(patched.lost, table[edges.PATCHED])
+    assert patched.hold.tolist() == table[edges.HOLDS].tolist()
 
 
 def layers(app: AppTest, values: Values) -> None:
-    table, parts, by_head, shares, readings = values.values()
+    table, parts, by_head, shares, norms, readings = values.values()
     tops = [
         html.proto.body
         for html in app.get("html")
@@ -182,6 +198,9 @@ def layers(app: AppTest, values: Values) -> None:
     for chart, heads in enumerate(by_head.values(), start=1):
         close(heads.ravel(), column(app, chart, "value"))
     close(shares.T.ravel(), column(app, 3, "share"))
+    for chart, drawn in enumerate(norms.values(), start=4):
+        close(drawn.norms.ravel(), column(app, chart, "norm"))
+        close(drawn.received.ravel(), column(app, chart, "received"))
     assert len(readings) == 7
 
 
@@ -251,6 +270,8 @@ def forming(app: AppTest, values: Values) -> None:
     layer, head_number = cross["selected"]
     close(map_values(open_head), cross["weights"][-1, layer, head_number] / 65_535, 4)
     close(np.ravel(values["confidence, step after step"]), column(app, 0, "value", 0))
+    on_sinks = values["Share of attention on sinks, step after step"]
+    close(np.ravel(on_sinks), column(app, 1, "share"))
 
 
 def drawing(app: AppTest, values: Values) -> None:
@@ -313,9 +334,13 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "heads sentences": (compared, {"view": "compare", "with": "another sentence"}),
     "inside": (inside, {"layer": "2", "head": "3"}),
     "inside scaled": (inside, {"scale_of": "none", "every": "true", "kind": "encoder"}),
+    "inside difference": (
+        inside,
+        {"kind": "cross-attention", "layer": "4", "score": "first key − second", "parts": "layers"},
+    ),
     "roles": (corpus_roles, {}),
     "roles removed": (removal, {"roles_view": REMOVE_HEADS, "removed": "c1.3,e0.0u", "beam": "1"}),
-    "roles why": (why, {"roles_view": WHY}),
+    "roles why": (why, {"roles_view": WHY, "patch_edges": "true"}),
     "roles layers": (layers, {"roles_view": LAYERS, "written": "3", "beam": "1"}),
     "roles faithful": (stored_lenses, {"roles_view": FAITHFUL}),
     "roles permuted": (permuted, {"roles_view": FAITHFUL, "faithful_test": "permuted attention"}),

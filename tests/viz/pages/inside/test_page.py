@@ -61,16 +61,17 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     [
         {"word": "99 x", "layer": "9", "head": "mean", "scale_of": "big", "temperature": "3"},
         {"word": "-1", "at": "²", "kind": "nonsense", "every": "perhaps"},
+        {"key": "99 x", "score": "both", "parts": "²"},
     ],
 )
 def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, translator, url) -> None:
     app = serve("inside", **{"text": SENTENCE, **url})
     assert not app.exception
-    (first,) = ranked("inside", translator.trace(SENTENCE), translator)
+    first, *_ = ranked("inside", translator.trace(SENTENCE), translator)
     assert app.selectbox(key="word").value == int(first.choices["word"]) - 1
     assert app.selectbox(key="scale_of").value == "÷ √d_k"
     assert app.toggle(key="every").disabled  # nothing is changed that could be changed elsewhere
-    assert len(app.get("vega_lite_chart")) == 2
+    assert len(app.get("vega_lite_chart")) == 3
 
 
 def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(serve) -> None:
@@ -78,7 +79,7 @@ def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(serv
     app = serve("inside", text=SENTENCE, **url)
     assert not app.exception
     assert any("“z.B.” cannot be forbidden" in line for line in texts(app))
-    assert len(app.get("vega_lite_chart")) == 2
+    assert len(app.get("vega_lite_chart")) == 3
 
 
 def test_what_a_reader_should_know_of_the_rescaled_translation_is_said(serve, unsure_model) -> None:
@@ -127,4 +128,4 @@ def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> N
     monkeypatch.setattr(cached_results, "trace", ended)
     app = serve("inside", text=SENTENCE, kind=kind)
     assert not app.exception
-    assert len(app.get("vega_lite_chart")) == 2
+    assert len(app.get("vega_lite_chart")) == 3

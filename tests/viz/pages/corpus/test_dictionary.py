@@ -1,0 +1,67 @@
+"""The view “Dictionary”: its tables are those of the analysis."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz import app_test
+from tests.viz.pages.corpus.conftest import frame, press
+from tests.viz.pages.reading import blocks, computed, frames
+from transformer import Translator
+from transformer.analysis.heads.head import Head
+from transformer.circuits import dictionary
+from transformer.corpus.measured import MeasuredLines
+from viz.draw.formatting import per_cent
+from viz.draw.labels import display_tokens
+from viz.pages.corpus.dictionary import JOB
+
+pytestmark = pytest.mark.slow
+
+
+def test_heads_and_the_open_dictionary_have_the_numbers_of_the_analysis(
+    view: Callable[..., AppTest],
+    measured: tuple[Translator, MeasuredLines],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    translator, lines = measured
+    app = press(view("Dictionary"), JOB)
+    read = dictionary.measure_dictionaries(translator, lines)
+    table = dictionary.dictionaries_table(read)
+    ranked = table.sort_values("share", ascending=False, kind="stable")
+    drawn = frame(app, "shuffled")
+    for name in ("layer", "head", "share", "low", "high", "shuffled", "p"):
+        assert list(drawn[name]) == pytest.approx(list(ranked[name]))
+    best = read.heads[int(table["share"].argmax())]
+    (line,) = [text for text in app_test.texts(app) if "writes a translation first" in text]
+    assert f"L{best.layer + 1} H{best.head + 1}" in line
+    assert per_cent(float(table["share"].max())) in line
+    assert f"{len(read.pieces)} source subwords" in line
+
+    def require_open(head: Head) -> None:
+        share = per_cent(float(table["share"][read.heads.index(head)]))
+        assert [title for title in app.subheader if title.value.endswith(f": {share}")]
+        entries = dictionary.entries_table(translator, read, head)
+        shown = frame(app, "first is one")
+        assert list(shown["piece"]) == display_tokens(list(entries["piece"]))
+        assert list(shown["first is one"]) == list(entries["first is one"])
+        assert list(shown["logit"]) == pytest.approx(list(entries["logit"]))
+
+    require_open(best)
+    other = next(head for head in read.heads if head.layer != best.layer)
+    app.selectbox(key="layer").set_value(str(other.layer + 1)).run()
+    app.selectbox(key="head").set_value(str(other.head + 1)).run()
+    require_open(other)
+
+    copying = dictionary.copying_table(translator.model)
+    cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in (1, 2)])
+    assert cells == pytest.approx(copying["copying score"].to_numpy())
+    scores = frame(app, "copying score")["copying score"]
+    assert list(scores) == sorted(copying["copying score"], reverse=True)
+
+    monkeypatch.chdir(translator.folder.parent)  # the code names the folder alone
+    heads, opened, copied = (computed(code) for code in blocks(app).values())
+    assert heads.equals(table)
+    assert opened.equals(dictionary.entries_table(translator, read, other))
+    assert copied.equals(copying)

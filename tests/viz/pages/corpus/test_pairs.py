@@ -1,0 +1,112 @@
+"""The view “Pairs”: its numbers are those of the analysis; bad files and pairs are named."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz import app_test
+from tests.viz.pages.corpus.conftest import frame, press
+from tests.viz.pages.reading import blocks, computed, frames
+from transformer import Translator
+from transformer.circuits import pairs
+from transformer.circuits.pairs import LOST, effects_table, measure_pairs, read_pairs
+from transformer.corpus.measured import MeasuredLines
+from viz.draw.formatting import format_number
+from viz.pages.corpus.pairs import FILE, JOB, pairs_needed
+
+pytestmark = pytest.mark.slow
+
+ROWS = [
+    "The dog sleeps in the garden.\tHer horse sleeps in the garden.\tDer\tIhr\tsubject",
+    "Her horse waits on the roof.\tThe dog waits on the roof.\tIhr\tDer\tsubject",
+    "My brother eats.\tMy brother sings.\tschläft\tsingt\tverb",
+    "The baker eats.\tThe baker sings.\tsingt\tsitzt\tverb",
+    "My brother eats.\tMy brother sings.\tmalt\tsingt\tverb",
+]
+"""The last one asks for a word that is not in the translation."""
+CONTENT = "\n".join(ROWS).encode()
+
+
+def send(app: AppTest, content: bytes) -> AppTest:
+    app.file_uploader(key=FILE).set_value(("mine.tsv", content, "")).run()
+    assert not app.exception
+    return app
+
+
+def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
+    view: Callable[..., AppTest],
+    measured: tuple[Translator, MeasuredLines],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    translator, _ = measured
+    app = send(view("Pairs", pairs="your pairs"), CONTENT)
+    app = press(app, JOB)
+    expected = measure_pairs(translator, read_pairs(CONTENT))
+    assert [line for line, _ in expected.left_out] == [5]
+    (left_out,) = [table.value for table in app.dataframe if "why" in table.value]
+    assert list(left_out["line"]) == [5]
+    for group, rows in (("", [0, 1, 2, 3]), ("verb", [2, 3])):
+        if group:
+            app.selectbox(key="pairs_group").set_value(group).run()
+        table = effects_table(expected.in_group(group).patched)
+        drawn = frame(app, "control")
+        order = table[LOST].sort_values(ascending=False, kind="stable").index
+        for name in (LOST, "low", "high", "control", "p"):
+            assert drawn[name].to_numpy() == pytest.approx(table[name].to_numpy()[order])
+        best = table.iloc[int(table[LOST].argmax())]
+        (line,) = [text for text in app_test.texts(app) if "lose the most" in text]
+        assert f"L{best['layer']} H{best['head']}" in line
+        for number in (expected.patched.whole[rows].mean(), *best[[LOST, "low", "high"]]):
+            assert format_number(float(number), 2) in line
+        listed = frame(app, "first word")
+        assert sorted(listed[LOST]) == pytest.approx(sorted(expected.patched.whole[rows]))
+        cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in range(3)])
+        assert cells == pytest.approx(table[LOST].to_numpy())
+    monkeypatch.chdir(translator.folder.parent)  # the code names folder and file alone
+    (translator.folder.parent / "mine.tsv").write_bytes(CONTENT)
+    heads, listed = (computed(code) for code in blocks(app).values())
+    assert heads.equals(table)
+    assert listed.equals(pairs.pairs_table(expected.in_group("verb")))
+
+
+def test_bundled_pairs_without_their_words_are_named(view: Callable[..., AppTest]) -> None:
+    app = press(view("Pairs"), JOB)
+    bundled = read_pairs(pairs.BUNDLED_PAIRS.read_bytes())
+    shown, left_out = frame(app, "first word"), frame(app, "why")
+    assert len(shown) + len(left_out) == len(bundled)
+    assert len(left_out) > 0
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"", "no pair"),
+        (CONTENT + b"\nA.\tB.\n", "Line 6 "),
+        (b"\xff\xfe\xff", "UTF-"),
+        (CONTENT[:-1] + b"\0", "zero byte"),
+        (b"A.\tB.\ta\tb\n" * 10_000, "10,000 lines"),
+    ],
+)
+def test_a_bad_file_is_one_sentence_and_the_page_stays(
+    view: Callable[..., AppTest], content: bytes, named: str
+) -> None:
+    app = send(view("Pairs", pairs="your pairs"), content)
+    assert [text for text in app_test.texts(app) if named in text]
+    assert not [button for button in app.button if button.key == f"{JOB}-start"]
+    send(app, b"\n".join([CONTENT] * 2))
+    assert [button for button in app.button if button.key == f"{JOB}-start"]
+
+
+def test_pairs_that_are_all_in_another_language_end_in_a_sentence(
+    view: Callable[..., AppTest],
+) -> None:
+    german = b"Der Hund.\tDie Hunde.\tDer\tDie\nDas Pferd.\tDie Pferde.\tPferd\tPferde\n"
+    app = press(send(view("Pairs", pairs="your pairs"), german), JOB)
+    assert [text for text in app_test.texts(app) if "of 2 pairs can be patched" in text]
+
+
+def test_the_least_p_of_few_pairs_is_not_significant() -> None:
+    assert pairs_needed(144) == 13  # 144 · 2 ^ -12 = 0.035
+    assert 144 * 2.0**-11 > 0.05

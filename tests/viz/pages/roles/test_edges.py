@@ -1,0 +1,107 @@
+"""Edges of “Why this word”: the numbers are the circuit's, and each edge is where its heads are."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from tests.viz.app_test import texts
+from tests.viz.pages.reading import SENTENCE, blocks, frames
+from transformer import TransformerConfig
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.circuits.edges import Circuit, Edge, patch_strongest, strongest_edges
+from transformer.circuits.stream import Writer
+from viz.app import streamlit_internals
+from viz.draw.labels import named_head
+from viz.pages.roles import edges, pieces
+
+pytestmark = pytest.mark.slow
+
+STEP, OTHER = 1, 40  # any piece
+URL = {"text": SENTENCE, "roles_view": "Why this word"}
+
+
+@pytest.fixture
+def link(translator) -> dict[str, str]:
+    return {"written": str(STEP + 1), "other": pieces.piece_name(translator, OTHER)}
+
+
+@pytest.fixture
+def circuit(translator) -> Circuit:
+    return Circuit(translator.model, translator.trace(SENTENCE), STEP, OTHER)
+
+
+def lines(app):
+    """The table of the lines of the graph, the last chart of the view."""
+    chart = len(app.get("vega_lite_chart")) - 1
+    return next(frame for frame in frames(app, chart) if "edge" in frame)
+
+
+def test_the_table_has_the_numbers_of_the_circuit(opened, link, circuit) -> None:
+    app = opened(**link, removed="L1 H1 encoder")  # which is another view's
+    strongest = strongest_edges(circuit.attributed())
+    table = app.dataframe[0].value
+    assert table["writer"].tolist() == [edge.writer.title for edge in strongest]
+    assert table["reader"].tolist() == [named_head(*edge.reader) for edge in strongest]
+    assert [name[0] for name in table[edges.INPUT]] == [edge.input for edge in strongest]
+    np.testing.assert_allclose(table[edges.ATTRIBUTED], [*strongest.values()], rtol=1e-4)
+    assert edges.PATCHED not in table
+    assert lines(app)["holds"].all()
+    assert "Edges, patched" not in blocks(app)
+    app.toggle(key=edges.PATCH).set_value(True).run()
+    patched = patch_strongest(circuit)
+    table, drawn = app.dataframe[0].value, lines(app).drop_duplicates("edge")
+    np.testing.assert_allclose(table[edges.PATCHED], patched.lost, atol=1e-5)
+    assert table[edges.HOLDS].tolist() == drawn["holds"].tolist() == patched.hold.tolist()
+    np.testing.assert_allclose(drawn["attributed"], table[edges.ATTRIBUTED])
+    numbers = f"{patched.beat_random.sum()} of {len(table)} change"
+    assert any(numbers in text and f"{patched.correlation:.2f}" in text for text in texts(app))
+
+
+def test_who_ends_the_patching_still_has_the_page(opened, link, monkeypatch) -> None:
+    with monkeypatch.context() as patch:
+
+        def patched(_circuit, _edges, progress):
+            # as Streamlit does where the switch is clicked again
+            patch.setattr(streamlit_internals, "end_if_unwanted", st.stop)
+            progress(16, 60)
+
+        patch.setattr(Circuit, "patched", patched)
+        app = opened(**link, patch_edges="true")
+        assert not app.dataframe
+    app.toggle(key=edges.PATCH).set_value(False).run()
+    assert edges.PATCHED not in app.dataframe[0].value
+    assert blocks(app)
+    app.toggle(key=edges.PATCH).set_value(True).run()
+    assert edges.PATCHED in app.dataframe[0].value
+
+
+def test_one_word_has_edges_and_a_long_sentence_says_why_not(opened, link, monkeypatch) -> None:
+    app = opened(text="Dog.", written="1", patch_edges="true")
+    assert np.isfinite(app.dataframe[0].value[edges.PATCHED]).all()
+    monkeypatch.setattr(edges, "MAX_SUBWORDS", 3)
+    app = opened(**link, patch_edges="true")
+    assert not app.dataframe
+    assert any("up to 3." in text for text in texts(app))
+    assert "Subwords: gradient × value" in blocks(app)
+
+
+def test_heads_of_unequal_stacks_have_places_of_their_own() -> None:
+    config = TransformerConfig(vocab_size=30, N=3, h=2, decoder_N=2, decoder_h=8, d_model=16)
+    writer, reader = Head("encoder_self", 2, 1), Head("cross", 0, 7)
+    edge = Edge(Writer("encoder", "head", 2, writer), reader, "v")
+    table = edges.edges_table({edge: 0.5}, None)
+    chart: Any = edges.edges_chart(config, [edge], table, reader)
+    drawn, marks = (chart.layer[n].data for n in (0, 2))
+    heads = all_heads(config)
+    places = dict(zip(heads, marks[["x", "y"]].itertuples(index=False), strict=True))
+    assert len({*places.values()}) == len(heads)
+    first, *_, end = drawn.sort_values("point").itertuples()
+    assert (first.x, first.y) == places[writer]
+    assert (round(end.x), end.y) == places[reader]
+    assert [head for head, on in zip(heads, marks["joined"], strict=True) if on] == [writer, reader]
+    last = max(head for head in places if head.kind == "encoder_self")
+    assert all(places[head].x > places[last].x for head in heads if head.kind != "encoder_self")
+    layers = [places[Head("encoder_self", layer, 0)].y for layer in range(3)]
+    assert layers == sorted(layers)

@@ -1,0 +1,127 @@
+"""The view “Dictionary”: what the heads of the cross-attention write, and which heads copy."""
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis.heads.head import Head
+from transformer.circuits import dictionary, writing
+from transformer.circuits.dictionary import Dictionaries
+from transformer.corpus.measured import MeasuredLines
+from viz.app import jobs
+from viz.app.cache import memory
+from viz.app.chrome import charts, explanations, head_picker
+from viz.app.chrome.fields import controls_row
+from viz.app.sentence.python_code import head_code
+from viz.draw.formatting import counted, format_p, per_cent
+from viz.draw.labels import capitalised, display_tokens, named_head
+from viz.figures.heads import SIGNIFICANT
+from viz.pages.corpus import head_grids
+from viz.pages.corpus.measurements import Measured
+
+JOB = "corpus-dictionary"
+
+
+def show(translator: Translator, measured: Measured) -> str:
+    """Draw the view of lines that the model measured."""
+    key, lines = measured
+    result_key = "dictionaries", key
+    dictionaries: Dictionaries | None = jobs.get_or_offer(
+        JOB,
+        result_key,
+        f"Reading dictionaries over {counted(len(lines), 'line')}",
+        translator.folder,
+        lambda model, report: dictionary.measure_dictionaries(model, lines, report),
+        f"Read the dictionaries over {counted(len(lines), 'line')}",
+    )
+    head = None if dictionaries is None else _draw(translator, lines, dictionaries)
+    explanations.explain(
+        "A cross-attention head writes something for each subword of the source that it looks at. "
+        "The page takes the mean output of the encoder over every place of a subword in the lines, "
+        "passes it through the head alone and through the projection, and names the subwords that "
+        "it raises most. Later layers are left out, and the later norms only keep their gains. "
+        "A hit: the first of them is a subword of a word that the links of the lines join with a "
+        "word of this subword; the links are computed, and can be wrong. The copying score "
+        "Σλ / Σ|λ| of W_E W_V W_O W_Eᵀ is near 1 where a head raises what it looks at; "
+        "norms are left out (Elhage et al. 2021)."
+        + explanations.sources(
+            "§3.2.2",
+            writing.dictionary,
+            dictionary.compare_with_chance,
+            writing.copying_scores,
+        )
+    )
+    if head is None:
+        return ""
+    return f"""
+        dictionaries = measure_dictionaries(translator, lines)
+        # Share of first entries that are translations
+        result = dictionaries_table(dictionaries)
+        # The dictionary of {named_head(*head)}
+        result = entries_table(translator, dictionaries, {head_code(head)})
+        # Copying scores
+        result = copying_table(translator.model)
+    """
+
+
+def _draw(translator: Translator, lines: MeasuredLines, dictionaries: Dictionaries) -> Head:
+    """Draw the tables; return the head whose dictionary is open."""
+    table = dictionary.dictionaries_table(dictionaries)
+    best = int(table["share"].argmax())
+    value, low, high, chance = (
+        per_cent(float(number)) for number in table.iloc[best][["share", "low", "high", "shuffled"]]
+    )
+    marked = int((table["p"] < SIGNIFICANT).sum())
+    subwords = len(dictionaries.pieces)
+    st.text(
+        f"For {value} ({low} to {high}) of {counted(subwords, 'source subword')} with a link, "
+        f"{named_head(*dictionaries.heads[best])} writes a translation first; by chance {chance} "
+        f"({format_p(float(table['p'][best]))}, Holm). {marked} of {counted(len(table), 'head')} "
+        f"exceed chance (p < {SIGNIFICANT}, Holm)."
+    )
+    if subwords == dictionary.MAX_PIECES:
+        st.text(f"These are the {subwords:,} most frequent subwords: the others are left out.")
+    copying = memory.memo(
+        ("copying scores", lines.checksum), lambda: dictionary.copying_table(translator.model)
+    )
+    left, right = st.columns([1, 2], gap="medium")
+    with left:
+        st.subheader("Translations written", anchor=False)
+        head_grids.show(table, "share", "dictionary-grid")
+    with right:
+        st.subheader("Copying", anchor=False)
+        head_grids.show(copying, "copying score", "copying-grid")
+    st.caption(
+        f"Share: source subwords whose translation a head writes first, with a 95 % bootstrap "
+        f"interval over the subwords in the tooltip. A dot: more than with shuffled translations "
+        f"(p < {SIGNIFICANT}, Holm)."
+    )
+    head_grids.table(table, "share", "dictionaries")
+    with controls_row("corpus-dictionary-controls"):
+        stack = translator.model.config.stack("cross")
+        first = dictionaries.heads[best]
+        place = head_picker.pick_layer_and_head(
+            head_picker.HEAD, stack.N, stack.h, (first.layer, first.head)
+        )
+    head = Head("cross", *place)
+    share = float(table["share"][dictionaries.heads.index(head)])
+    name = capitalised(named_head(*head))
+    st.subheader(f"{name}: {per_cent(share)}", anchor=False)
+    entries = dictionary.entries_table(translator, dictionaries, head)
+    shown = entries.assign(
+        piece=display_tokens(list(entries["piece"])),
+        **{
+            column: [", ".join(display_tokens(text.split())) for text in entries[column]]
+            for column in ("writes", "translations")
+        },
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height=400,
+        column_config={"logit": st.column_config.NumberColumn(format="%.2f")},
+        key="dictionary-table",
+    )
+    charts.table_downloads(entries, "dictionary")
+    with st.expander("Copying scores as a table"):
+        head_grids.table(copying, "copying score", "copying-scores")
+    return head

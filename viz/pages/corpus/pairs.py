@@ -1,0 +1,140 @@
+"""The view “Pairs”: which heads carry what tells two sentences apart."""
+
+import math
+from collections import Counter
+from collections.abc import Hashable
+
+import pandas as pd
+import streamlit as st
+
+from transformer import InputError, Translator
+from transformer.circuits import pairs
+from transformer.circuits.pairs import BUNDLED_PAIRS, LOST, MeasuredPairs
+from transformer.corpus.resampling import holm, permutation_p
+from transformer.files.reading import MIB
+from viz.app import jobs
+from viz.app.cache import memory
+from viz.app.cache.cached_results import identity
+from viz.app.chrome import charts, explanations, problems
+from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
+from viz.draw.formatting import counted, format_number, format_p
+from viz.draw.labels import named_head
+from viz.figures.heads import SIGNIFICANT
+from viz.pages.corpus import head_grids
+
+JOB = "corpus-pairs"
+WHICH, GROUP = "pairs", "pairs_group"  # names in the URL
+BUNDLED, OWN = "bundled pairs", "your pairs"
+FILE, OPENED = "corpus-pairs-file", "corpus.pairs_file"
+"""Names in the session: of the field, and of the file that was opened."""
+EVERY_GROUP = "all"
+
+
+def show(translator: Translator) -> str:
+    """Draw the view; return the code of its tables and plots."""
+    with controls_row("corpus-pairs-controls"):
+        which = choose_one("Pairs", (BUNDLED, OWN), WHICH)
+    code, given = "", None
+    try:
+        path, content = _own() if which == OWN else ("BUNDLED_PAIRS", BUNDLED_PAIRS.read_bytes())
+        given = None if content is None else tuple(pairs.read_pairs(content))
+    except InputError as error:
+        problems.say(error)
+    if given is not None:
+        key = "minimal pairs", identity(translator), given
+        count = counted(len(given), "pair")
+        measured: MeasuredPairs | None = jobs.get_or_offer(
+            JOB,
+            key,
+            f"Patching {count}",
+            translator.folder,
+            lambda model, report: pairs.measure_pairs(model, given, report),
+            f"Patch every head on {count}",
+        )
+        if measured is not None:
+            code = f"""
+                pairs = read_pairs({path}.read_bytes())
+                measured = measure_pairs(translator, pairs).in_group({_draw(measured, key)!r})
+                # Log-odds lost with each head patched
+                result = effects_table(measured.patched)
+                # Pairs
+                result = pairs_table(measured)
+            """
+    explanations.explain(
+        "Two sentences differ in one thing, and so do their translations. The page replaces the "
+        "output of one head on the first sentence by that on the second, and measures how much "
+        "the log-odds of the first word against the second then lose, in nats. The control takes "
+        "the output on the first sentence of another pair. Sentences of two lengths are aligned "
+        "from both ends. Each head is patched alone: several can carry the same thing."
+        + explanations.sources("", pairs.patch_pairs, pairs.encode_pair, permutation_p, holm)
+    )
+    return code
+
+
+def _own() -> tuple[str, bytes | None]:
+    """Draw the field of a file; return the code of its path, and its content if there is one."""
+    st.text(
+        f"A line for each pair, at most {pairs.MAX_PAIRS:,}: first sentence, second sentence, a "
+        f"word of the first translation, the word in its place in the second, and a group if you "
+        f"like, separated by tabs."
+    )
+    st.code("The dog sleeps.\tThe dogs sleep.\tDer\tDie\tnumber", language=None)
+    if (file := file_field("Open pairs", FILE, ["tsv", "txt"], MIB)) is not None:
+        release_file(FILE)
+        st.session_state[OPENED] = file
+    name, content = st.session_state.get(OPENED, ("", None))
+    return f"Path({name!r})", content
+
+
+def _draw(measured: MeasuredPairs, key: Hashable) -> str:
+    """Draw the pairs of the group that the user chooses; return the group."""
+    sizes = Counter(pair.group for pair in measured.pairs if pair.group)
+    groups = [group for group, size in sizes.items() if size > 1]
+    group = ""
+    if groups:
+        with controls_row("corpus-group-controls"):
+            chosen = menu("Group", [EVERY_GROUP, *groups], GROUP, width=160)
+            group = "" if chosen == EVERY_GROUP else chosen
+    shown = measured.in_group(group)
+    table = memory.memo(("effects", key, group), lambda: pairs.effects_table(shown.patched))
+    best = table.iloc[int(table[LOST].argmax())]
+    head = named_head(best["kind"], best["layer"] - 1, best["head"] - 1)
+    value, low, high, control, whole = (
+        format_number(float(number), 2)
+        for number in (*best[[LOST, "low", "high", "control"]], shown.patched.whole.mean())
+    )
+    number, heads = len(shown.pairs), len(table)
+    st.text(
+        f"From the first to the second sentence, the log-odds of {counted(number, 'pair')} lose "
+        f"{whole} nats on average. With one head patched, they lose the most with {head}: {value} "
+        f"({low} to {high}), and {control} with its control ({format_p(float(best['p']))}, Holm)."
+    )
+    least = pairs_needed(heads)
+    st.text(
+        f"{int((table['p'] < SIGNIFICANT).sum())} of {counted(heads, 'head')} differ from their "
+        f"control (p < {SIGNIFICANT}, Holm)."
+        if number >= least
+        else f"No head can pass the test: with {heads} heads it takes {least} pairs. Read the "
+        f"intervals instead, which are not corrected for the number of heads."
+    )
+    head_grids.show(table, LOST, "pairs-grid")
+    st.caption(
+        f"Mean over {counted(number, 'pair')}, in nats. A dot: p < {SIGNIFICANT} against the "
+        f"control (Holm). The tooltips have the 95 % bootstrap intervals over the pairs."
+    )
+    head_grids.table(table, LOST, "heads-of-pairs")
+    st.subheader("Pairs", anchor=False)
+    listed = pairs.pairs_table(shown)
+    config = {LOST: st.column_config.NumberColumn(format="%.2f")}
+    st.dataframe(listed, hide_index=True, height=320, column_config=config, key="pairs-table")
+    charts.table_downloads(listed, "minimal-pairs")
+    if measured.left_out:
+        st.text(f"Left out: {counted(len(measured.left_out), 'pair')}.")
+        rows = pd.DataFrame(measured.left_out, columns=["line", "why"])
+        st.dataframe(rows, hide_index=True, height="content" if len(rows) < 8 else 280)
+    return group
+
+
+def pairs_needed(heads: int) -> int:
+    """Return the pairs from which the least p, corrected for all heads, is significant."""
+    return 2 + math.floor(math.log2(heads / SIGNIFICANT))  # the least p is 2 ^ (1 - pairs)

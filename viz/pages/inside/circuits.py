@@ -1,0 +1,245 @@
+"""Below the walk: why the row looks at a key, and what the head writes there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from transformer import AttentionTrace, Translator
+from transformer.analysis.heads.head import Head
+from transformer.circuits import merging, score, writing
+from transformer.text.tokenizer import WORD_START
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import charts, explanations, fields
+from viz.app.links import address
+from viz.app.sentence import python_code
+from viz.draw.formatting import format_difference, format_number, listing, per_cent
+from viz.draw.labels import capitalised, display_tokens, quoted
+from viz.figures.score_parts import part_phrase, score_map
+
+KEY, SPLIT, PARTS = "key", "score", "parts"  # names in the URL
+LARGEST = "largest weight"
+ONE_KEY, TWO_KEYS = "one key", "first key − second"
+SENTENCES, PIECES, NAMED = 3, 6, 3
+"""Largest parts in sentences, pieces of each column of the table, and pieces in its sentence."""
+NOTABLE = 0.1
+"""Change of a logit below which a head writes hardly anything: the odds change by a tenth."""
+LONGEST = 512
+"""Subwords of a sentence or translation up to which its scores are split."""
+
+EXPLANATION = (
+    "Why here: query and key are each a sum of what the layers before wrote into the residual "
+    "stream, so the score is a sum over pairs of parts. Purple parts raise it, olive parts lower "
+    "it, and large ones can cancel. A part that is the same for every key changes no weight. "
+    "Biases include those of the layer norms. Each layer norm keeps the deviation that it has on "
+    "this sentence, so a part is not what the score would lose without it. What it writes: the "
+    "head’s output if all of its weight were on this key, through the same norms, and without the "
+    "later layers that read it."
+)
+"""Definition of both views, with their limits, for the explanation of the page."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of one head: what it looks with, and what it looks at."""
+
+    place: Head
+    query: int
+    query_token: str  # that the stream of the query begins with
+    name: str
+    keys: tuple[str, ...]  # tokens
+    seen: npt.NDArray[np.bool_]  # `[key]`
+    weights: npt.NDArray[np.floating]  # `[key]`, of the model as trained
+
+    @property
+    def order(self) -> list[int]:
+        """The keys that the row sees, the largest weight first."""
+        order = np.argsort(-self.weights, kind="stable")
+        return [int(key) for key in order if self.seen[key]]
+
+
+def row_of(
+    trace: AttentionTrace, place: Head, query: int, seen: npt.NDArray[np.bool_], name: str
+) -> Row:
+    """Collect what a row of a trace is made of; `seen` is its row of the mask."""
+    reads = trace.source_tokens if place.kind == "encoder_self" else trace.decoder_tokens
+    keys = tuple(display_tokens(trace.labels(place.kind).keys))
+    weights = trace.weights(place.kind)[place.layer, place.head, query]
+    return Row(place, query, display_tokens(reads)[query], name, keys, seen, weights)
+
+
+def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) -> str:
+    """Draw both views and return their code; `changed` names a scale that is not the model's."""
+    longest = max(len(trace.source_pieces), len(trace.target_pieces))
+    if longest > LONGEST:
+        st.text(
+            f"Scores are split for at most {LONGEST} subwords, and this text has {longest:,}: "
+            f"shorten it to see why the head looks there and what it writes."
+        )
+        return ""
+    with fields.controls_row("circuit-controls"):
+        key = _pick_key(row)
+        compared = fields.choose_one("Score", (ONE_KEY, TWO_KEYS), SPLIT, labelled=True)
+        options: tuple[merging.Detail, ...] = ("heads", "layers")
+        detail = fields.choose_one("Parts", options, PARTS, labelled=True)
+    if changed:
+        st.text(
+            f"These are the scores of the model as it was trained (÷ √dₖ, temperature 1), without "
+            f"the change above ({changed})."
+        )
+    keys = row.order[:2] if compared == TWO_KEYS else [key]
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        split_code = _why_here(translator, trace, row, keys, compared == TWO_KEYS, detail)
+    with right:
+        return split_code + _what_it_writes(translator, trace, row, key)
+
+
+def _pick_key(row: Row) -> int:
+    names = [LARGEST, *(f"{n} {token}" for n, token in enumerate(row.keys, start=1))]
+    if not fields.clamp_choice(KEY, len(names)):  # another sentence may have fewer keys
+        address.choose_by_number(KEY, names)
+    named = names.__getitem__
+    chosen = fields.menu("Key", range(len(names)), KEY, width=220, format_func=named)
+    return chosen - 1 if chosen else row.order[0]
+
+
+def _why_here(
+    translator: Translator,
+    trace: AttentionTrace,
+    row: Row,
+    keys: list[int],
+    difference: bool,
+    detail: merging.Detail,
+) -> str:
+    st.subheader("Why here: the score, split", anchor=False)
+    tokens = [quoted(row.keys[key]) for key in keys]
+    if difference and len(keys) < 2:
+        st.text(f"{tokens[0]} is the only key that this row sees: there is no second.")
+        return ""
+    model = translator.model
+    split = memory.memo_per_trace(
+        trace,
+        ("split scores", row.place, row.query, *keys),
+        lambda: score.split_scores(model, trace, row.place, row.query, keys),
+    )
+    merged = merging.merge_parts(split, split.difference if difference else split.values[0], detail)
+    scores = [float(number) for number in split.scores]
+    _say(_score_sentence(row, keys, scores))
+    total, whole, at = scores[0], f"Of {format_number(scores[0])}", tokens[0]
+    if difference:
+        total -= scores[1]
+        whole = f"Of the difference of {format_difference(scores[0], scores[1])}"
+        at = f"{at} rather than {tokens[1]}"
+    looks = quoted(row.query_token)
+    largest = [
+        f"{whole}, {format_number(value)} comes from {part_phrase(query_part, looks)} "
+        f"meeting {part_phrase(key_part, at)}."
+        for query_part, key_part, value in merged.largest(SENTENCES)
+    ]
+    st.markdown("\n".join(f"- {explanations.as_markdown(line)}" for line in largest))
+    charts.altair_chart(
+        score_map(merged.query_parts, merged.key_parts, merged.values),
+        alt=f"The score of {listing(tokens)} by parts of the query and parts of the key.",
+        key="score-parts",
+    )
+    parts = merged.values.size
+    st.caption(
+        f"The {parts} cells sum to {format_number(float(merged.values.sum()), 4)}. Computed "
+        f"directly, {'the difference' if difference else 'the score'} is {format_number(total, 4)}."
+    )
+    values = "split.difference" if difference else "split.values[0]"
+    head = python_code.head_code(row.place)
+    return f"""
+# Why here: the score, split
+split = split_scores(translator.model, trace, {head}, {row.query}, {keys})
+result = merge_parts(split, {values}, {detail!r})
+"""
+
+
+def _score_sentence(row: Row, keys: Sequence[int], scores: Sequence[float]) -> str:
+    tokens = [quoted(row.keys[key]) for key in keys]
+    weights = [per_cent(float(row.weights[key])) for key in keys]
+    numbers = [format_number(number) for number in scores]
+    if len(keys) == 2:
+        return (
+            f"In {row.name}, {tokens[0]} scores {numbers[0]} and gets {weights[0]}; {tokens[1]} "
+            f"scores {numbers[1]} and gets {weights[1]}. The difference is "
+            f"{format_difference(scores[0], scores[1])}."
+        )
+    if not row.seen[keys[0]]:
+        return (
+            f"The mask hides {tokens[0]} from {row.name}, which gives it 0\u00a0%. Before the "
+            f"mask its score is {numbers[0]}."
+        )
+    name = capitalised(row.name)
+    return f"{name} gives {tokens[0]} {weights[0]}. The score q · k / √dₖ is {numbers[0]}."
+
+
+def _what_it_writes(translator: Translator, trace: AttentionTrace, row: Row, key: int) -> str:
+    st.subheader("What it writes", anchor=False)
+    place, model = row.place, translator.model
+    logits = memory.memo_per_trace(
+        trace,
+        ("written logits", place, row.query, key),
+        lambda: writing.written_logits(model, trace, place, row.query, [key])[0],
+    )
+    table = written_table(translator, place, logits)
+    reading = quoted(row.keys[key])
+    named = [f"{piece} (+{by})" for piece, by in zip(table["raises"], table["up by"], strict=True)]
+    if float(np.abs(logits).max()) < NOTABLE:
+        _say(f"At {reading}, it writes hardly anything; it raises {named[0]} most.")
+    else:
+        _say(f"At {reading}, it writes {listing(named[:NAMED])}.")
+    for column in ("raises", "lowers"):
+        table[column] = [explanations.as_markdown(piece) for piece in table[column]]
+    st.table(table, border="horizontal", hide_index=True)
+    caption = (
+        "Logits less their mean over the vocabulary; 0.1 more multiplies the odds of a subword "
+    )
+    caption += "by 1.1."
+    if place.kind == "encoder_self":
+        caption += " The encoder predicts no word, so its embedding reads what the head writes."
+    st.caption(caption)
+    head = python_code.head_code(place)
+    code = f"""
+# What it writes
+result = written_logits(translator.model, trace, {head}, {row.query}, [{key}])[0]
+"""
+    if place.kind == "cross":
+        return code
+    copying = memory.memo(
+        ("copying score", cached_results.identity(translator), place),
+        lambda: writing.copying_score(model, place),
+    )
+    _say(
+        f"Copying score of the head: {format_number(copying)}. At 1 it raises every subword "
+        f"that it looks at, at −1 it lowers it."
+    )
+    return f"""{code}# Copying score
+result = copying_score(translator.model, {head})
+"""
+
+
+def written_table(
+    translator: Translator, place: Head, logits: npt.NDArray[np.floating]
+) -> pd.DataFrame:
+    """Return the pieces whose logits, `[vocab]`, a head raises and lowers most."""
+    encoder = place.kind == "encoder_self"
+    tokenizer = translator.tokenizer if encoder else translator.target_tokenizer
+    order = np.argsort(-logits, kind="stable")
+    ends = {("raises", "up by"): order[:PIECES], ("lowers", "down by"): order[::-1][:PIECES]}
+    columns = {}
+    for (name, by), best in ends.items():
+        pieces = tokenizer.pieces_of(best.tolist())
+        # each as in a text with words, where a piece inside a word has its mark
+        columns[name] = [display_tokens([piece.text, WORD_START])[0] for piece in pieces]
+        columns[by] = [format_number(abs(float(logits[n]))) for n in best]
+    return pd.DataFrame(columns)
+
+
+def _say(text: str) -> None:
+    st.markdown(explanations.as_markdown(text))

@@ -286,7 +286,7 @@ def get_or_offer(
     if job is not None:
         show(job)
     is_active = job is not None and job.is_active
-    if start_now or (not is_active and st.button(label, type="primary", key=f"{name}-start")):
+    if start_now or (not is_active and st.button(label, key=f"{name}-start")):
         start_with_model(name, key, title, folder, work)
         st.rerun()
     return None

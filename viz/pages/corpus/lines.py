@@ -162,7 +162,7 @@ def _fields(translator: Translator, key: str | None) -> None:
         costs = _costs_switch(len(texts))
         heads = len(head.all_heads(translator.model.config))
         # no callback, which would have the lines of the run before
-        is_pressed = st.button("Measure", key="corpus-measure", type="primary")
+        is_pressed = st.button("Measure", key="corpus-measure")
         if texts:
             st.text(_forecast(len(texts), heads if costs else 0))
     if is_pressed and not problems:

@@ -117,7 +117,7 @@ def views(pages: list[str] | None = None) -> Iterator[tuple[str, Mapping[str, st
     from viz.pages import corpus
 
     further = {
-        "corpus": [{CORPUS_VIEW: view} for view in corpus.VIEWS],
+        "corpus": [{CORPUS_VIEW: view} for view in corpus.VIEW_NAMES],
         "heads": [{"lesson": "attention.en", "card": "1"}, {PRESENT: "1"}],
     }
     for page in PAGE_TITLES:

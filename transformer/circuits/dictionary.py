@@ -5,23 +5,29 @@ that the translations of many lines have where the links of the lines say that t
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import torch
+from torch import Tensor
 
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
-from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.teacher_forcing import Array, Progress
-from transformer.circuits.writing import copying_scores, dictionary, mean_memories
+from transformer.analysis.heads.head import Head, all_heads, require_heads
+from transformer.analysis.lenses.decomposition import head_W_O
+from transformer.analysis.teacher_forcing import Array, Progress, to_array
+from transformer.attention import MultiHeadAttention, split_heads
+from transformer.circuits.stream import norm_of, query_stream, sublayers
+from transformer.circuits.writing import centred, copying_scores
 from transformer.config import EOS
 from transformer.corpus import resampling
 from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.measuring import trace_of
 from transformer.errors import InputError
+from transformer.kinds import attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
@@ -30,6 +36,16 @@ Floats = resampling.Floats
 
 MAX_PIECES = 2_000  # of the source, the most frequent ones of the lines
 SHUFFLES, SEED = 2_000, 2
+PIECES_AT_ONCE = 256  # whose logits a dictionary computes
+
+
+@dataclass(frozen=True, eq=False)
+class Dictionary:
+    """Pieces that a head of the cross-attention writes for pieces of the source."""
+
+    pieces: tuple[int, ...]  # token ids of the source
+    entries: npt.NDArray[np.int64]  # `[piece, entry]`, ids of the pieces that it raises most
+    logits: Array  # `[piece, entry]`, by how much, above the mean of the vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +61,50 @@ class Dictionaries:
     hits: npt.NDArray[np.bool_]  # `[head, piece]`, whether the first entry is a translation
     chance: Floats  # `[head]`, the share of hits where translations are shuffled among the pieces
     p: Floats  # `[head]`, of as many hits by chance, corrected for all heads (Holm 1979)
+
+
+@torch.inference_mode()
+def mean_memories(model: Transformer, sources: Sequence[Sequence[int]]) -> dict[int, Tensor]:
+    """Average the encoder's output over every place of each source piece, `[d_model]`.
+
+    `sources` are the token ids of lines.
+    """
+    sums: dict[int, Tensor] = {}
+    counts: Counter[int] = Counter()
+    for ids in sources:
+        row = torch.tensor([ids], device=model.device)
+        for id_, vector in zip(ids, model.encode(row)[0].double(), strict=True):
+            sums[id_] = sums[id_] + vector if id_ in sums else vector
+            counts[id_] += 1
+    return {id_: sums[id_] / count for id_, count in counts.items()}
+
+
+@torch.inference_mode()
+def read_dictionary(
+    model: Transformer, head: Head, memories: Mapping[int, Tensor], entries: int = 5
+) -> Dictionary:
+    """Read a head of the cross-attention as a dictionary: source piece to pieces of the target.
+
+    Each deviation of a later norm only scales the logits, so the order of the entries needs none:
+    it is 1 here.
+    """
+    require_heads(model, [head])
+    if head.kind != "cross":
+        raise InputError(f"{head.title} reads no source: choose a head of the cross-attention.")
+    name = attention_name("cross", head.layer)
+    attention = model.get_submodule(name)
+    assert isinstance(attention, MultiHeadAttention)
+    memory = torch.stack(list(memories.values())).to(model.projection.dtype)
+    v = split_heads(attention.W_V(memory[None]), attention.h)[0, head.head]
+    written = v @ head_W_O(model, "cross", head.layer)[:, head.head].T
+    stack, end = query_stream("cross", head.layer)
+    for sublayer in sublayers(model, stack)[end:]:
+        written = (written - written.mean(-1, keepdim=True)) * norm_of(model, sublayer).weight
+    parts = [
+        centred(part @ model.projection.T).topk(entries) for part in written.split(PIECES_AT_ONCE)
+    ]
+    values, indices = (torch.cat(parts) for parts in zip(*parts, strict=True))
+    return Dictionary(tuple(memories), indices.cpu().numpy(), to_array(values))
 
 
 def linked_pieces(
@@ -84,7 +144,7 @@ def measure_dictionaries(
     memories = mean_memories(translator.model, [pair.source_ids for pair in lines.pairs])
     read = []
     for number, head in enumerate(heads, start=1):
-        read.append(dictionary(translator.model, head, {id_: memories[id_] for id_ in pieces}))
+        read.append(read_dictionary(translator.model, head, {id_: memories[id_] for id_ in pieces}))
         progress(len(lines) + number, total)
     entries = np.stack([head_entries.entries for head_entries in read])
     translations = [tuple(id_ for id_, _ in links[piece].most_common()) for piece in pieces]

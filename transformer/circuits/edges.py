@@ -18,7 +18,7 @@ from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.lenses.gradient import values_and_gradients
-from transformer.analysis.logits.contrast import log_odds, until
+from transformer.analysis.logits.contrast import log_odds, pair_until_step
 from transformer.analysis.teacher_forcing import Progress, values_at
 from transformer.circuits.score import head_projection
 from transformer.circuits.stream import (
@@ -38,7 +38,7 @@ from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
 Input: TypeAlias = Literal["q", "k", "v"]
-"""What a head reads from a stream: its queries, its keys or its values."""
+"""Inputs of a head, each projected from a stream: queries, keys and values."""
 INPUTS: tuple[Input, ...] = get_args(Input)
 
 ROWS = 16
@@ -60,7 +60,7 @@ class Circuit:
 
     def __init__(self, model: Transformer, trace: AttentionTrace, step: int, other: int) -> None:
         self._model, self._other = model, other
-        self._pair = until(model, trace, step, other)
+        self._pair = pair_until_step(model, trace, step, other)
         names: set[str] = stream_points(model, "encoder") | stream_points(model, "decoder")
         with torch.inference_mode():
             logits, self._cache = values_at(model, self._pair, names)

@@ -6,35 +6,18 @@ and lowers others (the OV circuit of Elhage et al. 2021). The encoder's heads wr
 that ends in no logits: theirs is read in the pieces of the source, by the encoder's embedding.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads, require_heads
 from transformer.analysis.lenses.decomposition import head_W_O
 from transformer.analysis.teacher_forcing import Array, forced_pair, to_array, values_at
-from transformer.attention import MultiHeadAttention, split_heads
+from transformer.attention import MultiHeadAttention
 from transformer.circuits.stream import linearised, norm_of, query_stream, sublayers
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
-
-PIECES_AT_ONCE = 256  # whose logits a dictionary computes
-
-
-@dataclass(frozen=True, eq=False)
-class Dictionary:
-    """Pieces that a head of the cross-attention writes for pieces of the source."""
-
-    pieces: tuple[int, ...]  # token ids of the source
-    entries: npt.NDArray[np.int64]  # `[piece, entry]`, ids of the pieces that it raises most
-    logits: Array  # `[piece, entry]`, by how much, above the mean of the vocabulary
 
 
 @torch.inference_mode()
@@ -61,53 +44,7 @@ def written_logits(
     for sublayer in after:
         added = cache[f"{sublayer.name}_norm.hook_sum"][0, query]
         written = linearised(norm_of(model, sublayer), added, written)
-    return to_array(_centred(written @ _table(model, stack).T))
-
-
-@torch.inference_mode()
-def mean_memories(
-    model: Transformer, sources: Sequence[Sequence[int]], least: int = 1
-) -> dict[int, Tensor]:
-    """Average the encoder's output over every place of each source piece, `[d_model]`.
-
-    `sources` are the token ids of lines; pieces with fewer than `least` places are left out.
-    """
-    sums: dict[int, Tensor] = {}
-    counts: Counter[int] = Counter()
-    for ids in sources:
-        row = torch.tensor([ids], device=model.device)
-        for id_, vector in zip(ids, model.encode(row)[0].double(), strict=True):
-            sums[id_] = sums[id_] + vector if id_ in sums else vector
-            counts[id_] += 1
-    return {id_: sums[id_] / count for id_, count in counts.items() if count >= least}
-
-
-@torch.inference_mode()
-def dictionary(
-    model: Transformer, head: Head, memories: Mapping[int, Tensor], entries: int = 5
-) -> Dictionary:
-    """Read a head of the cross-attention as a dictionary: source piece to pieces of the target.
-
-    Each deviation of a later norm only scales the logits, so the order of the entries needs none:
-    it is 1 here.
-    """
-    require_heads(model, [head])
-    if head.kind != "cross":
-        raise InputError(f"{head.title} reads no source: choose a head of the cross-attention.")
-    name = attention_name("cross", head.layer)
-    attention = model.get_submodule(name)
-    assert isinstance(attention, MultiHeadAttention)
-    memory = torch.stack(list(memories.values())).to(model.projection.dtype)
-    v = split_heads(attention.W_V(memory[None]), attention.h)[0, head.head]
-    written = v @ head_W_O(model, "cross", head.layer)[:, head.head].T
-    stack, end = query_stream("cross", head.layer)
-    for sublayer in sublayers(model, stack)[end:]:
-        written = (written - written.mean(-1, keepdim=True)) * norm_of(model, sublayer).weight
-    parts = [
-        _centred(part @ model.projection.T).topk(entries) for part in written.split(PIECES_AT_ONCE)
-    ]
-    values, indices = (torch.cat(parts) for parts in zip(*parts, strict=True))
-    return Dictionary(tuple(memories), indices.cpu().numpy(), to_array(values))
+    return to_array(centred(written @ _table(model, stack).T))
 
 
 def copying_score(model: Transformer, head: Head) -> float:
@@ -157,5 +94,6 @@ def _table(model: Transformer, stack: str) -> Tensor:
     return model.shared_embedding if model.source_embedding is None else model.source_embedding
 
 
-def _centred(logits: Tensor) -> Tensor:
+def centred(logits: Tensor) -> Tensor:
+    """Subtract the mean over the vocabulary, which changes no probability."""
     return logits - logits.mean(-1, keepdim=True)

@@ -13,13 +13,13 @@ from transformer.circuits.dictionary import (
     compare_with_chance,
     dictionaries_table,
     entries_table,
+    mean_memories,
     measure_dictionaries,
+    read_dictionary,
 )
 from transformer.circuits.writing import (
     copying_score,
     copying_scores,
-    dictionary,
-    mean_memories,
 )
 from transformer.corpus.measuring import measure_lines, trace_of
 
@@ -35,7 +35,7 @@ def test_the_planted_head_alone_exceeds_chance() -> None:
     model = planted_model()
     heads = [head for head in all_heads(model.config) if head.kind == "cross"]
     memories = mean_memories(model, [list(DICTIONARY), list(DICTIONARY)[::-1]])
-    first = np.stack([dictionary(model, head, memories).entries[:, 0] for head in heads])
+    first = np.stack([read_dictionary(model, head, memories).entries[:, 0] for head in heads])
     hits, chance, p = compare_with_chance(first, [[DICTIONARY[id_]] for id_ in memories], 14)
     planted = heads.index(Head("cross", 1, 1))
     assert hits[planted].all()
@@ -51,7 +51,7 @@ def test_entries_and_copying_scores_are_those_of_loops_in_float64(case: Case) ->
         if head.kind != "cross":
             continue
         block = plain.attention["cross", head.layer]
-        read = dictionary(model, head, memories, entries=3)
+        read = read_dictionary(model, head, memories, entries=3)
         for row, piece in enumerate(read.pieces):
             at = [place for place, id_ in enumerate(source) if id_ == piece]
             written = block.v[head.head, at].mean(0) @ block.W_O[head.head]

@@ -7,13 +7,12 @@ import torch
 from tests.transformer.analysis.lens_cases import Case
 from tests.transformer.circuits.planted_circuits import DICTIONARY, planted_case
 from transformer.analysis.heads.head import Head, all_heads
+from transformer.circuits.dictionary import mean_memories, read_dictionary
 from transformer.circuits.edges import Circuit
 from transformer.circuits.score import split_scores
 from transformer.circuits.writing import (
     copying_score,
     copying_scores,
-    dictionary,
-    mean_memories,
     written_logits,
 )
 
@@ -74,7 +73,7 @@ def test_a_dictionary_is_read_from_its_head_alone(planted: Case) -> None:
 
 
 def _entries(model, head, memories):
-    read = dictionary(model, head, memories)
+    read = read_dictionary(model, head, memories)
     return read.pieces, read.entries.tolist()
 
 

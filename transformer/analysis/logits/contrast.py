@@ -42,7 +42,7 @@ class Contrast:
 
 def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -> Contrast:
     """Compare the piece that was written at one step, from 0, with the one of another token id."""
-    pair = until(model, trace, step, other)
+    pair = pair_until_step(model, trace, step, other)
     names = {
         kind: [f"{attention_name(kind, n)}.hook_v" for n in range(model.config.stack(kind).N)]
         for kind in KINDS
@@ -83,7 +83,7 @@ def erase(
     was written. `progress` counts one run for each token, and one with all of them, several at
     once.
     """
-    pair = until(model, trace, step, other)
+    pair = pair_until_step(model, trace, step, other)
     source = pair.source.size(1)
     if source == 1:
         raise InputError("The sentence has one piece alone: without it nothing is left to read.")
@@ -108,7 +108,7 @@ def log_odds(logits: Tensor, pair: ForcedPair, other: int) -> Tensor:
     return logits[:, -1, pair.written[-1]] - logits[:, -1, other]
 
 
-def until(model: Transformer, trace: AttentionTrace, step: int, other: int) -> ForcedPair:
+def pair_until_step(model: Transformer, trace: AttentionTrace, step: int, other: int) -> ForcedPair:
     """Cut the translation behind this step: later pieces change nothing."""
     whole = forced_pair(model, trace)
     if not 0 <= step < len(whole.written):

@@ -29,9 +29,10 @@ VIEWS: dict[str, Callable[[Translator, measurements.Measured], str]] = {
     navigation.DICTIONARY: dictionary.show,
     navigation.SEARCH: search.show,
     navigation.COMPARE: compare.show,
-    navigation.PAIRS: lambda translator, _measured: pairs.show(translator),
 }
-"""Views by their names; each draws itself, and returns the code of its tables and plots."""
+"""Views of lines, by name; each draws itself, and returns the code of its tables and plots."""
+
+VIEW_NAMES = (*VIEWS, navigation.PAIRS)  # the last one needs no lines
 
 
 def show() -> None:
@@ -44,11 +45,11 @@ def show() -> None:
         return
     top = st.container(key="page-question")
     with fields.controls_row("corpus-controls"):
-        view = fields.choose_one("View", VIEWS, navigation.CORPUS_VIEW)
+        view = fields.choose_one("View", VIEW_NAMES, navigation.CORPUS_VIEW)
         chosen = "" if view == navigation.PAIRS else lines.choose(translator)
     with top:
         worth_seeing.ask("corpus", view)
-    if view == navigation.PAIRS:  # it needs no lines
+    if view == navigation.PAIRS:
         python_code.show_code(f"translator = {python_code.load_call(name)}", pairs.show(translator))
         return
     if (measured := lines.show(translator, chosen)) is not None:

@@ -6,9 +6,9 @@ from transformer import Translator
 from transformer.analysis.heads.head import Head
 from transformer.circuits import dictionary, writing
 from transformer.circuits.dictionary import Dictionaries
-from transformer.corpus.measured import MeasuredLines
 from viz.app import jobs
 from viz.app.cache import memory
+from viz.app.cache.cached_results import identity
 from viz.app.chrome import charts, explanations, head_picker
 from viz.app.chrome.fields import controls_row
 from viz.app.sentence.python_code import head_code
@@ -33,7 +33,7 @@ def show(translator: Translator, measured: Measured) -> str:
         lambda model, report: dictionary.measure_dictionaries(model, lines, report),
         f"Read the dictionaries over {counted(len(lines), 'line')}",
     )
-    head = None if dictionaries is None else _draw(translator, lines, dictionaries)
+    head = None if dictionaries is None else _draw(translator, dictionaries)
     explanations.explain(
         "A cross-attention head writes something for each subword of the source that it looks at. "
         "The page takes the mean output of the encoder over every place of a subword in the lines, "
@@ -45,7 +45,7 @@ def show(translator: Translator, measured: Measured) -> str:
         "norms are left out (Elhage et al. 2021)."
         + explanations.sources(
             "§3.2.2",
-            writing.dictionary,
+            dictionary.read_dictionary,
             dictionary.compare_with_chance,
             writing.copying_scores,
         )
@@ -63,7 +63,7 @@ def show(translator: Translator, measured: Measured) -> str:
     """
 
 
-def _draw(translator: Translator, lines: MeasuredLines, dictionaries: Dictionaries) -> Head:
+def _draw(translator: Translator, dictionaries: Dictionaries) -> Head:
     """Draw the tables; return the head whose dictionary is open."""
     table = dictionary.dictionaries_table(dictionaries)
     best = int(table["share"].argmax())
@@ -81,7 +81,7 @@ def _draw(translator: Translator, lines: MeasuredLines, dictionaries: Dictionari
     if subwords == dictionary.MAX_PIECES:
         st.text(f"These are the {subwords:,} most frequent subwords: the others are left out.")
     copying = memory.memo(
-        ("copying scores", lines.checksum), lambda: dictionary.copying_table(translator.model)
+        ("copying scores", identity(translator)), lambda: dictionary.copying_table(translator.model)
     )
     left, right = st.columns([1, 2], gap="medium")
     with left:

@@ -33,7 +33,7 @@ LIMITS = (
     "than the shares above: the translation of another sentence with AUC 0.74 and 0.72 (mean share "
     "0.92, log p 1.00), one without a third of the words with 0.54 and 0.60, where 0.5 is chance."
 )
-"""What the distances do not find, with the figures of `docs/figures.md`."""
+"""Limits of the distances, with the figures of `docs/figures.md`."""
 
 _Line: TypeAlias = tuple[str, Floats, float]  # source, mass, and distance to the other lines
 

@@ -126,7 +126,7 @@ def inside(app: AppTest, values: Values) -> None:
         close(getattr(walk, name), message(app, "inside_head")[0]["arrays"][name])
     parts = values["Why here: the score, split"]
     cells = frames(app, 0)[0]
-    close(parts.values.ravel(), cells["value"])
+    close(parts.melt()["value"], cells["value"])
     assert [*parts.key_parts] == [*cells["key"]][: len(parts.key_parts)]
     raised = np.sort(values["What it writes"])
     table = app.table[0].value

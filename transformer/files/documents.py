@@ -104,10 +104,12 @@ def _plain(name: str, value: Any, form: type, *bounds: float) -> Any:
             raise _wrong(name, value)
         return text
     if form is bool:
-        return _required(bool, value, name)
+        if not isinstance(value, bool):
+            raise _wrong(name, value, ", which must be true or false")
+        return value
     least, most = bounds or (_INT if form is int else _FLOAT)
     if isinstance(value, bool) or not isinstance(value, int if form is int else int | float):
-        raise _wrong(name, value, ", which must be a number")
+        raise _wrong(name, value, f", which must be a {'whole ' * (form is int)}number")
     if not least <= value <= most:  # NaN is in no range
         raise _wrong(name, value, f", which must be from {least:,} to {most:,}" if bounds else "")
     return form(value)

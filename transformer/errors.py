@@ -83,13 +83,17 @@ def unwritable(error: OSError, path: str | os.PathLike[str]) -> str:
 
 @contextmanager
 def reading(
-    path: str | os.PathLike[str], kind: type[HeadlightError] = CheckpointError
+    path: str | os.PathLike[str], kind: type[HeadlightError] = CheckpointError, missing: str = ""
 ) -> Iterator[None]:
-    """Turn an OSError into an error of this kind on a file that is read; a context manager."""
+    """Turn an OSError into an error of this kind on a file that is read; a context manager.
+
+    `missing` is the whole sentence where there is no such file.
+    """
     try:
         yield
     except OSError as error:
-        raise kind(unreadable(error, path)) from error
+        is_missing = missing and isinstance(error, FileNotFoundError)
+        raise kind(missing if is_missing else unreadable(error, path)) from error
 
 
 @contextmanager

@@ -15,8 +15,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from transformer import errors
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
+from transformer.errors import CheckpointError, ConfigError, quoted
 from transformer.files import atomic, reading
 from transformer.files.documents import DocumentError, parse_json
 from transformer.model import Transformer
@@ -189,14 +190,9 @@ class _Reader:
 
     def _bytes(self, name: str, at_most: int) -> bytes:
         """Read a file, with what the system says of it as our error."""
-        try:
+        missing = f"{self.folder} is no checkpoint folder: {name} is missing."
+        with errors.reading(self.folder / name, missing=missing):
             return reading.read_bytes(self.folder / name, at_most)
-        except FileNotFoundError as error:
-            raise CheckpointError(
-                f"{self.folder} is no checkpoint folder: {name} is missing."
-            ) from error
-        except OSError as error:
-            raise CheckpointError(unreadable(error, self.folder / name)) from error
 
 
 def _config(reader: _Reader) -> TransformerConfig:

@@ -22,7 +22,7 @@ from transformer import attention, embedding
 from transformer.checkpoints.marian.config import CONFIG, MarianConfig
 from transformer.checkpoints.marian.tokenizer import MarianVocabulary
 from transformer.config import BOS, TransformerConfig
-from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.errors import CheckpointError, quoted, reading
 from transformer.files.reading import GIB, MIB, opened
 from transformer.model import Transformer
 from transformer.shapes import Shape, parameter_shapes
@@ -114,22 +114,20 @@ def stored_weights(
     numbers = sum(math.prod(shape) for _, _, shape in _stored_shapes(ours, config))
     numbers += 3 * config.target_rows * ours.d_model
     most = min(MAX_HEADER_BYTES + 8 * numbers, MAX_BYTES)
-    try:
-        with opened(path, most) as (file, _), _mapped(path) as stored:
-            for name, names, asked_shape in _stored_shapes(ours, config):
-                optional = name == "output_bias" or name.endswith("embedding.positions")
-                if not optional or names[0] in stored.names:
-                    stored.view(*names, shape=asked_shape)
-            with ThreadPoolExecutor(1) as beside:
-                checksum = beside.submit(hashlib.file_digest, file, "sha256")
-                yield stored
-                digest.update(checksum.result().digest())
-    except FileNotFoundError as error:
-        raise CheckpointError(
-            f"{folder} has no weights: neither {SAFETENSORS} nor {PICKLED} is there."
-        ) from error
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
+    missing = f"{folder} has no weights: neither {SAFETENSORS} nor {PICKLED} is there."
+    with (
+        reading(path, missing=missing),
+        opened(path, most) as (file, _),
+        _mapped(path) as stored,
+    ):
+        for name, names, asked_shape in _stored_shapes(ours, config):
+            optional = name == "output_bias" or name.endswith("embedding.positions")
+            if not optional or names[0] in stored.names:
+                stored.view(*names, shape=asked_shape)
+        with ThreadPoolExecutor(1) as beside:
+            checksum = beside.submit(hashlib.file_digest, file, "sha256")
+            yield stored
+            digest.update(checksum.result().digest())
 
 
 @contextmanager
@@ -207,14 +205,10 @@ def parameters(
     for name, shape in parameter_shapes(ours):
         if name == "shared_embedding":
             yield name, _target_embedding(stored, config, target)
-        elif name == "source_embedding":
+        elif name in ("source_embedding", "own_projection"):
             names, rows = _stored_as(name, shape, config)
-            table = stored.get(*names, shape=rows)
-            ordered = source.in_our_order(table, config.path)
-            yield name, halves_to_pairs(ordered, axis=1)
-        elif name == "own_projection":
-            names, rows = _stored_as(name, shape, config)
-            ordered = target.in_our_order(stored.get(*names, shape=rows), config.path)
+            side = source if name == "source_embedding" else target
+            ordered = side.in_our_order(stored.get(*names, shape=rows), config.path)
             yield name, halves_to_pairs(ordered, axis=1)
         elif name == "output_bias":
             yield name, _output_bias(stored, config, target)

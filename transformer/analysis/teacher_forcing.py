@@ -12,7 +12,7 @@ from torch import Tensor
 
 from transformer import choices, errors
 from transformer.config import BOS, PAD
-from transformer.kinds import KINDS, Kind, attention_name
+from transformer.kinds import KINDS, Kind
 from transformer.masks import pad_sequences
 from transformer.model import Transformer
 from transformer.text import tokenizer
@@ -59,16 +59,9 @@ def values_at(
     return logits[0], cache
 
 
-def pattern_points(model: Transformer, kind: Kind) -> list[str]:
-    """Name the hook points of the weights, layer by layer."""
-    return [
-        f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.stack(kind).N)
-    ]
-
-
 def patterns(model: Transformer, cache: Cache, kind: Kind) -> list[Tensor]:
     """Return the weights of each layer, `[head, query, key]` (§3.2.1)."""
-    return [cache[name][0] for name in pattern_points(model, kind)]
+    return [cache[name][0] for name in model.attention_points(kind, "pattern")]
 
 
 class LayerMeasure(NamedTuple):

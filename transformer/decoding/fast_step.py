@@ -275,7 +275,7 @@ def _silenced(model: Transformer) -> dict[kinds.Kind, list[tuple[int, ...]]]:
     by_kind: dict[kinds.Kind, list[tuple[int, ...]]] = {}
     for kind in kinds.KINDS:
         stack = model.config.stack(kind)
-        names = [f"{kinds.attention_name(kind, layer)}.hook_z" for layer in range(stack.N)]
+        names = model.attention_points(kind, "z")
         for name in names:
             for hook in hooks.get(name, ()):
                 hook.require_heads(stack.h, name)

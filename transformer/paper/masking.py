@@ -113,23 +113,22 @@ def leak(model: Transformer, batch: TraceBatch, kind: kinds.Kind, *, masked: boo
     The other two kinds keep theirs. Without the causal mask, the decoder sees later tokens and no
     padding: a sentence has the same loss alone and in a batch.
     """
-    names = [kinds.attention_name(kind, layer) for layer in range(model.config.stack(kind).N)]
     edits: dict[str, hooks.Hook] = {}
     if not masked:
-        edits = {f"{name}.hook_mask": lambda mask, _: torch.ones_like(mask) for name in names}
+        points = model.attention_points(kind, "mask")
+        edits = dict.fromkeys(points, lambda mask, _: torch.ones_like(mask))
     if not masked and kind == "decoder_self":
         padded = ~masks.padding_mask(batch.target.to(model.device))
-        edits |= {
-            f"{name}.hook_attn_scores": lambda scores, _: scores.masked_fill(padded, -math.inf)
-            for name in names
-        }
+        points = model.attention_points(kind, "attn_scores")
+        edits |= dict.fromkeys(points, lambda scores, _: scores.masked_fill(padded, -math.inf))
+    names = model.attention_points(kind, "pattern")
     with model.hooks(edits):
         logits, cache = model.run_with_cache(
             batch.source.to(model.device),
             batch.target.to(model.device),
-            names={f"{name}.hook_pattern" for name in names}.__contains__,
+            names={*names}.__contains__,
         )
-    patterns = [cache[f"{name}.hook_pattern"].double().cpu().numpy() for name in names]
+    patterns = [cache[name].double().cpu().numpy() for name in names]
     real = real_queries(batch, kind)[..., None]
     hidden = ~visible_keys(batch, kind, MODEL_MASKS[kind])  # [sentence, query, key]
     if kind == "decoder_self":

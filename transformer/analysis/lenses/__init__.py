@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from transformer.analysis.teacher_forcing import (
     LayerMeasure,
     counted,
     measure_layers,
-    pattern_points,
     patterns,
     stacked,
 )
@@ -31,7 +30,6 @@ from transformer.choices import check_choices
 from transformer.errors import CheckpointError, InputError, quoted
 from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
-from transformer.traces.fields import Weights
 from transformer.translator import Translator
 
 Floats: TypeAlias = npt.NDArray[np.float32]
@@ -154,7 +152,7 @@ def _without_residual(
 
 
 _LENSES: dict[AnyLens, LayerMeasure] = {
-    "weights": LayerMeasure(pattern_points, patterns),
+    "weights": LayerMeasure(lambda model, kind: model.attention_points(kind, "pattern"), patterns),
     "norm": decomposition.block_measure(decomposition.norms_of_heads),
     "norm_layer_norm": decomposition.block_measure(decomposition.norms_of_heads_after_layer_norm),
     "norm_residual": _without_residual(decomposition.norms_of_layer_with_residual),
@@ -188,19 +186,8 @@ def lens_trace(
     """
     if name == "weights":
         return trace
-
-    by_kind = lens_of_kinds(name, translator, trace, progress=progress)
-
-    def rows(kind: Kind) -> Weights:
-        if kind not in by_kind:
-            return trace.weights(kind)
-        shares = as_rows(by_kind[kind])
-        return shares if shares.ndim == 4 else shares[:, None]  # one head for all
-
-    return replace(
-        trace,
-        encoder_self=rows("encoder_self"),
-        decoder_self=rows("decoder_self"),
-        cross=rows("cross"),
-        head_counts={},  # a model of ours has as many in each layer
-    )
+    weights: dict[Any, Any] = {}
+    for kind, values in lens_of_kinds(name, translator, trace, progress=progress).items():
+        shares = as_rows(values)
+        weights[kind] = shares if shares.ndim == 4 else shares[:, None]  # one head for all
+    return replace(trace, **weights, head_counts={})  # a model of ours has as many in each layer

@@ -19,10 +19,11 @@ import torch
 from torch import Tensor
 
 from transformer import attention, embedding
-from transformer.checkpoints.marian.config import CONFIG, MarianConfig
+from transformer.checkpoints.checkpoint import DTYPES, is_finite, require_form
+from transformer.checkpoints.marian.config import MarianConfig
 from transformer.checkpoints.marian.tokenizer import MarianVocabulary
 from transformer.config import BOS, TransformerConfig
-from transformer.errors import CheckpointError, quoted, reading
+from transformer.errors import CheckpointError, reading
 from transformer.files.reading import GIB, MIB, opened
 from transformer.model import Transformer
 from transformer.shapes import Shape, parameter_shapes
@@ -30,7 +31,7 @@ from transformer.shapes import Shape, parameter_shapes
 SAFETENSORS, PICKLED = "model.safetensors", "pytorch_model.bin"
 MAX_BYTES = 8 * GIB
 MAX_PICKLE_BYTES = 2 * MIB  # without the weights; that of twelve layers has some 60 kB
-_DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+_DTYPES = (*DTYPES, torch.float64)
 
 # PyTorch allows more in files of weights: functions that make tensors of any size from nothing
 _GLOBAL = re.compile(
@@ -70,22 +71,13 @@ class Stored:
         if name is None:
             raise CheckpointError(f"{self.path} lacks tensor '{names[0]}': copy the folder again.")
         tensor = self.tensor(name)
-        if tuple(tensor.shape) != shape:
-            raise CheckpointError(
-                f"{self.path}: '{name}' has shape {quoted(list(tensor.shape))}, but {CONFIG} asks "
-                f"for {list(shape)}."
-            )
-        if tensor.dtype not in _DTYPES:
-            raise CheckpointError(
-                f"{self.path}: '{name}' is stored as {str(tensor.dtype).removeprefix('torch.')}, "
-                f"but weights are floating-point numbers."
-            )
+        require_form(self.path, name, tensor, shape, _DTYPES)
         return tensor
 
     def get(self, *names: str, shape: tuple[int, ...]) -> Tensor:
         """Return the same tensor once all of its numbers were checked."""
         tensor = self.view(*names, shape=shape)
-        if not all(math.isfinite(extreme) for extreme in tensor.aminmax()):
+        if not is_finite(tensor):
             name = next(stored for stored in names if stored in self.names)
             raise CheckpointError(
                 f"{self.path}: '{name}' has weights that are not finite: copy the folder again."

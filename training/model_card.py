@@ -17,7 +17,7 @@ from training.data.corpus import read_lines
 from training.evaluation import measurement
 from training.run import journal
 from training.run.journal import LOG, Record
-from training.run.state import STATE, SavedRun, checkpoints
+from training.run.state import STATE, SavedRun, checkpoints, step_of
 from transformer import Translator, shapes
 from transformer.analysis import stored
 from transformer.cli import arguments, command
@@ -125,7 +125,7 @@ class RunFiles:
             "run": self,
             "model": self.model,
             "parameters": shapes.number_of_parameters(self.model),
-            "steps": [int(path.name.removeprefix("step-")) for path in checkpoints(self.folder)],
+            "steps": [*map(step_of, checkpoints(self.folder))],
             "plan": plan,
             "last": logged[-1],
             "differences": list(_differences(self)),

@@ -71,14 +71,14 @@ def run(options: argparse.Namespace) -> None:
         raise CorpusError(f"{options.src} has no line that can be read: {left_out[0].reason}")
     if left_out:
         command.say(f"{len(left_out):,} pairs are empty or too long, and are left out.")
-    pairs = sample(pairs, options.sentences, options.seed)
+    pairs = measurement.drawn(pairs, options.sentences, options.seed)
     traces = example_traces(translator, options.examples) if options.examples else []
     passes = 1 + len(all_heads(translator.model.config))
     with tqdm(total=len(pairs) * passes, desc="heads", disable=None) as bar:
         lines = measuring.measure_pairs(
             translator, pairs, sources=False, step=lambda _part, done: bar.update(len(done))
         )
-    translated = sample(pairs, options.bleu_sentences, options.seed)
+    translated = measurement.drawn(pairs, options.bleu_sentences, options.seed)
     tokens, reason = tokens_of(measurement.target_language(translator.languages, text.source))
     if reason:
         command.say(reason)
@@ -96,11 +96,6 @@ def run(options: argparse.Namespace) -> None:
     }
     measurement.store_or_write(translator.folder, options.out, files)
     print(content.strip() if options.json else as_text(report))
-
-
-def sample(pairs: Sequence[measured.LinePair], most: int, seed: int) -> list[measured.LinePair]:
-    """Draw at most so many pairs with a seed, in the order of the text."""
-    return [pairs[row] for row in measurement.drawn_rows(len(pairs), most, seed)]
 
 
 @torch.inference_mode()

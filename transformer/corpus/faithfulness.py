@@ -6,7 +6,6 @@ Wallace 2019, Wiegreffe & Pinter 2019). They say what changed when something was
 the model decided.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,11 +14,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import SIGNED, LensName, as_rows, lens
 from transformer.analysis.teacher_forcing import ForcedPair, forced_pair
 from transformer.errors import InputError
-from transformer.kinds import Kind, attention_name
+from transformer.kinds import Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
@@ -195,30 +195,17 @@ def _log_probs_without(
 # uniform and permuted attention
 
 
-def uniform_changes(
-    model: Transformer, trace: AttentionTrace, kind: Kind, layers: Sequence[int] | None = None
-) -> Floats:
+def uniform_changes(model: Transformer, trace: AttentionTrace, kind: Kind) -> Floats:
     """Measure the change of log P of each written piece with uniform weights, `[target]`."""
-    stack = model.config.stack(kind)
-    chosen = range(stack.N) if layers is None else layers
-    removals = [
-        Removal(kind, layer, head, "uniform") for layer in chosen for head in range(stack.h)
-    ]
-    with removed(model, removals):
+    places = [place for place in all_heads(model.config) if place.kind == kind]
+    with removed(model, [Removal(*place, "uniform") for place in places]):
         return _log_probs(model, trace) - trace.log_probs
 
 
 def permuted_changes(
-    model: Transformer,
-    trace: AttentionTrace,
-    kind: Kind,
-    layers: Sequence[int] | None = None,
-    *,
-    seed: int = 0,
-    permutations: int = PERMUTATIONS,
+    model: Transformer, trace: AttentionTrace, kind: Kind, *, seed: int = 0
 ) -> Floats:
     """Measure the mean change of log P over random orders of each row's weights, `[target]`."""
-    chosen = range(model.config.stack(kind).N) if layers is None else layers
     generator = torch.Generator().manual_seed(seed)
 
     def permute(scores: Tensor, _name: str) -> Tensor:
@@ -227,9 +214,8 @@ def permuted_changes(
         order = noise.masked_fill(scores.isneginf(), 2).argsort(-1)
         return scores.gather(-1, order)
 
-    hooks = {f"{attention_name(kind, layer)}.hook_attn_scores": permute for layer in chosen}
-    with model.hooks(hooks):
-        log_probs = [_log_probs(model, trace) for _ in range(permutations)]
+    with model.hooks(dict.fromkeys(model.attention_points(kind, "attn_scores"), permute)):
+        log_probs = [_log_probs(model, trace) for _ in range(PERMUTATIONS)]
     return np.mean(log_probs, axis=0) - trace.log_probs
 
 

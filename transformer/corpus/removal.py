@@ -150,5 +150,4 @@ def changes_table(lines: MeasuredLines, without: LinesWithout) -> pd.DataFrame:
             "after": without.translations,
         }
     )
-    order = table[CHANGE].abs().sort_values(ascending=False, kind="stable").index
-    return table.loc[order].reset_index(drop=True)
+    return table.sort_values(CHANGE, key=abs, ascending=False, kind="stable", ignore_index=True)

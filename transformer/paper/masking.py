@@ -32,8 +32,7 @@ def visible_keys(batch: TraceBatch, kind: kinds.Kind, which: Literal["padding", 
 
     Cross-attention has no causal mask: no word of one language is before or after one of the other.
     """
-    keys = batch.target if kind == "decoder_self" else batch.source
-    queries = batch.source if kind == "encoder_self" else batch.target
+    queries, keys = kinds.axes(kind, batch.source, batch.target)
     if which == "padding":
         mask = masks.padding_mask(keys)
     elif kind == "cross":
@@ -61,12 +60,8 @@ def mask_reasons(batch: TraceBatch, kind: kinds.Kind, which: MaskName) -> npt.ND
 @choices.check_choices
 def labels(batch: TraceBatch, kind: kinds.Kind) -> list[trace.Labels]:
     """Return the tokens along both axes of each sentence's mask, `<pad>` included."""
-    queries, keys = {
-        "encoder_self": (batch.source_tokens, batch.source_tokens),
-        "decoder_self": (batch.decoder_tokens, batch.decoder_tokens),
-        "cross": (batch.target_tokens, batch.source_tokens),
-    }[kind]
-    return [trace.Labels(*pair) for pair in zip(queries, keys, strict=True)]
+    sides = kinds.axes(kind, batch.source_tokens, batch.decoder_tokens, batch.target_tokens)
+    return [trace.Labels(*pair) for pair in zip(*sides, strict=True)]
 
 
 @choices.check_choices

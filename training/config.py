@@ -94,11 +94,7 @@ class RunConfig:
                 )
         model = dict(document.get("model", {}))
         name = model.pop("preset", "base")
-        presets = {
-            "base": TransformerConfig.base,
-            "big": TransformerConfig.big,
-            "demo": TransformerConfig.demo,
-        }
+        presets = {name: getattr(TransformerConfig, name) for name in ("base", "big", "demo")}
         if not isinstance(name, str) or name not in presets:
             raise ConfigError(
                 f"[model] preset = {quoted(name)} must be one of {', '.join(presets)}."

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeVar, get_args
 
-from transformer.errors import InputError, quoted
+from transformer.choices import require_choice
 
 T = TypeVar("T")
 Kind = Literal["encoder_self", "decoder_self", "cross"]
@@ -31,14 +31,6 @@ _MODULES: dict[Kind, str] = {
 }
 
 
-def require_kind(kind: object) -> None:
-    """Raise InputError unless this is a kind of attention."""
-    if kind not in KINDS:
-        raise InputError(
-            f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}."
-        )
-
-
 def axes(kind: Kind, source: T, read: T, written: T | None = None) -> tuple[T, T]:
     """Return what is along the queries and the keys of a map, of three sequences.
 
@@ -51,5 +43,5 @@ def axes(kind: Kind, source: T, read: T, written: T | None = None) -> tuple[T, T
 
 def attention_name(kind: Kind, layer: int) -> str:
     """Return the dotted name of an attention module, with which its hook points begin."""
-    require_kind(kind)
+    require_choice("kind", kind, KINDS)
     return _MODULES[kind].format(layer)

@@ -51,6 +51,15 @@ def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
     )
 
 
+def require_piece(model: Transformer, id_: int) -> None:
+    """Raise InputError unless the vocabulary has a piece of this id."""
+    if not 0 <= id_ < model.config.vocab_size:
+        raise errors.InputError(
+            f"There is no piece {id_}: the vocabulary has {model.config.vocab_size:,}, counted "
+            f"from 0."
+        )
+
+
 def values_at(
     model: Transformer, pair: ForcedPair, names: Collection[str]
 ) -> tuple[Tensor, dict[str, Tensor]]:

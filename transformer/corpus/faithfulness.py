@@ -6,6 +6,7 @@ Wallace 2019, Wiegreffe & Pinter 2019). They say what changed when something was
 the model decided.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -195,17 +196,27 @@ def _log_probs_without(
 # uniform and permuted attention
 
 
-def uniform_changes(model: Transformer, trace: AttentionTrace, kind: Kind) -> Floats:
+def uniform_changes(
+    model: Transformer, trace: AttentionTrace, kind: Kind, layers: Sequence[int] | None = None
+) -> Floats:
     """Measure the change of log P of each written piece with uniform weights, `[target]`."""
     places = [place for place in all_heads(model.config) if place.kind == kind]
-    with removed(model, [Removal(*place, "uniform") for place in places]):
+    chosen = [place for place in places if layers is None or place.layer in layers]
+    with removed(model, [Removal(*place, "uniform") for place in chosen]):
         return _log_probs(model, trace) - trace.log_probs
 
 
 def permuted_changes(
-    model: Transformer, trace: AttentionTrace, kind: Kind, *, seed: int = 0
+    model: Transformer,
+    trace: AttentionTrace,
+    kind: Kind,
+    layers: Sequence[int] | None = None,
+    *,
+    seed: int = 0,
 ) -> Floats:
     """Measure the mean change of log P over random orders of each row's weights, `[target]`."""
+    points = model.attention_points(kind, "attn_scores")
+    chosen = points if layers is None else [points[layer] for layer in layers]
     generator = torch.Generator().manual_seed(seed)
 
     def permute(scores: Tensor, _name: str) -> Tensor:
@@ -214,7 +225,7 @@ def permuted_changes(
         order = noise.masked_fill(scores.isneginf(), 2).argsort(-1)
         return scores.gather(-1, order)
 
-    with model.hooks(dict.fromkeys(model.attention_points(kind, "attn_scores"), permute)):
+    with model.hooks(dict.fromkeys(chosen, permute)):
         log_probs = [_log_probs(model, trace) for _ in range(PERMUTATIONS)]
     return np.mean(log_probs, axis=0) - trace.log_probs
 
@@ -229,24 +240,24 @@ def _log_probs(model: Transformer, trace: AttentionTrace) -> Floats:
 
 def kendall(a: Floats, b: Floats) -> Floats:
     """Compute Kendall's τ-b of each pair of rows, `[row]`; NaN where all are tied."""
-    first, second = (np.sign(x[:, :, None] - x[:, None]) for x in (a, b))
-    agreed = (first * second).sum((1, 2))
-    norm = np.sqrt((first**2).sum((1, 2)) * (second**2).sum((1, 2)))
-    return _ratio(agreed, norm)
+    return _cosine(*(_orders(x).reshape(len(x), -1) for x in (a, b)))
 
 
 def spearman(a: Floats, b: Floats) -> Floats:
     """Compute Spearman's ρ of each pair of rows, ties at mean rank; NaN where all are tied."""
-    # ranks, less their mean
-    first, second = (np.sign(x[:, :, None] - x[:, None]).sum(-1) / 2 for x in (a, b))
-    norm = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
-    return _ratio((first * second).sum(-1), norm)
+    return _cosine(*(_orders(x).sum(-1) / 2 for x in (a, b)))  # ranks, less their mean
+
+
+def _orders(x: Floats) -> Floats:
+    """Return 1 where the first of two values of a row is larger, −1 where it is smaller."""
+    return np.sign(x[:, :, None] - x[:, None])
+
+
+def _cosine(a: Floats, b: Floats) -> Floats:
+    norm = np.sqrt((a**2).sum(-1) * (b**2).sum(-1))
+    return np.divide((a * b).sum(-1), norm, out=np.full(len(a), np.nan), where=norm > 0)
 
 
 def mean_agreement(rows: Floats) -> float:
     """Average the agreements of many rows, a row of ties as 0; NaN where all rows are NaN."""
     return float("nan") if np.isnan(rows).all() else float(np.nan_to_num(rows).mean())
-
-
-def _ratio(value: Floats, norm: Floats) -> Floats:
-    return np.divide(value, norm, out=np.full_like(value, np.nan), where=norm > 0)

@@ -13,6 +13,7 @@ from transformer.analysis.teacher_forcing import (
     ForcedPair,
     Progress,
     forced_pair,
+    require_piece,
     to_array,
 )
 from transformer.errors import InputError
@@ -47,7 +48,7 @@ def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -
         model, pair, "v", lambda pair: log_odds(model(pair.source, pair.target), pair, other)[0]
     )
     prefix = replace(trace, target_pieces=trace.target_pieces[: step + 1])
-    direct = direct_logits(model, prefix, against=torch.full_like(pair.written, other))
+    direct = direct_logits(model, prefix, against=other)
     return Contrast(
         log_odds=float(direct.logits[step]),
         values={kind: parts.sum(-1) for kind, parts in products.items()},
@@ -103,11 +104,7 @@ def pair_until_step(model: Transformer, trace: AttentionTrace, step: int, other:
         raise InputError(
             f"There is no step {step}: the translation has {len(whole.written)}, counted from 0."
         )
-    if not 0 <= other < model.config.vocab_size:
-        raise InputError(
-            f"There is no piece {other}: the vocabulary has {model.config.vocab_size:,}, counted "
-            f"from 0."
-        )
+    require_piece(model, other)
     if other == int(whole.written[step]):
         raise InputError("This is the piece that was written: choose another one.")
     return ForcedPair(whole.source, whole.target[:, : step + 1], whole.written[: step + 1])

@@ -19,6 +19,7 @@ from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import SIGNED, LensName, as_rows, lens
 from transformer.analysis.teacher_forcing import ForcedPair, forced_pair
+from transformer.choices import check_choices
 from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.model import Transformer
@@ -196,6 +197,7 @@ def _log_probs_without(
 # uniform and permuted attention
 
 
+@check_choices
 def uniform_changes(
     model: Transformer, trace: AttentionTrace, kind: Kind, layers: Sequence[int] | None = None
 ) -> Floats:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from training.config import RunConfig, config_file
+from training.config import RunConfig
 from training.data import encoded_text, prepared, text_folders
 from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
 from transformer.cli import arguments, command
@@ -49,24 +49,15 @@ def _prepare(options: argparse.Namespace) -> None:
 
 def _parser() -> arguments.Parser:
     parser = arguments.Parser(prog="python -m training.prepare", description=__doc__)
-    parser.add_argument(
-        "--config",
-        type=config_file,
-        required=True,
-        help="TOML file, or the name of a file in training/configs; sets vocab_size and max_pieces",
-    )
-    parser.add_argument(
-        "--data",
-        type=text_folders.data_folder,
-        required=True,
-        nargs="+",
-        metavar="DIR[:WEIGHT]",
-        help="folders with train.en and train.de, or train.tsv or train.tmx; WEIGHT is how often "
+    text_folders.add_text(
+        parser,
+        config="TOML file, or the name of a file in training/configs; sets vocab_size and "
+        "max_pieces",
+        data="folders with train.en and train.de, or train.tsv or train.tmx; WEIGHT is how often "
         "an epoch reads the folder; the first folder also has valid.* or val.*; instead of a "
         "folder, you can give such a file, or the common part of two OPUS file names; .gz is "
         "decompressed",
     )
-    text_folders.add_languages(parser)
     parser.add_argument(
         "--out", type=Path, required=True, help="folder to write, for training.train --data"
     )

@@ -141,10 +141,7 @@ class TransformerConfig:
 
 
 LATER: dict[str, object] = {
-    "decoder_N": None,
-    "decoder_d_ff": None,
-    "decoder_h": None,
-    "scale_embedding": True,
-    "own_projection": False,
+    name: TransformerConfig.__dataclass_fields__[name].default
+    for name in ("decoder_N", "decoder_d_ff", "decoder_h", "scale_embedding", "own_projection")
 }
 """Fields that came later, with the values that checkpoints of before mean."""

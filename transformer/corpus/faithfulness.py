@@ -7,7 +7,7 @@ the model decided.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -78,11 +78,8 @@ def random_erasing(
     """Erase the words in random orders, and average over several of them."""
     words, draw = len(source_words(trace)), np.random.default_rng(seed)
     some = np.argsort(draw.random((RANDOM_ORDERS, len(trace.target_pieces), words)), axis=-1)
-    results = [erase(model, trace, order, targets) for order in some]
-    return Erasing(
-        np.mean([result.comprehensiveness for result in results], axis=0),
-        np.mean([result.sufficiency for result in results], axis=0),
-    )
+    curves = [astuple(erase(model, trace, order, targets)) for order in some]
+    return Erasing(*np.mean(curves, axis=0))
 
 
 def source_words(trace: AttentionTrace) -> list[list[int]]:

@@ -1,6 +1,6 @@
 """The lenses: six ways to say how much a query takes from a key, in one place and one shape."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -106,13 +106,12 @@ def lens_of_kinds(
         return {kind: stacked(values, step).astype(np.float32) for kind, values in layers.items()}
     require_loaded(translator)
     if name == "gradient":  # one backward pass has all kinds
-        every = gradient.gradient_times_attention(translator.model, trace, progress=progress)
-        by_kind: Mapping[Kind, Array] = {kind: every[kind] for kind in kinds}
+        by_kind = gradient.gradient_times_attention(translator.model, trace, progress=progress)
     else:
         by_kind = measure_layers(_LENSES[name], translator.model, trace, kinds, progress)
-    for values in by_kind.values():
-        require_finite(values, name, translator)
-    return {kind: values.astype(np.float32) for kind, values in by_kind.items()}
+    for kind in kinds:
+        require_finite(by_kind[kind], name, translator)
+    return {kind: by_kind[kind].astype(np.float32) for kind in kinds}
 
 
 def require_loaded(translator: object) -> None:

@@ -3,10 +3,10 @@
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias
 
 from transformer.errors import ConfigError
-from transformer.files.documents import DocumentError, from_json
+from transformer.files.documents import DocumentError, field_types, from_json
 from transformer.kinds import Kind
 
 Positions = Literal["sinusoidal", "learned"]
@@ -55,7 +55,7 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         try:
-            for name, form in get_type_hints(TransformerConfig, include_extras=True).items():
+            for name, form in field_types(TransformerConfig).items():
                 if (value := getattr(self, name)) is not None or name not in ("d_k", "d_v"):
                     from_json(form, value, name)
         except DocumentError as error:

@@ -8,12 +8,10 @@ CTranslate2 has one width for the queries, keys and values of a head. Where d_k 
 narrower ones are filled up with zeros, which changes no product; the scale stays 1 / √d_k.
 """
 
-import importlib
 import math
 import os
 import shutil
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +29,7 @@ from transformer.checkpoints.export.manifest import (
     read_manifest,
 )
 from transformer.config import Activation, TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, reading
+from transformer.errors import CheckpointError, ConfigError, import_extra, reading
 from transformer.files.reading import sha256_of
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
@@ -107,14 +105,9 @@ def read(folder: Path) -> Checkpoint:
     )
 
 
-def engine() -> ModuleType:
+def engine() -> Any:
     """Import the package ctranslate2, which is an extra."""
-    try:
-        return importlib.import_module("ctranslate2")
-    except ImportError as error:
-        raise ConfigError(
-            f"CTranslate2 is not installed: run pip install '{REQUIREMENT}'."
-        ) from error
+    return import_extra("ctranslate2", "CTranslate2", REQUIREMENT)
 
 
 def vocabulary(tokenizer: Tokenizer) -> list[str]:

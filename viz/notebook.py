@@ -1,17 +1,19 @@
 """A trace that shows itself in a notebook: `import viz.notebook`, then write `trace` in a cell.
 
-Altair's figures then bring their scripts along, too, and need no network: the extra `notebook` has
-what that takes.
+Altair's figures then bring their scripts along, too, and need no network. Every cell also has a
+picture, for where no script runs: GitHub, LaTeX, a PDF. The extra `notebook` has what that takes.
 """
 
+import base64
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from importlib.util import find_spec
+from io import BytesIO
 from typing import Any
 
 import altair as alt
@@ -21,10 +23,17 @@ from transformer.errors import InputError, quoted
 from transformer.kinds import Kind, Row
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
-from viz.draw import head_grid, heads_view
+from viz.draw import caption, explorer, head_grid, heads_view, labels, open_head
+from viz.draw.labels import capitalised
+from viz.figures import still
 from viz.report import PageTheme, report
 
 MAX_BYTES = 20_000_000  # size of a cell above which a warning is given
+VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
+SCALE = 2  # pixels of a picture to a CSS pixel
+
+Bundle = tuple[dict[str, str], dict[str, Any]]
+"""What a cell shows, by media type, and what a notebook should know of it."""
 
 # JupyterLab takes the frame away and leaves this where a notebook is not trusted; browsers hide it
 _NOT_TRUSTED = (
@@ -55,6 +64,8 @@ class HtmlFrame:
     page: str = field(repr=False)
     title: str = "Attention heads"
     height: str = "60rem"
+    draw: Callable[[], dict[str, Any]] | None = field(default=None, repr=False, compare=False)
+    """Function that returns the specification of the picture, for where no script runs."""
 
     def _repr_html_(self) -> str:
         # in Markdown an empty line ends HTML: there is no line end but as a character reference
@@ -63,6 +74,36 @@ class HtmlFrame:
             f'<iframe srcdoc="{page}" title="{self.title}" '
             f'style="width:100%;height:{self.height};border:0">{_NOT_TRUSTED}</iframe>'
         )
+
+    def _repr_mimebundle_(self, **_formats: Any) -> Bundle:
+        html = {"text/html": self._repr_html_()}
+        if self.draw is None or not find_spec("vl_convert"):  # the extra `notebook` has it
+            return html, {}
+        pictures, metadata = _picture(self.draw(), self.title)
+        return html | pictures, metadata
+
+
+def _specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    # a map has more squares than Altair allows rows, and a notebook may have its own setting
+    with alt.data_transformers.enable("default", max_rows=None):
+        return chart.to_dict()
+
+
+def _picture(spec: dict[str, Any], title: str) -> Bundle:
+    """Draw a chart as PNG."""
+    import vl_convert
+    from PIL import Image
+
+    text = json.dumps(spec, ensure_ascii=False)
+    whole = text.encode("utf-8", "replace").decode()  # a token may be half a surrogate pair
+    image = Image.open(
+        BytesIO(vl_convert.vegalite_to_png(whole, vl_version=VEGA_LITE, scale=SCALE))
+    )
+    png = BytesIO()
+    image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "PNG", optimize=True)
+    width, height = (pixels // SCALE for pixels in image.size)
+    shown = {"width": width, "height": height, "alt": title}
+    return {"image/png": base64.b64encode(png.getvalue()).decode()}, {"image/png": shown}
 
 
 def explore(
@@ -128,14 +169,50 @@ def explore(
         sinks=sinks,
         rows=rows,
     )
-    page = report(_through(lens, translator, trace), options, theme=theme)
-    if len(page) > MAX_BYTES:
+    through = _through(lens, translator, trace)
+    view = heads_view.HeadsView(through, options)
+    if (size := explorer.estimated_bytes(view)) > MAX_BYTES:
+        fits = max(1, len(view.shown.layers) * MAX_BYTES // size)
         warnings.warn(
-            f"This cell holds {len(page) / 1e6:,.0f} MB, which the notebook keeps: show fewer "
-            f"layers, such as layers=[0, 1], or fewer kinds=, or a shorter text.",
+            f"This cell will hold about {size / 1e6:,.0f} MB, which the notebook keeps: show fewer "
+            f"layers, such as layers={[*view.shown.layers[:fits]]}, or fewer kinds=, or a shorter "
+            f"text.",
             stacklevel=2,
         )
-    return HtmlFrame(page)
+    return HtmlFrame(
+        report(through, options, theme=theme), draw=lambda: _specification(_still(view))
+    )
+
+
+def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
+    """Draw the open map of a page, and beside it all heads of its kind."""
+    kind, options, heads = view.kind, view.options, view.cropped[view.kind]
+    drawn = open_head.named_by(view.opened, options.rows)
+    by_read = kind == "cross" and not view.trace.writes_known
+    row = options.rows if drawn is not view.opened else "reads" if by_read else None
+    alone = heads_view.is_alone(view.trace)
+    titles = labels.axis_titles(kind, view.trace.languages, row=row, alone=alone)
+    named = {"titles": titles, "title": drawn.title, "amount": caption.amount(drawn.lens)}
+    large = still.large_map(drawn.weights, *drawn.labels, kind=kind, **named)
+    tells_heads = caption.tells_heads(heads.lens)
+    counts = heads.counts if tells_heads else [*map(bool, heads.counts)]
+    layers = [layer for layer in view.shown.layers if layer < len(counts) and counts[layer]]
+    lines = ["Run the notebook for the interactive page."]
+    if max(map(len, drawn.labels)) > still.LABELLED:
+        lines.append(
+            f"Of a side, at most {still.LABELLED} tokens are named; of more than {still.SQUARES}, "
+            f"a square is the mean of several."
+        )
+    charts: list[Any] = [large]
+    if layers:
+        outlined = open_head.outlined(heads.lens, options.layer, options.head)
+        small = still.small_maps(
+            heads.axes.weights, kind=kind, layers=layers, counts=counts, outlined=outlined
+        )
+        name = capitalised(caption.grid_caption(heads.lens, sinks=heads.sinks).rstrip("."))
+        charts.append(small.properties(title=alt.Title(name, anchor="start")))
+    below = alt.Title(lines, orient="bottom", anchor="start", fontSize=11, fontWeight="normal")
+    return alt.hconcat(*charts, title=below, spacing=30).configure_view(stroke=None)
 
 
 def _head(given: Any, example: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -163,12 +240,20 @@ def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace
     return lens_trace(lens, translator, trace)
 
 
-def show_chart(spec: dict[str, Any], **_options: Any) -> dict[str, str]:
-    """Render an Altair chart in a frame, with Vega's scripts in it."""
+def show_chart(spec: dict[str, Any], **_options: Any) -> Bundle:
+    """Render an Altair chart in a frame, with Vega's scripts in it, and as a picture."""
     # no `<` of a token can close the script
     text = json.dumps(spec).replace("<", "\\u003c")
     page = _CHART.format(vega=_vega(), spec=text)
-    return {"text/html": HtmlFrame(page, "Chart", "30rem")._repr_html_()}
+    return HtmlFrame(page, "Chart", "30rem", lambda: spec)._repr_mimebundle_()
+
+
+def _plotly_picture(figure: Any) -> Any:
+    """Draw a figure of attention as PNG; None for any other figure."""
+    if (chart := still.of_plotly(figure)) is None:
+        return None
+    pictures, metadata = _picture(_specification(chart), "Attention")
+    return pictures["image/png"], metadata["image/png"]
 
 
 @cache
@@ -176,8 +261,7 @@ def _vega() -> str:
     """Return the JavaScript of Vega-Embed, Vega-Lite and Vega, in the versions of Altair."""
     import vl_convert  # of the extra `notebook`
 
-    version = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", VEGA_LITE)
 
 
 def enable() -> bool:
@@ -187,9 +271,14 @@ def enable() -> bool:
     shell = ipython.get_ipython() if ipython else None
     if shell is None:
         return False
-    formatter = shell.display_formatter.formatters["text/html"]
-    formatter.for_type(AttentionTrace, lambda trace: explore(trace)._repr_html_())
+    display = shell.display_formatter
+    display.mimebundle_formatter.for_type(
+        AttentionTrace, lambda trace, **_formats: explore(trace)._repr_mimebundle_()
+    )
     if find_spec("vl_convert"):  # holds the scripts; without it Altair fetches them
+        display.formatters["image/png"].for_type_by_name(
+            "plotly.graph_objs._figure", "Figure", _plotly_picture
+        )
         alt.renderers.register("headlight", show_chart)
         alt.renderers.enable("headlight")
     return True

@@ -65,7 +65,7 @@ def head_map(
     wire.check(drawn, trace.Labels(tuple(queries), tuple(keys)), dimensions=2)
     figure = go.Figure(_heatmap(drawn, queries, keys, kind, title))
     _lay_out(figure, 160 + _CELL * len(keys), 160 + _CELL * len(queries), 60 if title else 30)
-    figure.update_layout(title=escape(title) or None)
+    figure.update_layout(title=escape(title) or None, meta={"attention": kind, "shape": [0, 0]})
     rows, columns = axis_titles(kind, languages, row="reads" if by_read else None, alone=alone)
     figure.update_xaxes(_ticks(keys), title=columns, side="top", showgrid=False)
     figure.update_yaxes(_ticks(queries), title=rows, autorange="reversed", showgrid=False)
@@ -95,6 +95,7 @@ def all_heads(
         heatmap.showscale = layer == head == 0
         figure.add_trace(heatmap, row=layer + 1, col=head + 1)
     _lay_out(figure, 80 + _TILE * heads, 60 + _TILE * layers, 40)
+    figure.update_layout(meta={"attention": kind, "shape": [layers, heads]})
     figure.update_annotations(font_size=11)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, autorange="reversed")

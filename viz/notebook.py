@@ -17,6 +17,7 @@ from io import BytesIO
 from typing import Any
 
 import altair as alt
+import plotly.graph_objects as go
 
 from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS, AnyLens, lens_trace
 from transformer.errors import InputError, quoted
@@ -40,6 +41,7 @@ _NOT_TRUSTED = (
     "The picture is drawn by a script, and this notebook is not trusted: choose Trust Notebook, or "
     "run the cell."
 )
+_STILL = "Run the notebook for the interactive page."
 _CHART = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Chart</title><style>body {{ margin: 0 }}</style></head>
@@ -197,21 +199,21 @@ def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
     tells_heads = caption.tells_heads(heads.lens)
     counts = heads.counts if tells_heads else [*map(bool, heads.counts)]
     layers = [layer for layer in view.shown.layers if layer < len(counts) and counts[layer]]
-    lines = ["Run the notebook for the interactive page."]
-    if max(map(len, drawn.labels)) > still.LABELLED:
-        lines.append(
-            f"Of a side, at most {still.LABELLED} tokens are named; of more than {still.SQUARES}, "
-            f"a square is the mean of several."
-        )
     charts: list[Any] = [large]
     if layers:
         outlined = open_head.outlined(heads.lens, options.layer, options.head)
-        small = still.small_maps(
-            heads.axes.weights, kind=kind, layers=layers, counts=counts, outlined=outlined
-        )
         name = capitalised(caption.grid_caption(heads.lens, sinks=heads.sinks).rstrip("."))
-        charts.append(small.properties(title=alt.Title(name, anchor="start")))
-    below = alt.Title(lines, orient="bottom", anchor="start", fontSize=11, fontWeight="normal")
+        charts.append(
+            still.small_maps(
+                heads.axes.weights,
+                kind=kind,
+                layers=layers,
+                counts=counts,
+                title=name,
+                outlined=outlined,
+            )
+        )
+    below = alt.Title(_STILL, orient="bottom", anchor="start", fontSize=11, fontWeight="normal")
     return alt.hconcat(*charts, title=below, spacing=30).configure_view(stroke=None)
 
 
@@ -248,12 +250,14 @@ def show_chart(spec: dict[str, Any], **_options: Any) -> Bundle:
     return HtmlFrame(page, "Chart", "30rem", lambda: spec)._repr_mimebundle_()
 
 
-def _plotly_picture(figure: Any) -> Any:
-    """Draw a figure of attention as PNG; None for any other figure."""
-    if (chart := still.of_plotly(figure)) is None:
-        return None
+def _show_plotly(figure: Any) -> None:
+    """Show a Plotly figure as Plotly does, with a picture if it is of attention."""
+    chart, bundle = still.of_plotly(figure), figure._repr_mimebundle_()
+    if chart is None or not bundle:  # a terminal shows its figures elsewhere
+        figure._ipython_display_()
+        return
     pictures, metadata = _picture(_specification(chart), "Attention")
-    return pictures["image/png"], metadata["image/png"]
+    sys.modules["IPython"].display.display(bundle | pictures, metadata=metadata, raw=True)
 
 
 @cache
@@ -276,9 +280,7 @@ def enable() -> bool:
         AttentionTrace, lambda trace, **_formats: explore(trace)._repr_mimebundle_()
     )
     if find_spec("vl_convert"):  # holds the scripts; without it Altair fetches them
-        display.formatters["image/png"].for_type_by_name(
-            "plotly.graph_objs._figure", "Figure", _plotly_picture
-        )
+        display.ipython_display_formatter.for_type(go.Figure, _show_plotly)
         alt.renderers.register("headlight", show_chart)
         alt.renderers.enable("headlight")
     return True

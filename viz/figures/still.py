@@ -15,9 +15,9 @@ from viz.draw import palette, wire
 from viz.draw.labels import AxisTitles, display_tokens
 from viz.figures.axes import bare_axis, vega_json
 
-LABELLED = 40  # largest number of tokens of a side that have labels
-SQUARES = 120  # largest number of squares of a side; beyond it, neighbours share a square
+_LABELLED = 40  # largest number of tokens of a side that have labels
 
+_SQUARES = 120  # largest number of squares of a side; beyond it, neighbours share a square
 _SMALL_SQUARES = 20_000  # largest number of squares of all small maps together
 _SIDE = 400  # CSS pixels of the large map, and of the small ones together
 _SHARE = 0.92  # of a small map's place; the rest is the gap to the next
@@ -34,13 +34,16 @@ def large_map(
     amount: str = "weight",
 ) -> alt.Chart:
     """Draw one head, `[query, key]`, with tokens on both axes."""
-    means = wire.block_means(weights, _block_sizes(weights, SQUARES))
-    rows, columns = (index.ravel() for index in np.indices(means.shape))
-    frame = pd.DataFrame({"row": rows, "column": columns, "weight": means.ravel()})
-    step = alt.Step(min(24, _SIDE / max(means.shape)))
-    across = _token_axis(keys, means.shape[1], title=titles.columns, orient="top", labelAngle=-45)
-    down = _token_axis(queries, means.shape[0], title=titles.rows)
-    squares = alt.Chart(frame, width=step, height=step, title=title).mark_rect()
+    shares, notes = _shares(weights, _SQUARES)
+    if max(weights.shape) > _LABELLED:
+        notes.append(f"At most {_LABELLED} tokens of a side are named.")
+    rows, columns = (index.ravel() for index in np.indices(shares.shape))
+    frame = pd.DataFrame({"row": rows, "column": columns, "weight": shares.ravel()})
+    step = alt.Step(min(24, _SIDE / max(shares.shape)))
+    across = _token_axis(keys, shares.shape[1], title=titles.columns, orient="top", labelAngle=-45)
+    down = _token_axis(queries, shares.shape[0], title=titles.rows)
+    drawn = alt.Chart(frame, width=step, height=step, title=alt.Title(title, subtitle=notes))
+    squares = drawn.mark_rect()
     scale = alt.Scale(padding=0)
     return squares.encode(
         alt.X("column:O", axis=across, scale=scale),
@@ -55,6 +58,7 @@ def small_maps(
     kind: Kind,
     layers: Sequence[int],
     counts: Sequence[int],
+    title: str = "",
     outlined: tuple[int, int] | None = None,
 ) -> alt.LayerChart:
     """Draw the heads of some layers, `[layer, head, query, key]`, layers down and heads across.
@@ -64,14 +68,17 @@ def small_maps(
     places = [(row, head) for row, layer in enumerate(layers) for head in range(counts[layer])]
     drawn = np.stack([weights[layers[row], head] for row, head in places])
     most = max(4, int((_SMALL_SQUARES / len(places)) ** 0.5))
-    means = wire.block_means(drawn, _block_sizes(weights, most))
-    number, row, column = (index.ravel() for index in np.indices(means.shape))
+    shares, notes = _shares(drawn, most)
+    number, row, column = (index.ravel() for index in np.indices(shares.shape))
     down, across = np.array(places).T[:, number]
-    height, width = (_SHARE / count for count in means.shape[1:])
+    height, width = (_SHARE / count for count in shares.shape[1:])
     frame = pd.DataFrame({"x": across + column * width, "y": down + row * height})
-    frame = frame.assign(x2=frame.x + width, y2=frame.y + height, weight=means.ravel())
+    frame = frame.assign(x2=frame.x + width, y2=frame.y + height, weight=shares.ravel())
     heads = max(counts)
-    axes = _places("x", range(heads), "H", orient="top"), _places("y", layers, "L")
+    axes = (
+        _places("x", range(heads), "H", orient="top", labels=heads > 1),
+        _places("y", layers, "L"),
+    )
     squares = alt.Chart(frame).mark_rect().encode(*axes, alt.X2("x2:Q"), alt.Y2("y2:Q"))
     edges = [
         {"x": head, "x2": head + _SHARE, "y": row, "y2": row + _SHARE}
@@ -81,11 +88,14 @@ def small_maps(
     outline = alt.Chart(pd.DataFrame(edges, columns=["x", "x2", "y", "y2"]))
     marked = outline.mark_rect(filled=False, stroke="#202124", strokeWidth=1.5)
     tile = min(64, max(16, _SIDE / heads))
-    size = {"width": tile * heads, "height": tile * len(layers)}
     return alt.layer(
         squares.encode(_color(kind, legend=None)),
         marked.encode(*axes, alt.X2("x2:Q"), alt.Y2("y2:Q")),
-    ).properties(**size)
+    ).properties(
+        title=alt.Title(title, subtitle=notes, anchor="start"),
+        width=tile * heads,
+        height=tile * len(layers),
+    )
 
 
 def of_plotly(figure: go.Figure) -> alt.Chart | alt.LayerChart | None:
@@ -105,16 +115,24 @@ def of_plotly(figure: go.Figure) -> alt.Chart | alt.LayerChart | None:
     return large_map(weights[0], queries, keys, kind=kind, titles=titles, title=title)
 
 
-def _block_sizes(weights: NDArray, most: int) -> tuple[int, int]:
-    queries, keys = weights.shape[-2:]
-    return wire.block_size(queries, most), wire.block_size(keys, most)
+def _shares(weights: NDArray, most: int) -> tuple[NDArray, list[str]]:
+    """Return what groups of neighbouring keys get from groups of queries, and a note if they do."""
+    rows, columns = (wire.block_size(count, most) for count in weights.shape[-2:])
+    starts = np.arange(0, weights.shape[-1], columns)
+    shares = np.add.reduceat(wire.block_means(weights, (rows, 1)), starts, axis=-1)
+    return shares, ["Neighbouring tokens share a square."] * (max(rows, columns) > 1)
 
 
 def _token_axis(tokens: Sequence[str], squares: int, **more: Any) -> alt.Axis:
     """Name the first token of each square, of as many as have room."""
-    size, shown = wire.block_size(len(tokens), SQUARES), wire.block_size(squares, LABELLED)
+    size, shown = wire.block_size(len(tokens), _SQUARES), wire.block_size(squares, _LABELLED)
     texts = display_tokens(tokens)[::size]
-    settings = {"labelOverlap": False, "labelLimit": 110, "values": [*range(0, squares, shown)]}
+    settings = {
+        "labelOverlap": False,
+        "labelLimit": 110,
+        "labelFontSize": 9,
+        "values": [*range(0, squares, shown)],
+    }
     return bare_axis(labelExpr=f"{vega_json(texts)}[datum.value]", **settings, **more)
 
 

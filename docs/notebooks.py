@@ -4,9 +4,11 @@
 notebook that is run has its interactive pages instead.
 """
 
+import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -17,7 +19,7 @@ MAX_BYTES = 2_000_000  # largest size of a stored notebook
 
 def store(path: Path) -> None:
     """Run a notebook in an empty folder, and keep only the picture of an output that has one."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook: Any = nbformat.from_dict(json.loads(path.read_text("utf-8")))
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
             notebook, resources={"metadata": {"path": folder}}, record_timing=False
@@ -25,19 +27,18 @@ def store(path: Path) -> None:
         client.execute()
     notebook.metadata.language_info = {"name": "python"}  # not the version that is here
     for cell in notebook.cells:
-        if "outputs" in cell:  # warnings name folders of this machine
-            cell.outputs = [each for each in cell.outputs if each.get("name") != "stderr"]
+        if cell.cell_type == "code":  # warnings name folders of this machine
+            cell.outputs = [part for part in cell.outputs if part.get("name") != "stderr"]
         for output in cell.get("outputs", []):
             if "image/png" in output.get("data", {}):
-                for part in (output.data, output.metadata):
-                    for other in {*part} - {"image/png"}:
-                        del part[other]
-    text = nbformat.writes(notebook) + "\n"
+                output.data = {"image/png": output.data["image/png"]}
+                output.metadata = {"image/png": output.metadata["image/png"]}
+    text = nbformat.v4.writes(notebook) + "\n"
     if len(text.encode()) > MAX_BYTES:
         raise SystemExit(f"{path.name} would have {len(text) / 1e6:.1f} MB: show less in a cell.")
     path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
-    for path in map(Path, sys.argv[1:] or sorted(FOLDER.glob("*.ipynb"))):
-        store(path)
+    for name in sys.argv[1:] or sorted(map(str, FOLDER.glob("*.ipynb"))):
+        store(Path(name))

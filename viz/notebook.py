@@ -92,16 +92,19 @@ def _specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 
 def _picture(spec: dict[str, Any], title: str) -> Bundle:
-    """Draw a chart as PNG."""
+    """Draw a chart as PNG; return nothing if that needs more than the chart has."""
     import vl_convert
     from PIL import Image
 
     text = json.dumps(spec, ensure_ascii=False)
     whole = text.encode("utf-8", "replace").decode()  # a token may be half a surrogate pair
-    image = Image.open(
-        BytesIO(vl_convert.vegalite_to_png(whole, vl_version=VEGA_LITE, scale=SCALE))
-    )
-    png = BytesIO()
+    try:
+        drawn = vl_convert.vegalite_to_png(
+            whole, vl_version=VEGA_LITE, scale=SCALE, allowed_base_urls=[]
+        )
+    except ValueError:  # data from elsewhere, which the page alone may ask for
+        return {}, {}
+    png, image = BytesIO(), Image.open(BytesIO(drawn))
     image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "PNG", optimize=True)
     width, height = (pixels // SCALE for pixels in image.size)
     shown = {"width": width, "height": height, "alt": title}
@@ -191,11 +194,19 @@ def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
     kind, options, heads = view.kind, view.options, view.cropped[view.kind]
     drawn = open_head.named_by(view.opened, options.rows)
     by_read = kind == "cross" and not view.trace.writes_known
-    row = options.rows if drawn is not view.opened else "reads" if by_read else None
+    row: Row | None = "writes" if drawn.reads is not None else None
+    if by_read or drawn.writes is not None:
+        row = "reads"
     alone = heads_view.is_alone(view.trace)
     titles = labels.axis_titles(kind, view.trace.languages, row=row, alone=alone)
-    named = {"titles": titles, "title": drawn.title, "amount": caption.amount(drawn.lens)}
-    large = still.large_map(drawn.weights, *drawn.labels, kind=kind, **named)
+    large = still.large_map(
+        drawn.weights,
+        *drawn.labels,
+        kind=kind,
+        titles=titles,
+        title=drawn.title,
+        amount=caption.amount(drawn.lens),
+    )
     tells_heads = caption.tells_heads(heads.lens)
     counts = heads.counts if tells_heads else [*map(bool, heads.counts)]
     layers = [layer for layer in view.shown.layers if layer < len(counts) and counts[layer]]
@@ -252,7 +263,7 @@ def show_chart(spec: dict[str, Any], **_options: Any) -> Bundle:
 
 def _show_plotly(figure: Any) -> None:
     """Show a Plotly figure as Plotly does, with a picture if it is of attention."""
-    chart, bundle = still.of_plotly(figure), figure._repr_mimebundle_()
+    chart, bundle = still.plotly_maps(figure), figure._repr_mimebundle_()
     if chart is None or not bundle:  # a terminal shows its figures elsewhere
         figure._ipython_display_()
         return

@@ -1,6 +1,9 @@
 """A trace shows itself where IPython runs, and nothing is needed where it does not."""
 
+import base64
 import html
+import io
+import json
 import re
 import sys
 from dataclasses import replace
@@ -9,22 +12,32 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import plotly.graph_objects as go
 import pytest
+from PIL import Image
 
 from tests.viz.planted_trace import EVIL, planted
 from transformer import AttentionTrace, InputError
+from transformer.text.languages import Languages
 from viz import notebook
-from viz.draw.heads_view import ExplorerOptions
-from viz.figures.heads import head_bars
+from viz.draw import explorer
+from viz.draw.heads_view import ExplorerOptions, HeadsView
+from viz.figures import still
+from viz.figures.heads import all_heads, head_bars, head_map
 from viz.report import report
 
 
 def test_a_trace_shows_itself_in_ipython(monkeypatch):
     registered: dict = {}
     formatter = SimpleNamespace(for_type=registered.__setitem__)
-    display = SimpleNamespace(formatters={"text/html": formatter})
+    display = SimpleNamespace(mimebundle_formatter=formatter, ipython_display_formatter=formatter)
     shell = SimpleNamespace(display_formatter=display)
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    displayed: list = []
+    ipython = SimpleNamespace(
+        get_ipython=lambda: shell,
+        display=SimpleNamespace(display=lambda bundle, **_: displayed.append(bundle)),
+    )
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
     renderer = alt.renderers.active
     try:
         assert notebook.enable()
@@ -32,7 +45,95 @@ def test_a_trace_shows_itself_in_ipython(monkeypatch):
     finally:
         alt.renderers.enable(renderer)
     trace = planted()
-    assert registered[AttentionTrace](trace) == notebook.explore(trace)._repr_html_()
+    shown, metadata = registered[AttentionTrace](trace, include=None, exclude=None)
+    assert shown["text/html"] == notebook.explore(trace)._repr_html_()
+    size = metadata["image/png"]
+    assert image(shown).size == (2 * size["width"], 2 * size["height"])
+    head = head_map(trace.cross[1, 2], *trace.labels("cross"), kind="cross")
+    monkeypatch.setattr(go.Figure, "_repr_mimebundle_", lambda _figure: {"text/html": "Plotly"})
+    registered[go.Figure](head)
+    assert {*displayed[0]} == {"text/html", "image/png"}
+    monkeypatch.setattr(notebook, "find_spec", lambda _name: None)  # without the extra
+    assert {*notebook.explore(trace)._repr_mimebundle_()[0]} == {"text/html"}
+
+
+def image(bundle):
+    png = base64.b64decode(bundle["image/png"])
+    assert len(png) < 150_000
+    return Image.open(io.BytesIO(png))
+
+
+def drawn(spec):
+    """Titles, labels, squares and outlined heads of a picture, for its large and its small part."""
+    large, small = spec["hconcat"]
+    squares, outline = small["layer"]
+    rows = [spec["datasets"][part["data"]["name"]] for part in (large, squares, outline)]
+    texts = [large["encoding"][axis]["axis"] for axis in "yx"]
+    return large["title"]["text"], texts, *rows
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        ({}, "German: next word predicted"),
+        ({"rows": "reads"}, "German: last word read"),
+        ({"selected": ("decoder_self", 1, 1)}, "German: last word read"),
+        ({"selected": ("encoder_self", 0, 2), "kinds": ["encoder_self"]}, "English: the position"),
+        ({"words": True, "special": False, "layers": [1], "selected": ("cross", 1, 0)}, "German"),
+        ({"sinks": False, "selected": ("cross", None, 2)}, "German: next"),
+    ],
+)
+def test_the_picture_has_the_numbers_and_tokens_of_the_page(options, rows):
+    trace = replace(planted(evil=True), languages=Languages("English", "German"))
+    view = HeadsView(trace, heads_options(options))
+    title, (down, across), large, small, outlined = drawn(notebook.explore(trace, **options).draw())
+    opened = view.opened
+    assert title == opened.title
+    assert down["title"].startswith(rows)
+    assert json.dumps(EVIL)[1:-1] in down["labelExpr"] + across["labelExpr"]
+    assert [row["weight"] for row in large] == pytest.approx(opened.weights.ravel().tolist())
+    heads = view.heads[view.kind].axes.weights[[*view.shown.layers]]
+    assert [row["weight"] for row in small] == pytest.approx(heads.ravel().tolist())
+    layer, head = view.selected[1:]
+    row = view.shown.layers.index(layer) if layer >= 0 else -1
+    places = [(place["y"], place["x"]) for place in outlined]
+    assert places == ([(row, head)] if row >= 0 else [])
+
+
+def heads_options(options):
+    kind, layer, head = options.get("selected", (None, 0, 0))
+    given = {name: value for name, value in options.items() if name != "selected"}
+    lists = {name: tuple(given[name]) for name in ("kinds", "layers") if name in given}
+    return ExplorerOptions(kind, layer, head, **given | lists)
+
+
+def test_a_picture_of_many_tokens_stays_small_and_keeps_every_weight():
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.full(130, 0.05), (1, 3, 130)).astype(np.float32)
+    tokens = [f"t{number}" for number in range(130)]
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=tokens)
+    shown = notebook.explore(trace)
+    spec = shown.draw()
+    image(replace(shown, draw=lambda: spec)._repr_mimebundle_()[0])
+    _, axes, large, small, _ = drawn(spec)
+    assert all(len(axis["values"]) <= 40 for axis in axes)
+    assert len(large) <= 120**2
+    assert len(small) <= 20_000
+    # a row of a square is the mean of rows, which share out 1 each
+    squares = {place["row"] for place in large}
+    assert sum(place["weight"] for place in large) == pytest.approx(len(squares), rel=1e-4)
+
+
+def test_figures_of_plotly_are_drawn_again():
+    trace = planted(evil=True)
+    queries, keys = trace.labels("cross")
+    large = still.plotly_maps(head_map(trace.cross[1, 2], queries, keys, kind="cross", title=EVIL))
+    small = still.plotly_maps(all_heads(trace.cross, queries, keys, kind="cross"))
+    assert large.title.text == EVIL
+    assert json.dumps(EVIL)[1:-1] in large.to_dict()["encoding"]["y"]["axis"]["labelExpr"]
+    for chart, values in ((large, trace.cross[1, 2]), (small.layer[0], trace.cross)):
+        assert chart.data["weight"].tolist() == pytest.approx(values.ravel().tolist())
+    assert still.plotly_maps(go.Figure(go.Heatmap(z=[[1]]))) is None
 
 
 def test_without_ipython_nothing_happens(monkeypatch):
@@ -60,8 +161,23 @@ def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
 def test_a_large_cell_says_how_to_show_less(monkeypatch):
     notebook.explore(planted())  # a warning would be an error here
     monkeypatch.setattr(notebook, "MAX_BYTES", 100)
-    with pytest.warns(UserWarning, match=r"holds \d+ MB.* layers=\[0, 1\]"):
+    with pytest.warns(UserWarning, match=r"about \d+ MB.* layers=\[0\]") as warned:
         notebook.explore(planted(), layers=[0, 1])
+    assert len(warned) == 1
+
+
+@pytest.mark.parametrize(("concentration", "layers"), [(0.02, 12), (1.0, 12), (1.0, 30)])
+def test_the_size_of_a_cell_is_known_before_it_is_made(concentration, layers, monkeypatch):
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.full(96, concentration), (layers, 8, 96)).astype(np.float32)
+    tokens = [f"t{number}" for number in range(96)]
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=tokens)
+    monkeypatch.setattr(explorer, "EXACT_BYTES", 10_000_000)  # 30 layers are rounded
+    estimate = explorer.estimated_bytes(HeadsView(trace, ExplorerOptions()))
+    made = explorer.encode_page(trace, ExplorerOptions())
+    assert estimate == pytest.approx(
+        len(made.message) + sum(map(len, made.heads.values())), rel=0.15
+    )
 
 
 def test_a_trace_of_an_encoder_opens_on_what_is_worth_seeing():
@@ -78,7 +194,9 @@ def test_a_trace_of_an_encoder_opens_on_what_is_worth_seeing():
 @pytest.mark.slow
 def test_a_chart_brings_its_scripts_along():
     chart = head_bars(np.array([0.25, 0.75], dtype=np.float32), [f"▁{EVIL}", "▁b"], kind="cross")
-    (escaped,) = re.findall(r'srcdoc="([^"]*)"', notebook.show_chart(chart.to_dict())["text/html"])
+    (escaped,) = re.findall(
+        r'srcdoc="([^"]*)"', notebook.show_chart(chart.to_dict())[0]["text/html"]
+    )
     page = html.unescape(escaped)
     assert page.count("</script>") == page.count("<script>") == 2
     assert not re.findall(r"<script[^>]* src=|<link|cdn\.", page)

@@ -60,7 +60,7 @@ def small_maps(
     counts: Sequence[int],
     title: str = "",
     outlined: tuple[int, int] | None = None,
-) -> alt.LayerChart:
+) -> Any:
     """Draw the heads of some layers, `[layer, head, query, key]`, layers down and heads across.
 
     `counts` is the number of heads of each layer; `outlined` is layer and head of one of them.
@@ -98,7 +98,7 @@ def small_maps(
     )
 
 
-def of_plotly(figure: go.Figure) -> alt.Chart | alt.LayerChart | None:
+def plotly_maps(figure: go.Figure) -> Any:
     """Draw a figure of `head_map` or `all_heads` once more; None for any other figure."""
     meta = figure.layout.meta
     if not isinstance(meta, dict) or "attention" not in meta:

@@ -167,7 +167,7 @@ def test_a_page_opens_at_its_options_and_a_word_that_would_close_a_script_is_a_w
 def test_a_chart_of_a_notebook_needs_no_network(browser, tmp_path):
     chart = head_bars(np.array([0.25, 0.75], np.float32), [f"▁{EVIL}", "▁dogs"], kind="cross")
     path = tmp_path / "notebook.html"
-    path.write_text(f"<!doctype html>{show_chart(chart.to_dict())['text/html']}", "utf-8")
+    path.write_text(f"<!doctype html>{show_chart(chart.to_dict())[0]['text/html']}", "utf-8")
     page = browser.new_page(offline=True)
     asked, faults = [], []
     page.on("request", lambda request: asked.append(request.url))

@@ -17,8 +17,8 @@ from viz.figures.axes import bare_axis, vega_json
 
 _LABELLED = 40  # largest number of tokens of a side that have labels
 
-_SQUARES = 120  # largest number of squares of a side; beyond it, neighbours share a square
-_SMALL_SQUARES = 20_000  # largest number of squares of all small maps together
+_SQUARES = 80  # largest number of squares of a side; beyond it, neighbours share a square
+_SMALL_SQUARES = 10_000  # largest number of squares of all small maps together
 _SIDE = 400  # CSS pixels of the large map, and of the small ones together
 _SHARE = 0.92  # of a small map's place; the rest is the gap to the next
 

@@ -17,7 +17,6 @@ from io import BytesIO
 from typing import Any
 
 import altair as alt
-import plotly.graph_objects as go
 
 from transformer.analysis.lenses import NAMES, NEEDS_NO_MODEL, VARIANTS, AnyLens, lens_trace
 from transformer.errors import InputError, quoted
@@ -41,6 +40,7 @@ _NOT_TRUSTED = (
     "The picture is drawn by a script, and this notebook is not trusted: choose Trust Notebook, or "
     "run the cell."
 )
+_PLOTLY = "plotly.graph_objs._figure.Figure"  # by name, as not every notebook loads it
 _STILL = "Run the notebook for the interactive page."
 _CHART = """<!doctype html>
 <html lang="en">
@@ -291,7 +291,7 @@ def enable() -> bool:
         AttentionTrace, lambda trace, **_formats: explore(trace)._repr_mimebundle_()
     )
     if find_spec("vl_convert"):  # holds the scripts; without it Altair fetches them
-        display.ipython_display_formatter.for_type(go.Figure, _show_plotly)
+        display.ipython_display_formatter.for_type(_PLOTLY, _show_plotly)
         alt.renderers.register("headlight", show_chart)
         alt.renderers.enable("headlight")
     return True

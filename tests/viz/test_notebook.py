@@ -51,7 +51,7 @@ def test_a_trace_shows_itself_in_ipython(monkeypatch):
     assert image(shown).size == (2 * size["width"], 2 * size["height"])
     head = head_map(trace.cross[1, 2], *trace.labels("cross"), kind="cross")
     monkeypatch.setattr(go.Figure, "_repr_mimebundle_", lambda _figure: {"text/html": "Plotly"})
-    registered[go.Figure](head)
+    registered[f"{go.Figure.__module__}.{go.Figure.__name__}"](head)
     assert {*displayed[0]} == {"text/html", "image/png"}
     monkeypatch.setattr(notebook, "find_spec", lambda _name: None)  # without the extra
     assert {*notebook.explore(trace)._repr_mimebundle_()[0]} == {"text/html"}

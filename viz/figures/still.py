@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from html import unescape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from transformer.kinds import Kind
 from viz.draw import palette, wire
 from viz.draw.labels import AxisTitles, display_tokens
 from viz.figures.axes import bare_axis, vega_json
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 _LABELLED = 40  # largest number of tokens of a side that have labels
 
@@ -98,7 +100,7 @@ def small_maps(
     )
 
 
-def plotly_maps(figure: go.Figure) -> Any:
+def plotly_maps(figure: "go.Figure") -> Any:
     """Draw a figure of `head_map` or `all_heads` once more; None for any other figure."""
     meta = figure.layout.meta
     if not isinstance(meta, dict) or "attention" not in meta:

@@ -69,16 +69,10 @@ def pick_layer(name: str, layers: int, *, default: int = 0) -> int:
     return int(_menu("Layer", name, layers, default)) - 1
 
 
-def pick_layer_or_mean(name: str, layers: int, *, default: int) -> int | None:
-    """Draw the menu of a layer with the mean over all layers, which is None; as `pick_layer`."""
-    layer = _menu("Layer", name, layers, default, mean=True)
-    return None if layer == MEAN else int(layer) - 1
-
-
-def pick_head_number_or_mean(name: str, heads: int, *, default: int | None = 0) -> int | None:
-    """Draw the menu of the heads of a layer with their mean, which is None; as `pick_layer`."""
-    head = _menu("Head", name, heads, default, mean=True)
-    return None if head == MEAN else int(head) - 1
+def pick_number_or_mean(label: str, name: str, count: int, *, default: int | None) -> int | None:
+    """Draw the menu of layers, or of heads, with their mean, which is None; as `pick_layer`."""
+    choice = _menu(label, name, count, default, mean=True)
+    return None if choice == MEAN else int(choice) - 1
 
 
 def pick_layer_and_head(

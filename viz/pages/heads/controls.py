@@ -200,9 +200,10 @@ def pick_head_or_mean(
     names: head_picker.UrlNames, layers: int, heads: int, *, default: tuple[int, int], lens: AnyLens
 ) -> tuple[int | None, int | None]:
     """Draw the menus of layer and head, from 0, at first `default`; None is a mean."""
-    choice = head_picker.pick_layer_or_mean(names.layer, layers, default=default[0])
+    choice = head_picker.pick_number_or_mean("Layer", names.layer, layers, default=default[0])
     if tells_heads(lens):
-        return choice, head_picker.pick_head_number_or_mean(names.head, heads, default=default[1])
+        head = head_picker.pick_number_or_mean("Head", names.head, heads, default=default[1])
+        return choice, head
     # Streamlit keeps the value of the menu of heads, which is bound to the address
     resting: dict[str, Any] = {"disabled": True, "label_visibility": "collapsed", "width": 110}
     st.selectbox("Head", [ALL_HEADS], key=f"{names.head}-resting", **resting)

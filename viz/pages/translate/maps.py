@@ -251,7 +251,7 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
     with st.container(key="translate-controls", horizontal=True, gap="small"):
         return MapChoice(
             head_picker.pick_layer(MAP.layer, layers, default=alignment.layer),
-            head_picker.pick_head_number_or_mean(MAP.head, heads, default=alignment.head),
+            head_picker.pick_number_or_mean("Head", MAP.head, heads, default=alignment.head),
             head_picker.pick_sinks(),
         )
 

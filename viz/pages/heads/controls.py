@@ -89,10 +89,9 @@ _DEFINITIONS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
 def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> AnyLens:
     """Draw the menu of lenses, and for norms the menu of what is measured."""
     names = list(LENSES_BY_NAME)
-    fields.choose_first_of_link(name, LENS_NAMES[lens])
     lines = (f"**{LENS_NAMES[option]}**: {text}" for option, text in _HELP.items())
     first, text = names.index(LENS_NAMES[lens]), "  \n".join(lines)
-    choice = st.selectbox(label, names, first, key=name, width=160, help=text, **_BOUND)
+    choice = fields.menu(label, names, name, width=160, index=first, help=text)
     if LENSES_BY_NAME[choice] != "norm":
         return LENSES_BY_NAME[choice]
     # the two menus read as one phrase

@@ -53,7 +53,8 @@ class Dictionaries:
     """Dictionaries of every head of the cross-attention for the pieces of many lines."""
 
     heads: tuple[Head, ...]
-    pieces: tuple[int, ...]  # token ids of the source, the most frequent first
+    linked: int  # how many pieces of the source have a link
+    pieces: tuple[int, ...]  # their token ids, the most frequent first, at most `MAX_PIECES`
     places: tuple[int, ...]  # how often the lines have each piece
     translations: tuple[tuple[int, ...], ...]  # of each, the most frequent first
     entries: npt.NDArray[np.int64]  # `[head, piece, entry]`, as in `Dictionary`
@@ -153,6 +154,7 @@ def measure_dictionaries(
     )
     return Dictionaries(
         heads,
+        len(links),
         tuple(pieces),
         tuple(counts[piece] for piece in pieces),
         tuple(translations),

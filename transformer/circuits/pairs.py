@@ -3,11 +3,12 @@
 Two sentences differ in one thing, and so do their translations: "The dog sleeps" and "The dogs
 sleep", "schläft" and "schlafen". A head is patched when its output on the first sentence is
 replaced by that on the second. What the log-odds of the two words then lose is how much of the
-difference the head carries (activation patching: Vig et al. 2020, Wang et al. 2022).
+difference the head carries (activation patching: Vig et al. 2020, Wang et al. 2022). So is the
+residual stream after a layer, at some positions (Meng et al. 2022).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,9 @@ from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.teacher_forcing import Progress
-from transformer.config import BOS
+from transformer.circuits.stream import StackName
+from transformer.config import BOS, TransformerConfig
+from transformer.corpus.measured import LeftOut
 from transformer.corpus.resampling import (
     Floats,
     Interval,
@@ -41,9 +44,17 @@ BUNDLED_PAIRS = Path(__file__).with_name("minimal-pairs.tsv")
 
 MAX_PAIRS, MAX_SUBWORDS = 1_000, 128
 ROWS = 24
-"""Patched heads at once."""
+"""Patches at once."""
 SEED = 1
 LOST = "log-odds lost"
+AFTER_LAYER = ".feed_forward_norm.hook_normalised"
+
+POSITIONS: dict[StackName, tuple[str, ...]] = {
+    "encoder": ("before", "differing", "after", "</s>"),
+    "decoder": ("earlier", "last"),
+}
+"""Groups of positions of each stack: in the encoder by the subwords that differ, in the decoder by
+the one that predicts the word."""
 
 
 class MinimalPair(NamedTuple):
@@ -62,23 +73,42 @@ class EncodedPair(NamedTuple):
     pieces: tuple[int, int]  # the first piece in which the words differ
 
 
+class Site(NamedTuple):
+    """The residual stream after a layer, counted from 0, at a group of `POSITIONS`."""
+
+    stack: StackName
+    layer: int
+    positions: str
+
+
 @dataclass(frozen=True, eq=False)
 class PatchedPairs:
-    """Losses of the log-odds of each pair with each head of the first sentence patched, in nats."""
+    """Losses of the log-odds of each pair with each site of the first sentence patched, in nats."""
 
-    heads: tuple[Head, ...]
-    lost: Floats  # `[pair, head]`
-    control: Floats  # `[pair, head]`, patched from another pair's first sentence
+    sites: tuple[Head, ...] | tuple[Site, ...]
+    lost: Floats  # `[pair, site]`, NaN where a pair has no such position
+    control: Floats  # `[pair, site]`, patched from another pair's first sentence
     whole: Floats  # `[pair]`, what they lose from the first sentence to the second
 
     def means(self) -> Interval:
-        """Average over pairs, `[head]`, with the interval of a bootstrap over them."""
-        pairs = len(self.lost)
-        return mean_interval(self.lost, resampled_weights(pairs, SEED), np.ones(pairs))
+        """Average over the pairs that have a site, `[site]`, with the interval of a bootstrap."""
+        means = np.full((3, len(self.sites)), np.nan)
+        has_site = ~np.isnan(self.lost)
+        for rows in np.unique(has_site.T, axis=0):
+            if count := int(rows.sum()):
+                columns = (rows == has_site.T).all(1)
+                values, weights = self.lost[rows][:, columns], resampled_weights(count, SEED)
+                means[:, columns] = mean_interval(values, weights, np.ones(count))
+        return Interval(*means)
 
     def p(self) -> Floats:
-        """Test each head against the control, `[head]`, corrected for all heads (Holm 1979)."""
-        return holm(permutation_p(self.lost - self.control, SEED))
+        """Test each site against the control, `[site]`, corrected for all sites (Holm 1979)."""
+        return holm(permutation_p(np.nan_to_num(self.lost - self.control), SEED))
+
+    def of_pairs(self, rows: Sequence[int]) -> "PatchedPairs":
+        """Return those of some pairs."""
+        lost, control, whole = (values[rows] for values in (self.lost, self.control, self.whole))
+        return replace(self, lost=lost, control=control, whole=whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,17 +116,16 @@ class MeasuredPairs:
     """The pairs that could be patched, and the others with the reason, by line from 1."""
 
     pairs: tuple[MinimalPair, ...]
-    patched: PatchedPairs
-    left_out: tuple[tuple[int, str], ...]
+    heads: PatchedPairs
+    stream: PatchedPairs
+    left_out: tuple[LeftOut, ...]
 
     def in_group(self, group: str) -> "MeasuredPairs":
         """Return those of a group; "" is all of them."""
         rows = [n for n, pair in enumerate(self.pairs) if group in ("", pair.group)]
-        lost, control, whole = (
-            values[rows] for values in (self.patched.lost, self.patched.control, self.patched.whole)
-        )
-        patched = PatchedPairs(self.patched.heads, lost, control, whole)
-        return MeasuredPairs(tuple(self.pairs[row] for row in rows), patched, self.left_out)
+        pairs = tuple(self.pairs[row] for row in rows)
+        heads, stream = (patched.of_pairs(rows) for patched in (self.heads, self.stream))
+        return replace(self, pairs=pairs, heads=heads, stream=stream)
 
 
 def read_pairs(data: bytes) -> list[MinimalPair]:
@@ -178,20 +207,20 @@ def measure_pairs(
     pairs: Sequence[MinimalPair],
     progress: Progress = lambda _done, _total: None,
 ) -> MeasuredPairs:
-    """Patch each head of each pair whose word is in the model's translation; name the others.
+    """Patch heads and stream of each pair whose word is in the translation; name the others.
 
     Raises:
         InputError: if fewer than two pairs are left.
     """
     translator.model.require_no_dropout()
-    named, encoded, left_out = list[MinimalPair](), list[EncodedPair](), list[tuple[int, str]]()
+    named, encoded, left_out = list[MinimalPair](), list[EncodedPair](), list[LeftOut]()
     count = len(pairs)
     for number, pair in enumerate(pairs, start=1):
         try:
             encoded.append(encode_pair(translator, pair))
             named.append(pair)
         except InputError as error:
-            left_out.append((number, str(error)))
+            left_out.append(LeftOut(number, str(error)))
         progress(number, 3 * count)  # a translation takes less than the patches
     if len(encoded) < 2 and left_out:
         number, reason = left_out[0]
@@ -199,29 +228,27 @@ def measure_pairs(
             f"{len(encoded)} of {count:,} pairs can be patched, and two are the least. "
             f"Line {number:,}: {reason}"
         )
-    patched = patch_pairs(
+    heads, stream = patch_pairs(
         translator.model,
         encoded,
         lambda done, total: progress(count + round(2 * count * done / total), 3 * count),
     )
-    return MeasuredPairs(tuple(named), patched, tuple(left_out))
+    return MeasuredPairs(tuple(named), heads, stream, tuple(left_out))
 
 
 def effects_table(patched: PatchedPairs) -> pd.DataFrame:
-    """Return one row a head: its place from 1, the log-odds that it carries, control, p (Holm)."""
-    means = patched.means()
-    return pd.DataFrame(
-        {
-            "kind": [head.kind for head in patched.heads],
-            "layer": [head.layer + 1 for head in patched.heads],
-            "head": [head.head + 1 for head in patched.heads],
-            LOST: means.value,
-            "low": means.low,
-            "high": means.high,
-            "control": patched.control.mean(0),
-            "p": patched.p(),
-        }
-    )
+    """Return one row a site: its place from 1, the log-odds that it carries, control, p (Holm).
+
+    The stream has `pairs`, how many have such a position.
+    """
+    table = pd.DataFrame([site._asdict() for site in patched.sites])
+    numbers = [name for name in ("layer", "head") if name in table]
+    table[numbers] += 1
+    pairs = (~np.isnan(patched.lost)).sum(0)
+    control = np.where(pairs, np.nansum(patched.control, 0) / np.maximum(pairs, 1), np.nan)
+    values = dict(zip((LOST, "low", "high"), patched.means(), strict=True))
+    table = table.assign(**values, control=control, p=patched.p())
+    return table if "head" in table else table.assign(pairs=pairs)
 
 
 def pairs_table(measured: MeasuredPairs) -> pd.DataFrame:
@@ -229,38 +256,75 @@ def pairs_table(measured: MeasuredPairs) -> pd.DataFrame:
     return pd.DataFrame(
         [(pair.group, *pair.sentences, *pair.words) for pair in measured.pairs],
         columns=["group", "first sentence", "second sentence", "first word", "second word"],
-    ).assign(**{LOST: measured.patched.whole})
+    ).assign(**{LOST: measured.heads.whole})
+
+
+def all_sites(config: TransformerConfig) -> list[Site]:
+    """List the sites of the stream by stack, layer and positions."""
+    layers: dict[StackName, int] = {"encoder": config.N, "decoder": config.decoder.N}
+    return [
+        Site(stack, layer, positions)
+        for stack, names in POSITIONS.items()
+        for layer in range(layers[stack])
+        for positions in names
+    ]
 
 
 @torch.inference_mode()
 def patch_pairs(
     model: Transformer, pairs: Sequence[EncodedPair], progress: Progress | None = None
-) -> PatchedPairs:
-    """Patch each head of each pair alone.
+) -> tuple[PatchedPairs, PatchedPairs]:
+    """Patch each head of each pair alone, and each site of the stream.
 
-    The control replaces a head's output by that on the first sentence of the next pair: other words
-    without the difference. `progress` is called after each pair.
+    The control takes the values on the first sentence of the next pair: other words without the
+    difference. `progress` is called after each pair.
     """
     if len(pairs) < 2:
         raise InputError("One pair has no control: give two pairs or more.")
-    heads = all_heads(model.config)
-    lost, control = np.zeros((2, len(pairs), len(heads)))
+    heads, stream = all_heads(model.config), all_sites(model.config)
+    sites: list[Head | Site] = [*heads, *stream]
+    lost, control = np.full((2, len(pairs), len(sites)), np.nan)
     whole = np.zeros(len(pairs))
     for number, pair in enumerate(pairs):
         other = pairs[(number + 1) % len(pairs)].sources[0]
         before, changed = (_log_odds(model, pair, source)[0] for source in pair.sources)
         whole[number] = before - changed
+        groups = position_groups(*pair.sources)
         for result, donor in ((lost, pair.sources[1]), (control, other)):
             values = _outputs(model, donor, pair.target)
             places = aligned_positions(pair.sources[0], donor)
-            for start in range(0, len(heads), ROWS):
-                part = heads[start : start + ROWS]
-                with model.hooks(_patches(part, values, places)):
+            patches = {
+                column: patch
+                for column, site in enumerate(sites)
+                if (patch := _patch(site, places, groups, len(pair.target))) is not None
+            }
+            for start in range(0, len(patches), ROWS):
+                part = [*patches][start : start + ROWS]
+                with model.hooks(_hooks([patches[column] for column in part], values)):
                     after = _log_odds(model, pair, pair.sources[0], len(part))
-                result[number, start : start + ROWS] = before - after
+                result[number, part] = before - after
+        absent = np.isnan(lost[number] + control[number])
+        lost[number, absent] = control[number, absent] = np.nan
         if progress:
             progress(number + 1, len(pairs))
-    return PatchedPairs(tuple(heads), lost, control, whole)
+    end = len(heads)
+    return (
+        PatchedPairs(tuple(heads), lost[:, :end], control[:, :end], whole),
+        PatchedPairs(tuple(stream), lost[:, end:], control[:, end:], whole),
+    )
+
+
+def position_groups(first: Sequence[int], second: Sequence[int]) -> dict[str, set[int]]:
+    """Group the positions of the first sentence that the second has, by those that differ."""
+    groups: dict[str, set[int]] = {name: set() for name in POSITIONS["encoder"]}
+    before, differing, after, end = groups.values()
+    equal = before
+    for to, from_ in aligned_positions(first, second):
+        if to != from_ or first[to] != second[from_]:  # one has a subword more, or another
+            equal = after
+        same = first[to] == second[from_]
+        (end if to == len(first) - 1 else equal if same else differing).add(to)
+    return groups
 
 
 def _log_odds(
@@ -278,31 +342,54 @@ def _log_odds(
 
 
 def _outputs(model: Transformer, source: Sequence[int], target: Sequence[int]) -> dict[str, Tensor]:
-    """Return the z of every head of one sentence, `[head, query, d_v]`, by hook point."""
+    """Return the z of every head, `[head, query, d_v]`, and the stream, by hook point."""
     _, cache = model.run_with_cache(
         torch.tensor([source], device=model.device),
         torch.tensor([target], device=model.device),
-        names=lambda name: name.endswith(".hook_z"),
+        names=lambda name: name.endswith((".hook_z", AFTER_LAYER)),
     )
     return {name: value[0] for name, value in cache.items()}
 
 
-def _patches(
-    heads: Sequence[Head], values: dict[str, Tensor], places: Sequence[tuple[int, int]]
-) -> dict[str, Hook]:
-    """Make the hooks that patch one head in each row of a batch, at the paired positions."""
-    rows: dict[str, list[tuple[int, Head]]] = {}
-    for row, head in enumerate(heads):
-        rows.setdefault(f"{attention_name(head.kind, head.layer)}.hook_z", []).append((row, head))
+class _Patch(NamedTuple):
+    name: str  # of the hook point
+    to: tuple[int | list[int] | slice, ...]  # index of what is replaced in one row of a batch
+    from_: tuple[int | list[int] | slice, ...]  # of what replaces it
+
+
+def _patch(
+    site: Head | Site,
+    places: Sequence[tuple[int, int]],
+    groups: Mapping[str, set[int]],
+    steps: int,
+) -> _Patch | None:
+    """Find what a site replaces at the paired positions; None if it has none of them."""
+    index: tuple[int, ...] = ()
+    if isinstance(site, Site):
+        name = f"{site.stack}.layers.{site.layer}{AFTER_LAYER}"
+        if site.stack == "encoder":
+            places = [pair for pair in places if pair[0] in groups[site.positions]]
+        else:  # both read the same prefix
+            last = steps - 1
+            places = [(n, n) for n in (range(last) if site.positions == "earlier" else [last])]
+    else:
+        name, index = f"{attention_name(site.kind, site.layer)}.hook_z", (site.head,)
+        if site.kind != "encoder_self":
+            places = [(n, n) for n in range(steps)]
+    if not places:
+        return None
     to, from_ = (list(side) for side in zip(*places, strict=True))
+    return _Patch(name, (*index, to), (*index, from_))
+
+
+def _hooks(patches: Sequence[_Patch], values: Mapping[str, Tensor]) -> dict[str, Hook]:
+    """Make the hooks that apply one patch in each row of a batch."""
 
     def hook(value: Tensor, name: str) -> Tensor:
         value = value.clone()
-        for row, head in rows[name]:
-            if head.kind == "encoder_self":
-                value[row, head.head, to] = values[name][head.head, from_]
-            else:  # both read the same prefix
-                value[row, head.head] = values[name][head.head]
+        for row, patch in enumerate(patches):
+            if patch.name == name:
+                value[(row, *patch.to)] = values[name][patch.from_]
         return value
 
-    return dict.fromkeys(rows, hook)
+    return dict.fromkeys((patch.name for patch in patches), hook)

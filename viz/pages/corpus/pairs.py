@@ -56,15 +56,18 @@ def show(translator: Translator) -> str:
                 pairs = read_pairs({path}.read_bytes())
                 measured = measure_pairs(translator, pairs).in_group({_draw(measured, key)!r})
                 # Log-odds lost with each head patched
-                result = effects_table(measured.patched)
+                result = effects_table(measured.heads)
+                # Log-odds lost by layer and position
+                result = effects_table(measured.stream)
                 # Pairs
                 result = pairs_table(measured)
             """
     explanations.explain(
         "Two sentences differ in one thing, and so do their translations. The page replaces the "
         "output of one head on the first sentence by that on the second, and measures how much "
-        "the log-odds of the first word against the second then lose, in nats. The control takes "
-        "the output on the first sentence of another pair. Sentences of two lengths are aligned "
+        "the log-odds of the first word against the second then lose, in nats; likewise with the "
+        "stream after a layer, at some positions (Meng et al. 2022). The control takes the values "
+        "on the first sentence of another pair. Sentences of two lengths are aligned "
         "from both ends. Each head is patched alone: several can carry the same thing."
         + explanations.sources("", pairs.patch_pairs, pairs.encode_pair, permutation_p, holm)
     )
@@ -96,18 +99,19 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
             chosen = menu("Group", [EVERY_GROUP, *groups], GROUP, width=160)
             group = "" if chosen == EVERY_GROUP else chosen
     shown = measured.in_group(group)
-    table = memory.memo(("effects", key, group), lambda: pairs.effects_table(shown.patched))
+    table = memory.memo(("effects", key, group), lambda: pairs.effects_table(shown.heads))
     best = table.iloc[int(table[LOST].argmax())]
     head = named_head(best["kind"], best["layer"] - 1, best["head"] - 1)
-    value, low, high, control, whole = (
-        format_number(float(number), 2)
-        for number in (*best[[LOST, "low", "high", "control"]], shown.patched.whole.mean())
+    whole = float(shown.heads.whole.mean())
+    value, low, high, control = (
+        format_number(float(number), 2) for number in best[[LOST, "low", "high", "control"]]
     )
     number, heads = len(shown.pairs), len(table)
     st.text(
         f"From the first to the second sentence, the log-odds of {counted(number, 'pair')} lose "
-        f"{whole} nats on average. With one head patched, they lose the most with {head}: {value} "
-        f"({low} to {high}), and {control} with its control ({format_p(float(best['p']))}, Holm)."
+        f"{format_number(whole, 2)} nats on average. With one head patched, they lose the most "
+        f"with {head}: {value} ({low} to {high}), and {control} with its control "
+        f"({format_p(float(best['p']))}, Holm)."
     )
     least = pairs_needed(heads)
     st.text(
@@ -123,6 +127,8 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
         f"control (Holm). The tooltips have the 95 % bootstrap intervals over the pairs."
     )
     head_grids.table(table, LOST, "heads-of-pairs")
+    stream = memory.memo(("stream", key, group), lambda: pairs.effects_table(shown.stream))
+    _draw_stream(stream, whole)
     st.subheader("Pairs", anchor=False)
     listed = pairs.pairs_table(shown)
     config = {LOST: st.column_config.NumberColumn(format="%.2f")}
@@ -133,6 +139,33 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
         rows = pd.DataFrame(measured.left_out, columns=["line", "why"])
         st.dataframe(rows, hide_index=True, height="content" if len(rows) < 8 else 280)
     return group
+
+
+def _draw_stream(table: pd.DataFrame, whole: float) -> None:
+    """Draw what the stream carries by layer and position, of what the pairs lose in all."""
+    st.subheader("By layer and position", anchor=False)
+    encoder, last = table[table["stack"] == "encoder"], table[table["positions"] == "last"]
+    end = encoder[encoder["layer"] == encoder["layer"].max()]
+    most = end.loc[end[LOST].idxmax()]
+    value, low, high = (format_number(float(number), 2) for number in most[[LOST, "low", "high"]])
+    text = (
+        f"After the last layer of the encoder, most is lost at “{most['positions']}”: {value} nats "
+        f"({low} to {high}), of {counted(int(most['pairs']), 'pair')} that have it."
+    )
+    if whole > 0:
+        half = last.loc[last[LOST] >= whole / 2, "layer"].min()
+        text += f" The last position of the decoder first carries half of it after layer {half}."
+    st.text(text)
+    # most of a control is lost where other words stand, with no difference there: no dots
+    head_grids.show(table.dropna().drop(columns="p"), LOST, "stream-grid")
+    st.caption(
+        "A row: the stream after this layer is replaced. A column: the positions at which. In the "
+        "encoder: subwords before the first that differs, those that differ, those after it, and "
+        "the end; in the decoder: the position that predicts the word, and all earlier ones. "
+        "Mean over the pairs that have such a position; the tooltips have the 95 % bootstrap "
+        "intervals and the control."
+    )
+    head_grids.table(table, LOST, "stream-of-pairs")
 
 
 def pairs_needed(heads: int) -> int:

@@ -50,24 +50,33 @@ def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
     for group, rows in (("", [0, 1, 2, 3]), ("verb", [2, 3])):
         if group:
             app.selectbox(key="pairs_group").set_value(group).run()
-        table = effects_table(expected.in_group(group).patched)
-        drawn = frame(app, "control")
+        table = effects_table(expected.in_group(group).heads)
+        drawn = frame(app, "control", "head")
         order = table[LOST].sort_values(ascending=False, kind="stable").index
         for name in (LOST, "low", "high", "control", "p"):
             assert drawn[name].to_numpy() == pytest.approx(table[name].to_numpy()[order])
+        stream = effects_table(expected.in_group(group).stream)
+        drawn = frame(app, "control", "positions")
+        order = stream[LOST].sort_values(ascending=False, kind="stable").index
+        for name in (LOST, "low", "high", "control", "p", "pairs"):
+            numbers = stream[name].to_numpy(float)[order]
+            assert drawn[name].to_numpy(float) == pytest.approx(numbers, nan_ok=True)
         best = table.iloc[int(table[LOST].argmax())]
         (line,) = [text for text in app_test.texts(app) if "lose the most" in text]
         assert f"L{best['layer']} H{best['head']}" in line
-        for number in (expected.patched.whole[rows].mean(), *best[[LOST, "low", "high"]]):
+        for number in (expected.heads.whole[rows].mean(), *best[[LOST, "low", "high"]]):
             assert format_number(float(number), 2) in line
         listed = frame(app, "first word")
-        assert sorted(listed[LOST]) == pytest.approx(sorted(expected.patched.whole[rows]))
+        assert sorted(listed[LOST]) == pytest.approx(sorted(expected.heads.whole[rows]))
         cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in range(3)])
         assert cells == pytest.approx(table[LOST].to_numpy())
+        cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in (3, 4)])
+        assert cells == pytest.approx(stream[LOST].dropna().to_numpy())
     monkeypatch.chdir(translator.folder.parent)  # the code names folder and file alone
     (translator.folder.parent / "mine.tsv").write_bytes(CONTENT)
-    heads, listed = (computed(code) for code in blocks(app).values())
+    heads, drawn, listed = (computed(code) for code in blocks(app).values())
     assert heads.equals(table)
+    assert drawn.equals(stream)
     assert listed.equals(pairs.pairs_table(expected.in_group("verb")))
 
 

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.teacher_forcing import Progress
-from transformer.circuits.stream import StackName
-from transformer.config import BOS, TransformerConfig
+from transformer.circuits.stream import StackName, query_stream
+from transformer.config import BOS
 from transformer.corpus.measured import LeftOut
 from transformer.corpus.resampling import (
     Floats,
@@ -93,12 +93,11 @@ class PatchedPairs:
     def means(self) -> Interval:
         """Average over the pairs that have a site, `[site]`, with the interval of a bootstrap."""
         means = np.full((3, len(self.sites)), np.nan)
-        has_site = ~np.isnan(self.lost)
-        for rows in np.unique(has_site.T, axis=0):
-            if count := int(rows.sum()):
-                columns = (rows == has_site.T).all(1)
-                values, weights = self.lost[rows][:, columns], resampled_weights(count, SEED)
-                means[:, columns] = mean_interval(values, weights, np.ones(count))
+        for column, values in enumerate(self.lost.T):
+            known = values[~np.isnan(values)]
+            if count := len(known):
+                weights = resampled_weights(count, SEED)
+                means[:, column] = mean_interval(known, weights, np.ones(count))
         return Interval(*means)
 
     def p(self) -> Floats:
@@ -259,48 +258,47 @@ def pairs_table(measured: MeasuredPairs) -> pd.DataFrame:
     ).assign(**{LOST: measured.heads.whole})
 
 
-def all_sites(config: TransformerConfig) -> list[Site]:
-    """List the sites of the stream by stack, layer and positions."""
-    layers: dict[StackName, int] = {"encoder": config.N, "decoder": config.decoder.N}
-    return [
-        Site(stack, layer, positions)
-        for stack, names in POSITIONS.items()
-        for layer in range(layers[stack])
-        for positions in names
-    ]
+class _Patch(NamedTuple):
+    point: str  # the hook point
+    head: tuple[int, ...]  # the one whose values are replaced there; () is all of them
+    positions: str  # where, by name in `paired_places`
 
 
 @torch.inference_mode()
 def patch_pairs(
     model: Transformer, pairs: Sequence[EncodedPair], progress: Progress | None = None
 ) -> tuple[PatchedPairs, PatchedPairs]:
-    """Patch each head of each pair alone, and each site of the stream.
+    """Patch each head of each pair alone, and the stream at each site.
 
     The control takes the values on the first sentence of the next pair: other words without the
     difference. `progress` is called after each pair.
     """
     if len(pairs) < 2:
         raise InputError("One pair has no control: give two pairs or more.")
-    heads, stream = all_heads(model.config), all_sites(model.config)
-    sites: list[Head | Site] = [*heads, *stream]
-    lost, control = np.full((2, len(pairs), len(sites)), np.nan)
+    heads = all_heads(model.config)
+    stacks: dict[StackName, int] = {"encoder": model.config.N, "decoder": model.config.decoder.N}
+    stream = [
+        Site(stack, layer, positions)
+        for stack, layers in stacks.items()
+        for layer in range(layers)
+        for positions in POSITIONS[stack]
+    ]
+    patches = [
+        _Patch(f"{attention_name(kind, n)}.hook_z", (head,), query_stream(kind, n)[0])
+        for kind, n, head in heads
+    ] + [_Patch(f"{stack}.layers.{n}{AFTER_LAYER}", (), names) for stack, n, names in stream]
+    lost, control = np.full((2, len(pairs), len(patches)), np.nan)
     whole = np.zeros(len(pairs))
     for number, pair in enumerate(pairs):
         other = pairs[(number + 1) % len(pairs)].sources[0]
         before, changed = (_log_odds(model, pair, source)[0] for source in pair.sources)
         whole[number] = before - changed
-        groups = position_groups(*pair.sources)
         for result, donor in ((lost, pair.sources[1]), (control, other)):
-            values = _outputs(model, donor, pair.target)
-            places = aligned_positions(pair.sources[0], donor)
-            patches = {
-                column: patch
-                for column, site in enumerate(sites)
-                if (patch := _patch(site, places, groups, len(pair.target))) is not None
-            }
-            for start in range(0, len(patches), ROWS):
-                part = [*patches][start : start + ROWS]
-                with model.hooks(_hooks([patches[column] for column in part], values)):
+            values, places = _outputs(model, donor, pair.target), paired_places(pair, donor)
+            columns = [n for n, patch in enumerate(patches) if places[patch.positions]]
+            for start in range(0, len(columns), ROWS):
+                part = columns[start : start + ROWS]
+                with model.hooks(_hooks([patches[n] for n in part], values, places)):
                     after = _log_odds(model, pair, pair.sources[0], len(part))
                 result[number, part] = before - after
         absent = np.isnan(lost[number] + control[number])
@@ -314,17 +312,24 @@ def patch_pairs(
     )
 
 
-def position_groups(first: Sequence[int], second: Sequence[int]) -> dict[str, set[int]]:
-    """Group the positions of the first sentence that the second has, by those that differ."""
-    groups: dict[str, set[int]] = {name: set() for name in POSITIONS["encoder"]}
-    before, differing, after, end = groups.values()
-    equal = before
+def paired_places(pair: EncodedPair, donor: Sequence[int]) -> dict[str, list[tuple[int, int]]]:
+    """Pair the positions of the first sentence and of a donor, by stack and by `POSITIONS`."""
+    first, second = pair.sources
+    group, groups = "before", dict[int, str]()
     for to, from_ in aligned_positions(first, second):
-        if to != from_ or first[to] != second[from_]:  # one has a subword more, or another
-            equal = after
-        same = first[to] == second[from_]
-        (end if to == len(first) - 1 else equal if same else differing).add(to)
-    return groups
+        is_equal = first[to] == second[from_]
+        if to != from_ or not is_equal:  # one has a subword more, or another
+            group = "after"
+        groups[to] = "</s>" if to == len(first) - 1 else group if is_equal else "differing"
+    encoder = aligned_positions(first, donor)
+    decoder = [(n, n) for n in range(len(pair.target))]  # both read the same prefix
+    return {
+        "encoder": encoder,
+        "decoder": decoder,
+        "earlier": decoder[:-1],
+        "last": decoder[-1:],
+        **{n: [p for p in encoder if groups.get(p[0]) == n] for n in POSITIONS["encoder"]},
+    }
 
 
 def _log_odds(
@@ -351,45 +356,19 @@ def _outputs(model: Transformer, source: Sequence[int], target: Sequence[int]) -
     return {name: value[0] for name, value in cache.items()}
 
 
-class _Patch(NamedTuple):
-    name: str  # of the hook point
-    to: tuple[int | list[int] | slice, ...]  # index of what is replaced in one row of a batch
-    from_: tuple[int | list[int] | slice, ...]  # of what replaces it
-
-
-def _patch(
-    site: Head | Site,
-    places: Sequence[tuple[int, int]],
-    groups: Mapping[str, set[int]],
-    steps: int,
-) -> _Patch | None:
-    """Find what a site replaces at the paired positions; None if it has none of them."""
-    index: tuple[int, ...] = ()
-    if isinstance(site, Site):
-        name = f"{site.stack}.layers.{site.layer}{AFTER_LAYER}"
-        if site.stack == "encoder":
-            places = [pair for pair in places if pair[0] in groups[site.positions]]
-        else:  # both read the same prefix
-            last = steps - 1
-            places = [(n, n) for n in (range(last) if site.positions == "earlier" else [last])]
-    else:
-        name, index = f"{attention_name(site.kind, site.layer)}.hook_z", (site.head,)
-        if site.kind != "encoder_self":
-            places = [(n, n) for n in range(steps)]
-    if not places:
-        return None
-    to, from_ = (list(side) for side in zip(*places, strict=True))
-    return _Patch(name, (*index, to), (*index, from_))
-
-
-def _hooks(patches: Sequence[_Patch], values: Mapping[str, Tensor]) -> dict[str, Hook]:
+def _hooks(
+    patches: Sequence[_Patch],
+    values: Mapping[str, Tensor],
+    places: Mapping[str, Sequence[tuple[int, int]]],
+) -> dict[str, Hook]:
     """Make the hooks that apply one patch in each row of a batch."""
 
     def hook(value: Tensor, name: str) -> Tensor:
         value = value.clone()
-        for row, patch in enumerate(patches):
-            if patch.name == name:
-                value[(row, *patch.to)] = values[name][patch.from_]
+        for row, (point, head, positions) in enumerate(patches):
+            if point == name:
+                to, from_ = (list(side) for side in zip(*places[positions], strict=True))
+                value[(row, *head, to)] = values[name][(*head, from_)]
         return value
 
-    return dict.fromkeys((patch.name for patch in patches), hook)
+    return dict.fromkeys((patch.point for patch in patches), hook)

@@ -22,6 +22,7 @@ from transformer.analysis.heads.head import Head
 from transformer.circuits.pairs import (
     BUNDLED_PAIRS,
     LOST,
+    POSITIONS,
     EncodedPair,
     MinimalPair,
     Site,
@@ -29,8 +30,8 @@ from transformer.circuits.pairs import (
     effects_table,
     encode_pair,
     measure_pairs,
+    paired_places,
     patch_pairs,
-    position_groups,
     read_pairs,
 )
 
@@ -64,7 +65,9 @@ def test_positions_are_paired_from_both_ends(first, second, pairs) -> None:
     ],
 )
 def test_positions_are_grouped_by_the_subwords_that_differ(first, second, groups) -> None:
-    assert [sorted(group) for group in position_groups(first, second).values()] == groups
+    places = paired_places(EncodedPair((first, second), [2, 9], (8, 9)), first)
+    assert [[to for to, _ in places[name]] for name in POSITIONS["encoder"]] == groups
+    assert (places["earlier"], places["last"]) == ([(0, 0)], [(1, 1)])
 
 
 def test_the_head_that_translates_carries_the_difference() -> None:

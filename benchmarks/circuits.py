@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
     measured = measure_pairs(translator, read_pairs(BUNDLED_PAIRS.read_bytes()))
     print(f"{len(measured.pairs)} pairs in {time.perf_counter() - began:.0f} s")
     for group in ("", *dict.fromkeys(pair.group for pair in measured.pairs)):
-        patched = measured.in_group(group).heads
+        patched = measured.in_group(group).patched
         effects = effects_table(patched).nlargest(SHOWN if not group else 3, LOST)
         print(f"\n{group or 'all'}: {patched.whole.mean():.2f} nats lost in all")
         print(heads_table(effects, LOST, "control"))

@@ -8,9 +8,9 @@ residual stream after a layer, at some positions (Meng et al. 2022).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,8 @@ from torch import Tensor
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.teacher_forcing import Progress
 from transformer.circuits.stream import StackName, query_stream
-from transformer.config import BOS
-from transformer.corpus.measured import LeftOut
+from transformer.config import BOS, TransformerConfig
+from transformer.corpus.measured import LeftOut, places_table
 from transformer.corpus.resampling import (
     Floats,
     Interval,
@@ -85,7 +85,7 @@ class Site(NamedTuple):
 class PatchedPairs:
     """Losses of the log-odds of each pair with each site of the first sentence patched, in nats."""
 
-    sites: tuple[Head, ...] | tuple[Site, ...]
+    sites: tuple[Head | Site, ...]
     lost: Floats  # `[pair, site]`, NaN where a pair has no such position
     control: Floats  # `[pair, site]`, patched from another pair's first sentence
     whole: Floats  # `[pair]`, what they lose from the first sentence to the second
@@ -104,10 +104,11 @@ class PatchedPairs:
         """Test each site against the control, `[site]`, corrected for all sites (Holm 1979)."""
         return holm(permutation_p(np.nan_to_num(self.lost - self.control), SEED))
 
-    def of_pairs(self, rows: Sequence[int]) -> "PatchedPairs":
-        """Return those of some pairs."""
-        lost, control, whole = (values[rows] for values in (self.lost, self.control, self.whole))
-        return replace(self, lost=lost, control=control, whole=whole)
+    def only(self, form: type[Head] | type[Site]) -> "PatchedPairs":
+        """Return those of the heads, or of the stream."""
+        columns = [n for n, site in enumerate(self.sites) if isinstance(site, form)]
+        lost, control = self.lost[:, columns], self.control[:, columns]
+        return PatchedPairs(tuple(self.sites[n] for n in columns), lost, control, self.whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,16 +116,17 @@ class MeasuredPairs:
     """The pairs that could be patched, and the others with the reason, by line from 1."""
 
     pairs: tuple[MinimalPair, ...]
-    heads: PatchedPairs
-    stream: PatchedPairs
+    patched: PatchedPairs
     left_out: tuple[LeftOut, ...]
 
     def in_group(self, group: str) -> "MeasuredPairs":
         """Return those of a group; "" is all of them."""
         rows = [n for n, pair in enumerate(self.pairs) if group in ("", pair.group)]
-        pairs = tuple(self.pairs[row] for row in rows)
-        heads, stream = (patched.of_pairs(rows) for patched in (self.heads, self.stream))
-        return replace(self, pairs=pairs, heads=heads, stream=stream)
+        lost, control, whole = (
+            values[rows] for values in (self.patched.lost, self.patched.control, self.patched.whole)
+        )
+        patched = PatchedPairs(self.patched.sites, lost, control, whole)
+        return MeasuredPairs(tuple(self.pairs[row] for row in rows), patched, self.left_out)
 
 
 def read_pairs(data: bytes) -> list[MinimalPair]:
@@ -227,27 +229,25 @@ def measure_pairs(
             f"{len(encoded)} of {count:,} pairs can be patched, and two are the least. "
             f"Line {number:,}: {reason}"
         )
-    heads, stream = patch_pairs(
+    patched = patch_pairs(
         translator.model,
         encoded,
         lambda done, total: progress(count + round(2 * count * done / total), 3 * count),
     )
-    return MeasuredPairs(tuple(named), heads, stream, tuple(left_out))
+    return MeasuredPairs(tuple(named), patched, tuple(left_out))
 
 
-def effects_table(patched: PatchedPairs) -> pd.DataFrame:
-    """Return one row a site: its place from 1, the log-odds that it carries, control, p (Holm).
+def effects_table(patched: PatchedPairs, form: type[Head] | type[Site] = Head) -> pd.DataFrame:
+    """Return one row a head, or a site of the stream with how many `pairs` have it.
 
-    The stream has `pairs`, how many have such a position.
+    Each has its place from 1, the log-odds that it carries, those of the control, and p (Holm).
     """
-    table = pd.DataFrame([site._asdict() for site in patched.sites])
-    numbers = [name for name in ("layer", "head") if name in table]
-    table[numbers] += 1
+    patched = patched.only(form)
     pairs = (~np.isnan(patched.lost)).sum(0)
     control = np.where(pairs, np.nansum(patched.control, 0) / np.maximum(pairs, 1), np.nan)
     values = dict(zip((LOST, "low", "high"), patched.means(), strict=True))
-    table = table.assign(**values, control=control, p=patched.p())
-    return table if "head" in table else table.assign(pairs=pairs)
+    table = places_table(patched.sites).assign(**values, control=control, p=patched.p())
+    return table if form is Head else table.assign(pairs=pairs)
 
 
 def pairs_table(measured: MeasuredPairs) -> pd.DataFrame:
@@ -255,19 +255,13 @@ def pairs_table(measured: MeasuredPairs) -> pd.DataFrame:
     return pd.DataFrame(
         [(pair.group, *pair.sentences, *pair.words) for pair in measured.pairs],
         columns=["group", "first sentence", "second sentence", "first word", "second word"],
-    ).assign(**{LOST: measured.heads.whole})
-
-
-class _Patch(NamedTuple):
-    point: str  # the hook point
-    head: tuple[int, ...]  # the one whose values are replaced there; () is all of them
-    positions: str  # where, by name in `paired_places`
+    ).assign(**{LOST: measured.patched.whole})
 
 
 @torch.inference_mode()
 def patch_pairs(
     model: Transformer, pairs: Sequence[EncodedPair], progress: Progress | None = None
-) -> tuple[PatchedPairs, PatchedPairs]:
+) -> PatchedPairs:
     """Patch each head of each pair alone, and the stream at each site.
 
     The control takes the values on the first sentence of the next pair: other words without the
@@ -275,18 +269,8 @@ def patch_pairs(
     """
     if len(pairs) < 2:
         raise InputError("One pair has no control: give two pairs or more.")
-    heads = all_heads(model.config)
-    stacks: dict[StackName, int] = {"encoder": model.config.N, "decoder": model.config.decoder.N}
-    stream = [
-        Site(stack, layer, positions)
-        for stack, layers in stacks.items()
-        for layer in range(layers)
-        for positions in POSITIONS[stack]
-    ]
-    patches = [
-        _Patch(f"{attention_name(kind, n)}.hook_z", (head,), query_stream(kind, n)[0])
-        for kind, n, head in heads
-    ] + [_Patch(f"{stack}.layers.{n}{AFTER_LAYER}", (), names) for stack, n, names in stream]
+    sites = all_sites(model.config)
+    patches = [_patch(site) for site in sites]
     lost, control = np.full((2, len(pairs), len(patches)), np.nan)
     whole = np.zeros(len(pairs))
     for number, pair in enumerate(pairs):
@@ -295,21 +279,39 @@ def patch_pairs(
         whole[number] = before - changed
         for result, donor in ((lost, pair.sources[1]), (control, other)):
             values, places = _outputs(model, donor, pair.target), paired_places(pair, donor)
-            columns = [n for n, patch in enumerate(patches) if places[patch.positions]]
+            columns = [n for n, (*_, name) in enumerate(patches) if places[name]]
             for start in range(0, len(columns), ROWS):
                 part = columns[start : start + ROWS]
                 with model.hooks(_hooks([patches[n] for n in part], values, places)):
                     after = _log_odds(model, pair, pair.sources[0], len(part))
                 result[number, part] = before - after
-        absent = np.isnan(lost[number] + control[number])
-        lost[number, absent] = control[number, absent] = np.nan
         if progress:
             progress(number + 1, len(pairs))
-    end = len(heads)
-    return (
-        PatchedPairs(tuple(heads), lost[:, :end], control[:, :end], whole),
-        PatchedPairs(tuple(stream), lost[:, end:], control[:, end:], whole),
+    absent = np.isnan(lost + control)
+    lost[absent] = control[absent] = np.nan
+    return PatchedPairs(sites, lost, control, whole)
+
+
+def all_sites(config: TransformerConfig) -> tuple[Head | Site, ...]:
+    """List the heads of a model, then the sites of its stream by stack, layer and positions."""
+    stream = (
+        Site(stack, layer, positions)
+        for stack, names in POSITIONS.items()
+        for layer in range((config if stack == "encoder" else config.decoder).N)
+        for positions in names
     )
+    return *all_heads(config), *stream
+
+
+_Patch: TypeAlias = tuple[str, tuple[int, ...], str]
+"""A hook point, the index of a head there if it is one, and a name of `paired_places`."""
+
+
+def _patch(site: Head | Site) -> _Patch:
+    if isinstance(site, Site):
+        return f"{site.stack}.layers.{site.layer}{AFTER_LAYER}", (), site.positions
+    kind, layer, head = site
+    return f"{attention_name(kind, layer)}.hook_z", (head,), query_stream(kind, layer)[0]
 
 
 def paired_places(pair: EncodedPair, donor: Sequence[int]) -> dict[str, list[tuple[int, int]]]:
@@ -367,8 +369,8 @@ def _hooks(
         value = value.clone()
         for row, (point, head, positions) in enumerate(patches):
             if point == name:
-                to, from_ = (list(side) for side in zip(*places[positions], strict=True))
+                to, from_ = torch.tensor(places[positions]).T
                 value[(row, *head, to)] = values[name][(*head, from_)]
         return value
 
-    return dict.fromkeys((patch.point for patch in patches), hook)
+    return dict.fromkeys((point for point, *_ in patches), hook)

@@ -79,8 +79,9 @@ def test_the_head_that_translates_carries_the_difference() -> None:
         for first, second in ((5, 6), (6, 7), (7, 8), (8, 9), (9, 5))
     ]  # fmt: skip
     done = []
-    patched, _ = patch_pairs(model, pairs, lambda *steps: done.append(steps))
+    patched = patch_pairs(model, pairs, lambda *steps: done.append(steps))
     assert done[-1] == (5, 5)
+    patched = patched.only(Head)
     means = patched.means()
     planted = patched.sites.index(TRANSLATES)
     assert means.value.argmax() == planted
@@ -124,8 +125,8 @@ def test_the_stream_carries_the_difference_where_it_is_planted() -> None:
         )
         for first, second in permutations(tokens, 2)
     ]
-    _, patched = patch_pairs(model, pairs)
-    table = effects_table(patched)
+    patched = patch_pairs(model, pairs)
+    table = effects_table(patched, Site)
     whole = patched.whole.mean()
     carries = table[table[LOST] > 0.9 * whole]
     assert list(zip(carries["stack"], carries["layer"], carries["positions"], strict=True)) == [
@@ -152,10 +153,10 @@ def test_every_stack_has_its_layers_and_a_pair_without_a_position_counts_for_non
         EncodedPair(([5, 3], [6, 3]), [2], (8, 9)),
         EncodedPair(([4, 6, 3], [4, 6, 9, 3]), [2], (15, 19)),
     ]
-    heads, patched = patch_pairs(model, pairs)
-    assert len(heads.sites) == 2 * (1 + 3 + 3)
-    assert len(patched.sites) == 4 + 3 * 2
-    table = effects_table(patched).set_index(["stack", "layer", "positions"])
+    patched = patch_pairs(model, pairs)
+    assert len(effects_table(patched)) == 2 * (1 + 3 + 3)
+    assert len(patched.sites) == 2 * (1 + 3 + 3) + 4 + 3 * 2
+    table = effects_table(patched, Site).set_index(["stack", "layer", "positions"])
     assert table["pairs"].to_dict() == {
         ("encoder", 1, "before"): 2,  # the next pair has no place for what differs in the first
         ("encoder", 1, "differing"): 1,
@@ -194,7 +195,7 @@ def test_the_planted_head_stands_first_in_the_table() -> None:
         EncodedPair(([first, 4, 4], [second, 4, 4]), [2], (DICTIONARY[first], DICTIONARY[second]))
         for first, second in permutations((5, 6, 7, 8, 9), 2)
     ]
-    table = effects_table(patch_pairs(planted_model(), pairs)[0])
+    table = effects_table(patch_pairs(planted_model(), pairs))
     row, *others = table.sort_values(LOST, ascending=False).to_dict("records")
     assert (row["kind"], row["layer"], row["head"]) == ("cross", 2, 2)
     assert row["p"] < 0.05

@@ -56,9 +56,9 @@ def show(translator: Translator) -> str:
                 pairs = read_pairs({path}.read_bytes())
                 measured = measure_pairs(translator, pairs).in_group({_draw(measured, key)!r})
                 # Log-odds lost with each head patched
-                result = effects_table(measured.heads)
+                result = effects_table(measured.patched)
                 # Log-odds lost by layer and position
-                result = effects_table(measured.stream)
+                result = effects_table(measured.patched, Site)
                 # Pairs
                 result = pairs_table(measured)
             """
@@ -99,10 +99,10 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
             chosen = menu("Group", [EVERY_GROUP, *groups], GROUP, width=160)
             group = "" if chosen == EVERY_GROUP else chosen
     shown = measured.in_group(group)
-    table = memory.memo(("effects", key, group), lambda: pairs.effects_table(shown.heads))
+    table = memory.memo(("effects", key, group), lambda: pairs.effects_table(shown.patched))
     best = table.iloc[int(table[LOST].argmax())]
     head = named_head(best["kind"], best["layer"] - 1, best["head"] - 1)
-    whole = float(shown.heads.whole.mean())
+    whole = float(shown.patched.whole.mean())
     value, low, high, control = (
         format_number(float(number), 2) for number in best[[LOST, "low", "high", "control"]]
     )
@@ -127,7 +127,9 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
         f"control (Holm). The tooltips have the 95 % bootstrap intervals over the pairs."
     )
     head_grids.table(table, LOST, "heads-of-pairs")
-    stream = memory.memo(("stream", key, group), lambda: pairs.effects_table(shown.stream))
+    stream = memory.memo(
+        ("stream", key, group), lambda: pairs.effects_table(shown.patched, pairs.Site)
+    )
     _draw_stream(stream, whole)
     st.subheader("Pairs", anchor=False)
     listed = pairs.pairs_table(shown)

@@ -11,7 +11,7 @@ from tests.viz.pages.corpus.conftest import frame, press
 from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
 from transformer.circuits import pairs
-from transformer.circuits.pairs import LOST, effects_table, measure_pairs, read_pairs
+from transformer.circuits.pairs import LOST, Site, effects_table, measure_pairs, read_pairs
 from transformer.corpus.measured import MeasuredLines
 from viz.draw.formatting import format_number
 from viz.pages.corpus.pairs import FILE, JOB, pairs_needed
@@ -50,12 +50,12 @@ def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
     for group, rows in (("", [0, 1, 2, 3]), ("verb", [2, 3])):
         if group:
             app.selectbox(key="pairs_group").set_value(group).run()
-        table = effects_table(expected.in_group(group).heads)
+        table = effects_table(expected.in_group(group).patched)
         drawn = frame(app, "control", "head")
         order = table[LOST].sort_values(ascending=False, kind="stable").index
         for name in (LOST, "low", "high", "control", "p"):
             assert drawn[name].to_numpy() == pytest.approx(table[name].to_numpy()[order])
-        stream = effects_table(expected.in_group(group).stream)
+        stream = effects_table(expected.in_group(group).patched, Site)
         drawn = frame(app, "control", "positions")
         order = stream[LOST].sort_values(ascending=False, kind="stable").index
         for name in (LOST, "low", "high", "control", "p", "pairs"):
@@ -64,10 +64,10 @@ def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
         best = table.iloc[int(table[LOST].argmax())]
         (line,) = [text for text in app_test.texts(app) if "lose the most" in text]
         assert f"L{best['layer']} H{best['head']}" in line
-        for number in (expected.heads.whole[rows].mean(), *best[[LOST, "low", "high"]]):
+        for number in (expected.patched.whole[rows].mean(), *best[[LOST, "low", "high"]]):
             assert format_number(float(number), 2) in line
         listed = frame(app, "first word")
-        assert sorted(listed[LOST]) == pytest.approx(sorted(expected.heads.whole[rows]))
+        assert sorted(listed[LOST]) == pytest.approx(sorted(expected.patched.whole[rows]))
         cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in range(3)])
         assert cells == pytest.approx(table[LOST].to_numpy())
         cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in (3, 4)])

@@ -25,7 +25,6 @@ from transformer.config import BOS, TransformerConfig
 from transformer.corpus.measured import LeftOut, places_table
 from transformer.corpus.resampling import (
     Floats,
-    Interval,
     holm,
     mean_interval,
     permutation_p,
@@ -39,8 +38,11 @@ from transformer.masks import padding_mask
 from transformer.model import Transformer
 from transformer.translator import Translator
 
-BUNDLED_PAIRS = Path(__file__).with_name("minimal-pairs.tsv")
-"""Forty pairs, English and German: number, gender, tense and negation."""
+BUNDLED_PAIRS = {
+    language: Path(__file__).with_name(f"minimal-pairs-{language}.tsv")
+    for language in ("English", "German")
+}
+"""Forty pairs by the language of their sentences: number, gender, tense and negation."""
 
 MAX_PAIRS, MAX_SUBWORDS = 1_000, 128
 ROWS = 24
@@ -89,26 +91,6 @@ class PatchedPairs:
     lost: Floats  # `[pair, site]`, NaN where a pair has no such position
     control: Floats  # `[pair, site]`, patched from another pair's first sentence
     whole: Floats  # `[pair]`, what they lose from the first sentence to the second
-
-    def means(self) -> Interval:
-        """Average over the pairs that have a site, `[site]`, with the interval of a bootstrap."""
-        means = np.full((3, len(self.sites)), np.nan)
-        for column, values in enumerate(self.lost.T):
-            known = values[~np.isnan(values)]
-            if count := len(known):
-                weights = resampled_weights(count, SEED)
-                means[:, column] = mean_interval(known, weights, np.ones(count))
-        return Interval(*means)
-
-    def p(self) -> Floats:
-        """Test each site against the control, `[site]`, corrected for all sites (Holm 1979)."""
-        return holm(permutation_p(np.nan_to_num(self.lost - self.control), SEED))
-
-    def only(self, form: type[Head] | type[Site]) -> "PatchedPairs":
-        """Return those of the heads, or of the stream."""
-        columns = [n for n, site in enumerate(self.sites) if isinstance(site, form)]
-        lost, control = self.lost[:, columns], self.control[:, columns]
-        return PatchedPairs(tuple(self.sites[n] for n in columns), lost, control, self.whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,14 +222,22 @@ def measure_pairs(
 def effects_table(patched: PatchedPairs, form: type[Head] | type[Site] = Head) -> pd.DataFrame:
     """Return one row a head, or a site of the stream with how many `pairs` have it.
 
-    Each has its place from 1, the log-odds that it carries, those of the control, and p (Holm).
+    Each has its place from 1, the mean of the log-odds that it carries with the interval of a
+    bootstrap over the pairs that have it, the control, and p against it, corrected for all of them.
     """
-    patched = patched.only(form)
-    pairs = (~np.isnan(patched.lost)).sum(0)
-    control = np.where(pairs, np.nansum(patched.control, 0) / np.maximum(pairs, 1), np.nan)
-    values = dict(zip((LOST, "low", "high"), patched.means(), strict=True))
-    table = places_table(patched.sites).assign(**values, control=control, p=patched.p())
-    return table if form is Head else table.assign(pairs=pairs)
+    columns = [n for n, site in enumerate(patched.sites) if isinstance(site, form)]
+    lost, control = patched.lost[:, columns], patched.control[:, columns]
+    means = np.full((4, len(columns)), np.nan)
+    for column, is_known in enumerate(~np.isnan(lost.T)):
+        if pairs := int(is_known.sum()):
+            weights, ones = resampled_weights(pairs, SEED), np.ones(pairs)
+            means[:3, column] = mean_interval(lost[is_known, column], weights, ones)
+            means[3, column] = control[is_known, column].mean()
+    table = places_table(patched.sites[n] for n in columns).assign(
+        **dict(zip((LOST, "low", "high", "control"), means, strict=True)),
+        p=holm(permutation_p(np.nan_to_num(lost - control), SEED)),
+    )
+    return table if form is Head else table.assign(pairs=(~np.isnan(lost)).sum(0))
 
 
 def pairs_table(measured: MeasuredPairs) -> pd.DataFrame:

@@ -81,11 +81,9 @@ def test_the_head_that_translates_carries_the_difference() -> None:
     done = []
     patched = patch_pairs(model, pairs, lambda *steps: done.append(steps))
     assert done[-1] == (5, 5)
-    patched = patched.only(Head)
-    means = patched.means()
-    planted = patched.sites.index(TRANSLATES)
-    assert means.value.argmax() == planted
-    assert means.low[planted] > 10 * np.abs(np.delete(means.value, planted)).max()
+    planted, means = patched.sites.index(TRANSLATES), effects_table(patched)
+    assert means[LOST].argmax() == planted
+    assert means["low"][planted] > 10 * means[LOST].drop(planted).abs().max()
     np.testing.assert_allclose(patched.lost[:, planted], patched.whole, rtol=0.05)
 
     # one of them by hand
@@ -270,8 +268,9 @@ def test_words_of_the_same_subwords_are_refused(translator: Translator, good: Mi
         encode_pair(translator, good._replace(words=(good.words[0], wide)))
 
 
-def test_forty_pairs_come_along_ten_of_each_group() -> None:
-    bundled = read_pairs(BUNDLED_PAIRS.read_bytes())
+@pytest.mark.parametrize("language", BUNDLED_PAIRS)
+def test_forty_pairs_come_along_ten_of_each_group(language: str) -> None:
+    bundled = read_pairs(BUNDLED_PAIRS[language].read_bytes())
     assert Counter(pair.group for pair in bundled) == dict.fromkeys(
         ("number", "gender", "tense", "negation"), 10
     )

@@ -7,8 +7,8 @@ from collections.abc import Hashable
 import pandas as pd
 import streamlit as st
 
-from transformer import InputError, Translator
-from transformer.circuits import pairs
+from transformer import HeadlightError, Translator
+from transformer.circuits import pairs, pairs_report
 from transformer.circuits.pairs import BUNDLED_PAIRS, LOST, MeasuredPairs
 from transformer.corpus.resampling import holm, permutation_p
 from transformer.files.reading import MIB
@@ -34,14 +34,21 @@ def show(translator: Translator) -> str:
     """Draw the view; return the code of its tables and plots."""
     with controls_row("corpus-pairs-controls"):
         which = choose_one("Pairs", (BUNDLED, OWN), WHICH)
-    code, given = "", None
+    code, given, stored = "", None, None
+    language, model = translator.languages.source, identity(translator)
+    language = language if language in BUNDLED_PAIRS else "English"
+    bundled = f"BUNDLED_PAIRS[{language!r}]", BUNDLED_PAIRS[language].read_bytes()
     try:
-        path, content = _own() if which == OWN else ("BUNDLED_PAIRS", BUNDLED_PAIRS.read_bytes())
+        path, content = _own() if which == OWN else bundled
         given = None if content is None else tuple(pairs.read_pairs(content))
-    except InputError as error:
+        state = memory.state_of_file(translator.folder / pairs_report.FILE)
+        stored = memory.memo((FILE, model, state), lambda: pairs_report.read(translator))
+    except HeadlightError as error:
         problems.say(error)
     if given is not None:
-        key = "minimal pairs", identity(translator), given
+        key = "minimal pairs", model, given
+        if stored is not None and stored.pairs == given:
+            memory.memo(key, lambda: stored)
         count = counted(len(given), "pair")
         measured: MeasuredPairs | None = jobs.get_or_offer(
             JOB,
@@ -161,11 +168,10 @@ def _draw_stream(table: pd.DataFrame, whole: float) -> None:
     # most of a control is lost where other words stand, with no difference there: no dots
     head_grids.show(table.dropna().drop(columns="p"), LOST, "stream-grid")
     st.caption(
-        "A row: the stream after this layer is replaced. A column: the positions at which. In the "
-        "encoder: subwords before the first that differs, those that differ, those after it, and "
-        "the end; in the decoder: the position that predicts the word, and all earlier ones. "
-        "Mean over the pairs that have such a position; the tooltips have the 95 % bootstrap "
-        "intervals and the control."
+        "The stream is replaced after a layer (row), at some positions (column): in the encoder at "
+        "subwords before the first that differs, at those that differ, after it, or at the end; in "
+        "the decoder at the last position, which predicts the word, or at all earlier ones. Mean "
+        "over the pairs that have such a position, in nats, with interval and control as above."
     )
     head_grids.table(table, LOST, "stream-of-pairs")
 

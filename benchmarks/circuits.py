@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
         effects = effects_table(patched).nlargest(SHOWN if not group else 3, LOST)
         print(f"\n{group or 'all'}: {patched.whole.mean():.2f} nats lost in all")
         print(heads_table(effects, LOST, "control"))
-        print(stream_table(effects_table(patched, Site)))
+    print(f"\nthe stream, all\n{stream_table(effects_table(measured.patched, Site))}")
     lines = measured_lines(translator, options.input, options.lines)
     began = time.perf_counter()
     dictionaries = measure_dictionaries(translator, lines)

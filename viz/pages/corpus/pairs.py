@@ -153,19 +153,20 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
 def _draw_stream(table: pd.DataFrame, whole: float) -> None:
     """Draw what the stream carries by layer and position, of what the pairs lose in all."""
     st.subheader("By layer and position", anchor=False)
-    encoder, last = table[table["stack"] == "encoder"], table[table["positions"] == "last"]
-    end = encoder[encoder["layer"] == encoder["layer"].max()]
-    most = end.loc[end[LOST].idxmax()]
+    end = table[table["stack"] == "encoder"].tail(len(pairs.POSITIONS["encoder"]))
+    most, last = end.loc[end[LOST].idxmax()], table[table["positions"] == "last"]
     value, low, high = (format_number(float(number), 2) for number in most[[LOST, "low", "high"]])
     text = (
         f"After the last layer of the encoder, most is lost at “{most['positions']}”: {value} nats "
-        f"({low} to {high}), of {counted(int(most['pairs']), 'pair')} that have it."
+        f"({low} to {high}) in {counted(int(most['pairs']), 'pair')} that have it."
     )
     if whole > 0:
         half = last.loc[last[LOST] >= whole / 2, "layer"].min()
-        text += f" The last position of the decoder first carries half of it after layer {half}."
+        text += (
+            f" In the decoder, half of what all lose is first lost at “last” after layer {half}."
+        )
     st.text(text)
-    # most of a control is lost where other words stand, with no difference there: no dots
+    # no dots: a control loses much where other words stand, whether they differ or not
     head_grids.show(table.dropna().drop(columns="p"), LOST, "stream-grid")
     st.caption(
         "The stream is replaced after a layer (row), at some positions (column): in the encoder at "

@@ -78,10 +78,9 @@ def test_stored_pairs_are_those_that_come_along_as_the_model_patches_them(transl
     assert stored is not None
     assert list(stored.pairs) == pairs
     again = measure_pairs(translator, pairs[:2]).patched
-    close = {"rtol": 1e-3, "atol": 1e-3}
-    np.testing.assert_allclose(stored.patched.whole[:2], again.whole, **close)
-    np.testing.assert_allclose(stored.patched.lost[0], again.lost[0], **close)
-    np.testing.assert_allclose(stored.patched.control[0], again.control[0], **close)
+    for name, rows in (("whole", 2), ("lost", 1), ("control", 1)):  # the second donor is the first
+        values, expected = (getattr(patched, name)[:rows] for patched in (stored.patched, again))
+        np.testing.assert_allclose(values, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_the_end_of_a_translation_is_no_word_that_lacks_a_link(translator: Translator) -> None:

@@ -154,7 +154,7 @@ def _draw_stream(table: pd.DataFrame, whole: float) -> None:
     """Draw what the stream carries by layer and position, of what the pairs lose in all."""
     st.subheader("By layer and position", anchor=False)
     end = table[table["stack"] == "encoder"].tail(len(pairs.POSITIONS["encoder"]))
-    most, last = end.loc[end[LOST].idxmax()], table[table["positions"] == "last"]
+    most, last = end.iloc[int(end[LOST].argmax())], table[table["positions"] == "last"]
     value, low, high = (format_number(float(number), 2) for number in most[[LOST, "low", "high"]])
     text = (
         f"After the last layer of the encoder, most is lost at “{most['positions']}”: {value} nats "
@@ -162,9 +162,7 @@ def _draw_stream(table: pd.DataFrame, whole: float) -> None:
     )
     if whole > 0:
         half = last.loc[last[LOST] >= whole / 2, "layer"].min()
-        text += (
-            f" In the decoder, half of what all lose is first lost at “last” after layer {half}."
-        )
+        text += f" In the decoder, “last” first loses half of the total after layer {half}."
     st.text(text)
     # no dots: a control loses much where other words stand, whether they differ or not
     head_grids.show(table.dropna().drop(columns="p"), LOST, "stream-grid")

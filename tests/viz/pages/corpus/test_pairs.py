@@ -102,11 +102,11 @@ def test_what_is_stored_beside_the_model_opens_without_a_click(
         table = effects_table(pairs_of_it.patched)
         assert sorted(drawn[LOST]) == pytest.approx(sorted(table[LOST]), rel=1e-4, abs=1e-6)
         send(app, "\n".join(ROWS[1:4]).encode())  # others than those that are stored
-        assert app.button(key=f"{JOB}-start")
+        assert app.button(key=f"{JOB}-start").label
         path.write_bytes(path.read_bytes()[:-10])
         app = send(view("Pairs", pairs="your pairs"), "\n".join(ROWS[1:4]).encode())
         assert [text for text in app_test.texts(app) if path.name in text]
-        assert app.button(key=f"{JOB}-start")
+        assert app.button(key=f"{JOB}-start").label
     finally:
         path.unlink()
 

@@ -75,6 +75,7 @@ def change(*path: Any, to: Any) -> Any:
         change("whole", 0, to=None),
         change("pairs", to=[]),
         change("pairs", 0, to=["a", "b"]),
+        lambda content: [content[name][0].__setitem__(0, None) for name in ("lost", "control")],
         lambda content: content.pop("control"),
         lambda content: [content[name].pop() for name in ("pairs", "whole", "lost", "control")],
     ],

@@ -83,7 +83,11 @@ def written(translator: Translator, trace: AttentionTrace, head: int, cell: tupl
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("Two dogs run through the snow.", True), ("The dog bites the man.", False)]
+    ("text", "said"),
+    [
+        ("A surfer carries his board along the empty beach.", True),
+        ("The dog bites the man.", False),
+    ],
 )
 def test_a_head_is_said_to_write_a_word_where_no_other_is_raised_as_much(text, said) -> None:
     bundled = Translator.load()

@@ -87,7 +87,10 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "ribbons": ("heads-ribbons",),
     "row": ("inside",),
     "masks": ("mask-picture", "mask-losses"),
-    "chart": ("schedule-picture", "loss-picture", "positions-picture", "corpus-scatter"),
+    "chart": (
+        "schedule-picture", "loss-picture", "positions-picture", "corpus-scatter", "score-parts",
+    ),
+    "table": ("why-edges-table", "stTable"),
     "drawing": ("arch-drawing",),
 }  # fmt: skip
 """Keys of the elements that a card can highlight; the first that the page has is lit."""

@@ -84,17 +84,17 @@ def written(translator: Translator, trace: AttentionTrace, head: int, cell: tupl
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("A surfer carries his board along the empty beach.", True),
         ("The dog bites the man.", False),
     ],
 )
-def test_a_head_is_said_to_write_a_word_where_no_other_is_raised_as_much(text, said) -> None:
+def test_a_head_is_said_to_write_a_word_where_no_other_is_raised_as_much(text, expected) -> None:
     bundled = Translator.load()
     trace = bundled.trace(text)
     finding = passes.written_word(bundled, trace)
-    assert (finding is not None) == said
+    assert (finding is not None) == expected
     cross = np.where(word_cells(trace), trace.cross[-1], 0)
     hardest = sorted(range(8), key=lambda head: -cross[head].max())[: passes.READ]
     raised = {}
@@ -104,7 +104,7 @@ def test_a_head_is_said_to_write_a_word_where_no_other_is_raised_as_much(text, s
         if logits.argmax() == trace.target_pieces[query].id:
             first, second = (logits - logits.mean()).topk(2).values.tolist()
             raised[1 - second / first] = head, int(query), int(key), first
-    assert bool(raised) == said
+    assert bool(raised) == expected
     if finding:
         head, query, key, logit = raised[max(raised)]
         assert (finding.choices["layer"], finding.choices["head"]) == ("6", str(head + 1))

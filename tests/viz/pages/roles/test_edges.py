@@ -79,12 +79,12 @@ def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
     edge = max(edges_by_size, key=lambda edge: abs(edges_by_size[edge]))
     (link,) = [link for link in app.get("page_link") if "strongest edge" in link.proto.label]
     label, query = link.proto.label.replace("\\", ""), dict(parse_qsl(link.proto.query_string))
-    said = (
+    phrase = (
         f"{edge.writer.title} through the {edges.INPUT_NAMES[edge.input]} of "
         f"{named_head(*edge.reader)}, {format_number(edges_by_size[edge], sign=True)} nats, for"
     )
-    assert said in label
-    assert any(said in text for text in texts(app))  # the view itself
+    assert phrase in label
+    assert any(phrase in text for text in texts(app))  # the view itself
     assert query["written"] == str(step + 1)
     assert (query["layer"], query["head"]) == (
         str(edge.reader.layer + 1),

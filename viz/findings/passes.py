@@ -113,8 +113,8 @@ def written_word(translator: Translator, trace: AttentionTrace) -> Finding | Non
     lead, head, query, key, logit = max(results)
     return Finding(
         f"At {quoted(display_tokens(trace.source_tokens)[key])}, {named_head(*head)} alone raises "
-        f"{quoted(display_tokens(trace.target_tokens)[query])} most of all subwords, by a logit of "
-        f"{format_number(logit)}. The translation has it there.",
+        f"{quoted(display_tokens(trace.target_tokens)[query])} most, as the translation has it, by "
+        f"a logit of {format_number(logit)}.",
         strength=lead / 4,
         page="inside",
         choices={**head_choices(head), "word": str(query + 1)},
@@ -138,8 +138,8 @@ def strongest_edge(edges: Mapping[Edge, float], step: int, names: Sequence[str])
     if edge is None or abs(value) < NOTABLE:
         return None
     return Finding(
-        f"At the least certain step, {quoted(names[0])} rather than {quoted(names[1])}, the "
-        f"strongest edge by attribution is {edge_text(edge, value, names)}.",
+        f"{quoted(names[0])} rather than {quoted(names[1])}: the strongest attributed edge is "
+        f"{edge_text(edge, value, names)}.",
         strength=1 - float(np.exp(-abs(value))),
         page="roles",
         choices={

@@ -88,12 +88,13 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "row": ("inside",),
     "masks": ("mask-picture", "mask-losses"),
     "chart": (
-        "schedule-picture", "loss-picture", "positions-picture", "corpus-scatter", "score-parts",
+        "schedule-picture", "loss-picture", "positions-picture", "corpus-scatter",
+        "stVegaLiteChart",
     ),
-    "table": ("why-edges-table", "stTable"),
+    "table": ("stTable", "stDataFrame"),
     "drawing": ("arch-drawing",),
 }  # fmt: skip
-"""Keys of the elements that a card can highlight; the first that the page has is lit."""
+"""Keys or classes of the elements that a card can highlight; the first on the page is lit."""
 
 
 _STATUS = "panel.status"  # in the session: the open card, and the place of the text below its link

@@ -115,7 +115,7 @@ def written_word(translator: Translator, trace: AttentionTrace) -> Finding | Non
         f"At {quoted(display_tokens(trace.source_tokens)[key])}, {named_head(*head)} alone raises "
         f"{quoted(display_tokens(trace.target_tokens)[query])} most, as the translation has it, by "
         f"a logit of {format_number(logit)}.",
-        strength=lead / 4,
+        strength=lead / 2,
         page="inside",
         choices={**head_choices(head), "word": str(query + 1)},
     )
@@ -138,8 +138,8 @@ def strongest_edge(edges: Mapping[Edge, float], step: int, names: Sequence[str])
     if edge is None or abs(value) < NOTABLE:
         return None
     return Finding(
-        f"{quoted(names[0])} rather than {quoted(names[1])}: the strongest attributed edge is "
-        f"{edge_text(edge, value, names)}.",
+        f"{quoted(names[0])} rather than {quoted(names[1])}: strongest edge "
+        f"{edge_text(edge, value, names)}, by attribution.",
         strength=1 - float(np.exp(-abs(value))),
         page="roles",
         choices={

@@ -200,7 +200,7 @@ def opened_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "pairs", "expected"),
+    ("word", "curve", "expected"),
     [
         ("4 run", "256 · 2000", True),
         ("4", "256 · 2000", True),
@@ -209,8 +209,8 @@ def opened_page() -> None:
         ("4 run", "256 · 4000", False),
     ],
 )
-def test_a_view_whose_link_has_the_number_of_a_step_alone_is_open(serve, word, pairs, expected):
-    app = serve(opened_page, word=word, pairs=pairs)
+def test_a_view_whose_link_has_the_number_of_a_step_alone_is_open(serve, word, curve, expected):
+    app = serve(opened_page, word=word, pairs=curve)
     assert app.text[0].value == str(expected)
 
 

@@ -75,7 +75,8 @@ def written(translator: Translator, trace: AttentionTrace, head: int, cell: tupl
     _, cache = model.run_with_cache(source, target)
     name, columns = f"decoder.layers.{model.config.N - 1}", slice(d_v * head, d_v * head + d_v)
     value = cache[f"{name}.cross_attention.hook_v"][0, head, key]
-    vector = layer.cross_attention.W_O.weight[:, columns] @ value
+    W_O = model.get_parameter(f"{name}.cross_attention.W_O.weight")
+    vector = W_O[:, columns] @ value
     for sublayer in ("cross_attention_norm", "feed_forward_norm"):
         added, norm = cache[f"{name}.{sublayer}.hook_sum"][0, query], getattr(layer, sublayer).norm
         deviation = (added.var(unbiased=False) + norm.eps).sqrt()
@@ -95,7 +96,9 @@ def test_a_head_is_said_to_write_a_word_where_no_other_is_raised_as_much(text, e
     trace = bundled.trace(text)
     finding = passes.written_word(bundled, trace)
     assert (finding is not None) == expected
-    cross = np.where(word_cells(trace), trace.cross[-1], 0)
+    cells = word_cells(trace)
+    assert cells is not None
+    cross = np.where(cells, trace.cross[-1], 0)
     hardest = sorted(range(8), key=lambda head: -cross[head].max())[: passes.READ]
     raised = {}
     for head in hardest:

@@ -16,6 +16,7 @@ from transformer.circuits.stream import Writer
 from viz.app import streamlit_internals
 from viz.draw.formatting import format_number
 from viz.draw.labels import named_head
+from viz.findings.passes import INPUT_NAMES
 from viz.pages.roles import edges, pieces
 
 pytestmark = pytest.mark.slow
@@ -64,9 +65,14 @@ def test_the_table_has_the_numbers_of_the_circuit(opened, link, circuit) -> None
 def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
     opened, translator, monkeypatch
 ) -> None:
-    computed = []
+    computed: list[Circuit] = []
     attributed = Circuit.attributed
-    monkeypatch.setattr(Circuit, "attributed", lambda self: computed.append(1) or attributed(self))
+
+    def counted(self: Circuit) -> dict[Edge, float]:
+        computed.append(self)
+        return attributed(self)
+
+    monkeypatch.setattr(Circuit, "attributed", counted)
     app = opened()
     assert len(computed) == 1
     trace = translator.trace(SENTENCE)
@@ -80,7 +86,7 @@ def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
     (link,) = [link for link in app.get("page_link") if "strongest edge" in link.proto.label]
     label, query = link.proto.label.replace("\\", ""), dict(parse_qsl(link.proto.query_string))
     phrase = (
-        f"{edge.writer.title} through the {edges.INPUT_NAMES[edge.input]} of "
+        f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of "
         f"{named_head(*edge.reader)}, {format_number(edges_by_size[edge], sign=True)} nats, for"
     )
     assert phrase in label

@@ -1,6 +1,7 @@
 """Edges of “Why this word”: the numbers are the circuit's, and each edge is where its heads are."""
 
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from transformer.analysis.heads.head import Head, all_heads
 from transformer.circuits.edges import Circuit, Edge, patch_strongest, strongest_edges
 from transformer.circuits.stream import Writer
 from viz.app import streamlit_internals
+from viz.draw.formatting import format_number
 from viz.draw.labels import named_head
+from viz.findings.passes import INPUT_NAMES
 from viz.pages.roles import edges, pieces
 
 pytestmark = pytest.mark.slow
@@ -57,6 +60,46 @@ def test_the_table_has_the_numbers_of_the_circuit(opened, link, circuit) -> None
     np.testing.assert_allclose(drawn["attributed"], table[edges.ATTRIBUTED])
     numbers = f"{patched.beat_random.sum()} of {len(table)} change"
     assert any(numbers in text and f"{patched.correlation:.2f}" in text for text in texts(app))
+
+
+def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
+    opened, translator, monkeypatch
+) -> None:
+    computed: list[Circuit] = []
+    attributed = Circuit.attributed
+
+    def counted(self: Circuit) -> dict[Edge, float]:
+        computed.append(self)
+        return attributed(self)
+
+    monkeypatch.setattr(Circuit, "attributed", counted)
+    app = opened()
+    assert len(computed) == 1
+    trace = translator.trace(SENTENCE)
+    scored = translator.score(trace.source, tuple(piece.text for piece in trace.target_pieces))
+    best = [step[0] for step in scored.alternatives]
+    pairs = zip(scored.log_probs, best, strict=True)
+    step = int(np.argmin([log_p - np.log(choice.probability) for log_p, choice in pairs]))
+    (other,) = translator.target_tokenizer.ids_of([best[step].piece])
+    edges_by_size = Circuit(translator.model, trace, step, other).attributed()
+    edge = max(edges_by_size, key=lambda edge: abs(edges_by_size[edge]))
+    (link,) = [link for link in app.get("page_link") if "strongest edge" in link.proto.label]
+    label, query = link.proto.label.replace("\\", ""), dict(parse_qsl(link.proto.query_string))
+    phrase = (
+        f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of "
+        f"{named_head(*edge.reader)}, {format_number(edges_by_size[edge], sign=True)} nats, for"
+    )
+    assert phrase in label
+    assert any(phrase in text for text in texts(app))  # the view itself
+    assert query["written"] == str(step + 1)
+    assert (query["layer"], query["head"]) == (
+        str(edge.reader.layer + 1),
+        str(edge.reader.head + 1),
+    )
+    assert query["roles_view"] == "Why this word"
+    again = opened(**query)
+    assert again.number_input(key="written").value == step + 1
+    assert len(computed) == 2  # the test's own
 
 
 def test_who_ends_the_patching_still_has_the_page(opened, link, monkeypatch) -> None:

@@ -98,10 +98,9 @@ def test_the_largest_part_of_a_score_and_what_a_head_writes(planted: Planted) ->
     for name, kind, layer, head in HEADS[::3]:
         place = Head(kind, layer, head)
         split = split_scores(translator.model, trace, place, ROW - 1, [COLUMN - 1])
-        merged = merge_parts(split, split.values[0])
-        largest = max(zip(merged.values.max(0), merged.key_parts, strict=True))
+        largest = merge_parts(split, split.values[0]).max().idxmax()
         cell = {"head": name, "row": ROW, "column": COLUMN}
-        assert planted.measure("largest part", **cell) == largest[1]
+        assert planted.measure("largest part", **cell) == largest
         (logits,) = written_logits(translator.model, trace, place, ROW - 1, [COLUMN - 1])
         (piece,) = translator.target_tokenizer.pieces_of([int(logits.argmax())])
         assert planted.measure("written", **cell) == display_tokens([piece.text, "▁"])[0]

@@ -8,7 +8,8 @@ import pytest
 
 from tests.transformer.analysis.lens_cases import Case
 from tests.transformer.analysis.plain_model import linearised
-from transformer import InputError, Translator
+from tests.transformer.checkpoints.marian import marian_folder
+from transformer import AttentionTrace, InputError, Translator
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.circuits.score import split_scores
 
@@ -106,13 +107,23 @@ def test_a_score_is_the_sum_over_pairs_of_writers_followed_one_by_one(case: Case
 def test_the_parts_of_every_head_of_a_bundled_model_sum_to_its_scores(sentence: str) -> None:
     translator = Translator.load()
     trace = translator.trace(sentence)
-    for head in all_heads(translator.model.config)[::5]:
+    _require_sums(translator, trace, all_heads(translator.model.config)[::5])
+
+
+def test_those_of_a_marian_model_with_unequal_stacks_likewise(tmp_path) -> None:
+    translator = Translator.load(marian_folder.write(tmp_path, layers=2, decoder=(3, 4, 40)))
+    trace = translator.trace(marian_folder.SOURCE[0], target=marian_folder.TARGET[0])
+    _require_sums(translator, trace, all_heads(translator.model.config))
+
+
+def _require_sums(translator: Translator, trace: AttentionTrace, heads: list[Head]) -> None:
+    for head in heads:
         queries, keys = trace.weights(head.kind).shape[2:]
         split = split_scores(translator.model, trace, head, queries - 1, range(keys))
         assert np.abs(split.values.sum((1, 2)) - split.scores).max() < 1e-4
 
 
-@pytest.mark.parametrize(("query", "keys"), [(-1, [0]), (99, [0]), (0, [0, 99])])
+@pytest.mark.parametrize(("query", "keys"), [(-1, [0]), (4, [0]), (0, [0, 5])])
 def test_a_position_that_is_not_there_is_refused(uneven: Case, query: int, keys: list) -> None:
     with pytest.raises(InputError):
         split_scores(uneven.model, uneven.trace, Head("cross", 0, 0), query, keys)

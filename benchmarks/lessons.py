@@ -143,6 +143,7 @@ class Player:
                 if number < len(key) - 1:
                     self._press("[class*=st-key-lesson-next] :is(a, button)")
                     self._wait_for_card(number + 1)
+                    self._wait_for_focus(f".st-key-lesson-card-{number + 1}")
                 else:
                     count = sum(bool(card.ask) for card in self.lesson.cards)
                     score = self.texts["score"].format(right=count, count=count)
@@ -166,6 +167,7 @@ class Player:
         self._press(f'a[href*="lesson={self.lesson.name}&"]', MENU_TABS)
         self._wait_for_card(0)
         self._wait("!document.querySelector('[data-testid=stPopoverBody]')", "the menu stays open")
+        self._wait_for_focus(".st-key-lesson-card-0")
 
     def _go_to(self, number: int) -> None:
         """Open a card by its address, where the keyboard did not come to it."""
@@ -211,6 +213,7 @@ class Player:
             self._press(f".st-key-lesson-again-{number} button")
             old = f".st-key-lesson-verdict-{number}, .st-key-lesson-again-{number}"
             self._wait(f"!document.querySelector({old!r})", "no new try")
+            self._wait_for_focus(".st-key-lesson input")
             self._answer(number, card, answer, right=True)
         if number % 3 == 2:
             self._resume(number)
@@ -264,6 +267,7 @@ class Player:
             f".startsWith({begin!r})",
             f"no verdict “{begin}”",
         )
+        self._wait_for_focus(f".st-key-lesson-verdict-{number}")
         setattr(self.score, label, getattr(self.score, label) + 1)
 
     def _require_open(self, entry: KeyEntry) -> None:
@@ -305,10 +309,8 @@ class Player:
         self._rest()
         # Streamlit loads the script of a kind of field as the first one is drawn
         self._wait(f"!!document.querySelector({place!r})", f"{place} is not drawn")
-        for _ in range(20):  # a card that comes with another page takes the focus a moment later
-            if self.page.evaluate("document.activeElement !== document.body"):
-                break
-            self.page.wait_for_timeout(100)
+        if most == NEAR_TABS:  # a page that redraws the card gives it the focus again
+            self._wait("document.activeElement !== document.body", "nothing has the focus")
         for _ in range(most):
             if self.page.evaluate(FOCUSED, place):
                 break
@@ -328,6 +330,10 @@ class Player:
         """Wait for the end of a run and the frames after it, as a student does."""
         self._wait(f"!!document.querySelector('{AT_REST}')", "the page does not come to rest")
         self.page.evaluate(TWO_FRAMES)
+
+    def _wait_for_focus(self, place: str) -> None:
+        """Wait for the focus that the page moves by itself, a moment after it has drawn a place."""
+        self._wait(f"({FOCUSED})({place!r})", f"the focus does not move to {place}")
 
     def _wait_for_card(self, number: int) -> None:
         self._wait(

@@ -7,6 +7,7 @@ writers (`stream`), so the score is a sum over pairs of them, exactly.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -42,6 +43,14 @@ class SplitScores:
         """`[query writer, key writer]`: why the first key and not the second."""
         apart: Array = self.values[0] - self.values[1]
         return apart
+
+    def largest(self, values: Array, count: int) -> list[tuple[Writer, Writer, float]]:
+        """List the pairs of writers with the largest absolute values, and these values."""
+        order = np.argsort(-np.abs(values), axis=None, kind="stable")[:count]
+        places = zip(*np.unravel_index(order, values.shape), strict=True)
+        return [
+            (self.query_writers[a], self.key_writers[b], float(values[a, b])) for a, b in places
+        ]
 
 
 @torch.inference_mode()

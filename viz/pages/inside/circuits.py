@@ -20,11 +20,11 @@ from viz.draw.formatting import format_difference, format_number, listing, per_c
 from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures.score_parts import part_phrase, score_map
 
-KEY, SPLIT, PARTS = "key", "score", "parts"  # names in the URL
+KEY, SPLIT = "key", "score"  # names in the URL
 LARGEST = "largest weight"
 ONE_KEY, TWO_KEYS = "one key", "first key − second"
 SENTENCES, PIECES, NAMED = 3, 6, 3
-"""Largest parts in sentences, pieces of each column of the table, and pieces in its sentence."""
+"""Largest pairs in sentences, pieces of each column of the table, and pieces in its sentence."""
 NOTABLE = 0.1
 """Change of a logit below which a head writes hardly anything: the odds change by a tenth."""
 LONGEST = 512
@@ -83,8 +83,6 @@ def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) 
     with fields.controls_row("circuit-controls"):
         key = _pick_key(row)
         compared = fields.choose_one("Score", (ONE_KEY, TWO_KEYS), SPLIT, labelled=True)
-        options: tuple[merging.Detail, ...] = ("heads", "layers")
-        detail = fields.choose_one("Parts", options, PARTS, labelled=True)
     if changed:
         st.text(
             f"These are the scores of the model as it was trained (÷ √dₖ, temperature 1), without "
@@ -93,7 +91,7 @@ def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) 
     keys = row.order[:2] if compared == TWO_KEYS else [key]
     left, right = st.columns([3, 2], gap="large")
     with left:
-        split_code = _why_here(translator, trace, row, keys, compared == TWO_KEYS, detail)
+        split_code = _why_here(translator, trace, row, keys, compared == TWO_KEYS)
     with right:
         return split_code + _what_it_writes(translator, trace, row, key)
 
@@ -113,7 +111,6 @@ def _why_here(
     row: Row,
     keys: list[int],
     difference: bool,
-    detail: merging.Detail,
 ) -> str:
     st.subheader("Why here: the score, split", anchor=False)
     tokens = [quoted(row.keys[key]) for key in keys]
@@ -126,7 +123,8 @@ def _why_here(
         ("split scores", row.place, row.query, *keys),
         lambda: score.split_scores(model, trace, row.place, row.query, keys),
     )
-    merged = merging.merge_parts(split, split.difference if difference else split.values[0], detail)
+    values = split.difference if difference else split.values[0]
+    merged = merging.merge_parts(split, values)
     scores = [float(number) for number in split.scores]
     _say(_score_sentence(row, keys, scores))
     total, whole, at = scores[0], f"Of {format_number(scores[0])}", tokens[0]
@@ -136,27 +134,27 @@ def _why_here(
         at = f"{at} rather than {tokens[1]}"
     looks = quoted(row.query_token)
     largest = [
-        f"{whole}, {format_number(value)} comes from {part_phrase(query_part, looks)} "
-        f"meeting {part_phrase(key_part, at)}."
-        for query_part, key_part, value in merged.largest(SENTENCES)
+        f"{whole}, {format_number(value)} comes from {part_phrase(asks, looks)} meeting "
+        f"{part_phrase(asked, at)}."
+        for asks, asked, value in split.largest(values, SENTENCES)
     ]
     st.markdown("\n".join(f"- {explanations.as_markdown(line)}" for line in largest))
     charts.altair_chart(
-        score_map(merged.query_parts, merged.key_parts, merged.values),
+        score_map(merged),
         alt=f"The score of {listing(tokens)} by parts of the query and parts of the key.",
         key="score-parts",
     )
-    parts = merged.values.size
     st.caption(
-        f"The {parts} cells sum to {format_number(float(merged.values.sum()), 4)}. Computed "
-        f"directly, {'the difference' if difference else 'the score'} is {format_number(total, 4)}."
+        f"{values.size:,} pairs of parts in {merged.size} cells, which sum to "
+        f"{format_number(float(merged.to_numpy().sum()), 4)}. Computed directly, "
+        f"{'the difference' if difference else 'the score'} is {format_number(total, 4)}."
     )
-    values = "split.difference" if difference else "split.values[0]"
+    chosen = "split.difference" if difference else "split.values[0]"
     head = python_code.head_code(row.place)
     return f"""
 # Why here: the score, split
 split = split_scores(translator.model, trace, {head}, {row.query}, {keys})
-result = merge_parts(split, {values}, {detail!r})
+result = merge_parts(split, {chosen})
 """
 
 

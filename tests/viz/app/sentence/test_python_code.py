@@ -124,10 +124,9 @@ def inside(app: AppTest, values: Values) -> None:
     (walk,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
     for name in ("scaled", "weights", "z", "normalised"):
         close(getattr(walk, name), message(app, "inside_head")[0]["arrays"][name])
-    parts = values["Why here: the score, split"]
-    cells = frames(app, 0)[0]
-    close(parts.values.ravel(), cells["value"])
-    assert [*parts.key_parts] == [*cells["key"]][: len(parts.key_parts)]
+    parts, cells = values["Why here: the score, split"].melt(), frames(app, 0)[0]
+    assert [*parts["variable"]] == [*cells["key"]]
+    close(parts["value"], cells["value"])
     raised = np.sort(values["What it writes"])
     table = app.table[0].value
     close(raised[::-1][: len(table)], table["up by"].astype(float), 0.006)

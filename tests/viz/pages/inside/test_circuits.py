@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -65,15 +66,22 @@ def parts_of(case: Case, kind: str, layer: int, head: int, query: int, key: int)
     ends = (per_layer * layer,) * 2
     if kind == "cross-attention":
         ends = (3 * layer + 1, 2 * config.N)
-    sums: dict[tuple[str, ...], float] = {}
-    for first, x in written(case, asks, ends[0], query).items():
-        for second, y in written(case, asked, ends[1], key).items():
-            place = tuple(
-                "feed-forward networks" if "feed-forward" in part else part
-                for part in (first, second)
-            )
-            cell = (W_Q @ x) @ (W_K @ y) / math.sqrt(config.d_k)
-            sums[place] = sums.get(place, 0) + cell
+    return {
+        (first, second): (W_Q @ x) @ (W_K @ y) / math.sqrt(config.d_k)
+        for first, x in written(case, asks, ends[0], query).items()
+        for second, y in written(case, asked, ends[1], key).items()
+    }
+
+
+def merged(by_pair: dict, cells) -> Counter:
+    """The same by the parts that the map names."""
+    sums: Counter = Counter()
+    for parts, value in by_pair.items():
+        place = []
+        for side, part in zip(("query", "key"), parts, strict=True):
+            lump = "feed-forward networks" if "feed-forward" in part else "other heads"
+            place.append(part if part in set(cells[side]) else lump)
+        sums[tuple(place)] += value
     return sums
 
 
@@ -88,20 +96,15 @@ def test_the_map_and_its_sentences_are_the_score_followed_part_by_part(
     drawn: dict[tuple[str, ...], float] = {
         (row["query"], row["key"]): row["value"] for row in cells.to_dict("records")
     }
-    expected: dict[tuple[str, ...], float] = {}
-    for parts, value in parts_of(case, kind, layer, head, ROW, key).items():
-        place = tuple(
-            part if part in set(cells[side]) else "other heads"
-            for side, part in zip(("query", "key"), parts, strict=True)
-        )
-        expected[place] = expected.get(place, 0) + value
+    by_pair = parts_of(case, kind, layer, head, ROW, key)
+    expected = merged(by_pair, cells)
     assert drawn.keys() == expected.keys()
     for place, value in expected.items():
         assert drawn[place] == pytest.approx(value, abs=2e-4)
     total = sum(expected.values())
-    (sums,) = says(app, "cells sum to")
+    (sums,) = says(app, "cells, which sum to")
     assert numbers(sums) == [pytest.approx(total, abs=1e-3)] * 2
-    largest = sorted(expected.values(), key=lambda value: -abs(value))[: circuits.SENTENCES]
+    largest = sorted(by_pair.values(), key=lambda value: -abs(value))[: circuits.SENTENCES]
     shown = [numbers(line) for line in says(app, "comes from")]
     assert shown == [[pytest.approx(total, abs=0.01), pytest.approx(x, abs=0.01)] for x in largest]
 
@@ -114,9 +117,10 @@ def test_a_difference_is_that_of_the_two_largest_weights(serve, case: Case) -> N
     first, second = np.argsort(-weights)[:2]
     parts = [parts_of(case, "encoder", layer, head, ROW, key) for key in (first, second)]
     (cells,) = frames(app, SPLIT)
+    expected = [merged(part, cells) for part in parts]
     for row in cells.to_dict("records"):
         place = row["query"], row["key"]
-        assert row["value"] == pytest.approx(parts[0][place] - parts[1][place], abs=2e-4)
+        assert row["value"] == pytest.approx(expected[0][place] - expected[1][place], abs=2e-4)
     (line,) = says(app, "The difference is")
     scores = [sum(part.values()) for part in parts]
     assert numbers(line) == [pytest.approx(x, abs=0.01) for x in (*scores, scores[0] - scores[1])]
@@ -135,7 +139,7 @@ def test_a_sum_that_is_broken_is_seen(serve, monkeypatch) -> None:
         return broken
 
     monkeypatch.setattr(score, "stream_of", without_biases)
-    summed, once = numbers(says(open_(serve, "encoder", 1, 1), "cells sum to")[0])
+    summed, once = numbers(says(open_(serve, "encoder", 1, 1), "cells, which sum to")[0])
     assert abs(summed - once) > 0.05
 
 
@@ -197,7 +201,7 @@ def test_a_masked_key_and_a_single_one_are_said(serve) -> None:
 
 def test_another_scale_leaves_the_scores_of_the_trained_model(serve) -> None:
     before, after = (
-        says(open_(serve, "encoder", 1, 1, **url), "cells sum to")
+        says(open_(serve, "encoder", 1, 1, **url), "cells, which sum to")
         for url in ({}, {"scale_of": "none", "every": "true", "temperature": "2.0"})
     )
     assert before == after
@@ -208,7 +212,7 @@ def test_another_scale_leaves_the_scores_of_the_trained_model(serve) -> None:
 def test_an_edited_translation_and_a_forced_one_are_split(serve, translator: Translator) -> None:
     for url in ({"edited": "Der Hund schläft."}, {"prefix": "Die Katze"}):
         app = open_(serve, "cross-attention", 1, 0, **url)
-        summed, once = numbers(says(app, "cells sum to")[0])
+        summed, once = numbers(says(app, "cells, which sum to")[0])
         assert summed == pytest.approx(once, abs=2e-4)
 
 

@@ -148,7 +148,7 @@ DOG, DOGS = "The dog sleeps.", "The dogs sleep."
 @pytest.fixture
 def good(translator: Translator) -> MinimalPair:
     """A pair that can be patched: a word of the translation, and one that is not."""
-    word = translator.translate(DOG).text.split()[-1].rstrip(".")
+    word = translator.translate(DOG).text.split()[0]
     return MinimalPair((DOG, DOGS), (word, "Hund"), "number")
 
 
@@ -184,6 +184,14 @@ def test_words_of_the_same_subwords_are_refused(translator: Translator, good: Mi
     wide = "".join(chr(ord(letter) + 0xFEE0) for letter in good.words[0])  # NFKC makes them equal
     with pytest.raises(InputError, match="same subwords"):
         encode_pair(translator, good._replace(words=(good.words[0], wide)))
+
+
+def test_a_word_is_found_before_its_full_stop() -> None:
+    translator = Translator.load()
+    *before, last = translator.translate(DOG).text.split()
+    assert last.endswith(".")
+    encoded = encode_pair(translator, MinimalPair((DOG, DOGS), (last[:-1], "Hund")))
+    assert translator.target_tokenizer.decode(encoded.target[1:]) == " ".join(before)
 
 
 def test_forty_pairs_come_along_ten_of_each_group() -> None:

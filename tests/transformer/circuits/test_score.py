@@ -111,7 +111,7 @@ def test_the_parts_of_every_head_of_a_bundled_model_sum_to_its_scores(sentence: 
 
 
 def test_those_of_a_marian_model_with_unequal_stacks_likewise(tmp_path) -> None:
-    translator = Translator.load(marian_folder.write(tmp_path, layers=2, decoder=(3, 4, 40)))
+    translator = Translator.load(marian_folder.write(tmp_path, layers=3, decoder=(2, 4, 40)))
     trace = translator.trace(marian_folder.SOURCE[0], target=marian_folder.TARGET[0])
     _require_sums(translator, trace, all_heads(translator.model.config))
 

@@ -58,13 +58,15 @@ def run(options: argparse.Namespace) -> None:
             lines = getattr(options, language).read_text("utf-8").splitlines()
             texts = lines[:: max(1, len(lines) // options.lines)][: options.lines]
             print(f"\n{Path(name).name}, {len(texts)} sentences")
-            print(_compared(Translator.load(name), texts))
+            # random weights end no translation
+            print(_compared(Translator.load(name), texts, copied=name == random))
 
 
-def _compared(translator: Translator, texts: list[str]) -> str:
+def _compared(translator: Translator, texts: list[str], copied: bool) -> str:
     by_kind: dict[str, list[tuple[float, ...]]] = {}
     for text in texts:
-        for kind, parts, direct, exact in _sums(translator.model, translator.trace(text)):
+        trace = translator.trace(text, target=text if copied else None)
+        for kind, parts, direct, exact in _sums(translator.model, trace):
             differences = (np.abs(parts - whole).max() for whole in (direct, exact))
             figures = (parts.size, np.abs(exact).max(), *differences)
             by_kind.setdefault(kind, []).append(figures)

@@ -102,7 +102,8 @@ def _sums(model: Transformer, trace: AttentionTrace) -> Iterator[Sum]:
             exact.append(x @ weight.double().numpy().T + constant.double().numpy())
         q, k = (cache[f"{name}.hook_{x}"][0, number] for x in "qk")
         scale = q.size(-1) ** -0.5
-        summed = (torch.einsum("aqd,bkd->qkab", *parts) * scale).sum((2, 3))
+        # [key part, query, key] of each query part
+        summed = torch.stack([(part @ parts[1].mT * scale).sum(0) for part in parts[0]]).sum(0)
         scores = q @ k.T * scale
         yield Sum(kind, summed.numpy(), scores.numpy(), exact[0] @ exact[1].T * scale)
     bias = plain.weights.get("output_bias", np.zeros(model.config.vocab_size))

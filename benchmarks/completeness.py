@@ -5,7 +5,7 @@ import functools
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,22 +28,13 @@ FORBIDDEN = -1_000
 """Bias of the pieces that a MarianMT model never writes, for which float32 has no 1e-4."""
 
 
-class Sum(NamedTuple):
-    """Sums of the parts of some cells, beside what they sum to."""
-
-    kind: str  # of attention, or "logits"
-    parts: np.ndarray
-    direct: np.ndarray  # by the model
-    exact: np.ndarray  # by loops in float64 that share no code with it
-
-
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks completeness`."""
     parser = commands.add_parser("completeness", help="whether parts sum to scores and logits")
     parser.add_argument("english", type=Path, help="English sentences, one per line")
     parser.add_argument("german", type=Path, help="German sentences, for the second bundled model")
     parser.add_argument("--lines", type=whole_number(1), default=20, help="evenly spaced ones")
-    parser.add_argument("--checkpoint", help="a folder that reads the English lines, too")
+    parser.add_argument("--checkpoint", help="another folder for the English lines, both stacks alike")
     parser.set_defaults(run=run)
 
 
@@ -79,8 +70,11 @@ def _compared(translator: Translator, texts: list[str], copied: bool) -> str:
 
 
 @torch.inference_mode()
-def _sums(model: Transformer, trace: AttentionTrace) -> Iterator[Sum]:
-    """Sum the parts of every cell of every head, and of every logit, as the model computes them."""
+def _sums(model: Transformer, trace: AttentionTrace) -> Iterator[tuple[Any, ...]]:
+    """Yield sums of parts by kind, of every head and cell and of every logit.
+
+    With them what the model computes, and what loops in float64 do that share no code with it.
+    """
     pair = forced_pair(model, trace)
     plain = PlainModel(model, pair.source[0].tolist(), pair.target[0].tolist())
     heads = all_heads(model.config)
@@ -105,8 +99,8 @@ def _sums(model: Transformer, trace: AttentionTrace) -> Iterator[Sum]:
         # [key part, query, key] of each query part
         summed = torch.stack([(part @ parts[1].mT * scale).sum(0) for part in parts[0]]).sum(0)
         scores = q @ k.T * scale
-        yield Sum(kind, summed.numpy(), scores.numpy(), exact[0] @ exact[1].T * scale)
+        yield kind, summed.numpy(), scores.numpy(), exact[0] @ exact[1].T * scale
     bias = plain.weights.get("output_bias", np.zeros(model.config.vocab_size))
     summed = (stream("decoder", None) @ model.projection.T).sum(0).numpy() + bias
     allowed = bias > FORBIDDEN
-    yield Sum("logits", *(values[:, allowed] for values in (summed, logits.numpy(), plain.logits)))
+    yield "logits", summed[:, allowed], logits.numpy()[:, allowed], plain.logits[:, allowed]

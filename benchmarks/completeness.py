@@ -34,7 +34,7 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument("english", type=Path, help="English sentences, one per line")
     parser.add_argument("german", type=Path, help="German sentences, for the second bundled model")
     parser.add_argument("--lines", type=whole_number(1), default=20, help="evenly spaced ones")
-    parser.add_argument("--checkpoint", help="another folder for the English lines, both stacks alike")
+    parser.add_argument("--checkpoint", help="a folder that reads English, of equal stacks")
     parser.set_defaults(run=run)
 
 

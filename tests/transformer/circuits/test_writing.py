@@ -1,4 +1,4 @@
-"""What a head writes at a key, against loops in float64."""
+"""Logits that a head writes at a key, against loops in float64."""
 
 from typing import Any
 

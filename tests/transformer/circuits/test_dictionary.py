@@ -46,7 +46,7 @@ def test_the_planted_head_alone_exceeds_chance() -> None:
 def test_entries_and_copying_scores_are_those_of_loops_in_float64(case: Case) -> None:
     model, plain = case.model, case.plain
     source = [piece.id for piece in case.trace.source_pieces]
-    memories = mean_memories(model, [source])
+    memories = mean_memories(model, [source, source])
     for head in all_heads(model.config):
         if head.kind != "cross":
             continue

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.transformer.analysis.lens_cases import random_model
 from tests.transformer.circuits.planted_circuits import (
     DICTIONARY,
     PLACE,
@@ -17,14 +18,16 @@ from tests.transformer.circuits.planted_circuits import (
     planted_model,
     set_head,
 )
+from tests.transformer.circuits.test_edges import UNEQUAL
 from transformer import InputError, Transformer, TransformerConfig, Translator
-from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.head import Head, all_heads
 from transformer.circuits.pairs import (
     BUNDLED_PAIRS,
     LOST,
     POSITIONS,
     EncodedPair,
     MinimalPair,
+    PatchedPairs,
     Site,
     aligned_positions,
     effects_table,
@@ -34,6 +37,7 @@ from transformer.circuits.pairs import (
     patch_pairs,
     read_pairs,
 )
+from transformer.kinds import attention_name
 
 TRANSLATES = Head("cross", 1, 1)
 
@@ -86,22 +90,47 @@ def test_the_head_that_translates_carries_the_difference() -> None:
     assert means["low"][planted] > 10 * means[LOST].drop(planted).abs().max()
     np.testing.assert_allclose(patched.lost[:, planted], patched.whole, rtol=0.05)
 
-    # one of them by hand
-    def second(value, _name):
+
+def test_every_head_is_patched_at_the_positions_that_belong_together() -> None:
+    """The difference and its control, in sentences of other lengths, beside one hook by hand."""
+    model = random_model(UNEQUAL)
+    sources: Any = ([4, 5, 6, 9], [4, 7, 8, 6, 9]), ([8, 9], [7, 9]), ([5, 6, 9], [6, 6, 9])
+    patched = patch_pairs(model, [EncodedPair(both, [2, 4], (8, 9)) for both in sources])
+    for values, donor, to, from_ in (
+        (patched.lost, sources[0][1], [0, 1, 2, 3], [0, 1, 3, 4]),
+        (patched.control, sources[1][0], [0, 3], [0, 1]),
+    ):
+        for column, head in enumerate(all_heads(UNEQUAL)):
+            at = (to, from_) if head.kind == "encoder_self" else ([0, 1], [0, 1])
+            assert values[0, column] == pytest.approx(
+                by_hand(model, head, sources[0][0], donor, at)
+            )
+
+
+def by_hand(model: Transformer, head: Head, source: list[int], donor: list[int], at: Any) -> float:
+    """Log-odds of 8 and 9 that are lost with a head's output on the donor, at its positions."""
+    name, target = f"{attention_name(head.kind, head.layer)}.hook_z", torch.tensor([[2, 4]])
+    given = model.run_with_cache(torch.tensor([donor]), target)[1][name][0, head.head]
+
+    def put(value, _name):
         value = value.clone()
-        value[:, 1] = donor[:, 1]
+        value[0, head.head, at[0]] = given[at[1]]
         return value
 
-    donor = model.run_with_cache(torch.tensor([[6, 4, 4]]), torch.tensor([[2]]))[1][
-        "decoder.layers.1.cross_attention.hook_z"
-    ]
-    source, target = torch.tensor([[5, 4, 4]]), torch.tensor([[2]])
     with torch.no_grad():
-        before = model(source, target)[0, -1]
-        with model.hooks({"decoder.layers.1.cross_attention.hook_z": second}):
-            after = model(source, target)[0, -1]
-    odds = [float(logits[DICTIONARY[5]] - logits[DICTIONARY[6]]) for logits in (before, after)]
-    assert patched.lost[0, planted] == pytest.approx(odds[0] - odds[1])
+        before = model(torch.tensor([source]), target)[0, -1]
+        with model.hooks({name: put}):
+            after = model(torch.tensor([source]), target)[0, -1]
+    return float(before[8] - before[9] - after[8] + after[9])
+
+
+def test_what_the_control_loses_too_is_not_significant() -> None:
+    heads, lost = all_heads(UNEQUAL), np.linspace(1, 2, 20)[:, None]
+    values = np.tile(lost, len(heads))
+    alike = effects_table(PatchedPairs(tuple(heads), values, values, values[:, 0]))
+    assert (alike["p"] == 1).all()
+    apart = effects_table(PatchedPairs(tuple(heads), values, 0 * values, values[:, 0]))
+    assert (apart["p"] < 0.01).all()
 
 
 def test_the_stream_carries_the_difference_where_it_is_planted() -> None:
@@ -266,6 +295,14 @@ def test_words_of_the_same_subwords_are_refused(translator: Translator, good: Mi
     wide = "".join(chr(ord(letter) + 0xFEE0) for letter in good.words[0])  # NFKC makes them equal
     with pytest.raises(InputError, match="same subwords"):
         encode_pair(translator, good._replace(words=(good.words[0], wide)))
+
+
+def test_a_word_is_found_before_its_full_stop() -> None:
+    translator = Translator.load()
+    *before, last = translator.translate(DOG).text.split()
+    assert last.endswith(".")
+    encoded = encode_pair(translator, MinimalPair((DOG, DOGS), (last[:-1], "Hund")))
+    assert translator.target_tokenizer.decode(encoded.target[1:]) == " ".join(before)
 
 
 @pytest.mark.parametrize("language", BUNDLED_PAIRS)

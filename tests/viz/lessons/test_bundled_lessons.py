@@ -180,7 +180,7 @@ def why_there(lesson: Lesson) -> None:
         assert trace.weights(place.kind)[place.layer, place.head, query].argmax() == key
         split = split_scores(model, trace, place, query, [key])
         merged = merge_parts(split, split.values[0])
-        cells = {(a, b): merged.loc[a, b] for a in merged.index for b in merged}
+        cells = {(a, b): x for b, rows in merged.to_dict().items() for a, x in rows.items()}
         largest = sorted(cells.items(), key=lambda cell: -abs(cell[1]))[:2]
         parts[place] = largest, float(split.scores[0])
     looks_back, sink, writes = parts.values()

@@ -137,9 +137,9 @@ def strongest_edge(edges: Mapping[Edge, float], step: int, names: Sequence[str])
     edge, value = next(iter(edges.items()), (None, 0.0))
     if edge is None or abs(value) < NOTABLE:
         return None
+    other = names[1] if value > 0 else names[0]
     return Finding(
-        f"{quoted(names[0])} rather than {quoted(names[1])}: strongest edge "
-        f"{edge_text(edge, value, names)}, by attribution.",
+        f"Strongest edge: {edge_text(edge, value, names)}, not {quoted(other)}.",
         strength=1 - float(np.exp(-abs(value))),
         page="roles",
         choices={

@@ -157,12 +157,12 @@ def _draw_stream(table: pd.DataFrame, whole: float) -> None:
     most, last = end.iloc[int(end[LOST].argmax())], table[table["positions"] == "last"]
     value, low, high = (format_number(float(number), 2) for number in most[[LOST, "low", "high"]])
     text = (
-        f"After the last layer of the encoder, most is lost at “{most['positions']}”: {value} nats "
-        f"({low} to {high}) in {counted(int(most['pairs']), 'pair')} that have it."
+        f"After the last encoder layer, the positions “{most['positions']}” carry the most: {value} "
+        f"nats ({low} to {high}) in the {counted(int(most['pairs']), 'pair')} that have them."
     )
     if whole > 0:
         half = last.loc[last[LOST] >= whole / 2, "layer"].min()
-        text += f" In the decoder, “last” first loses half of the total after layer {half}."
+        text += f" In the decoder, the position “last” carries half of the total from layer {half}."
     st.text(text)
     # no dots: a control loses much where other words stand, whether they differ or not
     head_grids.show(table.dropna().drop(columns="p"), LOST, "stream-grid")

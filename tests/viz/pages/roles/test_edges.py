@@ -84,7 +84,7 @@ def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
     (other,) = translator.target_tokenizer.ids_of([best[step].piece])
     edges_by_size = Circuit(translator.model, trace, step, other).attributed()
     edge = max(edges_by_size, key=lambda edge: abs(edges_by_size[edge]))
-    (link,) = [link for link in app.get("page_link") if "strongest edge" in link.proto.label]
+    (link,) = [link for link in app.get("page_link") if "Strongest edge" in link.proto.label]
     label, query = link.proto.label.replace("\\", ""), dict(parse_qsl(link.proto.query_string))
     phrase = (
         f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of "

@@ -157,8 +157,8 @@ def _draw_stream(table: pd.DataFrame, whole: float) -> None:
     most, last = end.iloc[int(end[LOST].argmax())], table[table["positions"] == "last"]
     value, low, high = (format_number(float(number), 2) for number in most[[LOST, "low", "high"]])
     text = (
-        f"After the last encoder layer, the positions “{most['positions']}” carry the most: {value} "
-        f"nats ({low} to {high}) in the {counted(int(most['pairs']), 'pair')} that have them."
+        f"After the last encoder layer, the positions “{most['positions']}” carry the most: "
+        f"{value} nats ({low} to {high}) in the {counted(int(most['pairs']), 'pair')} that have them."
     )
     if whole > 0:
         half = last.loc[last[LOST] >= whole / 2, "layer"].min()

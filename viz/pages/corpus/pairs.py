@@ -158,7 +158,7 @@ def _draw_stream(table: pd.DataFrame, whole: float) -> None:
     value, low, high = (format_number(float(number), 2) for number in most[[LOST, "low", "high"]])
     text = (
         f"After the last encoder layer, the positions “{most['positions']}” carry the most: "
-        f"{value} nats ({low} to {high}) in the {counted(int(most['pairs']), 'pair')} that have them."
+        f"{value} nats ({low} to {high}), in {counted(int(most['pairs']), 'pair')} that have them."
     )
     if whole > 0:
         half = last.loc[last[LOST] >= whole / 2, "layer"].min()

@@ -3,7 +3,6 @@
 import os
 import re
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -50,7 +49,7 @@ def folder_code(folder: Path) -> str:
 
 def missing_folder() -> str | None:
     """Return a message if the environment names a folder of runs that does not exist."""
-    if RUNS_VARIABLE in os.environ and not _is_folder(_runs_folder()):
+    if RUNS_VARIABLE in os.environ and not is_folder(_runs_folder()):
         return f"{RUNS_VARIABLE} names no folder on this server: you see only the bundled runs."
     return None
 
@@ -83,13 +82,14 @@ def _runs_folder() -> Path:
     return Path(os.path.expanduser(os.environ.get(RUNS_VARIABLE, "runs")))  # noqa: PTH111
 
 
-def _is_folder(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
+    """Return whether a path names a folder; False where it is inaccessible."""
     return os.path.isdir(path)  # noqa: PTH112  # pathlib's raises where the name is too long
 
 
 def _own_runs() -> dict[str, Path]:
     folder = _runs_folder()
-    if not _is_folder(folder):
+    if not is_folder(folder):
         return {}
     contained = [log for log in folder.glob(f"*/{LOG}") if is_inside(log, folder)]
     newest = sorted(contained, key=_changed, reverse=True)[:MAX_RUNS]
@@ -170,11 +170,6 @@ MAX_SUM = 1.01  # largest sum of the weights of a query, with the rounding of bf
 _NAME = re.compile(r"step-(\d{1,13})-sentence-(\d{1,2})\.npz", re.ASCII)
 
 
-def has_probes(run: Path) -> bool:
-    """Return whether a run has a folder of saved attention."""
-    return os.path.isdir(run / "probes")  # noqa: PTH112
-
-
 def find(run: Path) -> list[Probes]:
     """List the files of each sentence in a run's folder; empty where it saved nothing."""
     probes: dict[int, Probes] = {}
@@ -227,11 +222,6 @@ def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], dict[int, str],
                 f"to step {step:,}: keep fewer of its steps."
             )
     return traces, texts, problems
-
-
-def nearest(steps: Sequence[int], requested: int) -> int:
-    """Return the step nearest to a step of another run."""
-    return min(steps, key=lambda step: abs(step - requested))
 
 
 def _read(path: Path) -> AttentionTrace:

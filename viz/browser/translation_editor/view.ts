@@ -45,7 +45,6 @@ export class TranslationEditor extends View<EditorData> {
   open: number | null = null; // the word whose card is open, by its number
   pinned = false; // by a click or a key: the pointer may leave
   composing = false;
-  replacing = false; // the server's text is put in: nobody types
   pause?: ReturnType<typeof setTimeout>;
   linger?: ReturnType<typeof setTimeout>;
 
@@ -99,9 +98,7 @@ export class TranslationEditor extends View<EditorData> {
     if (verdict === "leave" || (verdict === "take" && this.composing)) return;
     if (verdict === "take") {
       this.close();
-      this.replacing = true;
       replaceText(this.field, data.text);
-      this.replacing = false;
     }
     this.known = data;
     this.describe();
@@ -149,7 +146,7 @@ export class TranslationEditor extends View<EditorData> {
   }
 
   onInput() {
-    if (this.replacing) return;
+    if ("replacing" in this.field.dataset) return; // the server's text is put in: nobody types
     this.exchange.unsent = true;
     this.close();
     this.place();

@@ -116,7 +116,7 @@ export class TranslationEditor extends View<EditorData> {
 
   showStatus() {
     const { known, text } = this;
-    if (known) this.status.textContent = statusOf(known, text !== known.text);
+    this.status.textContent = statusOf(known, text !== known.text);
   }
 
   arrange(width: number) {
@@ -128,7 +128,6 @@ export class TranslationEditor extends View<EditorData> {
   place() {
     const { known, mirror, field, text } = this;
     mirror.write(field.value);
-    if (!known) return;
     this.placed = carried(known.words, known.text, text).map((word) => ({
       word,
       boxes: word.start === word.end ? [mirror.endBox()] : mirror.boxes(word.start, word.end),
@@ -136,7 +135,6 @@ export class TranslationEditor extends View<EditorData> {
   }
 
   draw() {
-    if (!this.known) return;
     const { lines, mirror, theme, known: data, placed, open } = this;
     const { fromRight } = mirror;
     const context = sized(this.canvas, lines.clientWidth, lines.clientHeight);
@@ -162,7 +160,7 @@ export class TranslationEditor extends View<EditorData> {
 
   send() {
     clearTimeout(this.pause);
-    if (this.composing || !this.known) return;
+    if (this.composing) return;
     const { text } = this;
     const waited = this.exchange.unsent;
     const revision = this.exchange.send(text !== this.known.text);

@@ -327,8 +327,7 @@ def sinks_chart(table: pd.DataFrame, marked: int) -> alt.LayerChart:
         height=260,
         tooltip=forms.tips("kind", step=("", ","), share=("on sinks", ".1%")),
     )
-    chart: alt.LayerChart = forms.rule("step", marked, strokeDash=[4, 3], strokeWidth=1.5) + lines
-    return chart
+    return forms.rule("step", marked, strokeDash=[4, 3], strokeWidth=1.5) + lines
 
 
 def sinks_text(table: pd.DataFrame) -> str:

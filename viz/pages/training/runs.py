@@ -47,13 +47,6 @@ def folder_code(folder: Path) -> str:
     return names.get(folder) or f"Path({folder.name!r})"
 
 
-def missing_folder() -> str | None:
-    """Return a message if the environment names a folder of runs that does not exist."""
-    if RUNS_VARIABLE in os.environ and not is_folder(_runs_folder()):
-        return f"{RUNS_VARIABLE} names no folder on this server: you see only the bundled runs."
-    return None
-
-
 def is_inside(path: Path, folder: Path) -> bool:
     """Return whether a file lies in a folder after all links are resolved."""
     # os.path returns False for an inaccessible path, such as too long a name
@@ -151,9 +144,9 @@ def forget_unknown() -> None:
 
 
 def report_missing(name: str) -> None:
-    """Name the runs of a link that the server does not have."""
-    if problem := missing_folder():
-        st.text(problem)
+    """Name the folder and the runs of a link that the server does not have."""
+    if RUNS_VARIABLE in os.environ and not is_folder(_runs_folder()):
+        st.text(f"{RUNS_VARIABLE} names no folder on this server: you see only the bundled runs.")
     menu, unknown = st.session_state.get(_UNKNOWN, (name, []))
     for run in unknown if menu == name else []:
         st.text(f"This server has no run {quoted(run)}: choose one from the menu.")

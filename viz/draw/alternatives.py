@@ -60,9 +60,6 @@ def encode_editor(
     if languages.target:
         translation = languages.with_article("target", "translation")
     spans, words = places_of(text, [piece.text for piece in pieces])
-    # all at once, so that a piece is marked alike wherever it stands
-    all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
-    labels = iter(display_tokens(all_texts))
     # a browser counts in UTF-16
     units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]
     places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
@@ -75,15 +72,8 @@ def encode_editor(
         "forced": forced,
         "byHand": by_hand,
         "pieces": [
-            {
-                "raw": piece.text,
-                "label": next(labels),
-                "others": [
-                    {"raw": other, "label": next(labels), "p": min(p, 1.0)}
-                    for other, p in piece.others
-                ],
-            }
-            for piece in pieces
+            {"raw": written["raw"], "label": written["label"], "others": others}
+            for written, *others in _labelled(pieces)
         ],
         "spans": places.reshape(-1, 2),
         "words": words,
@@ -152,18 +142,19 @@ def _normalized(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 def encode_bars(pieces: Sequence[EditorPiece], *, caption: Sequence[str] = ()) -> bytes:
     """Encode a column of probabilities for each step: the written piece, then the others."""
+    message = {"title": BARS_TITLE, "note": BARS_NOTE, "steps": _labelled(pieces)}
+    return encode_picture("step_bars", caption, message)
+
+
+def _labelled(pieces: Sequence[EditorPiece]) -> list[list[dict[str, str | float]]]:
+    """Return each written piece and its alternatives, with labels and probabilities."""
     steps = [[(piece.text, math.exp(piece.log_prob)), *piece.others] for piece in pieces]
     # all at once, so that a piece is marked alike wherever it stands
     labels = iter(display_tokens([text for step in steps for text, _ in step]))
-    message = {
-        "title": BARS_TITLE,
-        "note": BARS_NOTE,
-        "steps": [
-            [{"raw": text, "label": next(labels), "p": min(p, 1.0)} for text, p in step]
-            for step in steps
-        ],
-    }
-    return encode_picture("step_bars", caption, message)
+    return [
+        [{"raw": text, "label": next(labels), "p": min(p, 1.0)} for text, p in step]
+        for step in steps
+    ]
 
 
 def choice_of(value: object, pieces: Sequence[EditorPiece], name: str = "step") -> list[str] | None:

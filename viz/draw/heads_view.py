@@ -183,11 +183,10 @@ class HeadsView:
         """Return the heads of any kind, with all rows."""
         options = self.options
         axes = {"words": options.words, "special": options.special, "sinks": options.sinks}
-        heads: open_head.Heads = self._remember(
+        return self._remember(
             ("heads", kind, *axes.values()),
             lambda: open_head.heads_of_kind(self.trace, kind, lens=options.lens, **axes),
         )
-        return heads
 
     @property
     def selected(self) -> Head:

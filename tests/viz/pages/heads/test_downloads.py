@@ -117,8 +117,7 @@ def test_a_report_has_no_link_that_lacks_its_sentence(serve, monkeypatch) -> Non
 def test_a_report_says_what_the_bar_says_of_the_translation(serve, monkeypatch) -> None:
     files: dict[str, bytes] = {}
     monkeypatch.setattr(
-        downloads.st,
-        "download_button",
+        "streamlit.download_button",
         lambda label, data, *_, **_more: files.setdefault(label, data()),
     )
     app = serve("heads", text="The dog 漢 waits.")

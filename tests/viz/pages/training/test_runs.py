@@ -58,7 +58,7 @@ def test_the_environment_names_another_folder_or_none(beside, monkeypatch) -> No
     monkeypatch.setenv(RUNS_VARIABLE, str(beside.rename(beside.with_name("experiments"))))
     assert list(known_runs()) == [*BUNDLED_RUNS, "runs/new", "runs/old"]
     stated: list[str] = []
-    monkeypatch.setattr(runs.st, "text", stated.append)
+    monkeypatch.setattr("streamlit.text", stated.append)
     runs.report_missing("runs")
     assert not stated
     for folder in ("nowhere", "~nobody-of-this-name", "n" * 300):

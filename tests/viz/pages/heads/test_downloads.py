@@ -12,7 +12,6 @@ from transformer import AttentionTrace
 from viz.app.sentence import sentence_bar
 from viz.draw.caption import Origin
 from viz.draw.open_head import heads_of_kind, open_map
-from viz.pages.heads import downloads
 from viz.pages.heads.downloads import all_csv, csv, npz
 
 

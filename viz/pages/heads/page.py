@@ -174,9 +174,9 @@ def show_open(view: HeadsView) -> ExplorerOptions:
     st.subheader("Ribbons", anchor=False)
     translator = sentence_bar.drawn_from().translator
     rows = head_picker.pick_row(translator, disabled=view.kind == "encoder_self")
-    options = replace(options, rows=rows, over=tuple(_overlaid(view)))
-    mounts.mount("heads-ribbons", view.with_options(options).ribbons(options.over))
-    return options
+    over = tuple(_overlaid(view))
+    mounts.mount("heads-ribbons", view.ribbons(over, rows))
+    return replace(options, rows=rows, over=over)
 
 
 def _overlaid(view: HeadsView) -> list[tuple[int, int]]:

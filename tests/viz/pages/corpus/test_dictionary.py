@@ -17,6 +17,7 @@ from transformer.corpus.measured import MeasuredLines
 from viz.app.cache import memory
 from viz.draw.formatting import per_cent
 from viz.draw.labels import display_tokens
+from viz.figures.heads import SIGNIFICANT
 from viz.pages.corpus.dictionary import JOB
 
 pytestmark = pytest.mark.slow
@@ -40,6 +41,7 @@ def test_heads_and_the_open_dictionary_have_the_numbers_of_the_analysis(
     assert f"L{best.layer + 1} H{best.head + 1}" in line
     assert per_cent(float(table["share"].max())) in line
     assert f"{len(read.pieces)} source subwords" in line
+    assert f"{sum(p < SIGNIFICANT for p in read.p)} of {len(read.heads)} " in line
 
     def require_open(head: Head) -> None:
         share = per_cent(float(table["share"][read.heads.index(head)]))

@@ -101,6 +101,10 @@ def test_what_is_stored_beside_the_model_opens_without_a_click(
         drawn = frame(app, "control", "head")
         table = effects_table(pairs_of_it.patched)
         assert sorted(drawn[LOST]) == pytest.approx(sorted(table[LOST]), rel=1e-4, abs=1e-6)
+        stream = effects_table(pairs_of_it.patched, Site)
+        last, half = stream[stream["positions"] == "last"], pairs_of_it.patched.whole.mean() / 2
+        (line,) = [text for text in app_test.texts(app) if "half of the total" in text]
+        assert line.endswith(f"layer {min(last['layer'][last[LOST] >= half])}.")
         send(app, "\n".join(ROWS[1:4]).encode())  # others than those that are stored
         assert app.button(key=f"{JOB}-start").label
         path.write_bytes(path.read_bytes()[:-10])

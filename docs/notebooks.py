@@ -4,7 +4,6 @@
 notebook that is run has its interactive pages instead.
 """
 
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -19,12 +18,10 @@ MAX_BYTES = 2_000_000  # largest size of a stored notebook
 
 def store(path: Path) -> None:
     """Run a notebook in an empty folder, and keep only the picture of an output that has one."""
-    notebook: Any = nbformat.from_dict(json.loads(path.read_text("utf-8")))
+    notebook: Any = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        client = NotebookClient(
-            notebook, resources={"metadata": {"path": folder}}, record_timing=False
-        )
-        client.execute()
+        place = {"metadata": {"path": folder}}
+        NotebookClient(notebook, resources=place, record_timing=False).execute()
     notebook.metadata.language_info = {"name": "python"}  # not the version that is here
     for cell in notebook.cells:
         if cell.cell_type == "code":  # warnings name folders of this machine
@@ -33,7 +30,7 @@ def store(path: Path) -> None:
             if "image/png" in output.get("data", {}):
                 output.data = {"image/png": output.data["image/png"]}
                 output.metadata = {"image/png": output.metadata["image/png"]}
-    text = nbformat.v4.writes(notebook) + "\n"
+    text = nbformat.writes(notebook) + "\n"
     if len(text.encode()) > MAX_BYTES:
         raise SystemExit(f"{path.name} would have {len(text) / 1e6:.1f} MB: show less in a cell.")
     path.write_text(text, "utf-8")

@@ -105,7 +105,8 @@ def _picture(spec: dict[str, Any], title: str) -> Bundle:
     except ValueError:  # data from elsewhere, which the page alone may ask for
         return {}, {}
     png, image = BytesIO(), Image.open(BytesIO(drawn))
-    image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "PNG", optimize=True)
+    few = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(png, "PNG", optimize=True)
     width, height = (pixels // SCALE for pixels in image.size)
     shown = {"width": width, "height": height, "alt": title}
     return {"image/png": base64.b64encode(png.getvalue()).decode()}, {"image/png": shown}
@@ -184,9 +185,8 @@ def explore(
             f"text.",
             stacklevel=2,
         )
-    return HtmlFrame(
-        report(through, options, theme=theme), draw=lambda: _specification(_still(view))
-    )
+    page = report(through, options, theme=theme)
+    return HtmlFrame(page, draw=lambda: _specification(_still(view)))
 
 
 def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
@@ -199,31 +199,17 @@ def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
         row = "reads"
     alone = heads_view.is_alone(view.trace)
     titles = labels.axis_titles(kind, view.trace.languages, row=row, alone=alone)
-    large = still.large_map(
-        drawn.weights,
-        *drawn.labels,
-        kind=kind,
-        titles=titles,
-        title=drawn.title,
-        amount=caption.amount(drawn.lens),
-    )
-    tells_heads = caption.tells_heads(heads.lens)
-    counts = heads.counts if tells_heads else [*map(bool, heads.counts)]
+    amount = caption.amount(drawn.lens)
+    look: dict[str, Any] = {"kind": kind, "titles": titles, "title": drawn.title}
+    charts = [still.large_map(drawn.weights, *drawn.labels, amount=amount, **look)]
+    counts = heads.counts if caption.tells_heads(heads.lens) else [*map(bool, heads.counts)]
     layers = [layer for layer in view.shown.layers if layer < len(counts) and counts[layer]]
-    charts: list[Any] = [large]
     if layers:
         outlined = open_head.outlined(heads.lens, options.layer, options.head)
         name = capitalised(caption.grid_caption(heads.lens, sinks=heads.sinks).rstrip("."))
-        charts.append(
-            still.small_maps(
-                heads.axes.weights,
-                kind=kind,
-                layers=layers,
-                counts=counts,
-                title=name,
-                outlined=outlined,
-            )
-        )
+        look = {"kind": kind, "title": name, "outlined": outlined}
+        weights = heads.axes.weights
+        charts.append(still.small_maps(weights, layers=layers, counts=counts, **look))
     below = alt.Title(_STILL, orient="bottom", anchor="start", fontSize=11, fontWeight="normal")
     return alt.hconcat(*charts, title=below, spacing=30).configure_view(stroke=None)
 

@@ -34,7 +34,6 @@ EXACT_BYTES = 2**26  # bytes of float32 weights up to which a page holds all of 
 MAX_BYTES = 2**30  # largest size of a page's weights in 16 bits, in bytes
 
 _SAMPLE = 16  # number of heads from which the size of a page is estimated
-
 _LEVEL = 6  # of gzip; 9 takes three times as long for a hundredth
 _FAST = 1  # weights hardly become smaller at any other level, and it takes longer
 
@@ -66,10 +65,10 @@ def encode_page(
     whole = {kind: heads.axes.weights for kind, heads in view.cropped.items()}
     if sum(array.nbytes for array in whole.values()) <= INSIDE_BYTES:
         return EncodedPage(_message(view, whole, Packing()), notes=notes)
-    heads = _openable_heads(view)
-    weights = [*heads.values()]
+    places = dict.fromkeys(_openable_heads(view))
+    weights = [view.cropped[kind].axes.weights[layer, head] for kind, layer, head in places]
     packing = choose_packing(weights)
-    names = (".".join(map(str, place)) for place in heads)
+    names = (".".join(map(str, place)) for place in places)
     packed = dict(zip(names, packing.texts(weights), strict=True))
     note = (
         f"The weights are rounded to steps of {packing.step}, 16 bits each: exact ones would take "
@@ -83,20 +82,14 @@ def encode_page(
 
 def estimated_bytes(view: HeadsView) -> int:
     """Estimate the bytes that the heads of a page take, from some of them."""
-    weights = [*_openable_heads(view).values()]
+    weights = [view.cropped[kind].axes.weights[n, h] for kind, n, h in _openable_heads(view)]
     some = weights[:: len(weights) // _SAMPLE + 1]
-    packed = choose_packing(weights).texts(some)
-    return sum(map(len, packed)) * len(weights) // max(1, len(some))
+    texts = choose_packing(weights).texts(some)
+    return sum(map(len, texts)) * len(weights) // max(1, len(some))
 
 
-def _openable_heads(view: HeadsView) -> dict[Head, npt.NDArray[np.float32]]:
-    """Return the weights of every head that can be opened; those open at first come first."""
-    return {
-        head: view.cropped[head.kind].axes.weights[head.layer, head.head] for head in _places(view)
-    }
-
-
-def _places(view: HeadsView) -> Iterator[Head]:
+def _openable_heads(view: HeadsView) -> Iterator[Head]:
+    """Yield every head that can be opened; those that are open at first come first."""
     selected = view.selected
     if selected.layer >= 0 and selected.head >= 0:  # a mean travels by itself
         yield selected

@@ -18,85 +18,63 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _LABELLED = 40  # largest number of tokens of a side that have labels
-
 _SQUARES = 80  # largest number of squares of a side; beyond it, neighbours share a square
 _SMALL_SQUARES = 10_000  # largest number of squares of all small maps together
 _SIDE = 400  # CSS pixels of the large map, and of the small ones together
-_SHARE = 0.92  # of a small map's place; the rest is the gap to the next
 
 
 def large_map(
-    weights: NDArray[np.floating],
-    queries: Sequence[str],
-    keys: Sequence[str],
-    *,
-    kind: Kind,
-    titles: AxisTitles,
-    title: str = "",
-    amount: str = "weight",
-) -> alt.Chart:
+    weights: NDArray[np.floating], queries: Sequence[str], keys: Sequence[str], *, kind: Kind,
+    titles: AxisTitles, title: str | None = None, amount: str = "weight",
+) -> Any:  # fmt: skip
     """Draw one head, `[query, key]`, with tokens on both axes."""
     shares, notes = _shares(weights, _SQUARES)
     if max(weights.shape) > _LABELLED:
         notes.append(f"At most {_LABELLED} tokens of a side are named.")
-    rows, columns = (index.ravel() for index in np.indices(shares.shape))
-    frame = pd.DataFrame({"row": rows, "column": columns, "weight": shares.ravel()})
+    axes = [
+        _token_axis(tokens, count, title=name, **more)
+        for tokens, count, name, more in (
+            (keys, shares.shape[1], titles.columns, {"orient": "top", "labelAngle": -45}),
+            (queries, shares.shape[0], titles.rows, {}),
+        )
+    ]
+    legend = alt.Legend(title=amount, gradientLength=120)
     step = alt.Step(min(24, _SIDE / max(shares.shape)))
-    across = _token_axis(keys, shares.shape[1], title=titles.columns, orient="top", labelAngle=-45)
-    down = _token_axis(queries, shares.shape[0], title=titles.rows)
-    drawn = alt.Chart(frame, width=step, height=step, title=alt.Title(title, subtitle=notes))
-    squares = drawn.mark_rect()
-    scale = alt.Scale(padding=0)
-    return squares.encode(
-        alt.X("column:O", axis=across, scale=scale),
-        alt.Y("row:O", axis=down, scale=scale),
-        _color(kind, legend=alt.Legend(title=amount, gradientLength=120)),
-    )
+    squares = _squares(_table(shares), kind, *axes, legend)
+    return squares.properties(width=step, height=step, title=alt.Title(title or "", subtitle=notes))
 
 
 def small_maps(
-    weights: NDArray[np.floating],
-    *,
-    kind: Kind,
-    layers: Sequence[int],
-    counts: Sequence[int],
-    title: str = "",
-    outlined: tuple[int, int] | None = None,
-) -> Any:
+    weights: NDArray[np.floating], *, kind: Kind, layers: Sequence[int], counts: Sequence[int],
+    title: str = "", outlined: tuple[int, int] = (-1, -1),
+) -> Any:  # fmt: skip
     """Draw the heads of some layers, `[layer, head, query, key]`, layers down and heads across.
 
     `counts` is the number of heads of each layer; `outlined` is layer and head of one of them.
     """
-    places = [(row, head) for row, layer in enumerate(layers) for head in range(counts[layer])]
-    drawn = np.stack([weights[layers[row], head] for row, head in places])
-    most = max(4, int((_SMALL_SQUARES / len(places)) ** 0.5))
-    shares, notes = _shares(drawn, most)
-    number, row, column = (index.ravel() for index in np.indices(shares.shape))
-    down, across = np.array(places).T[:, number]
-    height, width = (_SHARE / count for count in shares.shape[1:])
-    frame = pd.DataFrame({"x": across + column * width, "y": down + row * height})
-    frame = frame.assign(x2=frame.x + width, y2=frame.y + height, weight=shares.ravel())
-    heads = max(counts)
-    axes = (
-        _places("x", range(heads), "H", orient="top", labels=heads > 1),
-        _places("y", layers, "L"),
+    heads = sum(counts[layer] for layer in layers)
+    shares, notes = _shares(weights, max(4, int((_SMALL_SQUARES / heads) ** 0.5)))
+    table = _table(shares)
+    there = table.layer.isin(layers) & (table["head"] < np.array(counts)[table.layer])
+    chosen = f"datum.layer == {outlined[0]} && datum.head == {outlined[1]} && !datum.row"
+    outline = alt.Chart().mark_rect(filled=False, stroke="#202124", strokeWidth=1.5)
+    tile = min(60, max(14, _SIDE / max(counts)))
+    maps = alt.layer(
+        _squares(alt.Undefined, kind, None, None, None).properties(width=tile, height=tile),
+        outline.transform_filter(f"{chosen} && !datum.column").encode(
+            x=alt.value(0), x2=alt.value("width"), y=alt.value(0), y2=alt.value("height")
+        ),
+        data=table[there],
     )
-    squares = alt.Chart(frame).mark_rect().encode(*axes, alt.X2("x2:Q"), alt.Y2("y2:Q"))
-    edges = [
-        {"x": head, "x2": head + _SHARE, "y": row, "y2": row + _SHARE}
-        for row, head in places
-        if (layers[row], head) == outlined
-    ]
-    outline = alt.Chart(pd.DataFrame(edges, columns=["x", "x2", "y", "y2"]))
-    marked = outline.mark_rect(filled=False, stroke="#202124", strokeWidth=1.5)
-    tile = min(64, max(16, _SIDE / heads))
-    return alt.layer(
-        squares.encode(_color(kind, legend=None)),
-        marked.encode(*axes, alt.X2("x2:Q"), alt.Y2("y2:Q")),
-    ).properties(
+    down, across = (
+        alt.Header(title=None, labelAngle=0, labelExpr=f"'{letter}' + (datum.value + 1)")
+        for letter in "LH"
+    )
+    return maps.facet(
+        row=alt.Row("layer:O", header=down),
+        column=alt.Column("head:O", header=across),
+        spacing=4,
         title=alt.Title(title, subtitle=notes, anchor="start"),
-        width=tile * heads,
-        height=tile * len(layers),
     )
 
 
@@ -127,28 +105,30 @@ def _shares(weights: NDArray, most: int) -> tuple[NDArray, list[str]]:
 
 def _token_axis(tokens: Sequence[str], squares: int, **more: Any) -> alt.Axis:
     """Name the first token of each square, of as many as have room."""
-    size, shown = wire.block_size(len(tokens), _SQUARES), wire.block_size(squares, _LABELLED)
-    texts = display_tokens(tokens)[::size]
-    settings = {
-        "labelOverlap": False,
-        "labelLimit": 110,
-        "labelFontSize": 9,
-        "values": [*range(0, squares, shown)],
-    }
-    return bare_axis(labelExpr=f"{vega_json(texts)}[datum.value]", **settings, **more)
+    texts = display_tokens(tokens)[:: wire.block_size(len(tokens), _SQUARES)]
+    values = [*range(0, squares, wire.block_size(squares, _LABELLED))]
+    label = f"{vega_json(texts)}[datum.value]"
+    return bare_axis(labelExpr=label, values=values, labelLimit=110, labelFontSize=9, **more)
 
 
-def _places(field: str, numbers: Sequence[int], letter: str, **more: Any) -> Any:
-    """Return the axis of the layers or heads of small maps, each named in its middle."""
-    names = [f"{letter}{number + 1}" for number in numbers]
-    middles = [place + _SHARE / 2 for place in range(len(numbers))]
-    label = f"{vega_json(names)}[floor(datum.value)]"
-    axis = bare_axis(title=None, values=middles, labelExpr=label, **more)
-    scale = alt.Scale(domain=[0, len(numbers)], nice=False, reverse=field == "y")
-    return {"x": alt.X, "y": alt.Y}[field](f"{field}:Q", axis=axis, scale=scale)
+def _table(shares: NDArray) -> pd.DataFrame:
+    names = ("layer", "head", "row", "column")[-shares.ndim :]
+    places = (index.ravel() for index in np.indices(shares.shape))
+    return pd.DataFrame({**dict(zip(names, places, strict=True)), "weight": shares.ravel()})
 
 
-def _color(kind: Kind, legend: alt.Legend | None) -> alt.Color:
+def _squares(
+    table: Any, kind: Kind, across: Any, down: Any, legend: alt.Legend | None
+) -> alt.Chart:
     places, colors = zip(*palette.colorscale(kind, "light"), strict=True)
     scale = alt.Scale(domain=[*places], range=[*colors], interpolate="rgb", clamp=True)
-    return alt.Color("weight:Q", scale=scale, legend=legend)
+    close = alt.Scale(padding=0)
+    return (
+        alt.Chart(table)
+        .mark_rect()
+        .encode(
+            alt.X("column:O", axis=across, scale=close),
+            alt.Y("row:O", axis=down, scale=close),
+            alt.Color("weight:Q", scale=scale, legend=legend),
+        )
+    )

@@ -42,10 +42,10 @@ def run(source, name, namespace):
 
 
 def stored_texts(cell):
-    """What a cell printed and the text of its value, without white space."""
+    """Return what a cell printed and the text of its value, on one line each."""
     printed = "".join("".join(part.get("text", ())) for part in cell["outputs"])
     values = [part["data"].get("text/plain", ()) for part in cell["outputs"] if "data" in part]
-    return ["".join(text.split()) for text in (printed, "".join(map("".join, values)))]
+    return [" ".join(text.split()) for text in (printed, "".join(map("".join, values)))]
 
 
 @pytest.mark.slow
@@ -66,7 +66,7 @@ def test_every_cell_runs_and_shows_what_is_stored(path, tmp_path, monkeypatch, c
         assert any(pictures) == isinstance(value, SHOWN), name
         printed = capsys.readouterr().out
         for new, old in zip((printed, shown), stored_texts(cell), strict=True):
-            text = "".join(new.split())
+            text = " ".join(new.split())
             assert NUMBER.sub("#", text) == NUMBER.sub("#", old), name
             numbers = [[*map(float, NUMBER.findall(either))] for either in (text, old)]
             # another processor may round otherwise

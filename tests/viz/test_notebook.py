@@ -86,7 +86,8 @@ def drawn(spec):
 def test_the_picture_has_the_numbers_and_tokens_of_the_page(options, rows):
     trace = replace(planted(evil=True), languages=Languages("English", "German"))
     view = HeadsView(trace, heads_options(options))
-    title, (down, across), large, small, outlined = drawn(notebook.explore(trace, **options).draw())
+    shown: Any = notebook.explore(trace, **options)
+    title, (down, across), large, small, outlined = drawn(shown.draw())
     opened = view.opened
     assert title == opened.title
     assert down["title"].startswith(rows)
@@ -110,7 +111,7 @@ def test_a_picture_of_many_tokens_stays_small_and_keeps_every_weight():
     weights = rng.dirichlet(np.full(90, 0.05), (1, 3, 90)).astype(np.float32)
     tokens = [f"t{number}" for number in range(90)]
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=tokens)
-    shown = notebook.explore(trace)
+    shown: Any = notebook.explore(trace)
     spec = shown.draw()
     image(replace(shown, draw=lambda: spec)._repr_mimebundle_()[0])
     _, axes, large, small, _ = drawn(spec)

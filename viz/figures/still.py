@@ -31,16 +31,16 @@ def large_map(
     shares, notes = _shares(weights, _SQUARES)
     if max(weights.shape) > _LABELLED:
         notes.append(f"At most {_LABELLED} tokens of a side are named.")
-    axes = [
+    across, down = (
         _token_axis(tokens, count, title=name, **more)
         for tokens, count, name, more in (
             (keys, shares.shape[1], titles.columns, {"orient": "top", "labelAngle": -45}),
             (queries, shares.shape[0], titles.rows, {}),
         )
-    ]
+    )
     legend = alt.Legend(title=amount, gradientLength=120)
     step = alt.Step(min(24, _SIDE / max(shares.shape)))
-    squares = _squares(_table(shares), kind, *axes, legend)
+    squares = _squares(_table(shares), kind, across, down, legend)
     return squares.properties(width=step, height=step, title=alt.Title(title or "", subtitle=notes))
 
 

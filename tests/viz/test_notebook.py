@@ -171,7 +171,7 @@ def test_the_size_of_a_cell_is_known_before_it_is_made(concentration, layers, mo
     weights = rng.dirichlet(np.full(96, concentration), (layers, 8, 96)).astype(np.float32)
     tokens = [f"t{number}" for number in range(96)]
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=tokens)
-    monkeypatch.setattr(explorer, "EXACT_BYTES", 10_000_000)  # 30 layers are rounded
+    monkeypatch.setattr(explorer, "EXACT_BYTES", 5_000_000)  # 30 layers are rounded
     estimate = explorer.estimated_bytes(HeadsView(trace, ExplorerOptions()))
     made = explorer.encode_page(trace, ExplorerOptions())
     assert estimate == pytest.approx(

@@ -42,7 +42,6 @@ export async function runLesson(
 ) {
   const cards = [...root.querySelectorAll<HTMLElement>(".card")];
   const solved = new Set<number>();
-  const score = root.querySelector("#score") as HTMLElement;
 
   const open = (number: number) => {
     cards.forEach((card, other) => { card.hidden = other !== number; });
@@ -50,7 +49,7 @@ export async function runLesson(
   };
   cards.forEach((card, number) => {
     const part = <T extends HTMLElement>(name: string) => card.querySelector<T>(name);
-    const [verdict, hint, reveal] = [".verdict", ".hint", ".reveal"].map((name) =>
+    const [verdict, hint, reveal, score] = [".verdict", ".hint", ".reveal", ".score"].map((name) =>
       part(name) as HTMLElement);
     const key = keys[number];
     const tell = (text: string, shown: HTMLElement) => {

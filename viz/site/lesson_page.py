@@ -26,13 +26,12 @@ _BODY = """<nav><a href="index.html">All sentences</a></nav>
 <p class="translation">{source} → <span lang="{code}">{target}</span></p>
 </header>
 <main id="lesson">
-{cards}<p id="score" role="status"></p>
-</main>"""
+{cards}</main>"""
 _CARD = """<article class="card"{hidden}>
 <div class="task">{before}<h2 tabindex="-1">{number}. {title}</h2>
 {text}{form}<p class="verdict" role="status"></p>
 <div class="hint" hidden>{hint}</div><div class="reveal" hidden>{reveal}</div>
-<p class="ways">{ways}</p></div>
+<p class="ways">{ways}</p><p class="score" role="status"></p></div>
 <div class="picture">{picture}</div>
 </article>
 """

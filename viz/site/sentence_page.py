@@ -36,14 +36,15 @@ _BODY = """<nav><a href="index.html">All sentences</a>{ways}</nav>
 <section id="links"><h2>Which words belong together</h2>
 <div data-picture="links-data"></div></section>
 <section id="without"><h2>Without its costliest heads</h2>
-<p>The four heads were found one after another: each is the one whose removal, after those before it, \
-lowers the probability of the translation most. Choose one to see what the model writes without it. \
-Bold: new. Struck through: dropped.</p>
+<p>Each of these heads is the one whose removal, after those before it, lowers the probability of the \
+translation most. Its number is the change in log probability without this head alone. Choose one to \
+see what the model then writes. Bold: new. Struck through: dropped.</p>
 {removals}</section>
 <section id="heads"><h2>Every head</h2>
 <p>Each small map is one of {heads} heads; choose one to open it.</p>
 <div data-picture="heads-data"></div></section>
-</main>"""
+</main>
+<footer><p>{made_by}.</p></footer>"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ def show_sentence(translator: Translator, line: Line) -> ShownSentence:
     origin = Origin.from_translator(translator, trace.source, trace.target)
     order = removal_order(translator.model, trace, length=COSTLIEST, greedy=COSTLIEST)
     named = [(head.title, [head]) for head in order]
-    named.append((f"All {counted(len(order), 'head')}", order))
+    named.append((f"All {len(order)} together", order))
     removals = [
         (name, heads, effect(translator, trace, [Removal(*head) for head in heads]))
         for name, heads in named
@@ -132,7 +133,7 @@ def sentence_page(sentence: ShownSentence, every: Sequence[ShownSentence]) -> st
     )
     log_p = format_number(float(trace.log_probs.sum()))
     subwords = counted(len(trace.log_probs), "subword")
-    about = f"Log probability {log_p} ({subwords}). {sentence.origin.made_by}."
+    about = f"Log probability {log_p} ({subwords})"
     languages = [trace.languages.name(side) for side in ("source", "target")]
     source_code, target_code = map(code_of_name, languages)
     body = _BODY.format(
@@ -144,6 +145,7 @@ def sentence_page(sentence: ShownSentence, every: Sequence[ShownSentence]) -> st
         about=escape(" · ".join(filter(None, [sentence.line.about, about]))),
         notes="".join(f'<p class="note">{escape(note)}</p>\n' for note in trace.notes),
         removals=_removals(sentence, target_code),
+        made_by=escape(sentence.origin.made_by),
         heads=sum(sum(trace.head_count(kind)) for kind in trace.kinds),
     )
     return saved_page(
@@ -159,15 +161,16 @@ def sentence_page(sentence: ShownSentence, every: Sequence[ShownSentence]) -> st
 def _removals(sentence: ShownSentence, code: str) -> str:
     """Format a button for each removal, and the translations that they show."""
     buttons, texts = [], []
+    last = len(sentence.removals) - 1
     for number, (name, heads, changed) in enumerate(sentence.removals):
         before, after = (float(trace.log_probs.sum()) for trace in (changed.before, changed.after))
         cost = format_difference(after, before)
         head = f' data-head="{".".join(map(str, heads[0]))}"' if len(heads) == 1 else ""
         buttons.append(
-            f'<button type="button" aria-pressed="{str(not number).lower()}" '
+            f'<button type="button" aria-pressed="{str(number == last).lower()}" '
             f'aria-controls="without-{number}"{head}>{escape(name)}<small>{cost}</small></button>'
         )
-        texts.append(removal_text(changed, code, f'id="without-{number}"{" hidden" * bool(number)}'))
+        texts.append(removal_text(changed, code, f'id="without-{number}"{" hidden" * (number < last)}'))
     return (
         f'<div class="choices" role="group" aria-label="Heads">{"".join(buttons)}</div>\n'
         f'<div aria-live="polite">{"".join(texts)}</div>\n'

@@ -32,6 +32,7 @@ document.getElementById("unscripted")?.remove();
 if (window.frameElement) followHost(window.frameElement as HTMLElement, () => explorer?.repaint());
 if (window.top !== window.self) { // a page around this one shows one part of it
   const part = document.getElementById(location.hash.slice(1));
+  if (part) document.documentElement.classList.add("framed");
   for (const other of document.querySelectorAll<HTMLElement>("header, section, footer")) {
     if (part) other.hidden = other !== part;
   }

@@ -12,7 +12,14 @@ from transformer.files.installed import ASSETS
 from transformer.text.languages import code_of_name
 from viz.draw import wire
 from viz.draw.caption import Origin
-from viz.lessons.grading import KeyEntry, answer_key, head_in_link, in_language, is_right, parameters
+from viz.lessons.grading import (
+    KeyEntry,
+    answer_key,
+    head_in_link,
+    in_language,
+    is_right,
+    parameters,
+)
 from viz.lessons.reading import read_lesson
 from viz.lessons.texts import TEXTS
 from viz.report import packed, saved_page

@@ -109,9 +109,7 @@ def pictures(
         mutual=mutual,
         made_by=map_text(settings),
         languages=trace.languages,
-        caption=origin.caption(
-            head_caption("cross", settings.layer, settings.head, settings.lens)
-        ),
+        caption=origin.caption(head_caption("cross", settings.layer, settings.head, settings.lens)),
     )
     _, layer, head = first["cross"]
     heads = explorer.encode_page(trace, ExplorerOptions("cross", layer, head), origin)
@@ -170,7 +168,9 @@ def _removals(sentence: ShownSentence, code: str) -> str:
             f'<button type="button" aria-pressed="{str(number == last).lower()}" '
             f'aria-controls="without-{number}"{head}>{escape(name)}<small>{cost}</small></button>'
         )
-        texts.append(removal_text(changed, code, f'id="without-{number}"{" hidden" * (number < last)}'))
+        texts.append(
+            removal_text(changed, code, f'id="without-{number}"{" hidden" * (number < last)}')
+        )
     return (
         f'<div class="choices" role="group" aria-label="Heads">{"".join(buttons)}</div>\n'
         f'<div aria-live="polite">{"".join(texts)}</div>\n'

@@ -1,0 +1,134 @@
+"""A small site in a real Chromium, as files and without a network: every page, link and card."""
+
+import re
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from tests.viz.planted_trace import EVIL
+from transformer import Translator
+from transformer.analysis.heads.effect import effect
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_order import removal_order
+from viz.draw.formatting import format_difference
+from viz.site import __main__
+from viz.site.sentence_page import COSTLIEST
+
+pytestmark = pytest.mark.browser
+
+SENTENCE = "A man rides a horse."
+DRAWN = "performance.getEntriesByName('drawn').length"
+
+
+@pytest.fixture(scope="module")
+def site(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    lines = folder / "lines.txt"
+    long = "a dog " * 110
+    lines.write_text(f"{SENTENCE}\tNote {EVIL}\n\nEin Hund {EVIL}\n{long}\n", "utf-8")
+    command = ["--out", str(folder / "out"), "--sentences", str(lines)]
+    assert __main__.main([*command, "--checkpoint", str(trained_folder)]) == 2  # line 4 is too long
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    page = browser.new_page(offline=True, viewport={"width": 390, "height": 844})
+    page.said, page.asked = [], []
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.on("dialog", lambda dialog: page.said.append(dialog.message))
+    page.on("request", lambda request: page.asked.append(request.url))
+    yield page
+    page.close()
+
+
+def test_every_page_is_drawn_from_a_file_alone_and_every_link_leads_to_one(site, tab):
+    todo, seen = ["index.html"], set()
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        tab.goto((site / name).as_uri())
+        tab.wait_for_function(DRAWN)
+        assert tab.title()
+        assert tab.locator("meta[name=description]").get_attribute("content")
+        assert tab.evaluate("document.documentElement.scrollWidth") == 390
+        assert tab.locator("[data-picture]:visible > .hl").count() > 0
+        links = tab.eval_on_selector_all("a[href]", "links => links.map((a) => a.href)")
+        assert all(link.startswith(f"{site.as_uri()}/") for link in links)
+        todo += [Path(link).name for link in links]
+    pages = {path.name for path in site.glob("*.html")}
+    assert seen == pages == {"index.html", "lesson-attention.html", "en-1.html", "en-3.html"}
+    assert tab.said == []
+    assert all(address.startswith(f"{site.as_uri()}/") for address in tab.asked)
+    for name in ("index.html", "en-3.html"):
+        text = (site / name).read_text("utf-8")
+        assert "default-src 'none'" in text
+        assert EVIL not in text
+        assert escape(EVIL) in text
+
+
+def test_a_click_shows_the_translation_without_a_head(site, tab, translator: Translator):
+    trace = translator.trace_of(translator.translate(SENTENCE))
+    order = removal_order(translator.model, trace, length=COSTLIEST, greedy=COSTLIEST)
+    tab.goto((site / "en-1.html").as_uri())
+    tab.wait_for_function(DRAWN)
+    buttons = tab.locator(".choices button")
+    for number, heads in enumerate([[head] for head in order] + [order]):
+        changed = effect(translator, trace, [Removal(*head) for head in heads])
+        buttons.nth(number).press("Enter")
+        cost = format_difference(*(float(x.log_probs.sum()) for x in (changed.after, trace)))
+        assert buttons.nth(number).locator("small").inner_text() == cost
+        written = tab.locator(".without:visible .translation").evaluate(
+            "text => { const copy = text.cloneNode(true);"
+            " copy.querySelectorAll('del, .headlight-unseen').forEach((part) => part.remove());"
+            " return copy.textContent; }"
+        )
+        assert written.split() == (changed.translation.text or "(nothing)").split()
+    buttons.first.press("Enter")
+    kind, layer, head = order[0]
+    title = tab.locator(".hl-explorer-open h3").first.inner_text()
+    assert title.startswith(f"L{layer + 1} H{head + 1}")
+    assert tab.locator(".hl-explorer-open h3").first.get_attribute("data-kind") == kind
+
+
+def test_a_lesson_is_taken_by_keyboard_and_checked_on_the_page(site, tab):
+    tab.goto((site / "lesson-attention.html").as_uri())
+    tab.wait_for_function(DRAWN)
+    card = tab.locator(".card:visible")
+
+    def answer(text: str) -> str:
+        field = card.locator("input").first
+        if field.get_attribute("type") == "radio":
+            card.get_by_role("radio", name=text, exact=True).press("Space")
+        else:
+            field.fill(text)
+        field.press("Enter")
+        return card.locator(".score").inner_text()
+
+    def score(right: int) -> str:
+        return f"You have {right} of 6 right."
+
+    assert answer("6") == score(0)
+    assert card.locator(".hint").is_visible()
+    assert not card.locator(".reveal").is_visible()
+    assert answer(" 7,0") == score(1)
+    assert "7" in card.locator(".reveal").inner_text()
+    rest = [("horse", 2), ("0.2", 2), ("0,03", 3), ("5 %", 3), ("rides", 4), ("English both", 5)]
+    shown = []
+    for text, right in [*rest, ("no", 6)]:
+        if text not in ("0,03", "5 %"):
+            card.locator("[data-go='1']").press("Enter")
+            shown.append(card.locator(".hl-explorer-open h3").all_inner_texts()[:1])
+        assert answer(text) == score(right)
+    assert [texts[0].split(" ·")[0] for texts in shown[:4]] == ["L4 H5", "L4 H5", "L4 H4", "L1 H1"]
+    card.locator("summary").press("Enter")
+    assert card.locator(".without:visible").count() == 1
+    # none of the answers stands in the page as text
+    text = (site / "lesson-attention.html").read_text("utf-8")
+    assert {*re.findall(r"data-answer>(.*?)<", text)} == {""}
+    assert "English both" not in re.sub(r"<label>.*?</label>", "", text)
+    assert tab.said == []

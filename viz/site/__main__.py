@@ -1,4 +1,4 @@
-"""python -m viz.site: a folder of pages for any static host, which need no server and no network."""
+"""headlight site: a folder of pages for any static host, without a server or a network."""
 
 import sys
 from argparse import Namespace

@@ -1,4 +1,4 @@
-"""The first page of a site: what it is, one sentence that is being translated, and all sentences."""
+"""The first page of a site: one sentence that is being translated, and all sentences."""
 
 from collections.abc import Sequence
 from html import escape
@@ -23,8 +23,9 @@ _BODY = """<h1>Headlight</h1>
 <a href="{page}">Look inside this sentence</a></p>
 <div data-picture="watch-data"></div></section>
 {cards}</main>
-<footer><p>The pages load nothing from elsewhere, and no model runs in them: everything was computed \
-beforehand. For your own sentences, install Headlight and run <code>headlight app</code>.</p></footer>"""
+<footer><p>The pages load nothing from elsewhere, and no model runs in them: everything was \
+computed beforehand. For your own sentences, install Headlight and run <code>headlight app</code>.
+</p></footer>"""
 _CARD = """<li><a href="{page}"><small>{about}</small><span lang="{source_code}">{source}</span>
 <span class="translation" lang="{target_code}">{target}</span></a></li>
 """

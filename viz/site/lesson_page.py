@@ -130,9 +130,9 @@ def _card(number: int, key: list[KeyEntry], text: str, texts: dict[str, str]) ->
         show=texts["show"],
     )
     place = texts["card"].format(number=number + 1, count=len(key))
+    ends = {-1: number == 0, 1: number == len(key) - 1}
     back, on = (
-        f'<button type="button" data-go="{way}"{"" if 0 <= number + way < len(key) else " disabled"}>'
-        f"{texts[name]}</button>"
+        f'<button type="button" data-go="{way}"{" disabled" * ends[way]}>{texts[name]}</button>'
         for way, name in ((-1, "back"), (1, "next"))
     )
     return _CARD.format(

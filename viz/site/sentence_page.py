@@ -8,7 +8,7 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.effect import Effect, effect
-from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import removal_order
 from transformer.text.languages import code_of_name
@@ -36,9 +36,9 @@ _BODY = """<nav><a href="index.html">All sentences</a>{ways}</nav>
 <section id="links"><h2>Which words belong together</h2>
 <div data-picture="links-data"></div></section>
 <section id="without"><h2>Without its costliest heads</h2>
-<p>Each of these heads is the one whose removal, after those before it, lowers the probability of the \
-translation most. Its number is the change in log probability without this head alone. Choose one to \
-see what the model then writes. Bold: new. Struck through: dropped.</p>
+<p>Each of these heads is the one whose removal, after those before it, lowers the probability of \
+the translation most. Its number is the change in log probability without this head alone. Choose \
+one to see what the model then writes. Bold: new. Struck through: dropped.</p>
 {removals}</section>
 <section id="heads"><h2>Every head</h2>
 <p>Each small map is one of {heads} heads; choose one to open it.</p>
@@ -152,7 +152,7 @@ def sentence_page(sentence: ShownSentence, every: Sequence[ShownSentence]) -> st
         "auto",
         body=body,
         blocks=sentence.blocks,
-        description=f"How a Transformer translates “{trace.source}” to {languages[1]}, head by head.",
+        description=f"How a Transformer translates “{trace.source}”, head by head.",
     )
 
 
@@ -168,9 +168,8 @@ def _removals(sentence: ShownSentence, code: str) -> str:
             f'<button type="button" aria-pressed="{str(number == last).lower()}" '
             f'aria-controls="without-{number}"{head}>{escape(name)}<small>{cost}</small></button>'
         )
-        texts.append(
-            removal_text(changed, code, f'id="without-{number}"{" hidden" * (number < last)}')
-        )
+        attributes = f'id="without-{number}"{" hidden" * (number < last)}'
+        texts.append(removal_text(changed, code, attributes))
     return (
         f'<div class="choices" role="group" aria-label="Heads">{"".join(buttons)}</div>\n'
         f'<div aria-live="polite">{"".join(texts)}</div>\n'

@@ -80,7 +80,8 @@ def test_a_click_shows_the_translation_without_a_head(site, tab, translator: Tra
     for number, heads in enumerate([[head] for head in order] + [order]):
         changed = effect(translator, trace, [Removal(*head) for head in heads])
         buttons.nth(number).press("Enter")
-        cost = format_difference(*(float(x.log_probs.sum()) for x in (changed.after, trace)))
+        after, before = (float(x.log_probs.sum()) for x in (changed.after, trace))
+        cost = format_difference(after, before)
         assert buttons.nth(number).locator("small").inner_text() == cost
         written = tab.locator(".without:visible .translation").evaluate(
             "text => { const copy = text.cloneNode(true);"

@@ -123,9 +123,10 @@ def test_a_lesson_is_taken_by_keyboard_and_checked_on_the_page(site, tab):
     for text, right in [*rest, ("no", 6)]:
         if text not in ("0,03", "5 %"):
             card.locator("[data-go='1']").press("Enter")
-            shown.append(card.locator(".hl-explorer-open h3").all_inner_texts()[:1])
+            if text != "no":
+                shown.append(card.locator(".hl-explorer-open h3").first.inner_text()[:5])
         assert answer(text) == score(right)
-    assert [texts[0].split(" ·")[0] for texts in shown[:4]] == ["L4 H5", "L4 H5", "L4 H4", "L1 H1"]
+    assert shown == ["L4 H5", "L4 H5", "L4 H4", "L1 H1"]
     card.locator("summary").press("Enter")
     assert card.locator(".without:visible").count() == 1
     # none of the answers stands in the page as text

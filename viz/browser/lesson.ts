@@ -1,18 +1,16 @@
 // A lesson on a page without a server: one card at a time, with its picture, and whether an answer
 // is right, as viz/lessons/grading.py has it.
 
-interface Key {
+interface Key { // as `_answer` of viz/site/lesson_page.py writes it
   answer: string; // as it is shown; "" of a card without a question
-  right: string[]; // the numbers of right choices, or the words that count as right
+  right: string[]; // the words that count as right
   value: number | null; // of an answer that is a number
   tolerance: number;
 }
 
-interface LessonData { texts: Record<string, string>; cards: Key[] }
-
 const NUMBER = /^\s*([-−+]?)\s*(\d+(?:[.,]\d+)?(?:e[-−+]?\d+)?)\s*(%?)\s*$/i;
 
-export function readNumber(text: string): number | null {
+function readNumber(text: string): number | null {
   const [, sign, digits, percent] = NUMBER.exec(text) ?? [];
   if (digits === undefined) return null;
   const size = Number(digits.replace(",", ".").replace("−", "-")) / (percent ? 100 : 1);
@@ -25,7 +23,7 @@ function plain(text: string) {
   return /[\p{L}\p{N}]/u.test(word) ? word : text.trim();
 }
 
-export function isRight(given: string, { answer, right, value, tolerance }: Key): boolean {
+function isRight(given: string, { answer, right, value, tolerance }: Key): boolean {
   if (value === null) return right.some((word) => plain(word) === plain(given));
   const number = readNumber(given);
   // what is shown rounded may be copied
@@ -38,37 +36,35 @@ const filled = (text: string, values: Record<string, string | number>) =>
 
 /** @param draw draws the pictures of a card */
 export async function runLesson(
-  root: HTMLElement, { texts, cards: keys }: LessonData, draw: (card: HTMLElement) => unknown,
+  root: HTMLElement, { texts, cards: keys }: { texts: Record<string, string>; cards: Key[] },
+  draw: (card: HTMLElement) => unknown,
 ) {
   const cards = [...root.querySelectorAll<HTMLElement>(".card")];
   const solved = new Set<number>();
-
   const open = (number: number) => {
     cards.forEach((card, other) => { card.hidden = other !== number; });
     return draw(cards[number]);
   };
   cards.forEach((card, number) => {
-    const part = <T extends HTMLElement>(name: string) => card.querySelector<T>(name);
-    const [verdict, hint, reveal, score] = [".verdict", ".hint", ".reveal", ".score"].map((name) =>
-      part(name) as HTMLElement);
-    const key = keys[number];
-    const tell = (text: string, shown: HTMLElement) => {
-      verdict.textContent = filled(texts[text], { answer: key.answer });
-      hint.hidden = shown !== hint;
-      reveal.hidden = shown !== reveal;
-      for (const place of reveal.querySelectorAll("[data-answer]")) place.textContent = key.answer;
-      const count = keys.filter(({ answer }) => answer).length;
-      score.textContent = filled(texts.score, { right: solved.size, count });
+    const part = (name: string) => card.querySelector(name) as HTMLElement;
+    const tell = (verdict: string) => {
+      const { answer } = keys[number];
+      part(".verdict").textContent = filled(texts[verdict], { answer });
+      part(".hint").hidden = verdict !== "wrong";
+      part(".reveal").hidden = verdict === "wrong";
+      for (const place of card.querySelectorAll("[data-answer]")) place.textContent = answer;
+      const count = keys.filter((key) => key.answer).length;
+      part(".score").textContent = filled(texts.score, { right: solved.size, count });
     };
-    part<HTMLFormElement>("form")?.addEventListener("submit", (event) => {
+    card.querySelector("form")?.addEventListener("submit", (event) => {
       event.preventDefault();
       const given = new FormData(event.target as HTMLFormElement).get("answer");
       if (!given) return;
-      const right = isRight(String(given), key);
+      const right = isRight(String(given), keys[number]);
       if (right) solved.add(number);
-      tell(right ? "right" : "wrong", right ? reveal : hint);
+      tell(right ? "right" : "wrong");
     });
-    part("[data-show]")?.addEventListener("click", () => tell("shown", reveal));
+    card.querySelector("[data-show]")?.addEventListener("click", () => tell("shown"));
     for (const way of card.querySelectorAll<HTMLElement>("[data-go]")) {
       way.addEventListener("click", () => {
         const next = number + Number(way.dataset.go);

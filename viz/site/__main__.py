@@ -2,7 +2,6 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -30,13 +29,15 @@ def _run(options: Namespace) -> int:
     require_own(options.out)
     both = not (lines or options.checkpoint)
     shown: list[ShownSentence] = []
+    files: dict[str, bytes] = {".nojekyll": b""}  # else GitHub leaves out docs/_static
     status = 0
     progress = Progress(beside_output=False)
     for translator in map(Translator.load, (BUNDLED, REVERSE) if both else [options.checkpoint]):
         for line in lines or bundled_sentences(translator.languages):
             try:
                 sentence = show_sentence(translator, line)
-                if (size := len(sentence_page(sentence, "").encode())) > PAGE_BYTES:
+                page = sentence_page(sentence).encode()
+                if (size := len(page)) > PAGE_BYTES:
                     raise InputError(f"Its page has {size:,} bytes; at most {PAGE_BYTES:,} fit.")
             except HeadlightError as error:
                 progress.clear()
@@ -44,15 +45,14 @@ def _run(options: Namespace) -> int:
                 status = command.REFUSED
             else:
                 shown.append(sentence)
+                files[sentence.page] = page
                 progress.add(1)
     progress.clear()
     if not shown:
         raise InputError("There is no sentence that can be shown: nothing is written.")
     lesson = lesson_page()
-    pages = dict(_sentence_pages(shown))
-    pages |= {PAGE: lesson.html, "index.html": index_page(shown, lesson.title, options.docs)}
-    # without .nojekyll, GitHub leaves out the folder _static of the documentation
-    files = {name: page.encode() for name, page in pages.items()} | {".nojekyll": b""}
+    index = index_page(shown, lesson.title, options.docs)
+    files |= {PAGE: lesson.html.encode(), "index.html": index.encode()}
     sizes = [len(content) for content in files.values()]
     if sum(sizes) > SITE_BYTES:
         raise InputError(
@@ -61,21 +61,10 @@ def _run(options: Namespace) -> int:
         )
     write_site(options.out, files)
     print(
-        f"{options.out / 'index.html'}: {counted(len(pages), 'page')}, "
+        f"{options.out / 'index.html'}: {counted(len(files) - 1, 'page')}, "
         f"{sum(sizes) / 1e6:.1f} MB, the largest {max(sizes) / 1e3:.0f} kB."
     )
     return status
-
-
-def _sentence_pages(every: list[ShownSentence]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the page of each sentence, with links to those before and after it."""
-    for sentence, before, after in zip(every, [None, *every], [*every[1:], None], strict=False):
-        ways = "".join(
-            f'<a href="{other.page}">{name}</a>'
-            for other, name in ((before, "Previous"), (after, "Next"))
-            if other
-        )
-        yield sentence.page, sentence_page(sentence, ways)
 
 
 def _parser() -> Parser:

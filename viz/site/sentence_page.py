@@ -42,15 +42,15 @@ def show_sentence(translator: Translator, line: Line) -> ShownSentence:
     return ShownSentence(line, shown, removals)
 
 
-def sentence_page(sentence: ShownSentence, ways: str) -> str:
-    """Make the page of a sentence; `ways` are links to others."""
+def sentence_page(sentence: ShownSentence) -> str:
+    """Make the page of a sentence."""
     trace, (source, target) = sentence.pictures.trace, sentence.pictures.texts
     log_p = format_number(float(trace.log_probs.sum()))
     about = f"Log probability {log_p} ({counted(len(trace.log_probs), 'subword')})"
     about = escape(" · ".join(filter(None, [sentence.line.about, about])))
     notes = "".join(f"<p>{escape(note)}</p>\n" for note in trace.notes)
     heads = sum(sum(trace.head_count(kind)) for kind in trace.kinds)
-    body = f"""<nav><a href="index.html">All sentences</a>{ways}</nav>
+    body = f"""<nav><a href="index.html">All sentences</a></nav>
 <h1>{source}</h1>
 <p class="translation">{target}</p>
 <p>{about}</p>

@@ -85,15 +85,15 @@ def _removals(sentence: ShownSentence) -> str:
     buttons, texts = "", ""
     for number, (heads, changed) in enumerate(sentence.removals):
         after, before = (float(trace.log_probs.sum()) for trace in (changed.after, changed.before))
-        one = len(heads) == 1
-        name = heads[0].title if one else f"All {len(heads)} together"
-        opens = f' data-head="{".".join(map(str, heads[0]))}"' if one else ""
+        alone = len(heads) == 1
+        name = heads[0].title if alone else f"All {len(heads)} together"
+        opens = f' data-head="{".".join(map(str, heads[0]))}"' if alone else ""
         buttons += (
-            f'<button type="button" aria-pressed="{str(not one).lower()}" '
+            f'<button type="button" aria-pressed="{str(not alone).lower()}" '
             f'aria-controls="without-{number}"{opens}>{name}'
             f"<small>{format_difference(after, before)}</small></button>"
         )
-        texts += removal_text(changed, f'id="without-{number}"{" hidden" * one}')
+        texts += removal_text(changed, f'id="without-{number}"{" hidden" * alone}')
     return (
         f'<div class="choices" role="group" aria-label="Heads">{buttons}</div>\n'
         f'<div aria-live="polite">{texts}</div>\n'

@@ -1,6 +1,7 @@
 """A small site in a real Chromium, as files and without a network: every page, link and card."""
 
 import re
+import runpy
 from html import escape
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from viz.site.sentence_page import COSTLIEST
 
 pytestmark = pytest.mark.browser
 
+ROOT = Path(__file__).parents[3]
 SENTENCE = "A man rides a horse."
 DRAWN = "performance.getEntriesByName('drawn').length"
 
@@ -35,10 +37,10 @@ def site(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 @pytest.fixture(scope="module")
 def tab(browser):
     page = browser.new_page(offline=True, viewport={"width": 390, "height": 844})
-    page.said, page.asked = [], []
-    page.on("console", lambda message: page.said.append(message.text))
-    page.on("pageerror", lambda error: page.said.append(str(error)))
-    page.on("dialog", lambda dialog: page.said.append(dialog.message))
+    page.messages, page.asked = [], []
+    page.on("console", lambda message: page.messages.append(message.text))
+    page.on("pageerror", lambda error: page.messages.append(str(error)))
+    page.on("dialog", lambda dialog: page.messages.append(dialog.message))
     page.on("request", lambda request: page.asked.append(request.url))
     yield page
     page.close()
@@ -62,13 +64,25 @@ def test_every_page_is_drawn_from_a_file_alone_and_every_link_leads_to_one(site,
         todo += [Path(link).name for link in links]
     pages = {path.name for path in site.glob("*.html")}
     assert seen == pages == {"index.html", "lesson-attention.html", "en-1.html", "en-3.html"}
-    assert tab.said == []
+    assert tab.messages == []
     assert all(address.startswith(f"{site.as_uri()}/") for address in tab.asked)
     for name in ("index.html", "en-3.html"):
         text = (site / name).read_text("utf-8")
         assert "default-src 'none'" in text
         assert EVIL not in text
         assert escape(EVIL) in text
+
+
+def test_a_page_in_the_documentation_shows_the_part_of_its_address_alone(site, tab):
+    live = runpy.run_path(str(ROOT / "docs" / "live.py"))["FRAMES"]
+    frames = [f'<iframe src="{page}#{part}"></iframe>' for page, part, _ in live.values()]
+    (site / "frames.htm").write_text(f"<!doctype html>{''.join(frames)}")
+    tab.goto((site / "frames.htm").as_uri())
+    for frame, (_, part, _) in zip(tab.frames[1:], live.values(), strict=True):
+        frame.wait_for_function(DRAWN)
+        parts = frame.locator("header, main > section, #lesson, footer").filter(visible=True)
+        assert parts.evaluate_all("parts => parts.map(({ id }) => id)") == [part]
+    assert tab.messages == []
 
 
 def test_a_click_shows_the_translation_without_a_head(site, tab, translator: Translator):
@@ -133,4 +147,4 @@ def test_a_lesson_is_taken_by_keyboard_and_checked_on_the_page(site, tab):
     text = (site / "lesson-attention.html").read_text("utf-8")
     assert {*re.findall(r"data-answer>(.*?)<", text)} == {""}
     assert "English both" not in re.sub(r"<label>.*?</label>", "", text)
-    assert tab.said == []
+    assert tab.messages == []

@@ -116,7 +116,7 @@ def test_a_lesson_is_taken_by_keyboard_and_checked_on_the_page(site, tab):
     card = tab.locator(".card:visible")
 
     def answer(text: str) -> tuple[bool, str]:
-        """Whether an answer is taken as right, and the score."""
+        """Return whether an answer is taken as right, and the score."""
         field = card.locator("input").first
         if field.get_attribute("type") == "radio":
             card.get_by_role("radio", name=text, exact=True).press("Space")

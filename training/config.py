@@ -5,11 +5,11 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import Annotated, Any, TypeAlias
 
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, quoted, reading
-from transformer.files.documents import DocumentError, from_json
+from transformer.files.documents import DocumentError, field_types, from_json
 from transformer.files.reading import MIB, read_bytes
 
 CONFIGS = Path(__file__).parent / "configs"  # what comes along, in a wheel as in a checkout
@@ -47,7 +47,7 @@ class Recipe:
     def __post_init__(self) -> None:
         """Refuse values without a meaning, such as a number too large to compute with."""
         try:
-            for name, form in get_type_hints(Recipe, include_extras=True).items():
+            for name, form in field_types(Recipe).items():
                 from_json(form, getattr(self, name), name)
         except DocumentError as error:
             raise ConfigError(f"[training] {error}.") from error
@@ -94,11 +94,7 @@ class RunConfig:
                 )
         model = dict(document.get("model", {}))
         name = model.pop("preset", "base")
-        presets = {
-            "base": TransformerConfig.base,
-            "big": TransformerConfig.big,
-            "demo": TransformerConfig.demo,
-        }
+        presets = {name: getattr(TransformerConfig, name) for name in ("base", "big", "demo")}
         if not isinstance(name, str) or name not in presets:
             raise ConfigError(
                 f"[model] preset = {quoted(name)} must be one of {', '.join(presets)}."

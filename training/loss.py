@@ -8,6 +8,8 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from transformer.config import PAD
+from transformer.masks import padding_mask
+from transformer.model import Transformer
 
 CHUNK, CHUNK_ON_GPU = 1024, 8192
 """Positions whose logits are in memory at one time; to a GPU, small products are mostly waiting."""
@@ -23,6 +25,13 @@ def with_bias(decoded: Tensor, projection: Tensor, bias: Tensor | None) -> tuple
     if bias is None:
         return decoded, projection
     return F.pad(decoded, (0, 1), value=1), torch.cat((projection, bias[:, None]), 1)
+
+
+def decode_with_bias(model: Transformer, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Decode token ids, `[batch, position]`; return what `with_bias` returns."""
+    mask = padding_mask(source)
+    decoded = model.decode(target, model.encode(source, mask), mask)
+    return with_bias(decoded, model.projection, model.output_bias)
 
 
 def label_smoothed_loss(

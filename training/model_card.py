@@ -5,7 +5,7 @@ import filecmp
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -17,7 +17,7 @@ from training.data.corpus import read_lines
 from training.evaluation import measurement
 from training.run import journal
 from training.run.journal import LOG, Record
-from training.run.state import STATE, SavedRun, checkpoints
+from training.run.state import STATE, SavedRun, checkpoints, step_of
 from transformer import Translator, shapes
 from transformer.analysis import stored
 from transformer.cli import arguments, command
@@ -32,6 +32,9 @@ _COMMAND = "python -m training.evaluate bleu --json"
 
 Evaluation = Mapping[str, Any]
 """One measurement of a checkpoint on a text, as `training.evaluate bleu --json` writes it."""
+_NUMBERS = ("bleu", "chrf", "perplexity", "beam", "alpha", "sentences")
+_TEXTS = ("src", "ref", "checkpoint", "weights", "signature")
+_FORM = make_dataclass("_FORM", [(n, float) for n in _NUMBERS] + [(n, str) for n in _TEXTS])
 
 
 def _write(options: argparse.Namespace) -> None:
@@ -125,7 +128,7 @@ class RunFiles:
             "run": self,
             "model": self.model,
             "parameters": shapes.number_of_parameters(self.model),
-            "steps": [int(path.name.removeprefix("step-")) for path in checkpoints(self.folder)],
+            "steps": [*map(step_of, checkpoints(self.folder))],
             "plan": plan,
             "last": logged[-1],
             "differences": list(_differences(self)),
@@ -249,19 +252,11 @@ def cell(text: str) -> str:
 def _evaluation(path: Path, number: int, line: str) -> Evaluation:
     try:
         values: Evaluation = documents.parse_json(line)
+        documents.from_json(_FORM, values)
     except documents.DocumentError as error:
         raise CheckpointError(
-            f"{path} line {number} is not JSON: give what {_COMMAND} wrote."
+            f"{path} line {number} {error}: measure again with {_COMMAND}."
         ) from error
-    numbers = ("bleu", "chrf", "perplexity", "beam", "alpha", "sentences")
-    types: dict[str, Any] = dict.fromkeys(numbers, int | float)
-    types |= dict.fromkeys(("src", "ref", "checkpoint", "weights", "signature"), str)
-    for name, type_ in types.items():
-        value = values.get(name) if isinstance(values, dict) else None
-        if not isinstance(value, type_) or isinstance(value, bool):
-            raise CheckpointError(
-                f"{path} line {number} does not say {name}: measure again with {_COMMAND}."
-            )
     return values
 
 

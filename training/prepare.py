@@ -5,7 +5,7 @@ import hashlib
 import os
 import sys
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, compress
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from training.config import RunConfig, config_file
+from training.config import RunConfig
 from training.data import encoded_text, prepared, text_folders
 from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
 from transformer.cli import arguments, command
@@ -49,24 +49,15 @@ def _prepare(options: argparse.Namespace) -> None:
 
 def _parser() -> arguments.Parser:
     parser = arguments.Parser(prog="python -m training.prepare", description=__doc__)
-    parser.add_argument(
-        "--config",
-        type=config_file,
-        required=True,
-        help="TOML file, or the name of a file in training/configs; sets vocab_size and max_pieces",
-    )
-    parser.add_argument(
-        "--data",
-        type=text_folders.data_folder,
-        required=True,
-        nargs="+",
-        metavar="DIR[:WEIGHT]",
-        help="folders with train.en and train.de, or train.tsv or train.tmx; WEIGHT is how often "
+    text_folders.add_text(
+        parser,
+        config="TOML file, or the name of a file in training/configs; sets vocab_size and "
+        "max_pieces",
+        data="folders with train.en and train.de, or train.tsv or train.tmx; WEIGHT is how often "
         "an epoch reads the folder; the first folder also has valid.* or val.*; instead of a "
         "folder, you can give such a file, or the common part of two OPUS file names; .gz is "
         "decompressed",
     )
-    text_folders.add_languages(parser)
     parser.add_argument(
         "--out", type=Path, required=True, help="folder to write, for training.train --data"
     )
@@ -133,59 +124,40 @@ class Cleaning:
         return {name: int(totals[reason]) for reason, name in self.names().items()}
 
 
-class Cleaner:
-    """Judges the pairs of a text, some at a time.
-
-    Two pairs are taken for the same when their 64-bit hashes are: of 4.5 million different pairs
-    some two are so with a probability of 10^-6. A pair takes 9 bytes of memory.
-    """
-
-    def __init__(self, cleaning: Cleaning) -> None:
-        self.cleaning = cleaning
-        self._reasons = array("B")
-        self._hashes = array("Q")
-
-    def judge(self, pairs: ParallelText) -> None:
-        """Look at the next pairs of the text."""
-        reasons = np.full(len(pairs), KEPT, np.uint8)
-        longest, ratio = self.cleaning.longest_words, self.cleaning.ratio
-        if longest is not None or ratio is not None:
-            words = np.array([_words(pairs.source), _words(pairs.target)])
-            more, fewer = words.max(0), words.min(0)
-            if ratio is not None:
-                reasons[(fewer > 0) & (more > ratio * fewer)] = UNLIKE
-            if longest is not None:
-                reasons[more > longest] = TOO_LONG
-        self._reasons.frombytes(reasons.tobytes())
-        if self.cleaning.drop_duplicates:
-            for pair in zip(pairs.source, pairs.target, strict=True):
-                digest = hashlib.blake2b("\n".join(pair).encode(), digest_size=8).digest()
-                self._hashes.append(int.from_bytes(digest, "little"))
-
-    def reasons(self) -> Reasons:
-        """Return why each pair read so far is kept or dropped, `[pair]`."""
-        reasons = np.array(self._reasons, dtype=np.uint8)
-        if self.cleaning.drop_duplicates:
-            retained = np.flatnonzero(reasons == KEPT)
-            hashes = np.frombuffer(self._hashes, dtype=np.uint64)[retained]
-            order = np.argsort(hashes, kind="stable")  # of those that are alike, the first is first
-            again = hashes[order[1:]] == hashes[order[:-1]]
-            reasons[retained[order[1:][again]]] = REPEATED
-        return reasons
-
-
 def _words(lines: list[str]) -> encoded_text.Counts:
     return np.fromiter((len(line.split()) for line in lines), np.int64, len(lines))
 
 
-def scan(folders: Sequence[text_folders.DataFolder], cleaning: Cleaning) -> Reasons:
-    """Read all text once, some lines at a time; return what becomes of each pair, `[pair]`."""
-    cleaner = Cleaner(cleaning)
+def scan(pairs: Iterable[ParallelText], cleaning: Cleaning) -> Reasons:
+    """Read all text once, some pairs at a time; return what becomes of each pair, `[pair]`.
+
+    Two pairs are taken for the same when their 64-bit hashes are: of 4.5 million different pairs
+    some two are so with a probability of 10^-6. A pair takes 9 bytes of memory.
+    """
+    parts, hashes = [np.zeros(0, np.uint8)], array("Q")
+    longest, ratio = cleaning.longest_words, cleaning.ratio
     with tqdm(desc="reading", unit=" pairs", unit_scale=True, disable=None) as bar:
-        for pairs in chain.from_iterable(folder.files().chunks() for folder in folders):
-            cleaner.judge(pairs)
-            bar.update(len(pairs))
-    return cleaner.reasons()
+        for some in pairs:
+            part = np.full(len(some), KEPT, np.uint8)
+            if longest is not None or ratio is not None:
+                words = np.array([_words(some.source), _words(some.target)])
+                more, fewer = words.max(0), words.min(0)
+                if ratio is not None:
+                    part[(fewer > 0) & (more > ratio * fewer)] = UNLIKE
+                if longest is not None:
+                    part[more > longest] = TOO_LONG
+            parts.append(part)
+            if cleaning.drop_duplicates:
+                for pair in zip(some.source, some.target, strict=True):
+                    digest = hashlib.blake2b("\n".join(pair).encode(), digest_size=8).digest()
+                    hashes.append(int.from_bytes(digest, "little"))
+            bar.update(len(some))
+    reasons = np.concatenate(parts)
+    if cleaning.drop_duplicates:
+        retained = np.flatnonzero(reasons == KEPT)
+        _, firsts = np.unique(np.frombuffer(hashes, np.uint64)[retained], return_index=True)
+        reasons[np.delete(retained, firsts)] = REPEATED
+    return reasons
 
 
 def drawn_pairs(reasons: Reasons, lines: int) -> NDArray[np.bool_]:
@@ -253,12 +225,11 @@ def prepare(
         print(f"{out} is prepared already, with these options and from this text.")
         return
     with atomic.replace_folder(out, _EMPTY) as new:
-        texts = {}
-        for code, side in zip(codes, (validation.source, validation.target), strict=True):
-            texts[f"{prepared.VALIDATION}.{code}"] = "".join(f"{line}\n" for line in side)
-        for name, text in texts.items():
-            (new / name).write_bytes(text.encode())
-        reasons = scan(folders, cleaning)
+        texts = [f"{prepared.VALIDATION}.{code}" for code in codes]
+        for name, side in zip(texts, (validation.source, validation.target), strict=True):
+            (new / name).write_bytes("".join(f"{line}\n" for line in side).encode())
+        chunks = chain.from_iterable(folder.files().chunks() for folder in folders)
+        reasons = scan(chunks, cleaning)
         dropped = cleaning.dropped(reasons)
         total = f"{len(reasons):,} pairs in {len(folders)} folder(s)"
         counts = [f"{count:,} {name}" for name, count in dropped.items()]

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from torch import Tensor
 
 from training import bleu_tokens, devices
-from training.config import RunConfig, config_file
+from training.config import RunConfig
 from training.data import batches, run_data, text_folders
 from training.data.prepared import prepared_among
 from training.run import journal
@@ -250,23 +250,13 @@ def _description(trainer: Trainer) -> str:
 
 def _parser() -> Parser:
     parser = Parser(prog="python -m training.train", description=__doc__)
-    parser.add_argument(
-        "--config",
-        type=config_file,
-        required=True,
-        help="TOML file, or the name of a file in training/configs",
-    )
-    parser.add_argument(
-        "--data",
-        type=text_folders.data_folder,
-        required=True,
-        nargs="+",
-        metavar="DIR[:WEIGHT]",
-        help="folders with train.en and train.de; the first also has valid.* or val.*; WEIGHT is "
+    text_folders.add_text(
+        parser,
+        config="TOML file, or the name of a file in training/configs",
+        data="folders with train.en and train.de; the first also has valid.* or val.*; WEIGHT is "
         "how often an epoch reads the pairs of the folder (default: once); or one folder from "
         "training.prepare; TSV, TMX and .gz work as in training.prepare",
     )
-    text_folders.add_languages(parser)
     parser.add_argument("--out", type=Path, required=True, help="folder of the run")
     parser.add_argument("--resume", action="store_true", help="resume the run in --out")
     parser.add_argument(

@@ -17,7 +17,7 @@ from training.data import run_data
 from training.data.batches import Batch, BatchStream, UpdateBatches
 from training.run import journal
 from training.run.journal import LOG, Record, RunLog
-from training.run.state import Progress, RunIdentity, SavedRun, Saver, checkpoints
+from training.run.state import Progress, RunIdentity, SavedRun, Saver, checkpoints, step_of
 from training.update import Updater
 from training.validation import Validation, is_probe_step, perplexity, save_probes
 from transformer.analysis import stored
@@ -234,8 +234,9 @@ class Trainer:
             )
 
     def _advice(self) -> str:
-        saved = self.saver.last_saved_step()
-        last = "the beginning" if saved is None else f"step {saved:,}"
+        self.saver.raise_if_failed(wait=True)  # what is being written counts
+        saved = checkpoints(self.out)
+        last = f"step {step_of(saved[-1]):,}" if saved else "the beginning"
         return (
             f"The last good checkpoint is that of {last}: lower lr_factor and train again with "
             f"another --out."

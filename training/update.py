@@ -10,8 +10,7 @@ from torch.nn.parallel import DistributedDataParallel
 from training import devices, schedule
 from training.config import RunConfig
 from training.data.batches import Batch
-from training.loss import label_smoothed_loss, r_drop_loss, with_bias
-from transformer import masks
+from training.loss import decode_with_bias, label_smoothed_loss, r_drop_loss
 from transformer.model import Transformer
 
 
@@ -27,16 +26,12 @@ class SummedLoss(nn.Module):
         """Sum the label-smoothed losses of all target tokens, padding not counted, in nats."""
         epsilon_ls = self.model.config.epsilon_ls
         if self.r_drop == 0:
-            decoded, projection = self._decode(source, target)
+            decoded, projection = decode_with_bias(self.model, source, target)
             return label_smoothed_loss(decoded, projection, labels, epsilon_ls)
         # one pass over the doubled batch: dropout makes the two halves differ
-        decoded_twice, projection = self._decode(source.repeat(2, 1), target.repeat(2, 1))
+        twice = source.repeat(2, 1), target.repeat(2, 1)
+        decoded_twice, projection = decode_with_bias(self.model, *twice)
         return r_drop_loss(decoded_twice, projection, labels, epsilon_ls, self.r_drop)
-
-    def _decode(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        model, mask = self.model, masks.padding_mask(source)
-        decoded = model.decode(target, model.encode(source, mask), mask)
-        return with_bias(decoded, model.projection, model.output_bias)
 
 
 class Updater:

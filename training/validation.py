@@ -16,9 +16,9 @@ from training.bleu_tokens import DEFAULT
 from training.data import corpus
 from training.data.batches import TokenBatches, make_batch
 from training.data.encoded_text import EncodedText, Sentences, encode
-from training.loss import label_smoothed_loss, with_bias
+from training.loss import decode_with_bias, label_smoothed_loss
 from transformer import config, decoding, errors, trace
-from transformer.masks import pad_sequences, padding_mask
+from transformer.masks import pad_sequences
 from transformer.model import Transformer
 from transformer.text.languages import OURS, Languages
 from transformer.text.tokenizer import Tokenizer, with_end
@@ -95,11 +95,8 @@ def mean_loss(model: Transformer, text: EncodedText, batch_tokens: int = 4_000) 
     losses = []
     for rows in TokenBatches(text, batch_tokens, seed=0).epoch(0):
         batch = make_batch(text, rows).to(model.device)
-        mask = padding_mask(batch.source)
-        decoded = model.decode(batch.target, model.encode(batch.source, mask), mask)
-        projected = with_bias(decoded, model.projection, model.output_bias)
-        loss = label_smoothed_loss(*projected, batch.labels, epsilon_ls=0)
-        losses.append(loss)
+        projected = decode_with_bias(model, batch.source, batch.target)
+        losses.append(label_smoothed_loss(*projected, batch.labels, epsilon_ls=0))
     # all at once: to read each would wait for a GPU each time
     return float(torch.stack(losses).double().sum()) / _tokens(text)
 

@@ -17,49 +17,28 @@ from typing import TYPE_CHECKING, Any
 from transformer.cli import startup
 
 if TYPE_CHECKING:
-    from transformer.config import TransformerConfig
-    from transformer.decoding.settings import SearchSettings
-    from transformer.errors import (
-        CheckpointError,
-        ConfigError,
-        HeadlightError,
-        HookError,
-        InputError,
-    )
-    from transformer.hooks import silence
-    from transformer.kinds import KINDS, Kind
-    from transformer.model import Transformer
-    from transformer.text.languages import Languages
-    from transformer.text.tokenizer import Piece, Tokenizer
-    from transformer.trace import AttentionTrace
-    from transformer.translation.result import Candidate, Partial, ScoredWord, Translation
-    from transformer.translation.score import Choice, Scored
-    from transformer.translator import Translator
-
-__all__ = [
-    "KINDS",
-    "AttentionTrace",
-    "Candidate",
-    "CheckpointError",
-    "Choice",
-    "ConfigError",
-    "HeadlightError",
-    "HookError",
-    "InputError",
-    "Kind",
-    "Languages",
-    "Partial",
-    "Piece",
-    "Scored",
-    "ScoredWord",
-    "SearchSettings",
-    "Tokenizer",
-    "Transformer",
-    "TransformerConfig",
-    "Translation",
-    "Translator",
-    "silence",
-]
+    from transformer.config import TransformerConfig as TransformerConfig
+    from transformer.decoding.settings import SearchSettings as SearchSettings
+    from transformer.errors import CheckpointError as CheckpointError
+    from transformer.errors import ConfigError as ConfigError
+    from transformer.errors import HeadlightError as HeadlightError
+    from transformer.errors import HookError as HookError
+    from transformer.errors import InputError as InputError
+    from transformer.hooks import silence as silence
+    from transformer.kinds import KINDS as KINDS
+    from transformer.kinds import Kind as Kind
+    from transformer.model import Transformer as Transformer
+    from transformer.text.languages import Languages as Languages
+    from transformer.text.tokenizer import Piece as Piece
+    from transformer.text.tokenizer import Tokenizer as Tokenizer
+    from transformer.trace import AttentionTrace as AttentionTrace
+    from transformer.translation.result import Candidate as Candidate
+    from transformer.translation.result import Partial as Partial
+    from transformer.translation.result import ScoredWord as ScoredWord
+    from transformer.translation.result import Translation as Translation
+    from transformer.translation.score import Choice as Choice
+    from transformer.translation.score import Scored as Scored
+    from transformer.translator import Translator as Translator
 
 startup.begin_module()
 
@@ -78,6 +57,7 @@ _NAMES = {
     "translator": ("Translator",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+__all__ = sorted(_MODULE_OF)
 
 if not TYPE_CHECKING:  # a type checker would accept any name at all
 

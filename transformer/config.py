@@ -3,9 +3,10 @@
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeAlias
 
-from transformer.errors import ConfigError, quoted
+from transformer.errors import ConfigError
+from transformer.files.documents import DocumentError, field_types, from_json
 from transformer.kinds import Kind
 
 Positions = Literal["sinusoidal", "learned"]
@@ -14,87 +15,65 @@ Activation = Literal["relu", "swish", "gelu"]
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 """Token ids of the four special pieces; every tokenizer here is made with them."""
 
-MAXIMA = {
-    "vocab_size": 2**20,
-    "source_vocab_size": 2**20,
-    "N": 2**8,
-    "d_model": 2**14,
-    "d_ff": 2**18,
-    "h": 2**10,
-    "d_k": 2**14,
-    "d_v": 2**14,
-    "max_length": 2**16,
-    "decoder_N": 2**8,
-    "decoder_d_ff": 2**18,
-    "decoder_h": 2**10,
-}
-"""Largest value of each size: many times that of any model of Table 3, and still countable."""
+MAX_VOCAB_SIZE = 2**20
+# from 1 to many times the size of any model of Table 3, and still countable
+_Pieces: TypeAlias = Annotated[int, 1, MAX_VOCAB_SIZE]
+_Layers: TypeAlias = Annotated[int, 1, 2**8]
+_Width: TypeAlias = Annotated[int, 1, 2**14]
+_InnerWidth: TypeAlias = Annotated[int, 1, 2**18]
+_Heads: TypeAlias = Annotated[int, 1, 2**10]
+_Length: TypeAlias = Annotated[int, 1, 2**16]
+_Share: TypeAlias = Annotated[float, 0, 0.999_999_999]  # below 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
     """Hyper-parameters of one encoder-decoder Transformer (Table 3)."""
 
-    vocab_size: int  # of both languages together (§5.1), or of the target's
-    N: int = 6  # layers in each stack (§3.1)
-    d_model: int = 512  # width of the residual stream (§3.1)
-    d_ff: int = 2048  # inner width of the feed-forward networks (§3.3)
-    h: int = 8  # attention heads (§3.2.2)
+    # of both languages together (§5.1), or of the target's; four pieces are special
+    vocab_size: Annotated[int, EOS + 1, MAX_VOCAB_SIZE]
+    N: _Layers = 6  # layers in each stack (§3.1)
+    d_model: _Width = 512  # width of the residual stream (§3.1)
+    d_ff: _InnerWidth = 2048  # inner width of the feed-forward networks (§3.3)
+    h: _Heads = 8  # attention heads (§3.2.2)
     # None only as an argument: __post_init__ replaces it
-    d_k: int = None  # type: ignore[assignment]
-    d_v: int = None  # type: ignore[assignment]
-    P_drop: float = 0.1  # dropout rate (§5.4)
-    epsilon_ls: float = 0.1  # label smoothing (§5.4)
+    d_k: _Width = None  # type: ignore[assignment]
+    d_v: _Width = None  # type: ignore[assignment]
+    P_drop: _Share = 0.1  # dropout rate (§5.4)
+    epsilon_ls: _Share = 0.1  # label smoothing (§5.4)
     positions: Positions = "sinusoidal"  # or learned, as in row (E) (§3.5)
-    max_length: int = 1024  # longest sequence, in pieces, that the model accepts
+    max_length: _Length = 1024  # longest sequence, in pieces, that the model accepts
     activation: Activation = "relu"  # in the paper (§3.3); often swish, x · σ(x), in MarianMT
     attention_bias: bool = False  # whether W^Q, W^K, W^V and W^O have biases
     output_bias: bool = False  # whether each piece has a bias before the softmax
-    source_vocab_size: int | None = None  # with its own embedding; shared in the paper (§3.4)
-    decoder_N: int | None = None  # None means N
-    decoder_d_ff: int | None = None  # None means d_ff
-    decoder_h: int | None = None  # heads together as wide as the encoder's; None means h
+    source_vocab_size: _Pieces | None = None  # with its own embedding; shared in the paper (§3.4)
+    decoder_N: _Layers | None = None  # None means N
+    decoder_d_ff: _InnerWidth | None = None  # None means d_ff
+    decoder_h: _Heads | None = None  # heads together as wide as the encoder's; None means h
     scale_embedding: bool = True  # multiply embeddings by √d_model (§3.4)
     own_projection: bool = False  # in the paper it is that of the embeddings (§3.4)
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "N", "d_model", "d_ff", "h", "max_length"):
-            _require_size(name, getattr(self, name))
-        if self.vocab_size <= EOS:
-            raise ConfigError(
-                f"vocab_size = {self.vocab_size} must be above {EOS}: four pieces are special."
-            )
-        for name in ("source_vocab_size", "decoder_N", "decoder_d_ff", "decoder_h"):
-            if (size := getattr(self, name)) is not None:
-                _require_size(name, size)
+        try:
+            for name, form in field_types(TransformerConfig).items():
+                if (value := getattr(self, name)) is not None or name not in ("d_k", "d_v"):
+                    from_json(form, value, name)
+        except DocumentError as error:
+            raise ConfigError(f"The model configuration {error}.") from error
         for name in ("d_k", "d_v"):
-            if getattr(self, name) is not None:
-                _require_size(name, getattr(self, name))
-            elif self.d_model % self.h:
-                raise ConfigError(
-                    f"d_model = {self.d_model} cannot be divided among h = {self.h} heads: "
-                    f"choose an h that divides d_model, or give d_k and d_v."
-                )
-            else:
+            if getattr(self, name) is None:
+                if self.d_model % self.h:
+                    raise ConfigError(
+                        f"d_model = {self.d_model} cannot be divided among h = {self.h} heads: "
+                        f"choose an h that divides d_model, or give d_k and d_v."
+                    )
                 object.__setattr__(self, name, self.d_model // self.h)
-        for name in ("P_drop", "epsilon_ls"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-                raise ConfigError(f"{name} = {quoted(value)} must be a number from 0 to below 1.")
-        for name, known in (("positions", Positions), ("activation", Activation)):
-            if (value := getattr(self, name)) not in get_args(known):
-                raise ConfigError(
-                    f"{name} = {quoted(value)} must be one of {', '.join(get_args(known))}."
-                )
         heads = self.decoder_h or self.h
         if self.h * self.d_k % heads or self.h * self.d_v % heads:
             raise ConfigError(
                 f"The heads of the encoder are {self.h * self.d_k} and {self.h * self.d_v} wide "
                 f"together, which cannot be divided among decoder_h = {heads}: choose another one."
             )
-        for name in ("attention_bias", "output_bias", "scale_embedding", "own_projection"):
-            if not isinstance(value := getattr(self, name), bool):
-                raise ConfigError(f"{name} = {quoted(value)} must be true or false.")
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ConfigError(
                 f"d_model = {self.d_model} must be even: sinusoidal positions are pairs "
@@ -162,17 +141,7 @@ class TransformerConfig:
 
 
 LATER: dict[str, object] = {
-    "decoder_N": None,
-    "decoder_d_ff": None,
-    "decoder_h": None,
-    "scale_embedding": True,
-    "own_projection": False,
+    name: TransformerConfig.__dataclass_fields__[name].default
+    for name in ("decoder_N", "decoder_d_ff", "decoder_h", "scale_embedding", "own_projection")
 }
 """Fields that came later, with the values that checkpoints of before mean."""
-
-
-def _require_size(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"{name} = {quoted(value)} must be a whole number of at least 1.")
-    if value > MAXIMA[name]:
-        raise ConfigError(f"{name} = {quoted(value)} must be at most {MAXIMA[name]:,}.")

@@ -1,8 +1,10 @@
 """Errors that a user can cause and correct: one plain sentence each."""
 
+import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 MAX_WORD_LENGTH, MAX_MESSAGE_LENGTH = 300, 1_200
 """Characters of an error; what is longer was brought by somebody: a name, a number, a text."""
@@ -83,13 +85,17 @@ def unwritable(error: OSError, path: str | os.PathLike[str]) -> str:
 
 @contextmanager
 def reading(
-    path: str | os.PathLike[str], kind: type[HeadlightError] = CheckpointError
+    path: str | os.PathLike[str], kind: type[HeadlightError] = CheckpointError, missing: str = ""
 ) -> Iterator[None]:
-    """Turn an OSError into an error of this kind on a file that is read; a context manager."""
+    """Turn an OSError into an error of this kind on a file that is read; a context manager.
+
+    `missing` is the whole sentence where there is no such file.
+    """
     try:
         yield
     except OSError as error:
-        raise kind(unreadable(error, path)) from error
+        is_missing = missing and isinstance(error, FileNotFoundError)
+        raise kind(missing if is_missing else unreadable(error, path)) from error
 
 
 @contextmanager
@@ -103,3 +109,13 @@ def writing(
         yield
     except OSError as error:
         raise kind(f"{unwritable(error, path)} {advice}".rstrip()) from error
+
+
+def import_extra(module: str, name: str, requirement: str, otherwise: str = "") -> Any:
+    """Import a package that may be absent, or raise ConfigError, which calls it by this name."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ConfigError(
+            f"{name} is not installed: {otherwise}run pip install '{requirement}'."
+        ) from error

@@ -4,10 +4,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from transformer.analysis.alignment_settings import read_alignment
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.export import ctranslate2, marian
 from transformer.cli import arguments, command
 from transformer.files import installed
+from transformer.translation.loaded_model import LoadedModel
 
 CTRANSLATE2_EPILOG = (
     "Use the folder with python -m transformer --engine ctranslate2 --checkpoint DIR, or with any "
@@ -23,7 +25,9 @@ MARIAN_EPILOG = (
 def _export_ctranslate2(options: argparse.Namespace) -> None:
     ctranslate2.engine()  # before the weights are read
     loaded = ctranslate2.load_to_export(options.checkpoint)
-    ctranslate2.write(loaded, options.out, options.quantization)
+    aligning = read_alignment(LoadedModel(loaded))
+    head = ctranslate2.AligningHead(aligning.layer, aligning.head)
+    ctranslate2.write(loaded, options.out, options.quantization, head)
     _print_size(options.out / ctranslate2.REQUIRED[0], options.quantization)
 
 

@@ -1,9 +1,10 @@
 """The three uses of attention (§3.2.3) and the rows of a decoder, as names without torch."""
 
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
-from transformer.errors import InputError, quoted
+from transformer.choices import require_choice
 
+T = TypeVar("T")
 Kind = Literal["encoder_self", "decoder_self", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -30,15 +31,17 @@ _MODULES: dict[Kind, str] = {
 }
 
 
-def require_kind(kind: object) -> None:
-    """Raise InputError unless this is a kind of attention."""
-    if kind not in KINDS:
-        raise InputError(
-            f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}."
-        )
+def axes(kind: Kind, source: T, read: T, written: T | None = None) -> tuple[T, T]:
+    """Return what is along the queries and the keys of a map, of three sequences.
+
+    A row of cross-attention is named by what it writes, unless that is not given.
+    """
+    if kind == "cross":
+        return (read if written is None else written), source
+    return (source, source) if kind == "encoder_self" else (read, read)
 
 
 def attention_name(kind: Kind, layer: int) -> str:
     """Return the dotted name of an attention module, with which its hook points begin."""
-    require_kind(kind)
+    require_choice("kind", kind, KINDS)
     return _MODULES[kind].format(layer)

@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 from transformer import embedding, errors, hooks, masks
 from transformer.cache import Cache
 from transformer.config import TransformerConfig
+from transformer.kinds import Kind, attention_name
 from transformer.layers import DecoderLayer, EncoderLayer
 
 
@@ -132,6 +133,11 @@ class Transformer(hooks.Hooked):
         """Set the mode; count training, since fused optimisers change weights without a trace."""
         self.times_trained += mode
         return super().train(mode)
+
+    def attention_points(self, kind: Kind, value: str) -> list[str]:
+        """Name the hook points of a value, such as `z`, in the attention of each layer."""
+        layers = range(self.config.stack(kind).N)
+        return [f"{attention_name(kind, layer)}.hook_{value}" for layer in layers]
 
     def require_no_dropout(self) -> None:
         """Raise InputError in training mode, where each pass over an input gives other numbers."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from transformer.errors import InputError, quoted
-from transformer.kinds import Kind, Row, require_kind
+from transformer.choices import require_choice
+from transformer.errors import InputError
+from transformer.kinds import KINDS, ROWS, Kind, Row
 from transformer.text.languages import Languages
 from transformer.traces.fields import MAX_BYTES, TraceFields
 
@@ -188,11 +189,9 @@ class AttentionTrace(TraceFields):
             InputError: if the requested tokens are unknown; if there is no such kind or choice of
                 `queries`.
         """
-        require_kind(kind)
-        if queries not in (None, "reads", "writes"):
-            raise InputError(
-                f"The rows cannot be named by {quoted(queries)}: choose reads, writes or None."
-            )
+        require_choice("kind", kind, KINDS)
+        if queries is not None:
+            require_choice("queries", queries, ROWS)
         if kind == "encoder_self":
             return Labels(self.source_tokens, self.source_tokens)
         asked = queries is not None

@@ -171,9 +171,11 @@ class Translator(loaded_model.LoadedModel):
             )
         pieces = self.reader.text(text)
         if isinstance(target, str):  # whose unknown characters are read as <unk>
-            return self._trace(text, target, pieces, self.reader.text(target, "translation"))
+            return self.trace_pieces(text, target, pieces, self.reader.text(target, "translation"))
         given = self.reader.target(target)
-        return self._trace(text, self.target_tokenizer.decode([p.id for p in given]), pieces, given)
+        return self.trace_pieces(
+            text, self.target_tokenizer.decode([p.id for p in given]), pieces, given
+        )
 
     def trace_of(self, translation: Translation, candidate: int = 0) -> AttentionTrace:
         """Trace a translation: the result of `translate`, or `score(…).translation`.
@@ -194,11 +196,12 @@ class Translator(loaded_model.LoadedModel):
             )
         chosen = translation.candidates[candidate]
         pieces = list(translation.source_pieces)
-        return self._trace(translation.source, chosen.text, pieces, list(chosen.pieces))
+        return self.trace_pieces(translation.source, chosen.text, pieces, list(chosen.pieces))
 
-    def _trace(
+    def trace_pieces(
         self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
     ) -> AttentionTrace:
+        """Trace texts that are cut into pieces already, each with `</s>` at its end."""
         self.require_weights()
         languages = self.languages.for_text(source)
         traced = AttentionTrace.from_fields(

@@ -1,5 +1,6 @@
 """Pairs are dropped for the reasons asked for; a vocabulary's lines are drawn over all others."""
 
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,9 @@ sides = st.text(st.sampled_from("ab  "), max_size=9)
 
 def judged(pairs: list[tuple[str, str]], asked: prepare.Cleaning, size: int = 10**9) -> list[int]:
     """Return what becomes of each pair, looked at so many at a time."""
-    cleaner = prepare.Cleaner(asked)
-    for start in range(0, len(pairs), size):
-        some = pairs[start : start + size]
-        cleaner.judge(ParallelText([s for s, _ in some], [t for _, t in some]))
-    return [int(reason) for reason in cleaner.reasons()]
+    parts = [pairs[start : start + size] for start in range(0, len(pairs), size)]
+    texts = [ParallelText([s for s, _ in some], [t for _, t in some]) for some in parts]
+    return prepare.scan(texts, asked).tolist()
 
 
 def judged_one_by_one(pairs: list[tuple[str, str]], asked: prepare.Cleaning) -> list[int]:
@@ -79,7 +78,8 @@ def test_a_small_text_is_taken_whole_and_of_a_large_one_pairs_are_drawn(
 ) -> None:
     monkeypatch.setattr(corpus, "CHUNK", 7)
     folders = _folders(tmp_path, 40, 20)
-    result = prepare.scan(folders, prepare.Cleaning(longest_words=2))
+    chunks = chain.from_iterable(folder.files().chunks() for folder in folders)
+    result = prepare.scan(chunks, prepare.Cleaning(longest_words=2))
     assert [int(r) for r in result] == [
         prepare.TOO_LONG if i % 3 == 2 else prepare.KEPT for i in range(60)
     ]

@@ -153,7 +153,7 @@ def test_examples_are_translated_by_the_weights_of_the_card(
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["run", "--evaluation", "old.json"], "old.json line 1 does not say src: measure again"),
+        (["run", "--evaluation", "old.json"], "old.json line 1 does not say src, ref, "),
         (["run", "--examples", "empty"], "empty has 0 sentences: give from 1 to 100"),
         (["damaged"], "state.json is damaged"),
         (["unlogged"], "run.jsonl has no loss yet"),

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from training.config import config_file
 from training.data import columns, corpus, tmx
 from transformer import errors
 from transformer.text.languages import Languages, name_of
@@ -188,8 +189,12 @@ def chosen_codes(options: Namespace, known: LanguageCodes | None = None) -> Lang
     return codes
 
 
-def add_languages(parser: ArgumentParser) -> None:
-    """Add `--source` and `--target`, None unless given."""
+def add_text(parser: ArgumentParser, *, config: str, data: str) -> None:
+    """Add `--config` and `--data` with their help; `--source` and `--target`, None unless given."""
+    parser.add_argument("--config", type=config_file, required=True, help=config)
+    parser.add_argument(
+        "--data", type=data_folder, required=True, nargs="+", metavar="DIR[:WEIGHT]", help=data
+    )
     for name, default in (("source", SOURCE), ("target", TARGET)):
         parser.add_argument(
             f"--{name}",

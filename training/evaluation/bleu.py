@@ -1,7 +1,6 @@
 """python -m training.evaluate bleu: translate a held-out text, and compare with its references."""
 
 import argparse
-import importlib
 import json
 import time
 from collections.abc import Sequence
@@ -167,12 +166,7 @@ class Comet:
     """COMET model (Rei et al. 2020) of a local `checkpoints/model.ckpt`; nothing is downloaded."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            comet = importlib.import_module("comet")
-        except ImportError as error:
-            raise errors.ConfigError(
-                f"COMET is not installed: run pip install '{REQUIREMENT}'."
-            ) from error
+        comet = errors.import_extra("comet", "COMET", REQUIREMENT)
         if not path.is_file():
             raise errors.CheckpointError(
                 f"{path} is no file: give the checkpoint of a COMET model, such as "

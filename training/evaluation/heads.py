@@ -21,15 +21,15 @@ from training.data.corpus import CorpusError, read_files, read_lines
 from training.evaluation import measurement
 from transformer import Translator, config, decoding, errors
 from transformer.analysis import axes, stored
-from transformer.analysis.heads import importance, removal
 from transformer.analysis.heads import means as means_file
+from transformer.analysis.heads import removal
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.cli import arguments, command
 from transformer.corpus import head_report, measured, measuring, resampling
 from transformer.corpus.corpus_roles import MAX_OFFSET, measure_sentence, measures_of
 from transformer.corpus.passes import batches_of
 from transformer.files import documents
-from transformer.kinds import KINDS, Kind, attention_name
+from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -71,14 +71,14 @@ def run(options: argparse.Namespace) -> None:
         raise CorpusError(f"{options.src} has no line that can be read: {left_out[0].reason}")
     if left_out:
         command.say(f"{len(left_out):,} pairs are empty or too long, and are left out.")
-    pairs = sample(pairs, options.sentences, options.seed)
+    pairs = measurement.drawn(pairs, options.sentences, options.seed)
     traces = example_traces(translator, options.examples) if options.examples else []
     passes = 1 + len(all_heads(translator.model.config))
     with tqdm(total=len(pairs) * passes, desc="heads", disable=None) as bar:
         lines = measuring.measure_pairs(
             translator, pairs, sources=False, step=lambda _part, done: bar.update(len(done))
         )
-    translated = sample(pairs, options.bleu_sentences, options.seed)
+    translated = measurement.drawn(pairs, options.bleu_sentences, options.seed)
     tokens, reason = tokens_of(measurement.target_language(translator.languages, text.source))
     if reason:
         command.say(reason)
@@ -98,20 +98,10 @@ def run(options: argparse.Namespace) -> None:
     print(content.strip() if options.json else as_text(report))
 
 
-def sample(pairs: Sequence[measured.LinePair], most: int, seed: int) -> list[measured.LinePair]:
-    """Draw at most so many pairs with a seed, in the order of the text."""
-    return [pairs[row] for row in measurement.drawn_rows(len(pairs), most, seed)]
-
-
 @torch.inference_mode()
 def mean_outputs(model: Transformer, pairs: Sequence[measured.LinePair]) -> dict[Kind, Tensor]:
     """Average the output z of every head over all positions, `[layer, head, d_v]`."""
-    points = {
-        kind: [
-            f"{attention_name(kind, layer)}.hook_z" for layer in range(model.config.stack(kind).N)
-        ]
-        for kind in KINDS
-    }
+    points = {kind: model.attention_points(kind, "z") for kind in KINDS}
     sums: dict[Kind, Tensor] = dict.fromkeys(KINDS, torch.zeros(()))
     positions = dict.fromkeys(KINDS, 0)
     for _, batch in batches_of(model, pairs):
@@ -213,12 +203,13 @@ def _report(
 
 
 def _normalised_gradients(lines: measured.MeasuredLines, weights: Floats) -> resampling.Interval:
-    """Average the gradients over the sentences, each layer divided by its norm, `[head]`."""
+    """Average the gradients over the sentences, each layer over its l2 norm, `[head]` (Michel)."""
     gradients = lines.head_values[measured.GRADIENT].astype(np.float64)  # [sentence, head]
     means = np.concatenate([gradients.mean(0)[None], weights @ gradients / len(lines)])
     for _, group in groupby(range(len(lines.heads)), lambda column: lines.heads[column][:2]):
         columns = list(group)  # of one layer
-        means[:, columns] = importance.normalised_by_layer(means[:, columns])
+        norm = np.linalg.norm(means[:, columns], axis=1, keepdims=True)
+        means[:, columns] /= np.where(norm > 0, norm, 1)
     return resampling.interval(means[0], means[1:])
 
 

@@ -6,12 +6,11 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
-from training.data import encoded_text
 from training.data.corpus import CorpusError, ParallelText, read_files
 from transformer import Translator, errors
 from transformer.checkpoints import checkpoint, marian
@@ -19,6 +18,8 @@ from transformer.cli import arguments, command
 from transformer.files.atomic import has_content, is_stream, sweep, write_file, write_files
 from transformer.files.reading import read_bytes
 from transformer.text.languages import Languages
+
+T = TypeVar("T")
 
 MEASURED = "MEASURED.json"  # the manifest of what was stored in a MarianMT folder
 
@@ -71,9 +72,11 @@ def target_language(languages: Languages, sources: Iterable[str]) -> str:
     return targets.pop() if len(targets) == 1 else ""
 
 
-def drawn_rows(count: int, most: int, seed: int) -> encoded_text.Counts:
-    """Draw at most so many row numbers, in ascending order."""
-    return np.sort(np.random.default_rng(seed).choice(count, min(count, most), replace=False))
+def drawn(items: Sequence[T], most: int, seed: int) -> list[T]:
+    """Draw at most so many of the items with a seed, in their order."""
+    count = len(items)
+    rows = np.random.default_rng(seed).choice(count, min(count, most), replace=False)
+    return [items[row] for row in sorted(rows)]
 
 
 def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> None:

@@ -1,6 +1,5 @@
 """The run log: one JSON object on each line, readable during the run. Imports no torch."""
 
-import importlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -113,11 +112,8 @@ def plan(records: Sequence[Record]) -> Record:
 
 
 def _content(path: Path, max_bytes: int) -> bytes:
-    try:
-        with reading.opened(path, max_bytes) as (file, size):
-            return file.read(size)  # what a run adds at this moment comes with the next look
-    except OSError as error:
-        raise RunLogError(f"{path.name} cannot be read: {error.strerror}.") from error
+    with errors.reading(path.name, RunLogError), reading.opened(path, max_bytes) as (file, size):
+        return file.read(size)  # what a run adds at this moment comes with the next look
 
 
 def _record(line: str) -> Record:
@@ -145,13 +141,10 @@ class TensorBoard:
     """Writes the numbers of records as scalars; of an interrupted run, those up to `after_step`."""
 
     def __init__(self, folder: Path, after_step: int) -> None:
-        try:
-            package: Any = importlib.import_module("torch.utils.tensorboard")
-        except ImportError as error:
-            raise errors.ConfigError(
-                f"TensorBoard is not installed: leave --tensorboard out, or run pip install "
-                f"'{REQUIREMENT}'."
-            ) from error
+        otherwise = "leave --tensorboard out, or "
+        package = errors.import_extra(
+            "torch.utils.tensorboard", "TensorBoard", REQUIREMENT, otherwise
+        )
         self._writer = package.SummaryWriter(str(folder), purge_step=after_step + 1)
 
     def write(self, record: Record) -> None:

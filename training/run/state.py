@@ -111,6 +111,11 @@ def checkpoints(run: Path) -> list[Path]:
     return sorted((run / CHECKPOINTS).glob("step-" + "[0-9]" * 8))
 
 
+def step_of(checkpoint: Path) -> int:
+    """Return the step of a checkpoint, by its name."""
+    return int(checkpoint.name.removeprefix("step-"))
+
+
 class Saver:
     """Saves states and the last `keep` checkpoints: copied at once, and written in the background.
 
@@ -214,17 +219,12 @@ class Saver:
         if failure[0]:
             raise failure[0]
 
-    def last_saved_step(self) -> int | None:
-        """Return the step of the last checkpoint, waiting for it; None before the first."""
-        self.raise_if_failed(wait=True)
-        return max((_step(folder) for folder in checkpoints(self.out)), default=None)
-
     def remove_checkpoints_after(self, step: int) -> None:
         """Remove the checkpoints after the state from which a run goes on."""
         if self.process.is_main_process:
             self.remove_leftovers()
             for folder in checkpoints(self.out):
-                if _step(folder) > step:
+                if step_of(folder) > step:
                     atomic.remove_folder(folder, checkpoint.folder_kind())
 
     def remove_leftovers(self) -> None:
@@ -262,7 +262,3 @@ class Saver:
                 (new / STATE_JSON).write_text(json.dumps(asdict(saved)), "utf-8")
 
         return write
-
-
-def _step(folder: Path) -> int:
-    return int(folder.name.removeprefix("step-"))

@@ -79,7 +79,7 @@ class AlignmentSettings:
             raise errors.CheckpointError(f"{path} says {problem}: copy the folder again.")
 
     def to_json(self) -> str:
-        """Format the settings as the text that `read` reads."""
+        """Format the settings as the text that `read_alignment` reads."""
         return json.dumps(asdict(self), indent=2) + "\n"
 
 
@@ -93,13 +93,8 @@ def fallback(config: TransformerConfig) -> AlignmentSettings:
 
 
 def read_alignment(loaded: loaded_model.LoadedModel) -> AlignmentSettings:
-    """Read the settings of a loaded model; see `read`."""
-    return read(loaded.folder, loaded.model.config)
-
-
-def read(folder: Path, config: TransformerConfig) -> AlignmentSettings:
-    """Read the settings of a checkpoint folder, or the defaults where it states none."""
-    path = folder / FILE
+    """Read the settings of a loaded model, or the defaults where its folder states none."""
+    path, config = loaded.folder / FILE, loaded.model.config
     if not path.is_file():
         return fallback(config)
     settings = read_document(path, AlignmentSettings, MAX_BYTES)

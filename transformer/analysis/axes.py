@@ -101,11 +101,7 @@ def by_words(trace: AttentionTrace, kind: kinds.Kind) -> LabelledWeights:
         _words(pieces)
         for pieces in (trace.source_pieces, trace.target_pieces, trace.decoder_pieces)
     )
-    queries, keys = {
-        "encoder_self": (source, source),
-        "decoder_self": (read, read),
-        "cross": (written or read, source),
-    }[kind]
+    queries, keys = kinds.axes(kind, source, read, written or None)
     weights = trace.weights(kind)  # [layer, head, piece, piece]
     summed = np.add.reduceat(weights, [word.first for word in keys], axis=-1)
     summed = np.add.reduceat(summed, [word.first for word in queries], axis=-2)

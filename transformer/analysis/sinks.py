@@ -7,7 +7,7 @@ scaled to what it gives to the other keys, and what is left out is measured.
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -40,17 +40,8 @@ def without_sinks(trace: AttentionTrace, kind: Kind | None = None) -> AttentionT
     if not tokens:
         return trace
     note = f"Without sinks: no weight on {' '.join(tokens)}; each row is scaled to the rest."
-
-    def rows(name: Kind) -> Weights:
-        return _rescaled(trace, name) if name in kinds else trace.weights(name)
-
-    return replace(
-        trace,
-        encoder_self=rows("encoder_self"),
-        decoder_self=rows("decoder_self"),
-        cross=rows("cross"),
-        notes=(*trace.notes, note),
-    )
+    weights: dict[Any, Any] = {name: _rescaled(trace, name) for name in kinds}
+    return replace(trace, **weights, notes=(*trace.notes, note))
 
 
 def _rescaled(trace: AttentionTrace, kind: Kind) -> Weights:

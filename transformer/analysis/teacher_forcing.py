@@ -12,7 +12,7 @@ from torch import Tensor
 
 from transformer import choices, errors
 from transformer.config import BOS, PAD
-from transformer.kinds import KINDS, Kind, attention_name
+from transformer.kinds import KINDS, Kind
 from transformer.masks import pad_sequences
 from transformer.model import Transformer
 from transformer.text import tokenizer
@@ -51,6 +51,15 @@ def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
     )
 
 
+def require_piece(model: Transformer, id_: int) -> None:
+    """Raise InputError unless the vocabulary has a piece of this id."""
+    if not 0 <= id_ < model.config.vocab_size:
+        raise errors.InputError(
+            f"There is no piece {id_}: the vocabulary has {model.config.vocab_size:,}, counted "
+            f"from 0."
+        )
+
+
 def values_at(
     model: Transformer, pair: ForcedPair, names: Collection[str]
 ) -> tuple[Tensor, dict[str, Tensor]]:
@@ -59,16 +68,9 @@ def values_at(
     return logits[0], cache
 
 
-def pattern_points(model: Transformer, kind: Kind) -> list[str]:
-    """Name the hook points of the weights, layer by layer."""
-    return [
-        f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.stack(kind).N)
-    ]
-
-
 def patterns(model: Transformer, cache: Cache, kind: Kind) -> list[Tensor]:
     """Return the weights of each layer, `[head, query, key]` (§3.2.1)."""
-    return [cache[name][0] for name in pattern_points(model, kind)]
+    return [cache[name][0] for name in model.attention_points(kind, "pattern")]
 
 
 class LayerMeasure(NamedTuple):

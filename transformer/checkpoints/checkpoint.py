@@ -4,23 +4,23 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor
 
+from transformer import errors
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
+from transformer.errors import CheckpointError, ConfigError, quoted
 from transformer.files import atomic, reading
 from transformer.files.documents import DocumentError, parse_json
 from transformer.model import Transformer
-from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
+from transformer.shapes import Shape, number_of_parameters, parameter_shapes, refuse_too_large
 from transformer.text import tokenizer as tokenizers
 from transformer.text.languages import LANGUAGES, OURS, Languages
 from transformer.text.tokenizer import Tokenizer
@@ -35,10 +35,8 @@ WEIGHTS, CONFIG, TOKENIZER, MANIFEST = (
 REQUIRED = (WEIGHTS, CONFIG, TOKENIZER)
 NAMES = (*REQUIRED, MANIFEST)
 
-DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
-"""Types of stored weights, as safetensors calls them; loading turns each into float32, exactly."""
-
-_deserialize: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = safetensors.deserialize
+DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+"""Types of stored weights; loading turns each into float32, exactly."""
 
 MAX_JSON_BYTES = reading.MIB
 MAX_HEADER_BYTES = 8 * reading.MIB  # of the weights; 256 layers have about 1 MiB
@@ -76,7 +74,7 @@ def save(
     with atomic.replace_folder(folder, folder_kind(extra)) as new:
         weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
         for name, weight in weights.items():
-            if not _is_finite(weight):
+            if not is_finite(weight):
                 raise CheckpointError(
                     f"'{name}' has weights that are not finite as {str(dtype).partition('.')[2]}: "
                     f"{folder} was not written."
@@ -189,14 +187,9 @@ class _Reader:
 
     def _bytes(self, name: str, at_most: int) -> bytes:
         """Read a file, with what the system says of it as our error."""
-        try:
+        missing = f"{self.folder} is no checkpoint folder: {name} is missing."
+        with errors.reading(self.folder / name, missing=missing):
             return reading.read_bytes(self.folder / name, at_most)
-        except FileNotFoundError as error:
-            raise CheckpointError(
-                f"{self.folder} is no checkpoint folder: {name} is missing."
-            ) from error
-        except OSError as error:
-            raise CheckpointError(unreadable(error, self.folder / name)) from error
 
 
 def _config(reader: _Reader) -> TransformerConfig:
@@ -216,14 +209,20 @@ def _weights(reader: _Reader, config: TransformerConfig) -> dict[str, Tensor]:
     path = reader.folder / WEIGHTS
     at_most = MAX_HEADER_BYTES + 4 * number_of_parameters(config)
     try:
-        stored = dict(_deserialize(reader.read(WEIGHTS, at_most)))
-    except safetensors.SafetensorError as error:
+        stored = safetensors.torch.load(reader.read(WEIGHTS, at_most))
+    except (safetensors.SafetensorError, KeyError) as error:  # or a type that torch has not
         raise CheckpointError(f"{path} is not a safetensors file: copy it again.") from error
     weights = {}
     for name, shape in parameter_shapes(config):
         if name not in stored:
             raise CheckpointError(f"{path} lacks tensor '{name}': it belongs to another model.")
-        weights[name] = _tensor(path, name, shape, stored.pop(name))
+        weights[name] = stored.pop(name)
+        require_form(path, name, weights[name], shape, DTYPES)
+        if not is_finite(weights[name]):
+            raise CheckpointError(
+                f"{path}: '{name}' has weights that are not finite: copy the folder again, or "
+                f"train from an earlier checkpoint."
+            )
     if stored:
         raise CheckpointError(
             f"{path} has the unknown tensor '{min(stored)}': it belongs to another model."
@@ -231,27 +230,24 @@ def _weights(reader: _Reader, config: TransformerConfig) -> dict[str, Tensor]:
     return weights
 
 
-def _tensor(path: Path, name: str, shape: tuple[int, ...], stored: dict[str, Any]) -> Tensor:
-    if tuple(stored["shape"]) != shape:
+def require_form(
+    path: Path, name: str, tensor: Tensor, shape: Shape, dtypes: Collection[torch.dtype]
+) -> None:
+    """Raise CheckpointError unless a stored tensor has this shape and one of these types."""
+    if tuple(tensor.shape) != shape:
         raise CheckpointError(
-            f"{path}: '{name}' has shape {quoted(stored['shape'])}, but {CONFIG} asks for "
+            f"{path}: '{name}' has shape {quoted([*tensor.shape])}, but {CONFIG} asks for "
             f"{list(shape)}."
         )
-    if stored["dtype"] not in DTYPES:
+    if tensor.dtype not in dtypes:
+        stored, *known = (str(dtype).removeprefix("torch.") for dtype in (tensor.dtype, *dtypes))
         raise CheckpointError(
-            f"{path}: '{name}' is stored as {stored['dtype']}, but weights are "
-            f"{', '.join(DTYPES)}: save it as one of these."
+            f"{path}: '{name}' is stored as {stored}, but weights are {', '.join(known)}: save it "
+            f"as one of these."
         )
-    tensor = torch.frombuffer(stored["data"], dtype=DTYPES[stored["dtype"]]).reshape(shape)
-    if not _is_finite(tensor):
-        raise CheckpointError(
-            f"{path}: '{name}' has weights that are not finite: copy the folder again, or train "
-            f"from an earlier checkpoint."
-        )
-    return tensor
 
 
-def _is_finite(tensor: Tensor) -> bool:
+def is_finite(tensor: Tensor) -> bool:
     """Return whether all numbers are finite; ten times faster than isfinite()."""
     return all(math.isfinite(extreme) for extreme in tensor.aminmax())
 

@@ -51,8 +51,9 @@ def compared_heads(first: MeasuredLines, second: MeasuredLines, name: str) -> pd
         table.append((place.kind, place.layer + 1, place.head + 1, *means, *map(float, interval)))
     columns = ["kind", "layer", "head", "first", "second", "difference", "low", "high"]
     frame = pd.DataFrame(table, columns=columns)
-    order = frame["difference"].abs().sort_values(ascending=False, kind="stable").index
-    return frame.loc[order].reset_index(drop=True)
+    return frame.sort_values(
+        "difference", key=abs, ascending=False, kind="stable", ignore_index=True
+    )
 
 
 def compared_sentences(first: MeasuredLines, second: MeasuredLines) -> pd.DataFrame:

@@ -62,11 +62,12 @@ def measure_sentence(
     """Measure all heads of one kind; `key_counts` has how often each key stands in the corpus."""
     given, axes = axes, measures.in_shares(axes)
     first = sinks.first_row(axes, kind)
-    best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]
+    weights = axes.weights[:, :, first:]
+    best = weights.argmax(-1)  # [layer, head, row]
     values = {name: measures.measure(axes, kind, name) for name in _KEPT_MEASURES}
     cells = roles.pattern_cells(axes, kind)
     sink = (cells["first"] | cells["end token"] | cells["punctuation"])[first:]
-    values["sink"] = (axes.weights[:, :, first:] * sink).sum(-1, dtype=np.float64).mean(-1)
+    values["sink"] = (weights * sink).sum(-1, dtype=np.float64).mean(-1)
     # rows that look most at the least frequent word that they may see
     queries, keys = axes.labels
     special = np.array([key in tokenizer.SPECIAL.values() for key in keys])
@@ -77,11 +78,9 @@ def measure_sentence(
     rarest = (seen == seen.min(-1, keepdims=True)) & visible[first:]
     values["rare word"] = rarest[np.arange(len(rarest)), best].mean(-1)
     values |= roles.role_scores(measures.in_shares(given, fill=False), kind)
-    weights = axes.weights[:, :, first:]
-    rows, keys = weights.shape[-2:]
     is_largest = weights == weights.max(-1, keepdims=True)
-    has_direction = (is_largest.sum(-1) == 1) & (keys > 1)  # [layer, head, row]
-    offsets = is_largest.argmax(-1) - np.arange(first, first + rows)
+    has_direction = (is_largest.sum(-1) == 1) & (len(keys) > 1)  # [layer, head, row]
+    offsets = best - np.arange(first, len(queries))
     bins = np.arange(-MAX_OFFSET, MAX_OFFSET + 1)
     at_bin = (offsets[..., None] == bins) & has_direction[..., None]
     counts = at_bin.sum(-2).astype(np.int16)

@@ -7,7 +7,7 @@ the model decided.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -15,11 +15,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from transformer.analysis.heads.head import all_heads
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import SIGNED, LensName, as_rows, lens
 from transformer.analysis.teacher_forcing import ForcedPair, forced_pair
+from transformer.choices import check_choices
 from transformer.errors import InputError
-from transformer.kinds import Kind, attention_name
+from transformer.kinds import Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
@@ -76,11 +78,8 @@ def random_erasing(
     """Erase the words in random orders, and average over several of them."""
     words, draw = len(source_words(trace)), np.random.default_rng(seed)
     some = np.argsort(draw.random((RANDOM_ORDERS, len(trace.target_pieces), words)), axis=-1)
-    results = [erase(model, trace, order, targets) for order in some]
-    return Erasing(
-        np.mean([result.comprehensiveness for result in results], axis=0),
-        np.mean([result.sufficiency for result in results], axis=0),
-    )
+    curves = [astuple(erase(model, trace, order, targets)) for order in some]
+    return Erasing(*np.mean(curves, axis=0))
 
 
 def source_words(trace: AttentionTrace) -> list[list[int]]:
@@ -195,16 +194,14 @@ def _log_probs_without(
 # uniform and permuted attention
 
 
+@check_choices
 def uniform_changes(
     model: Transformer, trace: AttentionTrace, kind: Kind, layers: Sequence[int] | None = None
 ) -> Floats:
     """Measure the change of log P of each written piece with uniform weights, `[target]`."""
-    stack = model.config.stack(kind)
-    chosen = range(stack.N) if layers is None else layers
-    removals = [
-        Removal(kind, layer, head, "uniform") for layer in chosen for head in range(stack.h)
-    ]
-    with removed(model, removals):
+    places = [place for place in all_heads(model.config) if place.kind == kind]
+    chosen = [place for place in places if layers is None or place.layer in layers]
+    with removed(model, [Removal(*place, "uniform") for place in chosen]):
         return _log_probs(model, trace) - trace.log_probs
 
 
@@ -215,10 +212,10 @@ def permuted_changes(
     layers: Sequence[int] | None = None,
     *,
     seed: int = 0,
-    permutations: int = PERMUTATIONS,
 ) -> Floats:
     """Measure the mean change of log P over random orders of each row's weights, `[target]`."""
-    chosen = range(model.config.stack(kind).N) if layers is None else layers
+    points = model.attention_points(kind, "attn_scores")
+    chosen = points if layers is None else [points[layer] for layer in layers]
     generator = torch.Generator().manual_seed(seed)
 
     def permute(scores: Tensor, _name: str) -> Tensor:
@@ -227,9 +224,8 @@ def permuted_changes(
         order = noise.masked_fill(scores.isneginf(), 2).argsort(-1)
         return scores.gather(-1, order)
 
-    hooks = {f"{attention_name(kind, layer)}.hook_attn_scores": permute for layer in chosen}
-    with model.hooks(hooks):
-        log_probs = [_log_probs(model, trace) for _ in range(permutations)]
+    with model.hooks(dict.fromkeys(chosen, permute)):
+        log_probs = [_log_probs(model, trace) for _ in range(PERMUTATIONS)]
     return np.mean(log_probs, axis=0) - trace.log_probs
 
 
@@ -243,24 +239,24 @@ def _log_probs(model: Transformer, trace: AttentionTrace) -> Floats:
 
 def kendall(a: Floats, b: Floats) -> Floats:
     """Compute Kendall's τ-b of each pair of rows, `[row]`; NaN where all are tied."""
-    first, second = (np.sign(x[:, :, None] - x[:, None]) for x in (a, b))
-    agreed = (first * second).sum((1, 2))
-    norm = np.sqrt((first**2).sum((1, 2)) * (second**2).sum((1, 2)))
-    return _ratio(agreed, norm)
+    return _cosine(*(_orders(x).reshape(len(x), -1) for x in (a, b)))
 
 
 def spearman(a: Floats, b: Floats) -> Floats:
     """Compute Spearman's ρ of each pair of rows, ties at mean rank; NaN where all are tied."""
-    # ranks, less their mean
-    first, second = (np.sign(x[:, :, None] - x[:, None]).sum(-1) / 2 for x in (a, b))
-    norm = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
-    return _ratio((first * second).sum(-1), norm)
+    return _cosine(*(_orders(x).sum(-1) / 2 for x in (a, b)))  # ranks, less their mean
+
+
+def _orders(x: Floats) -> Floats:
+    """Return 1 where the first of two values of a row is larger, −1 where it is smaller."""
+    return np.sign(x[:, :, None] - x[:, None])
+
+
+def _cosine(a: Floats, b: Floats) -> Floats:
+    norm = np.sqrt((a**2).sum(-1) * (b**2).sum(-1))
+    return np.divide((a * b).sum(-1), norm, out=np.full(len(a), np.nan), where=norm > 0)
 
 
 def mean_agreement(rows: Floats) -> float:
     """Average the agreements of many rows, a row of ties as 0; NaN where all rows are NaN."""
     return float("nan") if np.isnan(rows).all() else float(np.nan_to_num(rows).mean())
-
-
-def _ratio(value: Floats, norm: Floats) -> Floats:
-    return np.divide(value, norm, out=np.full_like(value, np.nan), where=norm > 0)

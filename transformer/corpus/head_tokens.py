@@ -44,11 +44,7 @@ def head_tokens(
         for row, weight in zip(rows, weights, strict=True):
             source, written = lines.pairs[row].source_ids, lines.pairs[row].target_ids
             read = (config.BOS, *written[:-1])
-            queries, keys = {
-                "encoder_self": (source, source),
-                "decoder_self": (read, read),
-                "cross": (written, source),
-            }[place.kind]
+            queries, keys = kinds.axes(place.kind, source, read, written)
             seen = np.ones((len(queries), len(keys)), dtype=bool)
             at = np.nonzero(np.tril(seen) if place.kind == "decoder_self" else seen)
             cells.append((np.array(queries)[at[0]], np.array(keys)[at[1]], weight[at]))

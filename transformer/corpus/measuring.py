@@ -26,7 +26,6 @@ from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.text.words import has_letter
 from transformer.trace import AttentionTrace
-from transformer.traces.capture import capture
 from transformer.translator import Translator
 
 
@@ -165,16 +164,9 @@ def measure_pairs(
 
 def trace_of(translator: Translator, pair: measured.LinePair) -> AttentionTrace:
     """Trace a line with the pieces of its translation."""
-    return AttentionTrace.from_fields(
-        capture(
-            translator.model,
-            pair.source,
-            pair.target,
-            translator.tokenizer.pieces_of(pair.source_ids),
-            translator.target_tokenizer.pieces_of(pair.target_ids),
-            languages=translator.languages.for_text(pair.source),
-        )
-    )
+    source = translator.tokenizer.pieces_of(pair.source_ids)
+    target = translator.target_tokenizer.pieces_of(pair.target_ids)
+    return translator.trace_pieces(pair.source, pair.target, source, target)
 
 
 def sentence_measures(
@@ -254,9 +246,7 @@ def _measure_costs(
 ) -> None:
     heads = all_heads(model.config)
     for rows, batch in passes.batches_of(model, pairs):
-        gradients = importance.gradient_importance(model, *batch)
-        flat = [gradients[kind].reshape(len(rows), -1) for kind in KINDS]
-        values[measured.GRADIENT][rows] = np.concatenate(flat, axis=1)
+        values[measured.GRADIENT][rows] = importance.gradient_importance(model, *batch)
         whole = passes.losses_of(model, batch)
         pieces = np.array([len(pairs[row].target_ids) for row in rows])
         for number, losses in enumerate(importance.losses_without(model, *batch, heads)):

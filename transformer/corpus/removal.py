@@ -39,8 +39,8 @@ class LinesWithout:
     heads: tuple[Head, ...]
     changes: Floats  # log P of the old translations after less before, `[sentence]`, nats
     translations: tuple[str, ...]  # what the model writes without these heads
-    control_heads: tuple[tuple[Head, ...], ...]  # random sets of as many heads of each kind
-    control_changes: Floats  # the same change for each of these sets, `[control, sentence]`
+    # the same change for random sets of as many heads of each kind, `[control, sentence]`
+    control_changes: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def lines_without(
     changes = losses[0] - losses[1:]  # log P is the negative loss
     with removed(translator, [Removal(*place) for place in heads]):
         written = translations(translator, lines.pairs, step)
-    return LinesWithout(tuple(heads), changes[0], tuple(written), tuple(controls), changes[1:])
+    return LinesWithout(tuple(heads), changes[0], tuple(written), changes[1:])
 
 
 def random_sets(heads: Sequence[Head], chosen: Sequence[Head], seed: int) -> list[tuple[Head, ...]]:
@@ -150,5 +150,4 @@ def changes_table(lines: MeasuredLines, without: LinesWithout) -> pd.DataFrame:
             "after": without.translations,
         }
     )
-    order = table[CHANGE].abs().sort_values(ascending=False, kind="stable").index
-    return table.loc[order].reset_index(drop=True)
+    return table.sort_values(CHANGE, key=abs, ascending=False, kind="stable", ignore_index=True)

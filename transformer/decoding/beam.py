@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import compress
-from typing import Protocol, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import torch
 from torch import Tensor
@@ -16,24 +16,11 @@ from transformer.decoding.sentence import SentenceSearch
 from transformer.model import Transformer
 
 
-class StepDecoder(Protocol):
-    """Logits of the next piece of each row; the K beams of a sentence are consecutive rows."""
-
-    def start(self, written: Tensor) -> Tensor:
-        """Read the first pieces, `[sentence, position]`, the same in all rows of a sentence.
-
-        Return logits after each of them, `[sentence, position, vocab]`.
-        """
-
-    def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
-        """Append a piece to each of these rows of the last step; return logits `[row, vocab]`.
-
-        The K rows of one sentence are side by side; sentences may be left out and change places.
-        """
-
-
 class PlainDecoder:
-    """The model's own modules with their cache; the source is repeated for each of the K beams."""
+    """Logits of the next piece of each row, by the model's own modules with their cache.
+
+    The K beams of a sentence are consecutive rows, for each of which the source is repeated.
+    """
 
     def __init__(self, model: Transformer, source: Tensor, K: int) -> None:
         self.model, self.K = model, K
@@ -44,13 +31,19 @@ class PlainDecoder:
         self.cache = cache.Cache(model.config.decoder.N)
 
     def start(self, written: Tensor) -> Tensor:
-        """See `StepDecoder.start`."""
+        """Read the first pieces, `[sentence, position]`, the same in all rows of a sentence.
+
+        Return logits after each of them, `[sentence, position, vocab]`.
+        """
         written = written.repeat_interleave(self.K, 0)
         decoded = self.model.decode(written, self.memory, self.mask, self.cache)
         return self.model.logits(decoded[:: self.K])
 
     def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
-        """See `StepDecoder.step`."""
+        """Append a piece to each of these rows of the last step; return logits `[row, vocab]`.
+
+        The K rows of one sentence are side by side; sentences may be left out and change places.
+        """
         chosen = torch.tensor(rows, device=self.memory.device)
         self.memory, self.mask = self.memory[chosen], self.mask[chosen]
         self.cache.select(chosen)
@@ -158,8 +151,9 @@ class BeamSearch:
             lengths = torch.full_like(lengths, max_length)
         limits: list[int] = lengths.clamp(max=model.config.max_length).tolist()
         _require_room(len(constraints.prefix), min(limits))
+        self._decoder: fast_step.FastDecoder | PlainDecoder
         decoder = fast_step.FastDecoder if fast_step.FastDecoder.serves(model) else PlainDecoder
-        self._decoder: StepDecoder = decoder(model, source, beam_size)
+        self._decoder = decoder(model, source, beam_size)
         written = torch.tensor([[config.BOS, *constraints.prefix]], device=source.device)
         logits = self._decoder.start(written.expand(source.size(0), -1))
         pieces = list(constraints.prefix)

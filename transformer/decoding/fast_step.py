@@ -195,7 +195,7 @@ Patterns: TypeAlias = Mapping[kinds.Kind, list[Tensor]]
 
 
 class FastDecoder:
-    """See `StepDecoder`; `source` and K are those of `PlainDecoder`.
+    """See `PlainDecoder`.
 
     The weights are read when it is made: it serves one search. The lists of `patterns` get the
     attention weights of a pass that `start` makes over a translation.
@@ -241,12 +241,12 @@ class FastDecoder:
         return not (model.silenced() is None or autocast or model.training)
 
     def start(self, written: Tensor) -> Tensor:
-        """See `StepDecoder.start`."""
+        """See `PlainDecoder.start`."""
         self.require_positions(written.size(1))
         return self._logits(written)
 
     def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
-        """See `StepDecoder.step`."""
+        """See `PlainDecoder.step`."""
         sentences = [row // self.K for row in rows[:: self.K]]
         if sentences != list(range(self.layers[0].k.size(0))):
             for layer in self.layers:
@@ -275,7 +275,7 @@ def _silenced(model: Transformer) -> dict[kinds.Kind, list[tuple[int, ...]]]:
     by_kind: dict[kinds.Kind, list[tuple[int, ...]]] = {}
     for kind in kinds.KINDS:
         stack = model.config.stack(kind)
-        names = [f"{kinds.attention_name(kind, layer)}.hook_z" for layer in range(stack.N)]
+        names = model.attention_points(kind, "z")
         for name in names:
             for hook in hooks.get(name, ()):
                 hook.require_heads(stack.h, name)

@@ -69,7 +69,7 @@ def from_json(form: Any, value: Any, name: str = "") -> Any:
         keys = {field.name: _key(field) for field in fields(form)}
         if missing := [f"{name} {key}".lstrip() for key in keys.values() if key not in items]:
             raise DocumentError(f"does not say {', '.join(missing)}")
-        hints = _hints(form)
+        hints = field_types(form)
         parts = {n: from_json(hints[n], items[k], f"{name} {k}".lstrip()) for n, k in keys.items()}
         return form(**parts)
     if form is Any:
@@ -82,7 +82,7 @@ def from_json(form: Any, value: Any, name: str = "") -> Any:
     if origin is tuple:
         return tuple(from_json(arguments[0], item, name) for item in _required(list, value, name))
     if isinstance(form, type) and issubclass(form, tuple):
-        types = _hints(form)
+        types = field_types(form)
         if len(_required(list, value, name)) != len(types):
             raise _wrong(name, value)
         return form(*map(from_json, types.values(), value, types))
@@ -104,10 +104,12 @@ def _plain(name: str, value: Any, form: type, *bounds: float) -> Any:
             raise _wrong(name, value)
         return text
     if form is bool:
-        return _required(bool, value, name)
+        if not isinstance(value, bool):
+            raise _wrong(name, value, ", which must be true or false")
+        return value
     least, most = bounds or (_INT if form is int else _FLOAT)
     if isinstance(value, bool) or not isinstance(value, int if form is int else int | float):
-        raise _wrong(name, value, ", which must be a number")
+        raise _wrong(name, value, f", which must be a {'whole ' * (form is int)}number")
     if not least <= value <= most:  # NaN is in no range
         raise _wrong(name, value, f", which must be from {least:,} to {most:,}" if bounds else "")
     return form(value)
@@ -123,7 +125,7 @@ def _wrong(name: str, value: Any, expected: str = "") -> DocumentError:
     return DocumentError(f"says {name} = {quoted(value)}{expected}".replace("says  = ", "is "))
 
 
-_hints = cache(lambda form: hints_of(form, include_extras=True))
+field_types = cache(lambda form: hints_of(form, include_extras=True))
 
 
 def _key(field: Any) -> str:

@@ -1,6 +1,6 @@
 """Costs: the parameters of each part of a model, and the work and memory of a layer (Table 1)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,14 +122,14 @@ def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     """Count the operations of one of `LAYERS` for each n, but for a factor: column 1 of Table 1."""
     n = np.asarray(n, dtype=np.float64)
     d, k, r = float(sizes.d), float(sizes.k), float(sizes.r)
-    formulas: dict[str, Callable[[], Floats]] = {
-        SELF_ATTENTION: lambda: n**2 * d,
-        RECURRENT: lambda: n * d**2,
-        CONVOLUTIONAL: lambda: k * n * d**2,
+    operations: dict[str, Floats] = {
+        SELF_ATTENTION: n**2 * d,
+        RECURRENT: n * d**2,
+        CONVOLUTIONAL: k * n * d**2,
         # a neighbourhood cannot be larger than the sentence
-        RESTRICTED: lambda: np.minimum(r, n) * n * d,
+        RESTRICTED: np.minimum(r, n) * n * d,
     }
-    return formulas[layer]()
+    return operations[layer]
 
 
 def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:

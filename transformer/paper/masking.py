@@ -32,8 +32,7 @@ def visible_keys(batch: TraceBatch, kind: kinds.Kind, which: Literal["padding", 
 
     Cross-attention has no causal mask: no word of one language is before or after one of the other.
     """
-    keys = batch.target if kind == "decoder_self" else batch.source
-    queries = batch.source if kind == "encoder_self" else batch.target
+    queries, keys = kinds.axes(kind, batch.source, batch.target)
     if which == "padding":
         mask = masks.padding_mask(keys)
     elif kind == "cross":
@@ -61,12 +60,8 @@ def mask_reasons(batch: TraceBatch, kind: kinds.Kind, which: MaskName) -> npt.ND
 @choices.check_choices
 def labels(batch: TraceBatch, kind: kinds.Kind) -> list[trace.Labels]:
     """Return the tokens along both axes of each sentence's mask, `<pad>` included."""
-    queries, keys = {
-        "encoder_self": (batch.source_tokens, batch.source_tokens),
-        "decoder_self": (batch.decoder_tokens, batch.decoder_tokens),
-        "cross": (batch.target_tokens, batch.source_tokens),
-    }[kind]
-    return [trace.Labels(*pair) for pair in zip(queries, keys, strict=True)]
+    sides = kinds.axes(kind, batch.source_tokens, batch.decoder_tokens, batch.target_tokens)
+    return [trace.Labels(*pair) for pair in zip(*sides, strict=True)]
 
 
 @choices.check_choices
@@ -113,23 +108,22 @@ def leak(model: Transformer, batch: TraceBatch, kind: kinds.Kind, *, masked: boo
     The other two kinds keep theirs. Without the causal mask, the decoder sees later tokens and no
     padding: a sentence has the same loss alone and in a batch.
     """
-    names = [kinds.attention_name(kind, layer) for layer in range(model.config.stack(kind).N)]
     edits: dict[str, hooks.Hook] = {}
     if not masked:
-        edits = {f"{name}.hook_mask": lambda mask, _: torch.ones_like(mask) for name in names}
+        points = model.attention_points(kind, "mask")
+        edits = dict.fromkeys(points, lambda mask, _: torch.ones_like(mask))
     if not masked and kind == "decoder_self":
         padded = ~masks.padding_mask(batch.target.to(model.device))
-        edits |= {
-            f"{name}.hook_attn_scores": lambda scores, _: scores.masked_fill(padded, -math.inf)
-            for name in names
-        }
+        points = model.attention_points(kind, "attn_scores")
+        edits |= dict.fromkeys(points, lambda scores, _: scores.masked_fill(padded, -math.inf))
+    names = model.attention_points(kind, "pattern")
     with model.hooks(edits):
         logits, cache = model.run_with_cache(
             batch.source.to(model.device),
             batch.target.to(model.device),
-            names={f"{name}.hook_pattern" for name in names}.__contains__,
+            names={*names}.__contains__,
         )
-    patterns = [cache[f"{name}.hook_pattern"].double().cpu().numpy() for name in names]
+    patterns = [cache[name].double().cpu().numpy() for name in names]
     real = real_queries(batch, kind)[..., None]
     hidden = ~visible_keys(batch, kind, MODEL_MASKS[kind])  # [sentence, query, key]
     if kind == "decoder_self":

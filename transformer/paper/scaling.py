@@ -78,7 +78,7 @@ def dot_variance(q: Floats, k: Floats) -> DotVariance:
     `[query, d_k]`, and `k` is `[key, d_k]`.
     """
     mean_q, mean_k = q.mean(0), k.mean(0)  # [d_k]
-    cov_q, cov_k = _covariance(q), _covariance(k)  # [d_k, d_k]
+    cov_q, cov_k = (np.atleast_2d(np.cov(x, rowvar=False, bias=True)) for x in (q, k))  # [d_k, d_k]
     # covariance over all pairs of the products q_a k_a and q_b k_b, without an array of all pairs
     covariance = np.outer(mean_q, mean_q) * cov_k + np.outer(mean_k, mean_k) * cov_q + cov_q * cov_k
     return DotVariance(
@@ -86,12 +86,6 @@ def dot_variance(q: Floats, k: Floats) -> DotVariance:
         measured=covariance.cumsum(0).cumsum(1).diagonal(),  # sums of the leading blocks
         predicted=covariance.diagonal().cumsum(),
     )
-
-
-def _covariance(x: Floats) -> Floats:
-    """Compute the covariance of the components of the rows, `[row, d_k]` to `[d_k, d_k]`."""
-    centred = x.astype(np.float64) - x.mean(0)
-    return centred.T @ centred / len(x)
 
 
 def gaussian_dot_variance(widths: npt.NDArray[np.int64]) -> Floats:

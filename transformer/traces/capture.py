@@ -7,7 +7,7 @@ from torch import Tensor
 
 from transformer import config, errors
 from transformer.decoding import fast_step
-from transformer.kinds import KINDS, Kind, attention_name
+from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.text import special_tokens, tokenizer
 from transformer.text.languages import OURS, Languages
@@ -76,8 +76,5 @@ def _pass(
     logits, cache = model.run_with_cache(
         source, read, names=lambda name: name.endswith("hook_pattern")
     )
-    names = {
-        kind: [f"{attention_name(kind, n)}.hook_pattern" for n in range(model.config.stack(kind).N)]
-        for kind in KINDS
-    }
-    return logits, {kind: [cache[name] for name in points] for kind, points in names.items()}
+    points = {kind: model.attention_points(kind, "pattern") for kind in KINDS}
+    return logits, {kind: [cache[name] for name in names] for kind, names in points.items()}

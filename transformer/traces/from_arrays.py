@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from transformer.errors import InputError, quoted
-from transformer.kinds import KIND_TITLES, KINDS, Kind
+from transformer.kinds import KIND_TITLES, KINDS, Kind, axes
 from transformer.text.languages import Languages
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import Piece
@@ -82,7 +82,7 @@ def fields_of_arrays(
     if options.normalized:
         _require_weights(layers)
     arrays: dict[Any, Any] = {
-        kind: _stacked(layers.get(kind, []), *_axes(kind, sources, targets, decoders))
+        kind: _stacked(layers.get(kind, []), *axes(kind, len(sources), len(decoders or targets)))
         for kind in KINDS
     }
     counts = {kind: tuple(map(len, per_layer)) for kind, per_layer in layers.items()}
@@ -243,13 +243,6 @@ def _require_weights(layers: Mapping[Kind, Sequence[Weights]]) -> None:
             )
 
 
-def _axes(
-    kind: Kind, source: Sequence[Piece], target: Sequence[Piece], decoder: Sequence[Piece]
-) -> tuple[int, int]:
-    rows = len(source) if kind == "encoder_self" else len(decoder or target)
-    return rows, rows if kind == "decoder_self" else len(source)
-
-
 def _require_fitting(
     layers: Mapping[Kind, Sequence[Weights]],
     source: Sequence[Piece],
@@ -273,14 +266,14 @@ def _require_fitting(
             "decoder reads at each position, or target_tokens, what it writes there."
         )
     for kind, kind_layers in layers.items():
-        axes = _axes(kind, source, target, decoder)
+        wanted = axes(kind, len(source), len(decoder or target))
         for number, layer in enumerate(kind_layers, start=1):
-            if layer.shape[1:] != axes:
+            if layer.shape[1:] != wanted:
                 rows, columns = layer.shape[1:]
                 raise InputError(
                     f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} "
-                    f"columns, but tokens for {axes[0]} and {axes[1]}: give one token for each row "
-                    f"and column, and a row for each token that attends."
+                    f"columns, but tokens for {wanted[0]} and {wanted[1]}: give one token for each "
+                    f"row and column, and a row for each token that attends."
                 )
 
 

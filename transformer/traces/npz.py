@@ -107,18 +107,12 @@ def _require_consistent(trace: TraceFields) -> None:
     if "decoder_self" in trace.kinds and not trace.reads_known:
         raise ValueError("the rows of decoder_self have no tokens")
     target = max(sides, default=0)
-    shapes = {
-        "encoder_self": (source, source),
-        "decoder_self": (target, target),
-        "cross": (target, source),
-    }
     for kind in kinds.KINDS:
-        weights = trace.weights(kind)
-        if weights.ndim != 4 or weights.shape[2:] != shapes[kind]:
-            raise ValueError(f"{kind} is of {weights.shape}, not of {shapes[kind]}")
+        weights, shape = trace.weights(kind), kinds.axes(kind, source, target)
+        if weights.ndim != 4 or weights.shape[2:] != shape:
+            raise ValueError(f"{kind} is of {weights.shape}, not of {shape}")
         _require_numbers(weights, kind)
         if kind in trace.kinds:
-            weights = trace.weights(kind)
             if len(weights) > MAX_LAYERS or weights.shape[1] > MAX_HEADS:
                 raise ValueError(f"{kind} has more layers or heads than a trace can")
             counts = trace.head_count(kind)

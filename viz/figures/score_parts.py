@@ -3,7 +3,6 @@
 import altair as alt
 import pandas as pd
 
-from transformer.circuits.stream import Writer
 from viz.figures import axes, forms
 
 TINY = 1e-9  # keeps the scale finite if every part is 0
@@ -31,12 +30,3 @@ def score_map(parts: pd.DataFrame) -> alt.Chart:
     )
     tooltip = forms.tips("query", "key", value=("part of the score", "+.4f"))
     return squares.encode(x, y, opacity, color=color, tooltip=tooltip)
-
-
-def part_phrase(writer: Writer, token: str) -> str:
-    """Describe what a writer gives to a query or key in a sentence; `token` is quoted already."""
-    if writer.layer is None:
-        preposition = {"token": "", "position": "of ", "biases": "at "}[writer.part]
-        return f"the {writer.part} {preposition}{token}"
-    name = writer.title if writer.head else f"the {writer.title} network"
-    return f"what {name} wrote at {token}"

@@ -2,6 +2,8 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,12 +15,17 @@ CONFIG = TransformerConfig(vocab_size=160, N=3, d_model=32, d_ff=64, h=4)
 GOOD = AlignmentSettings(2, 3, "reads", "norm", "mutual", GoldFigures("a set", 100, 24.7))
 
 
+def model_in(folder: Path) -> Any:
+    """All that is read of a loaded model."""
+    return SimpleNamespace(folder=folder, model=SimpleNamespace(config=CONFIG))
+
+
 @pytest.mark.parametrize(
     "settings", [GOOD, AlignmentSettings(0, None, "writes", "alti", "each", None)]
 )
 def test_what_is_written_is_read(tmp_path: Path, settings: AlignmentSettings) -> None:
     (tmp_path / alignment_settings.FILE).write_text(settings.to_json())
-    assert alignment_settings.read(tmp_path, CONFIG) == settings
+    assert read_alignment(model_in(tmp_path)) == settings
 
 
 def test_in_words_layers_and_heads_count_from_1() -> None:
@@ -53,5 +60,5 @@ def changed(**values: object) -> bytes:
 def test_damaged_settings_are_one_sentence(tmp_path: Path, content: bytes, sentence: str) -> None:
     (tmp_path / alignment_settings.FILE).write_bytes(content)
     with pytest.raises(CheckpointError, match=rf"alignment\.json .*{sentence}.*\.$") as caught:
-        alignment_settings.read(tmp_path, CONFIG)
+        read_alignment(model_in(tmp_path))
     assert len(str(caught.value)) < 600 + len(str(tmp_path))

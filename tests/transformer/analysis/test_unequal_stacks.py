@@ -96,9 +96,9 @@ def test_logits_are_taken_apart_by_the_projection_of_its_own(translator, trace):
 def test_what_is_measured_of_a_corpus_has_each_stack_s_shape(translator, trace):
     model, batch = translator.model, teacher_forcing.batch_traces([trace, trace])
     gradients = importance.gradient_importance(model, batch.source, batch.target, batch.written)
+    assert gradients.shape == (2, sum(np.prod(shape(translator, kind)) for kind in KINDS))
     for kind in KINDS:
-        assert gradients[kind].shape == (2, *shape(translator, kind))
         assert leak(model, batch, kind, masked=False).to_hidden.shape == shape(translator, kind)
         assert faithfulness.uniform_changes(model, trace, kind).any()
-        assert faithfulness.permuted_changes(model, trace, kind, permutations=1).any()
+        assert faithfulness.permuted_changes(model, trace, kind).any()
     assert alignment.align(translator, trace)

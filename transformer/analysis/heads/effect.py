@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
@@ -13,7 +13,6 @@ from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding import settings
 from transformer.errors import InputError
 from transformer.trace import AttentionTrace
-from transformer.traces.capture import capture
 from transformer.traces.fields import Weights
 from transformer.translation import result
 from transformer.translator import Translator
@@ -65,16 +64,9 @@ def effect(
         patches = patched(translator.model, donor, heads)
     with patches, removed(translator, others):
         forced_pair(translator.model, trace)  # refuses a trace that does not fit the model
-        after = AttentionTrace.from_fields(
-            capture(
-                translator.model,
-                trace.source,
-                trace.target,
-                list(trace.source_pieces),
-                list(trace.target_pieces),
-                languages=trace.languages,
-            )
-        )
+        pieces = list(trace.source_pieces), list(trace.target_pieces)
+        after = translator.trace_pieces(trace.source, trace.target, *pieces)
+        after = replace(after, languages=trace.languages)
         translation = translator.translate(trace.source, should_stop=should_stop, **search)
     return Effect(trace, after, translation)
 

@@ -42,42 +42,35 @@ def _summed_losses(logits: Tensor, labels: Tensor) -> Tensor:
 
 def gradient_importance(
     model: Transformer, source: Tensor, target: Tensor, labels: Tensor
-) -> dict[kinds.Kind, Floats]:
-    """Compute |Att_h(x)ᵀ ∂L(x)/∂Att_h(x)|, `[sentence, layer, head]` (Michel et al. 2019, §4.1).
+) -> Floats:
+    """Compute |Att_h(x)ᵀ ∂L(x)/∂Att_h(x)|, `[sentence, head]` (Michel et al. 2019, §4.1).
 
     That is |∂L/∂ξ_h| of a gate ξ_h = 1 on the head's output; L is the loss of the sentence in nats
-    for each of its pieces.
+    for each of its pieces. The heads are in the order of `all_heads`.
     """
-    names = {
-        f"{kinds.attention_name(kind, layer)}.hook_z": (kind, layer)
-        for kind in kinds.KINDS
-        for layer in range(model.config.stack(kind).N)
-    }
-    gates = {
-        name: torch.ones(
-            len(source), model.config.stack(kind).h, device=source.device, requires_grad=True
-        )
-        for name, (kind, _) in names.items()
-    }
+    size = len(source), len(head.all_heads(model.config))
+    gates = torch.ones(size, device=source.device, requires_grad=True)
+    with torch.enable_grad():
+        losses = gated_losses(model, gates, source, target, labels)
+        losses = losses / (labels != config.PAD).sum(-1)
+        (gradients,) = torch.autograd.grad(losses.sum(), gates)
+    return gradients.abs().double().cpu().numpy()
+
+
+def gated_losses(
+    model: Transformer, gates: Tensor, source: Tensor, target: Tensor, labels: Tensor
+) -> Tensor:
+    """Compute `sentence_losses` with the heads' outputs times each row of gates, `[row, head]`."""
+    columns: dict[str, list[int]] = {}
+    for column, place in enumerate(head.all_heads(model.config)):
+        point = f"{kinds.attention_name(place.kind, place.layer)}.hook_z"
+        columns.setdefault(point, []).append(column)
 
     def gate(z: Tensor, name: str) -> Tensor:
-        return z * gates[name][:, :, None, None].to(z.dtype)
+        return z * gates[:, columns[name], None, None].to(z.dtype)
 
-    with torch.enable_grad(), model.hooks(dict.fromkeys(names, gate)):
-        losses = sentence_losses(model, source, target, labels) / (labels != config.PAD).sum(-1)
-        gradients = torch.autograd.grad(losses.sum(), list(gates.values()))
-    by_layer = dict(zip(names.values(), gradients, strict=True))
-    return {
-        kind: torch.stack([by_layer[kind, layer] for layer in range(model.config.stack(kind).N)], 1)
-        .abs().double().cpu().numpy()
-        for kind in kinds.KINDS
-    }  # fmt: skip
-
-
-def normalised_by_layer(importance: Floats) -> Floats:
-    """Divide by the l2 norm over the heads of each layer, `[..., layer, head]` (Michel, §4.1)."""
-    norm = np.linalg.norm(importance, axis=-1, keepdims=True)
-    return np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
+    with model.hooks(dict.fromkeys(columns, gate)):
+        return sentence_losses(model, source, target, labels)
 
 
 @torch.inference_mode()

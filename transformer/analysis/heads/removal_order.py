@@ -4,12 +4,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import sentence_losses
+from transformer.analysis.heads.importance import gated_losses
 from transformer.analysis.teacher_forcing import forced_pair
-from transformer.kinds import attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -41,7 +39,7 @@ def removal_order(
     def by_gradient() -> list[int]:
         leaf = torch.tensor(gates[None], device=model.device, requires_grad=True)
         with torch.enable_grad():
-            loss = _losses(model, heads, leaf, pair.source, pair.target, pair.written[None])
+            loss = gated_losses(model, leaf, pair.source, pair.target, pair.written[None])
             (gradient,) = torch.autograd.grad(loss.sum(), leaf)
         sizes = gradient[0].abs().cpu().numpy()
         return [int(n) for n in np.argsort(-sizes, kind="stable") if gates[n]]
@@ -57,7 +55,7 @@ def removal_order(
                 for part in (pair.source, pair.target, pair.written[None])
             )
             removals = torch.tensor(rows, device=model.device)
-            losses = _losses(model, heads, removals, source, target, written)
+            losses = gated_losses(model, removals, source, target, written)
         best = tried[int(losses.argmax())]
         gates[best] = 0
         order.append(heads[best])
@@ -76,23 +74,3 @@ def random_order(model: Transformer, order: Sequence[Head], seed: int) -> list[H
         others = [h for h in all_heads(model.config) if h.kind == place.kind and h not in drawn]
         drawn.append(others[random.integers(len(others))])
     return drawn
-
-
-def _losses(
-    model: Transformer,
-    heads: Sequence[Head],
-    gates: Tensor,
-    source: Tensor,
-    target: Tensor,
-    labels: Tensor,
-) -> Tensor:
-    """Compute -log P of a translation with each row of gates, `[row, head]`, in nats, `[row]`."""
-    columns: dict[str, list[int]] = {}
-    for n, (kind, layer, _) in enumerate(heads):
-        columns.setdefault(f"{attention_name(kind, layer)}.hook_z", []).append(n)
-
-    def gate(z: Tensor, name: str) -> Tensor:
-        return z * gates[:, columns[name], None, None].to(z.dtype)
-
-    with model.hooks(dict.fromkeys(columns, gate)):
-        return sentence_losses(model, source, target, labels)

@@ -1,9 +1,9 @@
 """The lenses: six ways to say how much a query takes from a key, in one place and one shape."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from transformer.analysis.teacher_forcing import (
     LayerMeasure,
     counted,
     measure_layers,
-    pattern_points,
     patterns,
     stacked,
 )
@@ -31,7 +30,6 @@ from transformer.choices import check_choices
 from transformer.errors import CheckpointError, InputError, quoted
 from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
-from transformer.traces.fields import Weights
 from transformer.translator import Translator
 
 Floats: TypeAlias = npt.NDArray[np.float32]
@@ -108,13 +106,12 @@ def lens_of_kinds(
         return {kind: stacked(values, step).astype(np.float32) for kind, values in layers.items()}
     require_loaded(translator)
     if name == "gradient":  # one backward pass has all kinds
-        every = gradient.gradient_times_attention(translator.model, trace, progress=progress)
-        by_kind: Mapping[Kind, Array] = {kind: every[kind] for kind in kinds}
+        by_kind = gradient.gradient_times_attention(translator.model, trace, progress=progress)
     else:
         by_kind = measure_layers(_LENSES[name], translator.model, trace, kinds, progress)
-    for values in by_kind.values():
-        require_finite(values, name, translator)
-    return {kind: values.astype(np.float32) for kind, values in by_kind.items()}
+    for kind in kinds:
+        require_finite(by_kind[kind], name, translator)
+    return {kind: by_kind[kind].astype(np.float32) for kind in kinds}
 
 
 def require_loaded(translator: object) -> None:
@@ -154,7 +151,7 @@ def _without_residual(
 
 
 _LENSES: dict[AnyLens, LayerMeasure] = {
-    "weights": LayerMeasure(pattern_points, patterns),
+    "weights": LayerMeasure(lambda model, kind: model.attention_points(kind, "pattern"), patterns),
     "norm": decomposition.block_measure(decomposition.norms_of_heads),
     "norm_layer_norm": decomposition.block_measure(decomposition.norms_of_heads_after_layer_norm),
     "norm_residual": _without_residual(decomposition.norms_of_layer_with_residual),
@@ -188,19 +185,8 @@ def lens_trace(
     """
     if name == "weights":
         return trace
-
-    by_kind = lens_of_kinds(name, translator, trace, progress=progress)
-
-    def rows(kind: Kind) -> Weights:
-        if kind not in by_kind:
-            return trace.weights(kind)
-        shares = as_rows(by_kind[kind])
-        return shares if shares.ndim == 4 else shares[:, None]  # one head for all
-
-    return replace(
-        trace,
-        encoder_self=rows("encoder_self"),
-        decoder_self=rows("decoder_self"),
-        cross=rows("cross"),
-        head_counts={},  # a model of ours has as many in each layer
-    )
+    weights: dict[Any, Any] = {}
+    for kind, values in lens_of_kinds(name, translator, trace, progress=progress).items():
+        shares = as_rows(values)
+        weights[kind] = shares if shares.ndim == 4 else shares[:, None]  # one head for all
+    return replace(trace, **weights, head_counts={})  # a model of ours has as many in each layer

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis import teacher_forcing
+from transformer.analysis.heads.importance import sentence_losses
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -23,22 +24,26 @@ def gradient_times_attention(
 
     `progress` is called as the backward pass leaves each of the 3 N attention sub-layers.
     """
-    names = {kind: teacher_forcing.pattern_points(model, kind) for kind in KINDS}
 
     def log_P(pair: teacher_forcing.ForcedPair) -> Tensor:
-        logits: Tensor
-        (logits,) = model(pair.source, pair.target)
-        exact = torch.promote_types(logits.dtype, torch.float32)
-        log_p = logits.log_softmax(-1, dtype=exact)  # [target, vocab]
-        return log_p.gather(-1, pair.written[:, None]).sum()
+        return -sentence_losses(model, pair.source, pair.target, pair.written[None]).sum()
 
-    by_name = values_and_gradients(
-        model,
-        teacher_forcing.forced_pair(model, trace),
-        [name for row in names.values() for name in row],
-        log_P,
-        progress,
+    return attention_products(
+        model, teacher_forcing.forced_pair(model, trace), "pattern", log_P, progress
     )
+
+
+def attention_products(
+    model: Transformer,
+    pair: teacher_forcing.ForcedPair,
+    point: str,
+    objective: Callable[[teacher_forcing.ForcedPair], Tensor],
+    progress: teacher_forcing.Progress | None = None,
+) -> dict[Kind, teacher_forcing.Array]:
+    """Multiply a value in each attention by the gradient of a number, `[layer, head, ...]`."""
+    names = {kind: model.attention_points(kind, point) for kind in KINDS}
+    every = [name for row in names.values() for name in row]
+    by_name = values_and_gradients(model, pair, every, objective, progress)
     return {
         kind: teacher_forcing.to_array(
             torch.cat([value * gradient for value, gradient in map(by_name.__getitem__, row)])

@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer import choices, errors
 from transformer.analysis.axes import by_pieces, mean_of_heads
 from transformer.analysis.heads import measures
-from transformer.analysis.teacher_forcing import Cache, pattern_points, patterns
+from transformer.analysis.teacher_forcing import Cache, patterns
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -17,7 +17,8 @@ from transformer.trace import AttentionTrace
 
 def points(model: Transformer, kind: Kind) -> set[str]:
     """Name the hook points that `rollout` reads."""
-    return {name for member in _followed(kind) for name in pattern_points(model, member)}
+    followed = _followed(kind)
+    return {name for member in followed for name in model.attention_points(member, "pattern")}
 
 
 def _followed(kind: Kind) -> tuple[Kind, ...]:

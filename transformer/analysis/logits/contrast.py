@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from transformer.analysis.lenses.gradient import values_and_gradients
+from transformer.analysis.lenses.gradient import attention_products
 from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
 from transformer.analysis.teacher_forcing import (
     MAX_TENSOR_SIZE,
@@ -13,10 +13,11 @@ from transformer.analysis.teacher_forcing import (
     ForcedPair,
     Progress,
     forced_pair,
+    require_piece,
     to_array,
 )
 from transformer.errors import InputError
-from transformer.kinds import KINDS, Kind, attention_name
+from transformer.kinds import Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -43,26 +44,14 @@ class Contrast:
 def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -> Contrast:
     """Compare the piece that was written at one step, from 0, with the one of another token id."""
     pair = pair_until_step(model, trace, step, other)
-    names = {
-        kind: [f"{attention_name(kind, n)}.hook_v" for n in range(model.config.stack(kind).N)]
-        for kind in KINDS
-    }
-    by_name = values_and_gradients(
-        model,
-        pair,
-        [name for row in names.values() for name in row],
-        lambda pair: log_odds(model(pair.source, pair.target), pair, other)[0],
+    products = attention_products(
+        model, pair, "v", lambda pair: log_odds(model(pair.source, pair.target), pair, other)[0]
     )
     prefix = replace(trace, target_pieces=trace.target_pieces[: step + 1])
-    direct = direct_logits(model, prefix, against=torch.full_like(pair.written, other))
+    direct = direct_logits(model, prefix, against=other)
     return Contrast(
         log_odds=float(direct.logits[step]),
-        values={
-            kind: to_array(
-                torch.cat([(v * slope).sum(-1) for v, slope in map(by_name.__getitem__, row)])
-            )
-            for kind, row in names.items()
-        },
+        values={kind: parts.sum(-1) for kind, parts in products.items()},
         direct={kind: heads[..., step] for kind, heads in direct.heads.items()},
     )
 
@@ -115,11 +104,7 @@ def pair_until_step(model: Transformer, trace: AttentionTrace, step: int, other:
         raise InputError(
             f"There is no step {step}: the translation has {len(whole.written)}, counted from 0."
         )
-    if not 0 <= other < model.config.vocab_size:
-        raise InputError(
-            f"There is no piece {other}: the vocabulary has {model.config.vocab_size:,}, counted "
-            f"from 0."
-        )
+    require_piece(model, other)
     if other == int(whole.written[step]):
         raise InputError("This is the piece that was written: choose another one.")
     return ForcedPair(whole.source, whole.target[:, : step + 1], whole.written[: step + 1])

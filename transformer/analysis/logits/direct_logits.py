@@ -14,8 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from transformer.analysis.lenses.decomposition import head_W_O
-from transformer.analysis.teacher_forcing import Array, ForcedPair, forced_pair, to_array, values_at
-from transformer.errors import InputError
+from transformer.analysis.teacher_forcing import (
+    Array,
+    forced_pair,
+    require_piece,
+    to_array,
+    values_at,
+)
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -56,17 +61,17 @@ class DirectLogits:
 
 @torch.inference_mode()
 def direct_logits(
-    model: Transformer, trace: AttentionTrace, against: Tensor | None = None
+    model: Transformer, trace: AttentionTrace, against: int | None = None
 ) -> DirectLogits:
     """Compute the contribution of each head to the logit of each written piece.
 
-    Where token ids `[target]` are given as `against`, the difference of the two logits is taken
-    apart, which is the logarithm of the odds.
+    Where a token id is given as `against`, the difference of the two logits is taken apart, which
+    is the logarithm of the odds.
     """
     pair = forced_pair(model, trace)
     direction = model.projection[pair.written]  # [target, d_model]
     if against is not None:
-        against = _require_ids(model, against, pair)
+        require_piece(model, against)
         direction = direction - model.projection[against]
     sublayers = [
         (kind, layer, f"decoder.layers.{layer}.{part}")
@@ -82,7 +87,7 @@ def direct_logits(
 
     logits = all_logits.gather(-1, pair.written[:, None])[:, 0]
     if against is not None:
-        logits = logits - all_logits.gather(-1, against[:, None])[:, 0]
+        logits = logits - all_logits[:, against]
     # the projection is linear, but for a bias that it may have
     last = values[f"decoder.layers.{model.config.decoder.N - 1}.feed_forward_norm.hook_normalised"]
     biases = logits - (last * direction).sum(-1)
@@ -116,16 +121,3 @@ def direct_logits(
         biases=to_array(biases),
         logits=to_array(logits),
     )
-
-
-def _require_ids(model: Transformer, ids: Tensor, pair: ForcedPair) -> Tensor:
-    if ids.shape != pair.written.shape or ids.is_floating_point():
-        raise InputError(
-            f"There are {len(pair.written)} written pieces: give as many ids to compare them with."
-        )
-    if not ((ids >= 0) & (ids < model.config.vocab_size)).all():
-        raise InputError(
-            f"An id to compare with is no piece of this model: choose from 0 to "
-            f"{model.config.vocab_size - 1:,}."
-        )
-    return ids.to(pair.written)

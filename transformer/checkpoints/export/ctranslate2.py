@@ -6,14 +6,15 @@ checkpoint's checksum, its configuration, SHA-256 of each file).
 
 CTranslate2 has one width for the queries, keys and values of a head. Where d_k and d_v differ, the
 narrower ones are filled up with zeros, which changes no product; the scale stays 1 / √d_k.
+
+What it returns as attention is the first head of one layer, or the mean of all: the layer is that
+of the alignment, and the aligning head comes first.
 """
 
-import importlib
 import math
 import os
 import shutil
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from transformer.checkpoints.export.manifest import (
     read_manifest,
 )
 from transformer.config import Activation, TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, reading
+from transformer.errors import CheckpointError, ConfigError, import_extra, reading
 from transformer.files.reading import sha256_of
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
@@ -68,10 +69,22 @@ def load_to_export(folder: Path) -> Checkpoint:
     return checkpoints.load(folder)
 
 
-def write(checkpoint: Checkpoint, folder: Path, quantization: str = "none") -> None:
+class AligningHead(NamedTuple):
+    """The map of the cross-attention whose weights CTranslate2 returns."""
+
+    layer: int  # from 0
+    head: int | None  # from 0; None is the mean of all
+
+
+def write(
+    checkpoint: Checkpoint,
+    folder: Path,
+    quantization: str = "none",
+    alignment: AligningHead = AligningHead(-1, None),  # noqa: B008 a tuple does not change
+) -> None:
     """Write a model for CTranslate2; an export that is there already is replaced atomically."""
     with new_export(folder, checkpoint, ENGINE, quantization=quantization) as new:
-        spec = _specification(checkpoint.model, checkpoint.tokenizer)
+        spec = _specification(checkpoint.model, checkpoint.tokenizer, alignment)
         spec.validate()
         spec.optimize(None if quantization == "none" else quantization)
         spec.save(str(new))
@@ -107,14 +120,9 @@ def read(folder: Path) -> Checkpoint:
     )
 
 
-def engine() -> ModuleType:
+def engine() -> Any:
     """Import the package ctranslate2, which is an extra."""
-    try:
-        return importlib.import_module("ctranslate2")
-    except ImportError as error:
-        raise ConfigError(
-            f"CTranslate2 is not installed: run pip install '{REQUIREMENT}'."
-        ) from error
+    return import_extra("ctranslate2", "CTranslate2", REQUIREMENT)
 
 
 def vocabulary(tokenizer: Tokenizer) -> list[str]:
@@ -122,7 +130,7 @@ def vocabulary(tokenizer: Tokenizer) -> list[str]:
     return [piece.text for piece in tokenizer.pieces_of(range(tokenizer.vocab_size))]
 
 
-def _specification(model: Transformer, tokenizer: Tokenizer) -> Any:
+def _specification(model: Transformer, tokenizer: Tokenizer, alignment: AligningHead) -> Any:
     """Build a `ctranslate2.specs.TransformerSpec` with the weights, post-norm as in §3.1."""
     engine()  # the sentence, where it is missing
     from ctranslate2.specs import common_spec, transformer_spec
@@ -133,7 +141,13 @@ def _specification(model: Transformer, tokenizer: Tokenizer) -> Any:
     activation = common_spec.Activation[_ACTIVATIONS[config.activation]]
     shape: dict[str, Any] = {"pre_norm": False, "activation": activation, "head_dim": head_dim}
     encoder = transformer_spec.TransformerEncoderSpec(config.N, config.h, **shape)
-    decoder = transformer_spec.TransformerDecoderSpec(config.N, config.h, **shape)
+    decoder = transformer_spec.TransformerDecoderSpec(
+        config.N,
+        config.h,
+        alignment_layer=alignment.layer,
+        alignment_heads=config.h if alignment.head is None else 1,
+        **shape,
+    )
     spec = transformer_spec.TransformerSpec(encoder, decoder)
     norms = (module for module in model.modules() if isinstance(module, nn.LayerNorm))
     spec.config.layer_norm_epsilon = next(norms).eps
@@ -148,9 +162,10 @@ def _specification(model: Transformer, tokenizer: Tokenizer) -> Any:
     for to, layer in zip(encoder.layer, layers[0], strict=True):
         _attention(to.self_attention, layer.self_attention, layer.self_attention_norm)
         _feed_forward(to.ffn, layer.feed_forward, layer.feed_forward_norm)
-    for to, layer in zip(decoder.layer, layers[1], strict=True):
+    for number, (to, layer) in enumerate(zip(decoder.layer, layers[1], strict=True)):
         _attention(to.self_attention, layer.self_attention, layer.self_attention_norm)
-        _attention(to.attention, layer.cross_attention, layer.cross_attention_norm)
+        first = (alignment.head or 0) if number == alignment.layer else 0
+        _attention(to.attention, layer.cross_attention, layer.cross_attention_norm, first)
         _feed_forward(to.ffn, layer.feed_forward, layer.feed_forward_norm)
 
     pieces = vocabulary(tokenizer)
@@ -164,21 +179,24 @@ class _Projection(NamedTuple):
     bias: np.ndarray | None
 
 
-def _attention(to: Any, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
-    """Fill in the linears of `to`: the projections of one input each, one below another."""
+def _attention(to: Any, attention: MultiHeadAttention, norm: AddAndNorm, first: int = 0) -> None:
+    """Fill in the linears of `to`: the projections of one input each, one below another.
+
+    The heads from `first` on come first, which changes no sum over heads.
+    """
     h = attention.h
     linears = (attention.W_Q, attention.W_K, attention.W_V)
     d_k = attention.W_Q.out_features // h
     width = max(linear.out_features // h for linear in linears)
     q, k, v = (
         _Projection(
-            _filled_up(_array(linear.weight), h, width),
-            None if (bias := _bias(linear)) is None else _filled_up(bias, h, width),
+            _filled_up(_array(linear.weight), h, width, first),
+            None if (bias := _bias(linear)) is None else _filled_up(bias, h, width, first),
         )
         for linear in linears
     )
     W_O = attention.W_O
-    output = _Projection(_filled_up(_array(W_O.weight).T, h, width).T, _bias(W_O))
+    output = _Projection(_filled_up(_array(W_O.weight).T, h, width, first).T, _bias(W_O))
     inputs = [(q, k, v)] if len(to.linear) == 2 else [(q,), (k, v)]
     for linear, projections in zip(to.linear, [*inputs, (output,)], strict=True):
         linear.weight = np.concatenate([part.weight for part in projections])
@@ -193,9 +211,9 @@ def _bias(linear: nn.Linear) -> np.ndarray | None:
     return None if bias is None else _array(bias)
 
 
-def _filled_up(rows: np.ndarray, h: int, width: int) -> np.ndarray:
+def _filled_up(rows: np.ndarray, h: int, width: int, first: int) -> np.ndarray:
     """Pad the rows of each head with zeros: `[h * narrower, ...]` to `[h * width, ...]`."""
-    by_head = rows.reshape(h, -1, *rows.shape[1:])
+    by_head = np.roll(rows.reshape(h, -1, *rows.shape[1:]), -first, axis=0)
     missing = np.zeros((h, width - by_head.shape[1], *rows.shape[1:]), rows.dtype)
     return np.concatenate((by_head, missing), axis=1).reshape(h * width, *rows.shape[1:])
 

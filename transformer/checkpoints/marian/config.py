@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformer import shapes
+from transformer import errors, shapes
 from transformer.config import Activation, TransformerConfig
-from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
+from transformer.errors import CheckpointError, ConfigError, quoted
 from transformer.files import documents, reading
 from transformer.text.languages import Languages, name_of
 
@@ -28,14 +28,9 @@ _PAIR = re.compile(r"opus-mt-(?:tc-\w+-)?(\w+)-(\w+)")  # one of the hub's names
 
 def read_json(path: Path, digest: "hashlib._Hash") -> Any:
     """Read a JSON file of the folder."""
-    try:
+    missing = f"{path.parent} has no {path.name}: copy the folder again."
+    with errors.reading(path, missing=missing):
         content = reading.read_bytes(path, MAX_JSON_BYTES)
-    except FileNotFoundError as error:
-        raise CheckpointError(
-            f"{path.parent} has no {path.name}: copy the folder again."
-        ) from error
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
     digest.update(content)
     try:
         return documents.parse_json(content)

@@ -15,8 +15,8 @@ from sentencepiece import SentencePieceProcessor
 from torch import Tensor
 
 from transformer.checkpoints.marian.config import TOKENIZER_CONFIG, MarianConfig, read_json
-from transformer.config import BOS, EOS, MAXIMA, PAD, UNK
-from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.config import BOS, EOS, MAX_VOCAB_SIZE, PAD, UNK
+from transformer.errors import CheckpointError, quoted, reading
 from transformer.files.reading import read_bytes
 from transformer.text import tokenizer as tokenizers
 
@@ -52,7 +52,7 @@ class MarianVocabulary:
         """
         numbers = _numbers(path, digest)
         named = set(numbers.values())
-        unnamed = (n for n in range(min(rows, MAXIMA["vocab_size"])) if n not in named)
+        unnamed = (n for n in range(min(rows, MAX_VOCAB_SIZE)) if n not in named)
         numbers = {f"<row {number}>": number for number in unnamed} | numbers
         ours = {*SPECIAL, "<s>"}
         if start is not None and numbers.get("<s>") != start:
@@ -212,12 +212,8 @@ def _processor(
     path: Path, numbers: Mapping[str, int], digest: "hashlib._Hash"
 ) -> SentencePieceProcessor:
     """Read a `.spm` file, most of whose pieces have a number."""
-    try:
+    with reading(path, missing=f"{path.parent} has no tokenizer: {path.name} is missing."):
         content = read_bytes(path, tokenizers.MAX_BYTES)
-    except FileNotFoundError as error:
-        raise CheckpointError(f"{path.parent} has no tokenizer: {path.name} is missing.") from error
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
     digest.update(content)
     if (processor := tokenizers.read_processor(content)) is None:
         raise CheckpointError(f"{path} is not a SentencePiece model: copy the folder again.")

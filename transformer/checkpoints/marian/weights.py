@@ -19,10 +19,11 @@ import torch
 from torch import Tensor
 
 from transformer import attention, embedding
-from transformer.checkpoints.marian.config import CONFIG, MarianConfig
+from transformer.checkpoints.checkpoint import DTYPES, is_finite, require_form
+from transformer.checkpoints.marian.config import MarianConfig
 from transformer.checkpoints.marian.tokenizer import MarianVocabulary
 from transformer.config import BOS, TransformerConfig
-from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.errors import CheckpointError, reading
 from transformer.files.reading import GIB, MIB, opened
 from transformer.model import Transformer
 from transformer.shapes import Shape, parameter_shapes
@@ -30,7 +31,7 @@ from transformer.shapes import Shape, parameter_shapes
 SAFETENSORS, PICKLED = "model.safetensors", "pytorch_model.bin"
 MAX_BYTES = 8 * GIB
 MAX_PICKLE_BYTES = 2 * MIB  # without the weights; that of twelve layers has some 60 kB
-_DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+_DTYPES = (*DTYPES, torch.float64)
 
 # PyTorch allows more in files of weights: functions that make tensors of any size from nothing
 _GLOBAL = re.compile(
@@ -70,22 +71,13 @@ class Stored:
         if name is None:
             raise CheckpointError(f"{self.path} lacks tensor '{names[0]}': copy the folder again.")
         tensor = self.tensor(name)
-        if tuple(tensor.shape) != shape:
-            raise CheckpointError(
-                f"{self.path}: '{name}' has shape {quoted(list(tensor.shape))}, but {CONFIG} asks "
-                f"for {list(shape)}."
-            )
-        if tensor.dtype not in _DTYPES:
-            raise CheckpointError(
-                f"{self.path}: '{name}' is stored as {str(tensor.dtype).removeprefix('torch.')}, "
-                f"but weights are floating-point numbers."
-            )
+        require_form(self.path, name, tensor, shape, _DTYPES)
         return tensor
 
     def get(self, *names: str, shape: tuple[int, ...]) -> Tensor:
         """Return the same tensor once all of its numbers were checked."""
         tensor = self.view(*names, shape=shape)
-        if not all(math.isfinite(extreme) for extreme in tensor.aminmax()):
+        if not is_finite(tensor):
             name = next(stored for stored in names if stored in self.names)
             raise CheckpointError(
                 f"{self.path}: '{name}' has weights that are not finite: copy the folder again."
@@ -114,22 +106,20 @@ def stored_weights(
     numbers = sum(math.prod(shape) for _, _, shape in _stored_shapes(ours, config))
     numbers += 3 * config.target_rows * ours.d_model
     most = min(MAX_HEADER_BYTES + 8 * numbers, MAX_BYTES)
-    try:
-        with opened(path, most) as (file, _), _mapped(path) as stored:
-            for name, names, asked_shape in _stored_shapes(ours, config):
-                optional = name == "output_bias" or name.endswith("embedding.positions")
-                if not optional or names[0] in stored.names:
-                    stored.view(*names, shape=asked_shape)
-            with ThreadPoolExecutor(1) as beside:
-                checksum = beside.submit(hashlib.file_digest, file, "sha256")
-                yield stored
-                digest.update(checksum.result().digest())
-    except FileNotFoundError as error:
-        raise CheckpointError(
-            f"{folder} has no weights: neither {SAFETENSORS} nor {PICKLED} is there."
-        ) from error
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
+    missing = f"{folder} has no weights: neither {SAFETENSORS} nor {PICKLED} is there."
+    with (
+        reading(path, missing=missing),
+        opened(path, most) as (file, _),
+        _mapped(path) as stored,
+    ):
+        for name, names, asked_shape in _stored_shapes(ours, config):
+            optional = name == "output_bias" or name.endswith("embedding.positions")
+            if not optional or names[0] in stored.names:
+                stored.view(*names, shape=asked_shape)
+        with ThreadPoolExecutor(1) as beside:
+            checksum = beside.submit(hashlib.file_digest, file, "sha256")
+            yield stored
+            digest.update(checksum.result().digest())
 
 
 @contextmanager
@@ -207,14 +197,10 @@ def parameters(
     for name, shape in parameter_shapes(ours):
         if name == "shared_embedding":
             yield name, _target_embedding(stored, config, target)
-        elif name == "source_embedding":
+        elif name in ("source_embedding", "own_projection"):
             names, rows = _stored_as(name, shape, config)
-            table = stored.get(*names, shape=rows)
-            ordered = source.in_our_order(table, config.path)
-            yield name, halves_to_pairs(ordered, axis=1)
-        elif name == "own_projection":
-            names, rows = _stored_as(name, shape, config)
-            ordered = target.in_our_order(stored.get(*names, shape=rows), config.path)
+            side = source if name == "source_embedding" else target
+            ordered = side.in_our_order(stored.get(*names, shape=rows), config.path)
             yield name, halves_to_pairs(ordered, axis=1)
         elif name == "output_bias":
             yield name, _output_bias(stored, config, target)

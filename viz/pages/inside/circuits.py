@@ -11,6 +11,7 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from transformer.analysis.heads.head import Head
 from transformer.circuits import merging, score, writing
+from transformer.circuits.stream import Writer
 from transformer.text.tokenizer import WORD_START
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields
@@ -18,7 +19,7 @@ from viz.app.links import address
 from viz.app.sentence import python_code
 from viz.draw.formatting import format_difference, format_number, listing, per_cent
 from viz.draw.labels import capitalised, display_tokens, quoted
-from viz.figures.score_parts import part_phrase, score_map
+from viz.figures.score_parts import score_map
 
 KEY, SPLIT = "key", "score"  # names in the URL
 LARGEST = "largest weight"
@@ -27,9 +28,6 @@ SENTENCES, PIECES, NAMED = 3, 6, 3
 """Largest pairs in sentences, pieces of each column of the table, and pieces in its sentence."""
 NOTABLE = 0.1
 """Change of a logit below which a head writes hardly anything: the odds change by a tenth."""
-LONGEST = 512
-"""Subwords of a sentence or translation up to which its scores are split."""
-
 EXPLANATION = (
     "Why here: query and key are each a sum of what the layers before wrote into the residual "
     "stream, so the score is a sum over pairs of parts. Purple parts raise it, olive parts lower "
@@ -73,13 +71,6 @@ def row_of(
 
 def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) -> str:
     """Draw both views and return their code; `changed` names a scale that is not the model's."""
-    longest = max(len(trace.source_pieces), len(trace.target_pieces))
-    if longest > LONGEST:
-        st.text(
-            f"Scores are split for at most {LONGEST} subwords, and this text has {longest:,}: "
-            f"shorten it to see why the head looks there and what it writes."
-        )
-        return ""
     with fields.controls_row("circuit-controls"):
         key = _pick_key(row)
         compared = fields.choose_one("Score", (ONE_KEY, TWO_KEYS), SPLIT, labelled=True)
@@ -134,8 +125,8 @@ def _why_here(
         at = f"{at} rather than {tokens[1]}"
     looks = quoted(row.query_token)
     largest = [
-        f"{whole}, {format_number(value)} comes from {part_phrase(asks, looks)} meeting "
-        f"{part_phrase(asked, at)}."
+        f"{whole}, {format_number(value)} comes from {_part_phrase(asks, looks)} meeting "
+        f"{_part_phrase(asked, at)}."
         for asks, asked, value in split.largest(values, SENTENCES)
     ]
     st.markdown("\n".join(f"- {explanations.as_markdown(line)}" for line in largest))
@@ -156,6 +147,15 @@ def _why_here(
 split = split_scores(translator.model, trace, {head}, {row.query}, {keys})
 result = merge_parts(split, {chosen})
 """
+
+
+def _part_phrase(writer: Writer, token: str) -> str:
+    """Describe what a writer gives to a query or key in a sentence; `token` is quoted already."""
+    if writer.layer is None:
+        preposition = {"token": "", "position": "of ", "biases": "at "}[writer.part]
+        return f"the {writer.part} {preposition}{token}"
+    name = writer.title if writer.head else f"the {writer.title} network"
+    return f"what {name} wrote at {token}"
 
 
 def _score_sentence(row: Row, keys: Sequence[int], scores: Sequence[float]) -> str:

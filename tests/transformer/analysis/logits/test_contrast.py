@@ -66,7 +66,7 @@ def test_sums_are_over_heads_and_keys_and_direct_logits_are_those_of_the_step(un
     assert result.by_source.shape == (5,)
     np.testing.assert_allclose(result.by_source, result.values["cross"].sum(1).sum(0))
     assert result.values["decoder_self"].shape == (2, 4, 2)  # what step 1 can read
-    whole = direct_logits(uneven.model, uneven.trace, against=torch.full((4,), 6))
+    whole = direct_logits(uneven.model, uneven.trace, against=6)
     for kind, heads in result.direct.items():
         np.testing.assert_allclose(heads, whole.heads[kind][..., 1], rtol=1e-9)
 

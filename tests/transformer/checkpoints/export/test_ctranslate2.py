@@ -3,13 +3,17 @@ import json
 import shutil
 import sys
 
+import numpy as np
 import pytest
 
 from transformer import CheckpointError, Translator, __main__, export
+from transformer.analysis import alignment
+from transformer.analysis.alignment_settings import read_alignment
 from transformer.checkpoints import checkpoint, domain
 from transformer.checkpoints.export import ctranslate2
 from transformer.checkpoints.export.manifest import EXPORT
 from transformer.engine import CTranslate2Translator
+from transformer.files.installed import BUNDLED
 from transformer.text import languages
 
 TEXT = "The dog waits beside the river."
@@ -61,6 +65,42 @@ def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsy
     assert capsys.readouterr().err.startswith(f"transformer: {moved} holds a model for CTranslate2")
     assert __main__.main(["--checkpoint", str(moved), TEXT]) == 2
     assert "add --engine ctranslate2" in capsys.readouterr().err
+
+
+def returned(folder, trace):
+    """Return CTranslate2's attention of the same translation, `[target, source]`."""
+    (result,) = (
+        ctranslate2.engine()
+        .Translator(str(folder))
+        .translate_batch(
+            [[piece.text for piece in trace.source_pieces]],
+            beam_size=4,
+            return_attention=True,
+            return_end_token=True,
+        )
+    )
+    assert result.hypotheses[0] == [piece.text for piece in trace.target_pieces]
+    return np.array(result.attention[0])
+
+
+def test_the_attention_that_it_returns_gives_the_links_of_the_page(tmp_path):
+    assert export.main(["ctranslate2", "--out", str(tmp_path / "one")]) == 0
+    every = ctranslate2.AligningHead(2, None)
+    ctranslate2.write(checkpoint.load(BUNDLED), tmp_path / "mean", alignment=every)
+    translator = Translator.load()
+    settings = read_alignment(translator)
+    assert settings.head not in (0, None)
+    trace = translator.trace("Two black dogs run through the deep snow.")
+    attention = returned(tmp_path / "one", trace)
+    expected = trace.cross[settings.layer, settings.head]
+    np.testing.assert_allclose(attention, expected, atol=1e-5)
+    mean = returned(tmp_path / "mean", trace)
+    np.testing.assert_allclose(mean, trace.cross[2].mean(0), atol=1e-5)
+    words = alignment.word_numbers(translator, trace, "pieces")
+    shares = alignment.word_shares(attention, *words, settings.row)
+    links, ours = alignment.strongest(shares, settings.links), alignment.align(translator, trace)
+    assert [link[:2] for link in links] == [link[:2] for link in ours]
+    assert len(links) > 5
 
 
 def test_fewer_bits_make_a_smaller_model_that_still_translates(

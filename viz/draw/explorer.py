@@ -81,11 +81,12 @@ def encode_page(
 
 
 def estimated_bytes(view: HeadsView) -> int:
-    """Estimate the bytes that the heads of a page take, from some of them."""
+    """Estimate the bytes that the heads of a page take, small and large, from some of them."""
     weights = [view.cropped[kind].axes.weights[n, h] for kind, n, h in _openable_heads(view)]
     some = weights[:: len(weights) // _SAMPLE + 1]
     texts = choose_packing(weights).texts(some)
-    return sum(map(len, texts)) * len(weights) // max(1, len(some))
+    small = sum(min(array.size, LARGEST**2) for array in weights) * 2 // 3  # a byte a square
+    return small + sum(map(len, texts)) * len(weights) // max(1, len(some))
 
 
 def _openable_heads(view: HeadsView) -> Iterator[Head]:

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import socket
 import tempfile
 
@@ -41,7 +42,9 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
         if reason := _refusal(host, port):
             command.say(f"{NAME}: port {port} cannot be opened, {reason}: choose another.")
             return command.REFUSED
-    print(_listening(options.host, options.port), flush=True)
+    base = re.search(r"--server\.baseUrlPath[= ]/?(\S+)", " ".join(for_streamlit))
+    place = f"{options.port}/{base[1]}" if base else options.port
+    print(_listening(options.host, place), flush=True)
     if options.processes > 1:
         return processes.serve(options.host, options.port, ports, for_streamlit)
     # what takes seconds, for which --help does not wait: Ctrl-C still ends the process at once
@@ -79,16 +82,16 @@ def _refusal(host: str, port: int) -> str | None:
     return None
 
 
-def _listening(host: str, port: int) -> str:
-    """Say in one sentence where the server listens, and who can reach it."""
+def _listening(host: str, place: str) -> str:
+    """Say in one sentence who can reach the server, at a port and below a path: `place`."""
     if host in EVERY_INTERFACE:
-        return f"Open http://{_own_address()}:{port} here or anywhere that reaches this machine."
+        return f"Open http://{_own_address()}:{place} here or anywhere that reaches this machine."
     if host == HOST:
         return (
-            f"Open http://localhost:{port} on this machine alone; --host 0.0.0.0 shares it in a "
+            f"Open http://localhost:{place} on this machine alone; --host 0.0.0.0 shares it in a "
             "room."
         )
-    return f"Open http://{processes.joined(host, port)} wherever that address is reached."
+    return f"Open http://{processes.joined(host, place)} wherever that address is reached."
 
 
 def _own_address() -> str:

@@ -4,6 +4,7 @@ import argparse
 import os
 import re
 import socket
+import sys
 import tempfile
 
 from headlight import processes
@@ -32,7 +33,7 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
         command.say(f"{NAME}: no folder takes temporary files: set TMPDIR to one.")
         return command.REFUSED
     host, ports = options.host, [options.port]
-    if options.processes > 1 and os.name == "nt":
+    if options.processes > 1 and sys.platform == "win32":
         command.say(f"{NAME}: on Windows, --processes 1 is all there is.")
         return command.REFUSED
     if options.processes > 1:  # the balancer has that address, and they are behind it
@@ -70,7 +71,7 @@ def _refusal(host: str, port: int) -> str | None:
     """Return why an address and port cannot be opened; None if they can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as Streamlit chooses
     with socket.socket(family) as probe:
-        if os.name != "nt":  # where it would hide that a port is taken
+        if sys.platform != "win32":  # where it would hide that a port is taken
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))

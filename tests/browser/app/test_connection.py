@@ -1,4 +1,4 @@
-"""What lies between a browser and the server: other people's proxies, and WebSockets refused."""
+"""Proxies between a browser and the server: nginx, Caddy, and one that refuses WebSockets."""
 
 import os
 import shutil
@@ -34,8 +34,18 @@ CADDY = "{{\nadmin off\nauto_https off\n}}\nimport {folder}/site.conf\n"
 CADDY_RUN = ["run", "--adapter=caddyfile", "--config"]
 
 
-class Refusing(BaseRequestHandler):
-    """A connection to the app; the server refuses WebSockets while `blocks` is true."""
+class Refusing(ThreadingTCPServer):
+    """A proxy that refuses WebSockets while `blocks` is true."""
+
+    daemon_threads = True
+    blocks = True
+    behind: tuple[str, int]
+
+
+class Connection(BaseRequestHandler):
+    """A connection to the app through `Refusing`."""
+
+    server: Refusing
 
     def handle(self):
         begin = self.request.recv(65_536)
@@ -59,9 +69,8 @@ class Refusing(BaseRequestHandler):
 def refusing(address):
     """A proxy in front of the app that refuses WebSockets."""
     place = urlsplit(address)
-    ThreadingTCPServer.daemon_threads = True
-    with ThreadingTCPServer(("127.0.0.1", 0), Refusing) as server:
-        server.behind, server.blocks = (place.hostname, place.port), True
+    with Refusing(("127.0.0.1", 0), Connection) as server:
+        server.behind = place.hostname, place.port
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.shutdown()

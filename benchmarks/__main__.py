@@ -8,6 +8,7 @@ from benchmarks import (
     app,
     break_it,
     circuits,
+    completeness,
     confidence,
     edges,
     failover,
@@ -38,7 +39,7 @@ from transformer.cli.arguments import Parser
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
-    *(scale, circuits, confidence, edges, source_share, examples, huggingface),
+    *(scale, circuits, completeness, confidence, edges, source_share, examples, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

@@ -109,5 +109,6 @@ def test_the_version_and_the_script_are_the_package_s(capsys):
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert citation["version"] == headlight.__version__
     assert citation["cff-version"] == "1.2.0"
+    assert f"version = {{{headlight.__version__}}}" in (ROOT / "README.md").read_text("utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["scripts"] == {"headlight": "headlight.__main__:main"}

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from training.config import RunConfig, config_file
@@ -10,6 +11,8 @@ from transformer import Translator
 from transformer.analysis import alignment_settings, stored
 from transformer.analysis.alignment import align
 from transformer.analysis.heads import means
+from transformer.circuits import pairs_report
+from transformer.circuits.pairs import BUNDLED_PAIRS, measure_pairs, read_pairs
 from transformer.corpus import faithfulness_report, head_report, result_file
 from transformer.corpus.measured import UNLINKED
 from transformer.corpus.measuring import measure_lines, trace_of
@@ -67,6 +70,17 @@ def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: T
     lines = result_file.from_bytes((folder / result_file.FILE).read_bytes(), translator)
     examples = (ASSETS / LINES[name]).read_text("utf-8").splitlines()
     assert [pair.source for pair in lines.pairs] == examples
+
+
+def test_stored_pairs_are_those_that_come_along_as_the_model_patches_them(translator) -> None:
+    pairs = read_pairs(BUNDLED_PAIRS[translator.languages.source].read_bytes())
+    stored = pairs_report.read(translator)
+    assert stored is not None
+    assert list(stored.pairs) == pairs
+    again = measure_pairs(translator, pairs[:2]).patched
+    for name, rows in (("whole", 2), ("lost", 1), ("control", 1)):  # the second donor is the first
+        values, expected = (getattr(patched, name)[:rows] for patched in (stored.patched, again))
+        np.testing.assert_allclose(values, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_the_end_of_a_translation_is_no_word_that_lacks_a_link(translator: Translator) -> None:

@@ -7,6 +7,7 @@ that the translations of many lines have where the links of the lines say that t
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ from transformer.circuits.stream import norm_of, query_stream, sublayers
 from transformer.circuits.writing import centred, copying_scores
 from transformer.config import EOS
 from transformer.corpus import resampling
-from transformer.corpus.measured import MeasuredLines
+from transformer.corpus.measured import MeasuredLines, places_table
 from transformer.corpus.measuring import trace_of
 from transformer.errors import InputError
 from transformer.kinds import attention_name
@@ -33,6 +34,7 @@ from transformer.trace import AttentionTrace
 from transformer.translator import Translator
 
 Floats = resampling.Floats
+Ids: TypeAlias = npt.NDArray[np.int64]
 
 MAX_PIECES = 2_000  # of the source, the most frequent ones of the lines
 SHUFFLES, SEED = 2_000, 2
@@ -40,24 +42,16 @@ PIECES_AT_ONCE = 256  # whose logits a dictionary computes
 
 
 @dataclass(frozen=True, eq=False)
-class Dictionary:
-    """Pieces that a head of the cross-attention writes for pieces of the source."""
-
-    pieces: tuple[int, ...]  # token ids of the source
-    entries: npt.NDArray[np.int64]  # `[piece, entry]`, ids of the pieces that it raises most
-    logits: Array  # `[piece, entry]`, by how much, above the mean of the vocabulary
-
-
-@dataclass(frozen=True, eq=False)
 class Dictionaries:
     """Dictionaries of every head of the cross-attention for the pieces of many lines."""
 
     heads: tuple[Head, ...]
-    pieces: tuple[int, ...]  # token ids of the source, the most frequent first
+    linked: int  # how many pieces of the source have a link
+    pieces: tuple[int, ...]  # their token ids, the most frequent first, at most `MAX_PIECES`
     places: tuple[int, ...]  # how often the lines have each piece
     translations: tuple[tuple[int, ...], ...]  # of each, the most frequent first
-    entries: npt.NDArray[np.int64]  # `[head, piece, entry]`, as in `Dictionary`
-    logits: Array  # `[head, piece, entry]`
+    entries: Ids  # `[head, piece, entry]`, ids of the pieces that it raises most
+    logits: Array  # `[head, piece, entry]`, by how much, above the mean of the vocabulary
     hits: npt.NDArray[np.bool_]  # `[head, piece]`, whether the first entry is a translation
     chance: Floats  # `[head]`, the share of hits where translations are shuffled among the pieces
     p: Floats  # `[head]`, of as many hits by chance, corrected for all heads (Holm 1979)
@@ -82,11 +76,11 @@ def mean_memories(model: Transformer, sources: Sequence[Sequence[int]]) -> dict[
 @torch.inference_mode()
 def read_dictionary(
     model: Transformer, head: Head, memories: Mapping[int, Tensor], entries: int = 5
-) -> Dictionary:
-    """Read a head of the cross-attention as a dictionary: source piece to pieces of the target.
+) -> tuple[Ids, Array]:
+    """Return what a head of the cross-attention raises most for each source piece, and how much.
 
-    Each deviation of a later norm only scales the logits, so the order of the entries needs none:
-    it is 1 here.
+    Both are `[piece, entry]`: ids of the target's pieces, and logits above the vocabulary's mean.
+    Each deviation of a later norm only scales the logits, so the order needs none: it is 1 here.
     """
     require_heads(model, [head])
     if head.kind != "cross":
@@ -104,7 +98,7 @@ def read_dictionary(
         centred(part @ model.projection.T).topk(entries) for part in written.split(PIECES_AT_ONCE)
     ]
     values, indices = (torch.cat(parts) for parts in zip(*parts, strict=True))
-    return Dictionary(tuple(memories), indices.cpu().numpy(), to_array(values))
+    return indices.cpu().numpy(), to_array(values)
 
 
 def linked_pieces(
@@ -146,18 +140,19 @@ def measure_dictionaries(
     for number, head in enumerate(heads, start=1):
         read.append(read_dictionary(translator.model, head, {id_: memories[id_] for id_ in pieces}))
         progress(len(lines) + number, total)
-    entries = np.stack([head_entries.entries for head_entries in read])
+    entries, logits = (np.stack(arrays) for arrays in zip(*read, strict=True))
     translations = [tuple(id_ for id_, _ in links[piece].most_common()) for piece in pieces]
     hits, chance, p = compare_with_chance(
         entries[..., 0], translations, translator.model.config.vocab_size
     )
     return Dictionaries(
         heads,
+        len(links),
         tuple(pieces),
         tuple(counts[piece] for piece in pieces),
         tuple(translations),
         entries,
-        np.stack([head_entries.logits for head_entries in read]),
+        logits,
         hits,
         chance,
         p,
@@ -165,7 +160,7 @@ def measure_dictionaries(
 
 
 def compare_with_chance(
-    first: npt.NDArray[np.int64], translations: Sequence[Sequence[int]], vocab_size: int
+    first: Ids, translations: Sequence[Sequence[int]], vocab_size: int
 ) -> tuple[npt.NDArray[np.bool_], Floats, Floats]:
     """Find which first entries, `[head, piece]`, are translations, beside shuffled ones.
 
@@ -193,17 +188,12 @@ def dictionaries_table(dictionaries: Dictionaries) -> pd.DataFrame:
     weights = resampling.resampled_weights(pieces, SEED)
     hits = dictionaries.hits.T.astype(np.float64)
     shares = resampling.mean_interval(hits, weights, np.ones(pieces))
-    return pd.DataFrame(
-        {
-            "kind": [head.kind for head in dictionaries.heads],
-            "layer": [head.layer + 1 for head in dictionaries.heads],
-            "head": [head.head + 1 for head in dictionaries.heads],
-            "share": shares.value,
-            "low": shares.low,
-            "high": shares.high,
-            "shuffled": dictionaries.chance,
-            "p": dictionaries.p,
-        }
+    return places_table(dictionaries.heads).assign(
+        share=shares.value,
+        low=shares.low,
+        high=shares.high,
+        shuffled=dictionaries.chance,
+        p=dictionaries.p,
     )
 
 
@@ -230,11 +220,4 @@ def entries_table(translator: Translator, dictionaries: Dictionaries, head: Head
 def copying_table(model: Transformer) -> pd.DataFrame:
     """Return one row a self-attention head: its place from 1, and its copying score."""
     scores = copying_scores(model)
-    return pd.DataFrame(
-        {
-            "kind": [head.kind for head in scores],
-            "layer": [head.layer + 1 for head in scores],
-            "head": [head.head + 1 for head in scores],
-            "copying score": list(scores.values()),
-        }
-    )
+    return places_table(scores).assign(**{"copying score": list(scores.values())})

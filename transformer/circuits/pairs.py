@@ -3,13 +3,14 @@
 Two sentences differ in one thing, and so do their translations: "The dog sleeps" and "The dogs
 sleep", "schläft" and "schlafen". A head is patched when its output on the first sentence is
 replaced by that on the second. What the log-odds of the two words then lose is how much of the
-difference the head carries (activation patching: Vig et al. 2020, Wang et al. 2022).
+difference the head carries (activation patching: Vig et al. 2020, Wang et al. 2022). So is the
+residual stream after a layer, at some positions (Meng et al. 2022).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +20,11 @@ from torch import Tensor
 
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.teacher_forcing import Progress
-from transformer.config import BOS
+from transformer.circuits.stream import StackName, query_stream
+from transformer.config import BOS, TransformerConfig
+from transformer.corpus.measured import LeftOut, places_table
 from transformer.corpus.resampling import (
     Floats,
-    Interval,
     holm,
     mean_interval,
     permutation_p,
@@ -36,14 +38,25 @@ from transformer.masks import padding_mask
 from transformer.model import Transformer
 from transformer.translator import Translator
 
-BUNDLED_PAIRS = Path(__file__).with_name("minimal-pairs.tsv")
-"""Forty pairs, English and German: number, gender, tense and negation."""
+BUNDLED_PAIRS = {
+    language: Path(__file__).with_name(f"minimal-pairs-{language}.tsv")
+    for language in ("English", "German")
+}
+"""Forty pairs by the language of their sentences: number, gender, tense and negation."""
 
 MAX_PAIRS, MAX_SUBWORDS = 1_000, 128
 ROWS = 24
-"""Patched heads at once."""
+"""Patches at once."""
 SEED = 1
 LOST = "log-odds lost"
+AFTER_LAYER = ".feed_forward_norm.hook_normalised"
+
+POSITIONS: dict[StackName, tuple[str, ...]] = {
+    "encoder": ("before", "differing", "after", "</s>"),
+    "decoder": ("earlier", "last"),
+}
+"""Groups of positions of each stack: in the encoder by the subwords that differ, in the decoder by
+the one that predicts the word."""
 
 
 class MinimalPair(NamedTuple):
@@ -62,23 +75,22 @@ class EncodedPair(NamedTuple):
     pieces: tuple[int, int]  # the first piece in which the words differ
 
 
+class Site(NamedTuple):
+    """The residual stream after a layer, counted from 0, at a group of `POSITIONS`."""
+
+    stack: StackName
+    layer: int
+    positions: str
+
+
 @dataclass(frozen=True, eq=False)
 class PatchedPairs:
-    """Losses of the log-odds of each pair with each head of the first sentence patched, in nats."""
+    """Losses of the log-odds of each pair with each site of the first sentence patched, in nats."""
 
-    heads: tuple[Head, ...]
-    lost: Floats  # `[pair, head]`
-    control: Floats  # `[pair, head]`, patched from another pair's first sentence
+    sites: tuple[Head | Site, ...]
+    lost: Floats  # `[pair, site]`, NaN where a pair has no such position
+    control: Floats  # `[pair, site]`, patched from another pair's first sentence
     whole: Floats  # `[pair]`, what they lose from the first sentence to the second
-
-    def means(self) -> Interval:
-        """Average over pairs, `[head]`, with the interval of a bootstrap over them."""
-        pairs = len(self.lost)
-        return mean_interval(self.lost, resampled_weights(pairs, SEED), np.ones(pairs))
-
-    def p(self) -> Floats:
-        """Test each head against the control, `[head]`, corrected for all heads (Holm 1979)."""
-        return holm(permutation_p(self.lost - self.control, SEED))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +99,7 @@ class MeasuredPairs:
 
     pairs: tuple[MinimalPair, ...]
     patched: PatchedPairs
-    left_out: tuple[tuple[int, str], ...]
+    left_out: tuple[LeftOut, ...]
 
     def in_group(self, group: str) -> "MeasuredPairs":
         """Return those of a group; "" is all of them."""
@@ -95,7 +107,7 @@ class MeasuredPairs:
         lost, control, whole = (
             values[rows] for values in (self.patched.lost, self.patched.control, self.patched.whole)
         )
-        patched = PatchedPairs(self.patched.heads, lost, control, whole)
+        patched = PatchedPairs(self.patched.sites, lost, control, whole)
         return MeasuredPairs(tuple(self.pairs[row] for row in rows), patched, self.left_out)
 
 
@@ -178,20 +190,20 @@ def measure_pairs(
     pairs: Sequence[MinimalPair],
     progress: Progress = lambda _done, _total: None,
 ) -> MeasuredPairs:
-    """Patch each head of each pair whose word is in the model's translation; name the others.
+    """Patch heads and stream of each pair whose word is in the translation; name the others.
 
     Raises:
         InputError: if fewer than two pairs are left.
     """
     translator.model.require_no_dropout()
-    named, encoded, left_out = list[MinimalPair](), list[EncodedPair](), list[tuple[int, str]]()
+    named, encoded, left_out = list[MinimalPair](), list[EncodedPair](), list[LeftOut]()
     count = len(pairs)
     for number, pair in enumerate(pairs, start=1):
         try:
             encoded.append(encode_pair(translator, pair))
             named.append(pair)
         except InputError as error:
-            left_out.append((number, str(error)))
+            left_out.append(LeftOut(number, str(error)))
         progress(number, 3 * count)  # a translation takes less than the patches
     if len(encoded) < 2 and left_out:
         number, reason = left_out[0]
@@ -207,21 +219,25 @@ def measure_pairs(
     return MeasuredPairs(tuple(named), patched, tuple(left_out))
 
 
-def effects_table(patched: PatchedPairs) -> pd.DataFrame:
-    """Return one row a head: its place from 1, the log-odds that it carries, control, p (Holm)."""
-    means = patched.means()
-    return pd.DataFrame(
-        {
-            "kind": [head.kind for head in patched.heads],
-            "layer": [head.layer + 1 for head in patched.heads],
-            "head": [head.head + 1 for head in patched.heads],
-            LOST: means.value,
-            "low": means.low,
-            "high": means.high,
-            "control": patched.control.mean(0),
-            "p": patched.p(),
-        }
+def effects_table(patched: PatchedPairs, form: type[Head] | type[Site] = Head) -> pd.DataFrame:
+    """Return one row a head, or a site of the stream with how many `pairs` have it.
+
+    Each has its place from 1, the mean of the log-odds that it carries with the interval of a
+    bootstrap over the pairs that have it, the control, and p against it, corrected for all of them.
+    """
+    columns = [n for n, site in enumerate(patched.sites) if isinstance(site, form)]
+    lost, control = patched.lost[:, columns], patched.control[:, columns]
+    means = np.full((4, len(columns)), np.nan)
+    for column, is_known in enumerate(~np.isnan(lost.T)):
+        if pairs := int(is_known.sum()):
+            weights, ones = resampled_weights(pairs, SEED), np.ones(pairs)
+            means[:3, column] = mean_interval(lost[is_known, column], weights, ones)
+            means[3, column] = control[is_known, column].mean()
+    table = places_table(patched.sites[n] for n in columns).assign(
+        **dict(zip((LOST, "low", "high", "control"), means, strict=True)),
+        p=holm(permutation_p(np.nan_to_num(lost - control), SEED)),
     )
+    return table if form is Head else table.assign(pairs=(~np.isnan(lost)).sum(0))
 
 
 def pairs_table(measured: MeasuredPairs) -> pd.DataFrame:
@@ -236,31 +252,76 @@ def pairs_table(measured: MeasuredPairs) -> pd.DataFrame:
 def patch_pairs(
     model: Transformer, pairs: Sequence[EncodedPair], progress: Progress | None = None
 ) -> PatchedPairs:
-    """Patch each head of each pair alone.
+    """Patch each head of each pair alone, and the stream at each site.
 
-    The control replaces a head's output by that on the first sentence of the next pair: other words
-    without the difference. `progress` is called after each pair.
+    The control takes the values on the first sentence of the next pair: other words without the
+    difference. `progress` is called after each pair.
     """
     if len(pairs) < 2:
         raise InputError("One pair has no control: give two pairs or more.")
-    heads = all_heads(model.config)
-    lost, control = np.zeros((2, len(pairs), len(heads)))
+    sites = all_sites(model.config)
+    patches = [_patch(site) for site in sites]
+    lost, control = np.full((2, len(pairs), len(patches)), np.nan)
     whole = np.zeros(len(pairs))
     for number, pair in enumerate(pairs):
         other = pairs[(number + 1) % len(pairs)].sources[0]
         before, changed = (_log_odds(model, pair, source)[0] for source in pair.sources)
         whole[number] = before - changed
         for result, donor in ((lost, pair.sources[1]), (control, other)):
-            values = _outputs(model, donor, pair.target)
-            places = aligned_positions(pair.sources[0], donor)
-            for start in range(0, len(heads), ROWS):
-                part = heads[start : start + ROWS]
-                with model.hooks(_patches(part, values, places)):
+            values, places = _outputs(model, donor, pair.target), paired_places(pair, donor)
+            columns = [n for n, (*_, name) in enumerate(patches) if places[name]]
+            for start in range(0, len(columns), ROWS):
+                part = columns[start : start + ROWS]
+                with model.hooks(_hooks([patches[n] for n in part], values, places)):
                     after = _log_odds(model, pair, pair.sources[0], len(part))
-                result[number, start : start + ROWS] = before - after
+                result[number, part] = before - after
         if progress:
             progress(number + 1, len(pairs))
-    return PatchedPairs(tuple(heads), lost, control, whole)
+    absent = np.isnan(lost + control)
+    lost[absent] = control[absent] = np.nan
+    return PatchedPairs(sites, lost, control, whole)
+
+
+def all_sites(config: TransformerConfig) -> tuple[Head | Site, ...]:
+    """List the heads of a model, then the sites of its stream by stack, layer and positions."""
+    stream = (
+        Site(stack, layer, positions)
+        for stack, names in POSITIONS.items()
+        for layer in range((config if stack == "encoder" else config.decoder).N)
+        for positions in names
+    )
+    return *all_heads(config), *stream
+
+
+_Patch: TypeAlias = tuple[str, tuple[int, ...], str]
+"""A hook point, the index of a head there if it is one, and a name of `paired_places`."""
+
+
+def _patch(site: Head | Site) -> _Patch:
+    if isinstance(site, Site):
+        return f"{site.stack}.layers.{site.layer}{AFTER_LAYER}", (), site.positions
+    kind, layer, head = site
+    return f"{attention_name(kind, layer)}.hook_z", (head,), query_stream(kind, layer)[0]
+
+
+def paired_places(pair: EncodedPair, donor: Sequence[int]) -> dict[str, list[tuple[int, int]]]:
+    """Pair the positions of the first sentence and of a donor, by stack and by `POSITIONS`."""
+    first, second = pair.sources
+    group, groups = "before", dict[int, str]()
+    for to, from_ in aligned_positions(first, second):
+        is_equal = first[to] == second[from_]
+        if to != from_ or not is_equal:  # one has a subword more, or another
+            group = "after"
+        groups[to] = "</s>" if to == len(first) - 1 else group if is_equal else "differing"
+    encoder = aligned_positions(first, donor)
+    decoder = [(n, n) for n in range(len(pair.target))]  # both read the same prefix
+    return {
+        "encoder": encoder,
+        "decoder": decoder,
+        "earlier": decoder[:-1],
+        "last": decoder[-1:],
+        **{n: [p for p in encoder if groups.get(p[0]) == n] for n in POSITIONS["encoder"]},
+    }
 
 
 def _log_odds(
@@ -278,31 +339,28 @@ def _log_odds(
 
 
 def _outputs(model: Transformer, source: Sequence[int], target: Sequence[int]) -> dict[str, Tensor]:
-    """Return the z of every head of one sentence, `[head, query, d_v]`, by hook point."""
+    """Return the z of every head, `[head, query, d_v]`, and the stream, by hook point."""
     _, cache = model.run_with_cache(
         torch.tensor([source], device=model.device),
         torch.tensor([target], device=model.device),
-        names=lambda name: name.endswith(".hook_z"),
+        names=lambda name: name.endswith((".hook_z", AFTER_LAYER)),
     )
     return {name: value[0] for name, value in cache.items()}
 
 
-def _patches(
-    heads: Sequence[Head], values: dict[str, Tensor], places: Sequence[tuple[int, int]]
+def _hooks(
+    patches: Sequence[_Patch],
+    values: Mapping[str, Tensor],
+    places: Mapping[str, Sequence[tuple[int, int]]],
 ) -> dict[str, Hook]:
-    """Make the hooks that patch one head in each row of a batch, at the paired positions."""
-    rows: dict[str, list[tuple[int, Head]]] = {}
-    for row, head in enumerate(heads):
-        rows.setdefault(f"{attention_name(head.kind, head.layer)}.hook_z", []).append((row, head))
-    to, from_ = (list(side) for side in zip(*places, strict=True))
+    """Make the hooks that apply one patch in each row of a batch."""
 
     def hook(value: Tensor, name: str) -> Tensor:
         value = value.clone()
-        for row, head in rows[name]:
-            if head.kind == "encoder_self":
-                value[row, head.head, to] = values[name][head.head, from_]
-            else:  # both read the same prefix
-                value[row, head.head] = values[name][head.head]
+        for row, (point, head, positions) in enumerate(patches):
+            if point == name:
+                to, from_ = torch.tensor(places[positions]).T
+                value[(row, *head, to)] = values[name][(*head, from_)]
         return value
 
-    return dict.fromkeys(rows, hook)
+    return dict.fromkeys((point for point, *_ in patches), hook)

@@ -1,9 +1,9 @@
 """Measurements of every head and every sentence over many lines, their means and tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -186,21 +186,21 @@ def _means(lines: MeasuredLines, name: str, weights: Floats) -> resampling.Inter
     return resampling.Interval(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
+def places_table(places: Iterable[Any]) -> pd.DataFrame:
+    """Return one row for each place of a head, a named tuple, with its numbers from 1."""
+    table = pd.DataFrame([place._asdict() for place in places])
+    return table.assign(**(table.select_dtypes("number") + 1))
+
+
 def heads_table(lines: MeasuredLines, means: HeadMeans) -> pd.DataFrame:
     """Return one row a head: its place from 1, its role, and each measure with its interval."""
-    table: dict[str, object] = {
-        "kind": [head.kind for head in lines.heads],
-        "layer": [head.layer + 1 for head in lines.heads],
-        "head": [head.head + 1 for head in lines.heads],
-        "role": means.roles,
-        "offset of the maxima": lines.offsets,
-    }
+    table: dict[str, Any] = {"role": means.roles, "offset of the maxima": lines.offsets}
     for name, interval in means.values.items():
         for suffix, column in zip(("", " low", " high"), interval, strict=True):
             table[f"{name}{suffix}"] = column
         if name in means.p:
             table[f"{name} p"] = means.p[name]
-    return pd.DataFrame(table)
+    return places_table(lines.heads).assign(**table)
 
 
 def sentences_table(lines: MeasuredLines) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Alternatives to the subwords of a translation: data for `step_bars` and the editor."""
 
+import math
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -40,14 +41,6 @@ class Edited:
     revision: int
 
 
-@dataclass(frozen=True)
-class Forced:
-    """A forced step, from 0: the prefix before it is kept, one alternative takes its place."""
-
-    piece: int
-    alternative: int
-
-
 def encode_editor(
     text: str,
     pieces: Sequence[EditorPiece],
@@ -67,9 +60,6 @@ def encode_editor(
     if languages.target:
         translation = languages.with_article("target", "translation")
     spans, words = places_of(text, [piece.text for piece in pieces])
-    # all at once, so that a piece is marked alike wherever it stands
-    all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
-    labels = iter(display_tokens(all_texts))
     # a browser counts in UTF-16
     units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]
     places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
@@ -82,15 +72,8 @@ def encode_editor(
         "forced": forced,
         "byHand": by_hand,
         "pieces": [
-            {
-                "raw": piece.text,
-                "label": next(labels),
-                "others": [
-                    {"raw": other, "label": next(labels), "p": min(p, 1.0)}
-                    for other, p in piece.others
-                ],
-            }
-            for piece in pieces
+            {"raw": written["raw"], "label": written["label"], "others": others}
+            for written, *others in _labelled(pieces)
         ],
         "spans": places.reshape(-1, 2),
         "words": words,
@@ -99,17 +82,15 @@ def encode_editor(
     return encode_picture("translation_editor", (), message)
 
 
-def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:
-    """Return the typed or chosen edit; None if it is malformed, or of other pieces than these."""
+def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | list[str] | None:
+    """Return the typed text, or the pieces to force; None if malformed, or of other pieces."""
     if not isinstance(value, Mapping):
         return None
     text, revision = value.get("text"), value.get("revision")
     if isinstance(text, str) and type(revision) is int and revision > 0:
         # JSON may have half a character, which no text field takes
         return Edited(text.encode(errors="replace").decode(), revision)
-    steps = [[(piece.text, 0.0), *piece.others] for piece in pieces]
-    forced = choice_of(value, steps, "force")
-    return None if forced is None else Forced(*forced)
+    return choice_of(value, pieces, "force")
 
 
 def places_of(text: str, pieces: Sequence[str]) -> tuple[list[tuple[int, int]], list[int]]:
@@ -159,36 +140,29 @@ def _normalized(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join(letters), origins
 
 
-def encode_bars(
-    steps: Sequence[Sequence[tuple[str, float]]], *, caption: Sequence[str] = ()
-) -> bytes:
-    """Encode a column of probabilities for each step.
-
-    The steps are `[step][1 + alternatives]`: the written piece as `Piece.text` with its
-    probability, then the others, most probable first.
-    """
-    # all at once, so that a piece is marked alike wherever it stands
-    labels = iter(display_tokens([text for step in steps for text, _ in step]))
-    message = {
-        "title": BARS_TITLE,
-        "note": BARS_NOTE,
-        "steps": [
-            [{"raw": text, "label": next(labels), "p": min(p, 1.0)} for text, p in step]
-            for step in steps
-        ],
-    }
+def encode_bars(pieces: Sequence[EditorPiece], *, caption: Sequence[str] = ()) -> bytes:
+    """Encode a column of probabilities for each step: the written piece, then the others."""
+    message = {"title": BARS_TITLE, "note": BARS_NOTE, "steps": _labelled(pieces)}
     return encode_picture("step_bars", caption, message)
 
 
-def choice_of(
-    value: object, steps: Sequence[Sequence[tuple[str, float]]], name: str = "step"
-) -> tuple[int, int] | None:
-    """Return the clicked step and alternative, from 0; None if malformed, or of other steps."""
+def _labelled(pieces: Sequence[EditorPiece]) -> list[list[dict[str, str | float]]]:
+    """Return each written piece and its alternatives, with labels and probabilities."""
+    steps = [[(piece.text, math.exp(piece.log_prob)), *piece.others] for piece in pieces]
+    # all at once, so that a piece is marked alike wherever it stands
+    labels = iter(display_tokens([text for step in steps for text, _ in step]))
+    return [
+        [{"raw": text, "label": next(labels), "p": min(p, 1.0)} for text, p in step]
+        for step in steps
+    ]
+
+
+def choice_of(value: object, pieces: Sequence[EditorPiece], name: str = "step") -> list[str] | None:
+    """Return the pieces up to the clicked alternative; None if malformed, or of other pieces."""
     if not isinstance(value, Mapping):
         return None
     at, alternative = value.get(name), value.get("alternative")
-    if not is_index(at, len(steps)) or not is_index(alternative, len(steps[at]) - 1):
+    if not is_index(at, len(pieces)) or not is_index(alternative, len(pieces[at].others)):
         return None
-    written = [step[0][0] for step in steps[:at]]
-    prefix = "".join([*written, steps[at][1 + alternative][0]])
-    return (at, alternative) if value.get("prefix") == prefix else None
+    forced = [*(piece.text for piece in pieces[:at]), pieces[at].others[alternative][0]]
+    return forced if value.get("prefix") == "".join(forced) else None

@@ -39,15 +39,6 @@ class Playing(NamedTuple):
     last: str  # sentence when all is written
     starts: bool  # by itself, when the page opens
 
-    def meta(self) -> dict[str, Any]:
-        return {
-            "source": labels.display_tokens(self.trace.source_tokens),
-            "read": labels.display_tokens(self.trace.decoder_tokens),
-            "steps": player.drawn_options(self.steps[: player.WINDOW]),
-            "last": self.last,
-            "starts": self.starts,
-        }
-
 
 def encode_architecture(
     boxes: Sequence[DrawnBox],
@@ -68,7 +59,14 @@ def encode_architecture(
     names = ("name", "title", "shape", "label", "kind", "sentences", "paper")
     message = {
         "opens": opens,
-        "playing": playing and playing.meta(),
+        "playing": playing
+        and {
+            "source": labels.display_tokens(playing.trace.source_tokens),
+            "read": labels.display_tokens(playing.trace.decoder_tokens),
+            "steps": player.drawn_options(playing.steps[: player.WINDOW]),
+            "last": playing.last,
+            "starts": playing.starts,
+        },
         "layers": dict(layers),
         "layer": dict(layer),
         "selected": selected,

@@ -183,15 +183,10 @@ class HeadsView:
         """Return the heads of any kind, with all rows."""
         options = self.options
         axes = {"words": options.words, "special": options.special, "sinks": options.sinks}
-        heads: open_head.Heads = self._remember(
+        return self._remember(
             ("heads", kind, *axes.values()),
             lambda: open_head.heads_of_kind(self.trace, kind, lens=options.lens, **axes),
         )
-        return heads
-
-    def with_options(self, options: ExplorerOptions) -> "HeadsView":
-        """Return the same trace with other choices."""
-        return HeadsView(self.trace, options, self.origin, self._remember)
 
     @property
     def selected(self) -> Head:
@@ -300,14 +295,14 @@ class HeadsView:
             pinned=pinned,
         )
 
-    def ribbons(self, over: Sequence[tuple[int, int]] = ()) -> bytes:
-        """Encode the ribbons of the open map, with those of other heads over them."""
+    def ribbons(self, over: Sequence[tuple[int, int]], rows: Row | None) -> bytes:
+        """Encode the ribbons of the open map, with other heads' over them, named by `rows`."""
         lens, heads = self.options.lens, self.cropped[self.kind]
         ribbons = [(self.opened.title, self.opened.weights)]
         for place in over:
             name = open_head.short_name(lens, *place)
             ribbons.append((name, open_head.open_map(heads, *place).weights))
-        return self._ribbons(ribbons, self.opened, self.kind, self.caption())
+        return self._ribbons(ribbons, self.opened, self.kind, self.caption(), rows)
 
     def blank(self, kind: Kind) -> tuple[bytes, bytes]:
         """Encode a map and ribbons of a kind without weights, for a script that has them all."""
@@ -324,7 +319,7 @@ class HeadsView:
         if options.special and sinks and lens == "weights" and not _sums_to_one(every_head):
             note = _NOT_ONE
         a_map = self._map(drawn, kind, note=note, caption=own)
-        return a_map, self._ribbons([("", drawn.weights)], drawn, kind, own)
+        return a_map, self._ribbons([("", drawn.weights)], drawn, kind, own, options.rows)
 
     def _map(self, drawn: open_head.OpenMap, kind: Kind, **more: Any) -> bytes:
         options = {"causal": self.trace.causal, "scale": self.options.scale}
@@ -339,8 +334,9 @@ class HeadsView:
         drawn: open_head.OpenMap,
         kind: Kind,
         caption: Sequence[str],
+        rows: Row | None,
     ) -> bytes:
-        named = open_head.named_by(drawn, self.options.rows)
+        named = open_head.named_by(drawn, rows)
         shared = self._shared(named, kind)
         return attention_map.encode_ribbons(ribbons, named.labels, kind, **shared, caption=caption)
 

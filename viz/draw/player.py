@@ -183,7 +183,6 @@ def _message(
         "languages": [capitalised(languages.name("source")), capitalised(languages.name("target"))],
         "outside": " and ".join(outside),
         "kinds": kinds,
-        "kind": "cross",
         "steps": [],
         "training": [],
         "links": [],

@@ -132,7 +132,7 @@ def head_bars(
 
 
 def measures_chart(
-    frame: pd.DataFrame, ends: tuple[float, float] | None = None
+    frame: pd.DataFrame, ends: tuple[float, float] | None = None, across: str = "head"
 ) -> alt.Chart | alt.LayerChart:
     """Draw one number for each head as a grid of squares, layers down and heads across.
 
@@ -144,31 +144,34 @@ def measures_chart(
             marks those whose `p` is below `SIGNIFICANT`.
         ends: smallest and largest number of all charts that share the colours; by default, those
             of the frame.
+        across: column of names that stand across in place of heads, in the order of the frame.
 
     Raises:
         ValueError: if there is no third column.
     """
-    name, *others = [str(c) for c in frame.columns if c not in ("layer", "head")] or [""]
+    name, *others = [str(c) for c in frame.columns if c not in ("layer", across)] or [""]
     if not name:
         raise ValueError("the table needs a third column, with a number for each head")
-    drawn = (frame[["layer", "head"]] + 1).assign(value=frame[name], **frame[others])
+    counted = ["layer", "head"] if across == "head" else ["layer"]
+    drawn = frame.drop(columns=name).assign(value=frame[name], **(frame[counted] + 1))
     low, high = (drawn["value"].min(), drawn["value"].max()) if ends is None else ends
     scale = alt.Scale(scheme="greys", domain=alt.Undefined if ends is None else [0, high])
     if low < 0:
         maximum = float(max(-low, high))
         colors = [OLIVE, PALE, PURPLE]
         scale = alt.Scale(domain=[-maximum, 0, maximum], range=colors, interpolate="rgb")
-    numbers = {"value": (name, ".3f"), **dict.fromkeys(others, ("", ".3f"))}
+    formats = {column: ("", ".3f" if frame[column].dtype.kind == "f" else "") for column in others}
+    sort, width = ("ascending", 34) if across == "head" else (None, 64)
     axes = (
-        alt.X("head:O", title="head", axis=alt.Axis(labelAngle=0, orient="top")),
+        alt.X(f"{across}:O", sort=sort, title=across, axis=alt.Axis(labelAngle=0, orient="top")),
         alt.Y("layer:O", title="layer"),
     )
     legend = alt.Legend(gradientLength=28 * drawn["layer"].nunique())
-    cells = alt.Chart(drawn, width=alt.Step(34), height=alt.Step(34)).mark_rect()
+    cells = alt.Chart(drawn, width=alt.Step(width), height=alt.Step(34)).mark_rect()
     squares = cells.encode(
         *axes,
         color=alt.Color("value:Q", title=name, scale=scale, legend=legend),
-        tooltip=["layer:O", "head:O", *tips(**numbers)],
+        tooltip=["layer:O", f"{across}:O", *tips(value=(name, ".3f"), **formats)],
     )
     if "p" not in frame:
         return squares

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -33,44 +33,13 @@ def run_chart(
     log: bool = False,
     ticks: str = "~g",
     height: int = HEIGHT,
+    below: Sequence[alt.Chart] = (),
 ) -> alt.LayerChart:
     """Draw one quantity over the steps of each run, from 0, or from 1 on a logarithmic axis.
 
-    Of two `fields` of the records, the second, measured less often, is dashed and has dots.
+    Of two `fields` of the records, the second, measured less often, is dashed and has dots. The
+    charts `below` lie under the curves.
     """
-    return _chart(_layers(runs, fields, unit, log=log, ticks=ticks), runs, fields, height)
-
-
-def learning_rate_chart(runs: Mapping[str, Sequence[Record]]) -> alt.LayerChart:
-    """Draw the rate that each run used over the rate planned by equation 3 of §5.3."""
-    frame = pd.concat([_planned(name, records) for name, records in runs.items()])
-    planned = (
-        alt.Chart(frame)
-        .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=axes.GREY)
-        .encode(x=alt.X("step:Q"), y=alt.Y("value:Q"), detail=alt.Detail("run:N"))
-    )
-    used = {"lr": "used"}
-    return _chart([planned, *_layers(runs, used, "learning rate")], runs, used, HEIGHT)
-
-
-def values_left_out(runs: Mapping[str, Sequence[Record]]) -> bool:
-    """Return whether a run has more values of a quantity than are drawn."""
-    return any(
-        count > MAX_VALUES
-        for records in runs.values()
-        for name, count in Counter(name for record in records for name in record).items()
-        if name not in ("step", "epoch")
-    )
-
-
-def _layers(
-    runs: Mapping[str, Sequence[Record]],
-    fields: Mapping[str, str],
-    unit: str,
-    *,
-    log: bool = False,
-    ticks: str = "~g",
-) -> list[alt.Chart]:
     rows: list[tuple[str, str, int, float]] = []
     for run, records in runs.items():
         for field, quantity in fields.items():
@@ -108,7 +77,32 @@ def _layers(
     )
     ring = base.mark_point(size=90, strokeWidth=2)
     seen = alt.condition(near, alt.value(1), alt.value(0))
-    return [*layers, ring.encode(opacity=seen).add_params(near)]
+    layers += [ring.encode(opacity=seen).add_params(near)]
+    # room for the legends of several runs and quantities over the plot
+    height += 32 + 20 * math.ceil(len(runs) / 2) if len(runs) > 1 else 0
+    height += 32 if len(fields) > 1 else 0
+    return alt.LayerChart(layer=[*below, *layers]).properties(height=height)
+
+
+def learning_rate_chart(runs: Mapping[str, Sequence[Record]]) -> alt.LayerChart:
+    """Draw the rate that each run used over the rate planned by equation 3 of §5.3."""
+    frame = pd.concat([_planned(name, records) for name, records in runs.items()])
+    planned = (
+        alt.Chart(frame)
+        .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=axes.GREY)
+        .encode(x=alt.X("step:Q"), y=alt.Y("value:Q"), detail=alt.Detail("run:N"))
+    )
+    return run_chart(runs, {"lr": "used"}, unit="learning rate", below=[planned])
+
+
+def values_left_out(runs: Mapping[str, Sequence[Record]]) -> bool:
+    """Return whether a run has more values of a quantity than are drawn."""
+    return any(
+        count > MAX_VALUES
+        for records in runs.values()
+        for name, count in Counter(name for record in records for name in record).items()
+        if name not in ("step", "epoch")
+    )
 
 
 def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
@@ -142,12 +136,3 @@ def _colour(names: list[str], fields: Mapping[str, str]) -> alt.Color:
     colors = [COLORS[int(field.startswith("validation"))] for field in fields]
     scale = alt.Scale(domain=list(fields.values()), range=colors)
     return alt.Color("what:N", scale=scale, legend=key)
-
-
-def _chart(
-    layers: list[alt.Chart], runs: Collection[str], fields: Collection[str], height: int
-) -> alt.LayerChart:
-    """Return a chart with room for the legends of several runs and quantities over the plot."""
-    names = 32 + 20 * math.ceil(len(runs) / 2) if len(runs) > 1 else 0
-    height += names + (32 if len(fields) > 1 else 0)
-    return alt.LayerChart(layer=layers).properties(height=height)

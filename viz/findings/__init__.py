@@ -7,7 +7,7 @@ from transformer import AttentionTrace, Translator
 from viz.findings import passes, weights
 from viz.findings.weights import Finding
 
-__all__ = ["MOST", "PAGES", "Finding", "ranked"]
+__all__ = ["MOST", "PAGES", "Finding", "FromModel", "ranked"]
 
 MOST = 2  # largest number of findings that are shown of a page
 
@@ -17,7 +17,7 @@ FROM_WEIGHTS = (weights.looked_at, weights.neighbours, weights.sinks, weights.mo
 FROM_MODEL: Mapping[str, Sequence[FromModel]] = {
     "translate": (passes.hardly_used,),
     "roles": (passes.costliest_head,),
-    "inside": (passes.scaled_score, passes.split_score),
+    "inside": (passes.scaled_score, passes.split_score, passes.written_word),
     "masks": (passes.unmasked,),
     "positions": (passes.without_positions,),
     "architecture": (passes.shares_of_parameters,),

@@ -1,5 +1,7 @@
 """Findings that take one more pass of the model over the sentence and its translation."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from transformer import AttentionTrace, Translator
@@ -7,19 +9,23 @@ from transformer.analysis import source_share, teacher_forcing
 from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_order import removal_order
+from transformer.circuits.edges import Edge, Input
 from transformer.circuits.score import split_scores
+from transformer.circuits.writing import written_logits
 from transformer.paper import arithmetic, costs, scaling
 from transformer.paper.masking import leak
 from transformer.paper.positions import NO_EDIT, Edit, log_probs
 from viz.draw import word_links
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import display_tokens, named_head, quoted
-from viz.findings.weights import Finding, head_choices, word_cells
+from viz.findings.weights import MOST, Finding, head_choices, word_cells
 
 ATTENTION = (costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION)
 SHARPENED = 0.85  # largest weight that another scale still changes visibly
 NOTABLE_PART = 0.05  # share of a score that one head gives
 NOTABLE = 0.005  # change of a log probability that its two decimals show
+WRITTEN = 0.1  # logit from which a head writes more than hardly anything, as the page says
+READ = 3  # heads of the last layer whose writing is read, each with a pass of the model
 
 LETTERS = 4
 """Letters from which a word counts there: shorter ones are mostly articles and auxiliaries."""
@@ -69,16 +75,78 @@ def split_score(translator: Translator, trace: AttentionTrace) -> Finding | None
     by_writer = split.values[0].sum(0)  # over all parts of the query
     heads = [n for n, writer in enumerate(split.key_writers) if writer.head is not None]
     most = max(heads, key=lambda n: float(by_writer[n]), default=None)
-    if most is None or by_writer[most] < NOTABLE_PART * score:
+    if most is None or not 0 < NOTABLE_PART * score <= by_writer[most]:
         return None
     word = quoted(display_tokens(trace.source_tokens)[key])
     return Finding(
         f"Of the {format_number(score)} that {word} scores in {named_head(*head)}, "
         f"{format_number(float(by_writer[most]))} comes from what "
         f"{split.key_writers[most].title} wrote at {word}.",
-        strength=float(by_writer[most]) / score / 2,
+        strength=min(float(by_writer[most]) / score, 1.0) / 2,
         page="inside",
         choices={**head_choices(head), "word": str(query + 1)},
+    )
+
+
+def written_word(translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Find a head that writes, at the one word that it looks at, just what the translation has.
+
+    Of the last layer, which writes most directly, those heads are read that look hardest at a word.
+    """
+    cells, layer = word_cells(trace), len(trace.cross) - 1
+    if cells is None:
+        return None
+    weights = np.where(cells, trace.cross[layer], 0)
+    pieces = [piece.id for piece in trace.target_pieces]
+    results = []
+    for number in np.argsort(-weights.max((1, 2)), kind="stable")[:READ].tolist():
+        query, key = map(int, np.unravel_index(weights[number].argmax(), cells.shape))
+        if weights[number, query, key] <= MOST:
+            break
+        head = Head("cross", layer, number)
+        logits = written_logits(translator.model, trace, head, query, [key])[0]
+        second, first = map(float, np.partition(logits, -2)[-2:])
+        if int(logits.argmax()) == pieces[query] and first >= WRITTEN:
+            results.append((1 - max(second, 0) / first, head, query, key, first))
+    if not results:
+        return None
+    lead, head, query, key, logit = max(results)
+    return Finding(
+        f"At {quoted(display_tokens(trace.source_tokens)[key])}, {named_head(*head)} alone raises "
+        f"{quoted(display_tokens(trace.target_tokens)[query])} most, as the translation has it, by "
+        f"a logit of {format_number(logit)}.",
+        strength=lead / 2,
+        page="inside",
+        choices={**head_choices(head), "word": str(query + 1)},
+    )
+
+
+INPUT_NAMES: Mapping[Input, str] = {"q": "query", "k": "key", "v": "value"}
+
+
+def edge_text(edge: Edge, value: float, names: Sequence[str]) -> str:
+    """Describe an edge, and for which of two subwords its attribution in nats speaks."""
+    return (
+        f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of {named_head(*edge.reader)}, "
+        f"{format_number(value, sign=True)} nats, for {quoted(names[0] if value > 0 else names[1])}"
+    )
+
+
+def strongest_edge(edges: Mapping[Edge, float], step: int, names: Sequence[str]) -> Finding | None:
+    """Find the first of `strongest_edges` at the least certain step, for one of two subwords."""
+    edge, value = next(iter(edges.items()), (None, 0.0))
+    if edge is None or abs(value) < NOTABLE:
+        return None
+    other = names[1] if value > 0 else names[0]
+    return Finding(
+        f"Strongest edge: {edge_text(edge, value, names)}, not {quoted(other)}.",
+        strength=1 - float(np.exp(-abs(value))),
+        page="roles",
+        choices={
+            **head_choices(edge.reader),
+            "roles_view": "Why this word",
+            "written": str(step + 1),
+        },
     )
 
 

@@ -9,7 +9,7 @@ Language = Literal["en", "de"]  # languages of lessons, which the panel speaks t
 
 Light = Literal[
     "navigation", "sentence", "controls", "findings", "links", "alternatives", "tree", "grid",
-    "map", "numbers", "ribbons", "row", "masks", "chart", "drawing", "translation",
+    "map", "numbers", "ribbons", "row", "masks", "chart", "table", "drawing", "translation",
 ]  # fmt: skip
 """Places on the pages that a card can highlight."""
 
@@ -19,7 +19,8 @@ PAGES_OF_LIGHTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("grid", "map", "numbers", "ribbons"), ("heads", "roles", "training")),
     "row": ("inside",),
     "masks": ("masks",),
-    "chart": ("schedule", "positions", "training"),
+    "chart": ("schedule", "positions", "training", "inside"),
+    "table": ("inside", "roles"),
     "drawing": ("architecture",),
 }
 """The pages that have a place, for places that few pages have."""

@@ -19,6 +19,9 @@ from transformer.analysis.heads import measures, removal_text
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import lens
+from transformer.circuits.merging import merge_parts
+from transformer.circuits.score import split_scores
+from transformer.circuits.writing import written_logits
 from transformer.errors import quoted
 from transformer.files.installed import BUNDLED
 from transformer.paper import arithmetic, costs
@@ -183,6 +186,25 @@ def _cell(sentence: Sentence, arguments: Arguments) -> tuple[int, int]:
     return sentence.row(kind, arguments["row"]), sentence.column(kind, arguments["column"])
 
 
+def _key_parts(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
+    """Return the parts of a key, each with the most that it adds to the score of a cell."""
+    query, key = _cell(sentence, arguments)
+    model, head = sentence.translator.model, arguments["head"]
+    split = split_scores(model, sentence.trace, head, query, [key])
+    merged = merge_parts(split, split.values[0])
+    return merged.max().to_numpy(), tuple(merged.columns)
+
+
+def _written(sentence: Sentence, arguments: Arguments) -> ValuesOfTokens:
+    """Return every piece, with the logit that a head alone writes for it at a key."""
+    (query, key), head = _cell(sentence, arguments), arguments["head"]
+    translator = sentence.translator
+    logits = written_logits(translator.model, sentence.trace, head, query, [key])[0]
+    encoder = head.kind == "encoder_self"
+    tokenizer = translator.tokenizer if encoder else translator.target_tokenizer
+    return logits, tuple(piece.text for piece in tokenizer.pieces_of(range(len(logits))))
+
+
 def _entropy(sentence: Sentence, arguments: Arguments) -> float:
     head = arguments["head"]
     causal = head.kind == "decoder_self" and sentence.trace.causal
@@ -256,6 +278,8 @@ MEASURES: Mapping[str, Measure] = {
     "score": Measure(
         lambda s, a: float(s.values(a["head"]).scores[a["head"].head][_cell(s, a)]), _CELL, 0.05
     ),
+    "largest part": Measure(partial(_largest, _key_parts), _CELL, values=_key_parts),
+    "written": Measure(partial(_largest, _written), _CELL, values=_written),
     "entropy": Measure(_entropy, {"head": _head}, 0.1),
     "visible": Measure(_visible, {"row": _token}, 0, 0),
     "subwords": Measure(_subwords, {"side": _one_of(*get_args(Side))}, 0, 0),

@@ -14,12 +14,14 @@ from tests.browser.app_page import (
     until,
     url,
 )
+from transformer import TransformerConfig
 from transformer.analysis import teacher_forcing
 from transformer.paper import masking
 from transformer.paper.flow import flow
+from transformer.text.languages import OURS
 from viz.draw import palette
 from viz.draw.labels import display_tokens
-from viz.pages.architecture.boxes import BOXES
+from viz.pages.architecture.boxes import model_boxes
 
 pytestmark = pytest.mark.browser
 
@@ -147,7 +149,7 @@ def lit(page):
 def test_figure_1_plays_by_itself_until_a_reader_acts_and_steps_by_keys(visit, translator):
     visit().emulate_media(reduced_motion="no-preference")
     page = visit("architecture", text=SENTENCE)
-    order = [box.name for box in BOXES]
+    order = [box.name for box in model_boxes(TransformerConfig.base(), OURS)]
     trace = translator.trace(SENTENCE)
     read = f"The sentence enters as {len(trace.source_tokens)} subwords"
     until(page, lambda: (lit(page)[0], read in lit(page)[1]), (order[:1], True))

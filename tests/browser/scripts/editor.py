@@ -7,7 +7,7 @@ import streamlit as st
 from tests.browser.parts.test_translation_editor import FIRST, OTHER, SLOW, pieces_of
 from transformer.text.languages import OURS
 from viz.app.chrome.mounts import mount
-from viz.draw.alternatives import Edited, Forced, edit_of, encode_editor
+from viz.draw.alternatives import Edited, edit_of, encode_editor
 
 state = st.session_state
 state.setdefault("text", FIRST)
@@ -19,9 +19,8 @@ pieces = pieces_of(state.text)
 def changed(act):
     if isinstance(act, Edited):
         state.text, state.revision = act.text, act.revision
-    elif isinstance(act, Forced):
-        words = [piece.text for piece in pieces]
-        words[act.piece] = pieces[act.piece].others[act.alternative][0]
+    elif act is not None:
+        words = [*act, *(piece.text for piece in pieces[len(act) :])]
         state.text = "".join(words).replace("▁", " ").strip()
 
 

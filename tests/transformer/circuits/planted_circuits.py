@@ -36,22 +36,24 @@ def planted_model() -> Transformer:
         first, second = (layer.self_attention for layer in model.decoder.layers)
         shifted = torch.eye(PLACES).roll(-1, 1)  # a place asks for the one before
         shifted[0] = 0
-        _set(first, 0, q=(PLACE, shifted), k=(PLACE, torch.eye(PLACES)), writes=BEFORE, size=SHARP)
-        _set(
+        set_head(
+            first, 0, q=(PLACE, shifted), k=(PLACE, torch.eye(PLACES)), writes=BEFORE, size=SHARP
+        )
+        set_head(
             second, 0, q=(TOKEN, torch.eye(14)), k=(BEFORE, torch.eye(14)), writes=TOKEN, size=SOFT
         )
         cross = model.decoder.layers[1].cross_attention
         pairs = torch.zeros(TOKENS, TOKENS)
         for source, target in DICTIONARY.items():
             pairs[source, target] = 1
-        _set(
+        set_head(
             cross, 1, q=(PLACE, torch.eye(PLACES)), k=(PLACE, torch.eye(PLACES)),
             writes=TOKEN, size=SHARP, copied=pairs,
         )  # fmt: skip
     return model
 
 
-def _set(attention, head, *, q, k, writes, size, copied=None):
+def set_head(attention, head, *, q, k, writes, size, copied=None):
     """Let a head look where what it asks for is there, and write the token that it sees."""
     rows = slice(14 * head, 14 * head + 14)
     for projection, (part, matrix) in ((attention.W_Q, q), (attention.W_K, k)):

@@ -35,10 +35,14 @@ def test_merged_parts_have_the_same_sum() -> None:
     assert by_query[NETWORKS] == pytest.approx(row[networks].sum())
     assert len(by_query) == 3 + HEADS + 2
     assert [*merged][-2:] == [*merged.index][-2:] == [OTHER_HEADS, NETWORKS]
-    amounts = np.abs(values[0]).sum(1)
-    least = sorted(heads, key=amounts.__getitem__)[: len(heads) - HEADS]
-    assert by_query[OTHER_HEADS] == pytest.approx(row[least].sum())
+    for side, parts in ((1, by_query), (0, merged.sum())):
+        amounts = np.abs(values[0]).sum(side)
+        least = sorted(heads, key=amounts.__getitem__)[: len(heads) - HEADS]
+        assert parts[OTHER_HEADS] == pytest.approx(values[0].sum(side)[least].sum())
     query, key, value = split.largest(values[0], 1)[0]
     assert query.title == "encoder L1 H2"
     assert value == values[0, 4, WRITERS.index(key)]
     assert abs(value) == np.abs(values).max()
+    nine = [writer for writer in WRITERS if writer.head is not None][: HEADS + 1]
+    rest = SplitScores(tuple(nine), tuple(nine), values[:, :9, :9], values[0, :1, 0])
+    assert [*merge_parts(rest, values[0, :9, :9])] == [writer.title for writer in nine]

@@ -8,21 +8,36 @@ import numpy as np
 import pytest
 import torch
 
-from tests.transformer.circuits.planted_circuits import DICTIONARY, planted_model
-from transformer import InputError, Translator
-from transformer.analysis.heads.head import Head
+from tests.transformer.analysis.lens_cases import random_model
+from tests.transformer.circuits.planted_circuits import (
+    DICTIONARY,
+    PLACE,
+    PLACES,
+    SHARP,
+    TOKEN,
+    planted_model,
+    set_head,
+)
+from tests.transformer.circuits.test_edges import UNEQUAL
+from transformer import InputError, Transformer, TransformerConfig, Translator
+from transformer.analysis.heads.head import Head, all_heads
 from transformer.circuits.pairs import (
     BUNDLED_PAIRS,
     LOST,
+    POSITIONS,
     EncodedPair,
     MinimalPair,
+    PatchedPairs,
+    Site,
     aligned_positions,
     effects_table,
     encode_pair,
     measure_pairs,
+    paired_places,
     patch_pairs,
     read_pairs,
 )
+from transformer.kinds import attention_name
 
 TRANSLATES = Head("cross", 1, 1)
 
@@ -42,6 +57,23 @@ def test_positions_are_paired_from_both_ends(first, second, pairs) -> None:
     assert aligned_positions(first, second) == pairs
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "groups"),
+    [
+        ([5, 3], [6, 3], [[], [0], [], [1]]),
+        ([4, 5, 3], [4, 6, 3], [[0], [1], [], [2]]),
+        ([4, 5, 3], [4, 9, 5, 3], [[0], [], [1], [2]]),
+        ([4, 9, 5, 3], [4, 5, 3], [[0], [], [2], [3]]),
+        ([4, 5, 6, 7, 8, 3], [4, 9, 6, 10, 8, 3], [[0], [1, 3], [2, 4], [5]]),
+        ([5, 6, 4, 3], [7, 4, 3], [[], [0], [2], [3]]),
+    ],
+)
+def test_positions_are_grouped_by_the_subwords_that_differ(first, second, groups) -> None:
+    places = paired_places(EncodedPair((first, second), [2, 9], (8, 9)), first)
+    assert [[to for to, _ in places[name]] for name in POSITIONS["encoder"]] == groups
+    assert (places["earlier"], places["last"]) == ([(0, 0)], [(1, 1)])
+
+
 def test_the_head_that_translates_carries_the_difference() -> None:
     model = planted_model()
     pairs = [
@@ -53,28 +85,136 @@ def test_the_head_that_translates_carries_the_difference() -> None:
     done = []
     patched = patch_pairs(model, pairs, lambda *steps: done.append(steps))
     assert done[-1] == (5, 5)
-    means = patched.means()
-    planted = patched.heads.index(TRANSLATES)
-    assert means.value.argmax() == planted
-    assert means.low[planted] > 10 * np.abs(np.delete(means.value, planted)).max()
+    planted, means = patched.sites.index(TRANSLATES), effects_table(patched)
+    assert means[LOST].argmax() == planted
+    assert means["low"][planted] > 10 * means[LOST].drop(planted).abs().max()
     np.testing.assert_allclose(patched.lost[:, planted], patched.whole, rtol=0.05)
 
-    # one of them by hand
-    def second(value, _name):
+
+def test_every_head_is_patched_at_the_positions_that_belong_together() -> None:
+    """The difference and its control, in sentences of other lengths, beside one hook by hand."""
+    model = random_model(UNEQUAL)
+    sources: Any = ([4, 5, 6, 9], [4, 7, 8, 6, 9]), ([8, 9], [7, 9]), ([5, 6, 9], [6, 6, 9])
+    patched = patch_pairs(model, [EncodedPair(both, [2, 4], (8, 9)) for both in sources])
+    for values, donor, to, from_ in (
+        (patched.lost, sources[0][1], [0, 1, 2, 3], [0, 1, 3, 4]),
+        (patched.control, sources[1][0], [0, 3], [0, 1]),
+    ):
+        for column, head in enumerate(all_heads(UNEQUAL)):
+            at = (to, from_) if head.kind == "encoder_self" else ([0, 1], [0, 1])
+            assert values[0, column] == pytest.approx(
+                by_hand(model, head, sources[0][0], donor, at)
+            )
+
+
+def by_hand(model: Transformer, head: Head, source: list[int], donor: list[int], at: Any) -> float:
+    """Log-odds of 8 and 9 that are lost with a head's output on the donor, at its positions."""
+    name, target = f"{attention_name(head.kind, head.layer)}.hook_z", torch.tensor([[2, 4]])
+    given = model.run_with_cache(torch.tensor([donor]), target)[1][name][0, head.head]
+
+    def put(value, _name):
         value = value.clone()
-        value[:, 1] = donor[:, 1]
+        value[0, head.head, at[0]] = given[at[1]]
         return value
 
-    donor = model.run_with_cache(torch.tensor([[6, 4, 4]]), torch.tensor([[2]]))[1][
-        "decoder.layers.1.cross_attention.hook_z"
-    ]
-    source, target = torch.tensor([[5, 4, 4]]), torch.tensor([[2]])
     with torch.no_grad():
-        before = model(source, target)[0, -1]
-        with model.hooks({"decoder.layers.1.cross_attention.hook_z": second}):
-            after = model(source, target)[0, -1]
-    odds = [float(logits[DICTIONARY[5]] - logits[DICTIONARY[6]]) for logits in (before, after)]
-    assert patched.lost[0, planted] == pytest.approx(odds[0] - odds[1])
+        before = model(torch.tensor([source]), target)[0, -1]
+        with model.hooks({name: put}):
+            after = model(torch.tensor([source]), target)[0, -1]
+    return float(before[8] - before[9] - after[8] + after[9])
+
+
+def test_what_the_control_loses_too_is_not_significant() -> None:
+    heads, lost = all_heads(UNEQUAL), np.linspace(1, 2, 20)[:, None]
+    values = np.tile(lost, len(heads))
+    alike = effects_table(PatchedPairs(tuple(heads), values, values, values[:, 0]))
+    assert (alike["p"] == 1).all()
+    apart = effects_table(PatchedPairs(tuple(heads), values, 0 * values, values[:, 0]))
+    assert (apart["p"] < 0.01).all()
+
+
+def test_the_stream_carries_the_difference_where_it_is_planted() -> None:
+    """A head of encoder layer 2 takes each token one place on, where the decoder then reads it."""
+    model = planted_model()
+    before = torch.eye(PLACES).roll(-1, 1)
+    before[0] = 0
+    with torch.no_grad():
+        attention = model.encoder.layers[1].self_attention
+        set_head(
+            attention, 0, q=(PLACE, before), k=(PLACE, torch.eye(PLACES)), writes=TOKEN, size=SHARP
+        )
+    tokens = (5, 6, 7, 8, 9)
+    pairs = [
+        EncodedPair(
+            ([4, first, 4, 3], [4, second, 4, 3]),
+            [2, 4, 4],
+            (DICTIONARY[first], DICTIONARY[second]),
+        )
+        for first, second in permutations(tokens, 2)
+    ]
+    patched = patch_pairs(model, pairs)
+    table = effects_table(patched, Site)
+    whole = patched.whole.mean()
+    carries = table[table[LOST] > 0.9 * whole]
+    assert list(zip(carries["stack"], carries["layer"], carries["positions"], strict=True)) == [
+        ("encoder", 1, "differing"),
+        ("encoder", 2, "after"),
+        ("decoder", 2, "last"),
+    ]
+    assert (table[LOST].drop(carries.index).abs() < 0.05 * whole).all()
+    assert (carries["p"] < 0.05).all()
+    assert (carries["low"] < carries[LOST]).all()
+    assert set(table["pairs"]) == {20}
+
+
+def test_every_stack_has_its_layers_and_a_pair_without_a_position_counts_for_none() -> None:
+    config = TransformerConfig(
+        vocab_size=20, N=1, d_model=16, d_ff=8, h=2, decoder_N=3, source_vocab_size=12,
+        own_projection=True,
+    )  # fmt: skip
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = Transformer(config).double().eval()
+    pairs = [
+        EncodedPair(([4, 5, 6, 3], [4, 7, 6, 3]), [2, 9], (15, 16)),
+        EncodedPair(([5, 3], [6, 3]), [2], (8, 9)),
+        EncodedPair(([4, 6, 3], [4, 6, 9, 3]), [2], (15, 19)),
+    ]
+    patched = patch_pairs(model, pairs)
+    assert len(effects_table(patched)) == 2 * (1 + 3 + 3)
+    assert len(patched.sites) == 2 * (1 + 3 + 3) + 4 + 3 * 2
+    table = effects_table(patched, Site).set_index(["stack", "layer", "positions"])
+    assert table["pairs"].to_dict() == {
+        ("encoder", 1, "before"): 2,  # the next pair has no place for what differs in the first
+        ("encoder", 1, "differing"): 1,
+        ("encoder", 1, "after"): 0,
+        ("encoder", 1, "</s>"): 3,
+        **{("decoder", layer, "earlier"): 1 for layer in (1, 2, 3)},
+        **{("decoder", layer, "last"): 3 for layer in (1, 2, 3)},
+    }
+    (after,) = table[table["pairs"] == 0].to_dict("records")
+    assert all(np.isnan(after[name]) for name in (LOST, "low", "high", "control"))
+    assert after["p"] == 1
+    assert np.isnan(patched.lost).tolist() == np.isnan(patched.control).tolist()
+    ends = patched.lost[:, patched.sites.index(Site("decoder", 2, "last"))]
+    np.testing.assert_allclose(ends, patched.whole)
+    # one of them by hand
+    name, (first, second) = "encoder.layers.0.feed_forward_norm.hook_normalised", pairs[1].sources
+
+    def at_0(value: torch.Tensor, _name: str) -> torch.Tensor:
+        value = value.clone()
+        value[:, 0] = donor[:, 0]
+        return value
+
+    target = torch.tensor([[2]])
+    donor = model.run_with_cache(torch.tensor([second]), target)[1][name]
+    with torch.no_grad():
+        before = model(torch.tensor([first]), target)[0, -1]
+        with model.hooks({name: at_0}):
+            logits = model(torch.tensor([first]), target)[0, -1]
+    lost = float(before[8] - before[9] - logits[8] + logits[9])
+    column = patched.sites.index(Site("encoder", 0, "differing"))
+    assert patched.lost[1, column] == pytest.approx(lost)
 
 
 def test_the_planted_head_stands_first_in_the_table() -> None:
@@ -157,8 +297,17 @@ def test_words_of_the_same_subwords_are_refused(translator: Translator, good: Mi
         encode_pair(translator, good._replace(words=(good.words[0], wide)))
 
 
-def test_forty_pairs_come_along_ten_of_each_group() -> None:
-    bundled = read_pairs(BUNDLED_PAIRS.read_bytes())
+def test_a_word_is_found_before_its_full_stop() -> None:
+    translator = Translator.load()
+    *before, last = translator.translate(DOG).text.split()
+    assert last.endswith(".")
+    encoded = encode_pair(translator, MinimalPair((DOG, DOGS), (last[:-1], "Hund")))
+    assert translator.target_tokenizer.decode(encoded.target[1:]) == " ".join(before)
+
+
+@pytest.mark.parametrize("language", BUNDLED_PAIRS)
+def test_forty_pairs_come_along_ten_of_each_group(language: str) -> None:
+    bundled = read_pairs(BUNDLED_PAIRS[language].read_bytes())
     assert Counter(pair.group for pair in bundled) == dict.fromkeys(
         ("number", "gender", "tense", "negation"), 10
     )

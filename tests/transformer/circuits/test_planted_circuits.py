@@ -73,8 +73,8 @@ def test_a_dictionary_is_read_from_its_head_alone(planted: Case) -> None:
 
 
 def _entries(model, head, memories):
-    read = read_dictionary(model, head, memories)
-    return read.pieces, read.entries.tolist()
+    entries, _ = read_dictionary(model, head, memories)
+    return tuple(memories), entries.tolist()
 
 
 def test_the_strongest_edge_is_that_of_the_circuit_and_patching_it_agrees(planted: Case) -> None:

@@ -8,14 +8,12 @@ import pytest
 
 from tests.transformer.analysis.lens_cases import Case
 from tests.transformer.analysis.plain_model import linearised
+from tests.transformer.checkpoints.marian import marian_folder
 from transformer import InputError, Translator
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.circuits.score import split_scores
 
-SENTENCES = [
-    "Two black dogs are running through the snow.",
-    "A man in a blue shirt is standing on a ladder cleaning a window.",
-]
+SENTENCE = "A man in a blue shirt is standing on a ladder cleaning a window."
 
 
 def written(case: Case, stack: str, end: int, position: int) -> dict[str, np.ndarray]:
@@ -102,17 +100,20 @@ def test_a_score_is_the_sum_over_pairs_of_writers_followed_one_by_one(case: Case
         assert split.scores[0] - split.scores[1] == pytest.approx(ratio, abs=1e-4)
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
-def test_the_parts_of_every_head_of_a_bundled_model_sum_to_its_scores(sentence: str) -> None:
-    translator = Translator.load()
-    trace = translator.trace(sentence)
+@pytest.mark.parametrize("uneven_stacks", [False, True])
+def test_parts_sum_to_the_scores_of_a_bundled_model_and_of_marian(tmp_path, uneven_stacks) -> None:
+    folder: Any = "bundled"
+    if uneven_stacks:
+        folder = marian_folder.write(tmp_path, layers=3, decoder=(2, 4, 40), h=4)
+    translator = Translator.load(folder)
+    trace = translator.trace(SENTENCE, target=SENTENCE)
     for head in all_heads(translator.model.config)[::5]:
         queries, keys = trace.weights(head.kind).shape[2:]
         split = split_scores(translator.model, trace, head, queries - 1, range(keys))
         assert np.abs(split.values.sum((1, 2)) - split.scores).max() < 1e-4
 
 
-@pytest.mark.parametrize(("query", "keys"), [(-1, [0]), (99, [0]), (0, [0, 99])])
+@pytest.mark.parametrize(("query", "keys"), [(-1, [0]), (4, [0]), (0, [0, 5])])
 def test_a_position_that_is_not_there_is_refused(uneven: Case, query: int, keys: list) -> None:
     with pytest.raises(InputError):
         split_scores(uneven.model, uneven.trace, Head("cross", 0, 0), query, keys)

@@ -61,7 +61,7 @@ def test_pages_of_heads_open_on_a_marian_folder(page: str, visit: Callable[..., 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross-attention"])
 def test_a_score_with_biases_is_split_and_its_head_read(folder, visit, kind: str) -> None:
     app = visit("inside", kind=kind, word="3", key="2")
-    (sums,) = (text.value for text in app.caption if "cells sum to" in text.value)
+    (sums,) = (text.value for text in app.caption if "cells, which sum to" in text.value)
     summed, once = map(float, re.findall(r"-?\d+\.\d+", sums.replace("−", "-")))
     assert summed == pytest.approx(once, abs=2e-4)
     translator = Translator.load(folder)

@@ -10,7 +10,6 @@ from transformer.text.tokenizer import Tokenizer
 from viz.draw.alternatives import (
     Edited,
     EditorPiece,
-    Forced,
     choice_of,
     edit_of,
     encode_bars,
@@ -77,7 +76,7 @@ def test_only_what_was_typed_or_chosen_among_these_pieces_is_taken() -> None:
     assert edit_of({"text": "", "revision": 1}, ()) == Edited("", 1)
     assert edit_of({"text": "a \ud800 b", "revision": 1}, ()) == Edited("a ? b", 1)
     chosen = {"force": 1, "alternative": 0, "prefix": "▁Zwei▁Hund"}
-    assert edit_of(chosen, PIECES) == Forced(1, 0)
+    assert edit_of(chosen, PIECES) == ["▁Zwei", "▁Hund"]
     refused: list[object] = [
         None,
         [1, 2],
@@ -93,16 +92,18 @@ def test_only_what_was_typed_or_chosen_among_these_pieces_is_taken() -> None:
 
 
 STEPS = (
-    (("▁Zwei", 0.75), ("▁Ein", 0.125), ("▁Drei", 0.0625)),
-    (("▁Hun", 0.25), ("▁Hund", 0.5)),
-    (("de", 1.0),),
+    EditorPiece("▁Zwei", math.log(0.75), (("▁Ein", 0.125), ("▁Drei", 0.0625))),
+    EditorPiece("▁Hun", math.log(0.25), (("▁Hund", 0.5),)),
+    EditorPiece("de", 0.0),
 )
 
 
 def test_steps_travel_with_what_was_probable() -> None:
     message, _ = decode(encode_bars(STEPS, caption=["a"]))
-    steps = [[(option["raw"], option["p"]) for option in step] for step in message["steps"]]
-    assert steps == [[*map(tuple, step)] for step in STEPS]
+    for step, piece in zip(message["steps"], STEPS, strict=True):
+        written, *others = [(option["raw"], option["p"]) for option in step]
+        assert written == (piece.text, pytest.approx(math.exp(piece.log_prob)))
+        assert others == [*piece.others]
     labels = [option["label"] for step in message["steps"] for option in step]
     assert labels == ["Zwei", "Ein", "Drei", "Hun", "Hund", "·de"]
     assert message["caption"] == ["a"]
@@ -110,8 +111,9 @@ def test_steps_travel_with_what_was_probable() -> None:
 
 def test_only_a_choice_among_these_steps_is_taken() -> None:
     chosen = {"step": 0, "alternative": 1, "prefix": "▁Drei"}
-    assert choice_of(chosen, STEPS) == (0, 1)
-    assert choice_of({"step": 1, "alternative": 0, "prefix": "▁Zwei▁Hund"}, STEPS) == (1, 0)
+    assert choice_of(chosen, STEPS) == ["▁Drei"]
+    second = {"step": 1, "alternative": 0, "prefix": "▁Zwei▁Hund"}
+    assert choice_of(second, STEPS) == ["▁Zwei", "▁Hund"]
     refused: list[object] = [
         [0, 1],
         {"step": 0, "alternative": 1},

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from tests.viz.draw.message import colors_of, decode
+from transformer import TransformerConfig
+from transformer.text.languages import OURS
 from viz.draw.architecture import (
     MAX_COLUMNS,
     MAX_ROWS,
@@ -23,7 +25,7 @@ from viz.draw.palette import (
     largest_colour,
     table,
 )
-from viz.pages.architecture.boxes import BOXES
+from viz.pages.architecture.boxes import model_boxes
 
 PLACES = Path(__file__).parents[2] / "js" / "boxes.json"
 RANDOM = np.random.default_rng(5)
@@ -100,7 +102,8 @@ def test_a_value_that_is_none_is_refused() -> None:
 
 def test_the_drawing_has_the_boxes_for_which_its_plan_has_places() -> None:
     # tests/js/architecture.test.ts compares the plan with the same list
-    assert json.loads(PLACES.read_text("utf-8")) == [box.name for box in BOXES]
+    boxes = model_boxes(TransformerConfig.base(), OURS)
+    assert json.loads(PLACES.read_text("utf-8")) == [box.name for box in boxes]
 
 
 def test_a_tensor_travels_exactly() -> None:

@@ -102,6 +102,10 @@ def test_the_chart_of_a_measure_has_a_square_for_each_head():
     assert layers["layer"][0]["encoding"]["color"]["scale"]["domain"] == [-4.0, 0, 4.0]
     with pytest.raises(ValueError, match="third column"):
         measures_chart(frame[["layer", "head"]])
+    named = frame.drop(columns="head").assign(place=["b", "a", "b"])
+    spec = measures_chart(named, across="place").to_dict()
+    assert [cell["place"] for cell in next(iter(spec["datasets"].values()))] == ["b", "a", "b"]
+    assert spec["encoding"]["x"]["sort"] is None  # as the frame has them
 
 
 @pytest.mark.parametrize("value", [11.4, -0.149])

@@ -15,6 +15,7 @@ from viz.draw.formatting import format_number, per_cent
 from viz.figures.schedule import format_rate
 from viz.findings import PAGES, passes, ranked
 from viz.findings.training import heads_form, peak, steepest_rise
+from viz.findings.weights import word_cells
 from viz.report import report
 
 
@@ -55,6 +56,66 @@ def test_the_head_that_gives_a_score_most_is_named_with_its_part(translator: Tra
     by_head = {w.title: x for w, x in zip(stream.writers, parts, strict=True) if w.head}
     first = max(by_head, key=by_head.__getitem__)
     assert f"{format_number(by_head[first])} comes from what {first} wrote" in finding.text
+
+
+def test_of_a_score_below_0_no_part_is_named(translator: Translator) -> None:
+    assert passes.split_score(translator, translator.trace("the garden")) is None
+    finding = passes.split_score(translator, translator.trace("The cat sleeps."))
+    assert finding is not None
+    assert finding.strength == 0.5  # a part that is larger than the whole
+
+
+def written(translator: Translator, trace: AttentionTrace, head: int, cell: tuple[int, int]):
+    """The logits that a head of the last layer writes at a key, with each norm written out."""
+    model, (query, key) = translator.model.double(), cell
+    layer, d_v = model.decoder.layers[-1], model.config.d_v
+    source, target = (torch.tensor([[piece.id for piece in side]]) for side in (
+        trace.source_pieces, (Piece(BOS, "<s>", 0), *trace.target_pieces[:-1])
+    ))  # fmt: skip
+    _, cache = model.run_with_cache(source, target)
+    name, columns = f"decoder.layers.{model.config.N - 1}", slice(d_v * head, d_v * head + d_v)
+    value = cache[f"{name}.cross_attention.hook_v"][0, head, key]
+    W_O = model.get_parameter(f"{name}.cross_attention.W_O.weight")
+    vector = W_O[:, columns] @ value
+    for sublayer in ("cross_attention_norm", "feed_forward_norm"):
+        added, norm = cache[f"{name}.{sublayer}.hook_sum"][0, query], getattr(layer, sublayer).norm
+        deviation = (added.var(unbiased=False) + norm.eps).sqrt()
+        vector = (vector - vector.mean()) / deviation * norm.weight
+    return (model.projection @ vector).detach()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A surfer carries his board along the empty beach.", True),
+        ("The dog bites the man.", False),
+    ],
+)
+def test_a_head_is_said_to_write_a_word_where_no_other_is_raised_as_much(text, expected) -> None:
+    bundled = Translator.load()
+    trace = bundled.trace(text)
+    finding = passes.written_word(bundled, trace)
+    assert (finding is not None) == expected
+    cells = word_cells(trace)
+    assert cells is not None
+    cross = np.where(cells, trace.cross[-1], 0)
+    hardest = sorted(range(8), key=lambda head: -cross[head].max())[: passes.READ]
+    raised = {}
+    for head in hardest:
+        query, key = np.unravel_index(cross[head].argmax(), cross[head].shape)
+        logits = written(bundled, trace, head, (int(query), int(key)))
+        if logits.argmax() == trace.target_pieces[query].id:
+            first, second = (logits - logits.mean()).topk(2).values.tolist()
+            raised[1 - second / first] = head, int(query), int(key), first
+    assert bool(raised) == expected
+    if finding:
+        head, query, key, logit = raised[max(raised)]
+        assert (finding.choices["layer"], finding.choices["head"]) == ("6", str(head + 1))
+        assert finding.choices["word"] == str(query + 1)
+        assert f"by a logit of {format_number(logit)}." in finding.text
+        for token in (trace.source_tokens[key], trace.target_tokens[query]):
+            assert token.removeprefix("▁") in finding.text
+        assert trace.cross[5, head, query].argmax() == key  # on which the page opens
 
 
 def test_odd_sentences_and_a_model_of_one_layer_and_three_heads_are_no_obstacle(

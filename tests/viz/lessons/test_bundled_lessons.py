@@ -12,7 +12,12 @@ from training.run import journal
 from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis import lenses, teacher_forcing
 from transformer.analysis.heads import removal
+from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_text import parse_removals
+from transformer.analysis.logits.logit_lens import alternatives
+from transformer.circuits.edges import Circuit, patch_strongest
+from transformer.circuits.merging import merge_parts
+from transformer.circuits.score import split_scores
 from transformer.files.installed import ASSETS, BUNDLED, BUNDLED_BY_NAME
 from transformer.paper import masking, scaling
 from transformer.paper.positions import Edit, exact_encoding
@@ -24,9 +29,11 @@ from viz.figures.schedule import paper_rate
 from viz.lessons import Card, Lesson, grading, measures, read_lesson
 from viz.lessons.lesson import Language
 from viz.pages import masks, positions, roles, training
-from viz.pages.roles import faithful
+from viz.pages.roles import edges, faithful, pieces
 
-NAMES = ("attention", "heat-maps", "learning", "masks", "one-head-by-hand", "positions")
+NAMES = (
+    "attention", "heat-maps", "learning", "masks", "one-head-by-hand", "positions", "why-there",
+)  # fmt: skip
 LESSONS = {
     f"{name}.{language}": read_lesson(ASSETS / "lessons" / f"{name}.{language}.md")
     for name in NAMES
@@ -160,10 +167,50 @@ def learning(lesson: Lesson) -> None:
     assert logged(26_000, "validation_bleu") == pytest.approx(39, abs=0.5)
 
 
+def why_there(lesson: Lesson) -> None:
+    model, trace = bundled().model, sentence(lesson.sentence).trace
+    assert trace.encoder_self[1, 7, 3].argmax() == 2
+    assert trace.encoder_self[1, 7, 3, 2] == pytest.approx(0.9, abs=0.005)
+    parts = {}
+    for place, query, key in (
+        (Head("encoder_self", 1, 7), 3, 2),
+        (Head("encoder_self", 0, 7), 3, 4),
+        (Head("cross", 5, 5), 1, 2),
+    ):
+        assert trace.weights(place.kind)[place.layer, place.head, query].argmax() == key
+        split = split_scores(model, trace, place, query, [key])
+        merged = merge_parts(split, split.values[0])
+        cells = {(a, b): x for b, rows in merged.to_dict().items() for a, x in rows.items()}
+        largest = sorted(cells.items(), key=lambda cell: -abs(cell[1]))[:2]
+        parts[place] = largest, float(split.scores[0])
+    looks_back, sink, writes = parts.values()
+    assert looks_back[0][0][0] == ("position", "position")
+    (((_, raising), raised), ((_, lowering), lowered)), score = sink
+    assert (raising, lowering) == ("token", "position")
+    assert raised > 12
+    assert -9 < lowered < -8.5
+    assert score == pytest.approx(2.72, abs=0.005)
+    assert writes[0][0][0][1] == "feed-forward networks"
+    choices = alternatives(model, bundled().target_tokenizer, trace, 2)
+    assert pieces.least_certain_step(choices) == 3
+    assert [choice.piece for choice in choices[3][:2]] == ["▁rennen", "▁laufen"]
+    (other,) = bundled().target_tokenizer.ids_of(["▁laufen"])
+    patched = patch_strongest(Circuit(model, trace, 3, other))
+    first = patched.edges[:3]
+    assert {(edge.writer.head, edge.input) for edge in first} == {(Head("encoder_self", 5, 0), "v")}
+    assert first[0].reader == Head("cross", 4, 7)
+    assert (patched.attributed[:3] > 0).all()
+    assert len(patched.edges) == 30
+    assert patched.correlation == pytest.approx(0.98, abs=0.005)
+    for name, word in (("L6 H1 encoder", "laufen"), ("L5 H8 cross", "rennen")):
+        with removal.removed(bundled(), parse_removals(name, None)[0]):
+            assert word in bundled().translate(lesson.sentence).text
+
+
 FACTS: Mapping[str, Callable[[Lesson], None]] = dict(
     zip(
         NAMES,
-        (attention, heat_maps, learning, masks_, one_head_by_hand, positions_),
+        (attention, heat_maps, learning, masks_, one_head_by_hand, positions_, why_there),
         strict=True,
     )
 )
@@ -196,6 +243,9 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
         BUNDLED / "probes" / f"step-{value.replace(',', ''):0>8}-sentence-1.npz"
     ).exists(),
     "forming_run": BUNDLED_BY_NAME.__contains__,
+    "word": lambda value: 1 <= int(value) <= 5,
+    pieces.WRITTEN: lambda value: 1 <= int(value) <= 6,
+    edges.PATCH: ("true", "false").__contains__,
     "pairs": lambda value: value == "256 · 2000",
     "steps": lambda value: int(value) >= 100,
 }

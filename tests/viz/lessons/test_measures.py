@@ -13,7 +13,11 @@ import torch
 
 from transformer import InputError, Kind, Transformer, Translator, kinds
 from transformer.analysis import lenses, teacher_forcing
+from transformer.analysis.heads.head import Head
 from transformer.checkpoints import checkpoint
+from transformer.circuits.merging import merge_parts
+from transformer.circuits.score import split_scores
+from transformer.circuits.writing import written_logits
 from viz.draw.labels import KINDS_BY_NAME, display_tokens
 from viz.lessons.measures import MEASURES, Sentence, Value
 
@@ -87,6 +91,19 @@ def test_a_head_is_measured(planted: Planted, name: str, kind: Kind, layer: int,
     rows = pattern[1 if kind == "decoder_self" else 0 :]
     bits = [-sum(p * math.log2(p) for p in row if p > 0) for row in rows]
     assert planted.measure("entropy", head=name) == pytest.approx(np.mean(bits), abs=1e-4)
+
+
+def test_the_largest_part_of_a_score_and_what_a_head_writes(planted: Planted) -> None:
+    trace, translator = planted.sentence.trace, planted.sentence.translator
+    for name, kind, layer, head in HEADS[::3]:
+        place = Head(kind, layer, head)
+        split = split_scores(translator.model, trace, place, ROW - 1, [COLUMN - 1])
+        largest = merge_parts(split, split.values[0]).max().idxmax()
+        cell = {"head": name, "row": ROW, "column": COLUMN}
+        assert planted.measure("largest part", **cell) == largest
+        (logits,) = written_logits(translator.model, trace, place, ROW - 1, [COLUMN - 1])
+        (piece,) = translator.target_tokenizer.pieces_of([int(logits.argmax())])
+        assert planted.measure("written", **cell) == display_tokens([piece.text, "▁"])[0]
 
 
 def test_probabilities(planted: Planted) -> None:

@@ -34,7 +34,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     serve, translator: Translator, monkeypatch
 ) -> None:
     settings = SETTINGS
-    monkeypatch.setattr(alignment_settings, "read", lambda *_: settings)
+    monkeypatch.setattr(alignment_settings, "read_alignment", lambda *_: settings)
     app = serve("translate", text=SENTENCE, where_from="true")
     meta, _ = message(app, "word_links")
     trace = translator.trace(SENTENCE)
@@ -65,7 +65,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
 
 
 def test_the_switch_says_which_row_stands_for_a_word(serve, translator, monkeypatch) -> None:
-    monkeypatch.setattr(alignment_settings, "read", lambda *_: SETTINGS)
+    monkeypatch.setattr(alignment_settings, "read_alignment", lambda *_: SETTINGS)
     app = serve("translate", text=SENTENCE, where_from="true")
     assert app.button_group(key="rows").value == "word read"  # the row that was measured
     app.button_group(key="rows").set_value("word predicted").run()

@@ -61,24 +61,9 @@ def whole_number(
     return int(number)
 
 
-def text_field(
-    label: str,
-    default: str = "",
-    *,
-    key: str,
-    placeholder: str | None = None,
-    width: int | None = None,
-) -> str:
-    """Draw the field of a text that is followed as it is typed; None for all the width."""
-    return text_input(
-        label,
-        default,
-        key=key,
-        live="250ms",
-        autocomplete="off",
-        placeholder=placeholder,
-        width=width or "stretch",
-    )
+def text_field(label: str, default: str = "", *, key: str, **options: Any) -> str:
+    """Draw the field of a text that is followed as it is typed; see `text_input`."""
+    return text_input(label, default, key=key, live="250ms", autocomplete="off", **options)
 
 
 def text_input(
@@ -88,29 +73,18 @@ def text_input(
     key: str,
     most: int | None = None,
     in_link: bool = True,
+    draw: Callable[..., object] = st.text_input,
     **options: Any,
 ) -> str:
     """Draw `st.text_input`, bound to the URL if `in_link`, of `most` characters or the URL's."""
-    st.text_input(label, default, key=key, **_bounded(key, most, in_link=in_link), **options)
+    bind = "query-params" if in_link else None
+    draw(label, default, key=key, max_chars=most or longest(key), bind=bind, **options)
     return typed(key)
 
 
-def text_area(
-    label: str,
-    default: str = "",
-    *,
-    key: str,
-    most: int | None = None,
-    in_link: bool = True,
-    **options: Any,
-) -> str:
+def text_area(label: str, default: str = "", *, key: str, **options: Any) -> str:
     """Draw `st.text_area` with a bound; see `text_input`."""
-    st.text_area(label, default, key=key, **_bounded(key, most, in_link=in_link), **options)
-    return typed(key)
-
-
-def _bounded(key: str, most: int | None, *, in_link: bool) -> dict[str, Any]:
-    return {"max_chars": most or longest(key), "bind": "query-params" if in_link else None}
+    return text_input(label, default, key=key, draw=st.text_area, **options)
 
 
 def typed(key: str) -> str:

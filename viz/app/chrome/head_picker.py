@@ -9,7 +9,7 @@ from transformer import Kind, Translator, kinds
 from transformer.analysis import alignment_settings
 from transformer.analysis.heads import removal_text
 from transformer.analysis.heads.head import Head
-from viz.app.chrome.fields import button, choose_first_of_link, choose_one, text_input
+from viz.app.chrome.fields import button, choose_first_of_link, choose_one, menu, text_input
 from viz.app.links import address, navigation
 from viz.draw.labels import KINDS_BY_NAME, ROW_NAMES, SCREEN_NAMES, head_title
 
@@ -69,16 +69,10 @@ def pick_layer(name: str, layers: int, *, default: int = 0) -> int:
     return int(_menu("Layer", name, layers, default)) - 1
 
 
-def pick_layer_or_mean(name: str, layers: int, *, default: int) -> int | None:
-    """Draw the menu of a layer with the mean over all layers, which is None; as `pick_layer`."""
-    layer = _menu("Layer", name, layers, default, mean=True)
-    return None if layer == MEAN else int(layer) - 1
-
-
-def pick_head_number_or_mean(name: str, heads: int, *, default: int | None = 0) -> int | None:
-    """Draw the menu of the heads of a layer with their mean, which is None; as `pick_layer`."""
-    head = _menu("Head", name, heads, default, mean=True)
-    return None if head == MEAN else int(head) - 1
+def pick_number_or_mean(label: str, name: str, count: int, *, default: int | None) -> int | None:
+    """Draw the menu of layers, or of heads, with their mean, which is None; as `pick_layer`."""
+    choice = _menu(label, name, count, default, mean=True)
+    return None if choice == MEAN else int(choice) - 1
 
 
 def pick_layer_and_head(
@@ -129,22 +123,16 @@ def choose(names: UrlNames, layer: int, head: int) -> None:
     st.session_state[names.layer], st.session_state[names.head] = _name(layer), _name(head)
 
 
-def link_parameters(kind: Kind, layer: int, head: int) -> dict[str, str]:
-    """Return the URL parameters of a link to a head, whose layer and head count from 0."""
+def link_parameters(kind: Kind, layer: int, head: int | None) -> dict[str, str]:
+    """Return the URL parameters of a link to a head, or to the mean of a layer; both from 0."""
     return {KIND: SCREEN_NAMES[kind], HEAD.layer: _name(layer), HEAD.head: _name(head)}
 
 
 def _menu(label: str, name: str, count: int, default: int | None, *, mean: bool = False) -> str:
     options, first = [*[MEAN] * mean, *map(_name, range(count))], _name(default)
     _keep_in_link(name, options, first)
-    return st.selectbox(
-        label,
-        options,
-        index=options.index(first),
-        key=name,
-        bind="query-params",
-        width=128 if mean else 100,
-    )
+    width = 128 if mean else 100
+    return menu(label, options, name, width=width, index=options.index(first))
 
 
 def _keep_in_link(name: str, options: list[str], first: str) -> None:

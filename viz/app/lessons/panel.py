@@ -87,10 +87,14 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "ribbons": ("heads-ribbons",),
     "row": ("inside",),
     "masks": ("mask-picture", "mask-losses"),
-    "chart": ("schedule-picture", "loss-picture", "positions-picture", "corpus-scatter"),
+    "chart": (
+        "schedule-picture", "loss-picture", "positions-picture", "corpus-scatter",
+        "stVegaLiteChart",
+    ),
+    "table": ("stTable", "stDataFrame"),
     "drawing": ("arch-drawing",),
 }  # fmt: skip
-"""Keys of the elements that a card can highlight; the first that the page has is lit."""
+"""Keys or classes of the elements that a card can highlight; the first on the page is lit."""
 
 
 _STATUS = "panel.status"  # in the session: the open card, and the place of the text below its link

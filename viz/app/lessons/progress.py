@@ -88,8 +88,10 @@ def draw_link(lesson: Lesson, number: int, view: View, label: str) -> None:
 def is_open(view: View, page: str) -> bool:
     """Return whether a page shows a view: each choice is in the URL, or is its widget's value."""
     return view.page == page and all(
-        sorted(map(str.casefold, values)) == sorted(map(str.casefold, _shown(name)))
+        # a link may choose an option by the number that it begins with
+        sorted(map(str.casefold, values)) in (shown, [text.partition(" ")[0] for text in shown])
         for name, values in view.choices.items()
+        for shown in [sorted(map(str.casefold, _shown(name)))]
     )
 
 

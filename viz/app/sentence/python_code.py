@@ -36,8 +36,8 @@ _MODULES = {
     "transformer.circuits.edges": "Circuit patch_strongest strongest_edges",
     "transformer.circuits.key_norms": "key_norms",
     "transformer.circuits.merging": "merge_parts",
-    "transformer.circuits.pairs": "BUNDLED_PAIRS effects_table measure_pairs pairs_table "
-    "read_pairs",
+    "transformer.circuits.pairs": "BUNDLED_PAIRS Site effects_table measure_pairs "
+    "pairs_table read_pairs",
     "transformer.circuits.score": "split_scores",
     "transformer.circuits.writing": "copying_score written_logits",
     "transformer.corpus": "faithfulness faithfulness_report head_report result_file",

@@ -16,7 +16,7 @@ from transformer import InputError, Translation, Translator, decoding
 from transformer.decoding import BEAM_SIZE, settings
 from transformer.text import tokenizer
 from viz.app.cache import cached_results, search_queue
-from viz.app.chrome.fields import text_input
+from viz.app.chrome.fields import text_field, text_input
 from viz.app.links import address
 from viz.app.models import menu
 from viz.draw.labels import quoted
@@ -301,11 +301,9 @@ def draw(text: str, model: str, *, in_link: bool) -> tuple[SearchRequest, DeltaG
             help="A translation is ranked by its log probability / ((5 + subwords) / 6)^α (§6.1): "
             "the larger α, the longer the translation; 0 is no penalty.",
         )
-        forbid = text_input(
+        forbid = text_field(
             "Forbidden words",
             key=FORBID,
-            live="250ms",
-            autocomplete="off",
             placeholder="e.g. Auto Haus (separate words with spaces)",
             help="No translation contains these words as they are written; upper case counts. "
             "A longer word that begins with one is another word.",

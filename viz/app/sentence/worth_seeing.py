@@ -12,7 +12,7 @@ from viz.app.chrome.explanations import as_markdown, help_on
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.draw.labels import PAGE_TITLES
-from viz.findings import MOST, PAGES, Finding, ranked
+from viz.findings import MOST, PAGES, Finding, FromModel, ranked
 
 LONGEST = 100
 """Subwords of a sentence or translation up to which the model runs once more automatically."""
@@ -46,12 +46,12 @@ WITH_OWN_ROW = ("roles", *sentence_bar.WITHOUT_SENTENCE)
 """Pages that draw question and findings themselves, as they depend on what is chosen there."""
 
 
-def show(page: str, view: str = "") -> None:
-    """Draw the question of a view and the page's findings on the sentence."""
+def show(page: str, view: str = "", find: FromModel | None = None) -> None:
+    """Draw the question of a view and findings on the sentence: by `find`, or else the page's."""
     bar = sentence_bar.current()
     # its finding answers what one view asks
-    asks_otherwise = page == "roles" and view != navigation.REMOVE_HEADS
-    results = [] if bar is None or asks_otherwise else _findings(page, bar)[:MOST]
+    asks_otherwise = page == "roles" and view != navigation.REMOVE_HEADS and find is None
+    results = [] if bar is None or asks_otherwise else _findings(page, bar, find)[:MOST]
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     if results or (page, view) in QUESTIONS:
@@ -92,13 +92,18 @@ def default_choices(page: str) -> Mapping[str, str]:
     return next((f.choices for f in _findings(page, bar)), {}) if bar is not None else {}
 
 
-def _findings(page: str, bar: sentence_bar.BarTranslation) -> list[Finding]:
+def _findings(
+    page: str, bar: sentence_bar.BarTranslation, find: FromModel | None = None
+) -> list[Finding]:
     """Find what is worth seeing, none where the page itself says what is wrong."""
     if page not in PAGES:
         return []
     try:
         trace, model = bar.trace, bar.translator
         short = max(len(trace.source_pieces), len(trace.target_pieces)) <= LONGEST
+        if find is not None:
+            finding = find(model, trace) if short else None
+            return [finding] if finding else []
         key = cached_results.identity(model), cached_results.trace_identity(trace)
         compute = partial(ranked, page, trace, model if short else None)
         return memory.memo(("findings", page, *key), compute)

@@ -233,8 +233,7 @@ export class Architecture extends View<ModelData> {
   }
 
   select(name: string) {
-    const root = this.box.getRootNode() as Document | ShadowRoot;
-    const { activeElement } = root;
+    const { activeElement } = this.box.getRootNode() as Document | ShadowRoot;
     const inside = this.box.contains(activeElement);
     for (const [box, button] of this.buttons) {
       button.setAttribute("aria-pressed", String(box === name));

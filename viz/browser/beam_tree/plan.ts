@@ -125,8 +125,6 @@ const GAP = 10; // between two steps
 const SLOT = 5; // each further line between them
 export const BEND = 6; // from a line between rows to the piece that it leads to
 
-export const scoreText = (score: number) => fixed(score, 2);
-
 export const isMark = ({ text, score }: Pick<TreeNode, "text" | "score">) =>
   text === END && score !== null;
 
@@ -195,7 +193,7 @@ function sizesOf(
     const weight = top[n] ? 600 : 400;
     const label = isMark(node) ? 0 : widthOf(words, state === "dropped" ? SMALL : font, weight);
     if (score === null) return { label, width: label };
-    const mark = MARK.width + MARK.after + widthOf(scoreText(score), SMALL, weight);
+    const mark = MARK.width + MARK.after + widthOf(fixed(score, 2), SMALL, weight);
     return { label, width: label + (label && MARK.before) + mark };
   });
 }

@@ -7,10 +7,10 @@ import { boxAt, choice, fillTable, make, MOVES } from "../core/dom.ts";
 import { PictureView, type Scene, TALLEST } from "../core/picture_view.ts";
 import { circle, type Mark, path, type Place, rect, text } from "../core/scene.ts";
 import { SharedChoice } from "../core/store.ts";
-import { figure, isolate, number, quote, tidy } from "../core/text.ts";
+import { figure, fixed, isolate, number, quote, tidy } from "../core/text.ts";
 import {
   BEND, connect, isMark, MARK, type NodePlace, NUMBERS, pathTo, planTree, prefixOf, ROOT, ROW,
-  sameIn, scoreText, SMALL, type TreeData, type TreeNode, type TreePlan,
+  sameIn, SMALL, type TreeData, type TreeNode, type TreePlan,
 } from "./plan.ts";
 import type { Theme } from "../core/theme.ts";
 
@@ -156,7 +156,7 @@ function words(
     ...marks,
     circle({ x: mark + MARK.width / 2, y: y + ROW.line, radius: MARK.width / 2, fill }),
     text({
-      text: scoreText(node.score), x: mark + MARK.width + MARK.after, y: y + ROW.line,
+      text: fixed(node.score, 2), x: mark + MARK.width + MARK.after, y: y + ROW.line,
       middle: true, size: SMALL, fill, weight,
     }),
   ];

@@ -45,7 +45,6 @@ export class TranslationEditor extends View<EditorData> {
   open: number | null = null; // the word whose card is open, by its number
   pinned = false; // by a click or a key: the pointer may leave
   composing = false;
-  replacing = false; // the server's text is put in: nobody types
   pause?: ReturnType<typeof setTimeout>;
   linger?: ReturnType<typeof setTimeout>;
 
@@ -99,9 +98,7 @@ export class TranslationEditor extends View<EditorData> {
     if (verdict === "leave" || (verdict === "take" && this.composing)) return;
     if (verdict === "take") {
       this.close();
-      this.replacing = true;
       replaceText(this.field, data.text);
-      this.replacing = false;
     }
     this.known = data;
     this.describe();
@@ -119,7 +116,7 @@ export class TranslationEditor extends View<EditorData> {
 
   showStatus() {
     const { known, text } = this;
-    if (known) this.status.textContent = statusOf(known, text !== known.text);
+    this.status.textContent = statusOf(known, text !== known.text);
   }
 
   arrange(width: number) {
@@ -131,7 +128,6 @@ export class TranslationEditor extends View<EditorData> {
   place() {
     const { known, mirror, field, text } = this;
     mirror.write(field.value);
-    if (!known) return;
     this.placed = carried(known.words, known.text, text).map((word) => ({
       word,
       boxes: word.start === word.end ? [mirror.endBox()] : mirror.boxes(word.start, word.end),
@@ -139,7 +135,6 @@ export class TranslationEditor extends View<EditorData> {
   }
 
   draw() {
-    if (!this.known) return;
     const { lines, mirror, theme, known: data, placed, open } = this;
     const { fromRight } = mirror;
     const context = sized(this.canvas, lines.clientWidth, lines.clientHeight);
@@ -149,7 +144,7 @@ export class TranslationEditor extends View<EditorData> {
   }
 
   onInput() {
-    if (this.replacing) return;
+    if ("replacing" in this.field.dataset) return; // the server's text is put in: nobody types
     this.exchange.unsent = true;
     this.close();
     this.place();
@@ -165,7 +160,7 @@ export class TranslationEditor extends View<EditorData> {
 
   send() {
     clearTimeout(this.pause);
-    if (this.composing || !this.known) return;
+    if (this.composing) return;
     const { text } = this;
     const waited = this.exchange.unsent;
     const revision = this.exchange.send(text !== this.known.text);

@@ -8,7 +8,7 @@ from transformer import Kind, TransformerConfig, attention, kinds, layers, model
 from transformer.config import Activation
 from transformer.embedding import Embedding, sinusoidal_positions
 from transformer.paper import flow, positions
-from transformer.text.languages import OURS, Languages, Side
+from transformer.text.languages import Languages, Side
 from transformer.text.tokenizer import Tokenizer
 from viz.draw import labels
 
@@ -262,10 +262,3 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             pages=("translate",),
         ),
     )
-
-
-BOXES = model_boxes(TransformerConfig.base(), OURS)
-"""Boxes of the paper's model; names and headings are the same for every model."""
-
-BY_NAME: dict[str, Box] = {box.name: box for box in BOXES}
-BY_HEADING: dict[str, Box] = {box.heading: box for box in BOXES}

@@ -26,7 +26,7 @@ from viz.draw.caption import head_caption
 from viz.draw.formatting import counted, format_number, format_probability, per_cent
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
 from viz.draw.player import WINDOW, SearchStep
-from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, model_boxes
+from viz.pages.architecture.boxes import Box, model_boxes
 
 OVER_VOCABULARY = (LOGITS, PROBABILITIES)  # values with a column for each piece of the translation
 
@@ -187,12 +187,13 @@ def show(row: DeltaGenerator) -> None:
     tensors = memory.memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
     boxes = {box.name: box for box in model_boxes(model.config, trace.languages)}
     counts = {"encoder": model.config.N, "decoder": model.config.decoder.N}
-    headings = list(BY_HEADING)
+    headings = {box.heading: name for name, box in boxes.items()}
     with row.popover("Options"):
         # a stack of fewer layers is drawn at its last one
         layer = pick_layer(LAYER, max(counts.values()))
-        first = headings.index(BY_NAME["encoder.self_attention"].heading)
-        opened = BY_HEADING[fields.menu("Open box", headings, BOX, width=380, index=first)].name
+        first = list(boxes).index("encoder.self_attention")
+        heading = fields.menu("Open box", list(headings), BOX, width=380, index=first)
+        opened = headings[heading]
     layers = {stack: min(layer, count - 1) for stack, count in counts.items()}
     scene = Scene(model, trace, tensors, layers)
     steps: list[SearchStep] = []
@@ -210,7 +211,7 @@ def show(row: DeltaGenerator) -> None:
     )
 
     def open_box(name: str) -> None:
-        st.session_state[BOX] = BY_NAME[name].heading
+        st.session_state[BOX] = boxes[name].heading
 
     drawn = []
     for name, box in boxes.items():

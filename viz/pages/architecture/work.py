@@ -170,7 +170,7 @@ def growth_chart(
     x = alt.Axis(grid=False, values=powers, format=",", labelOverlap=True)
     y = alt.Axis(values=tens, labelExpr=_SHORT, labelOverlap=True)
     colors = [LAYER_COLORS[name] for name in curves]
-    chart: alt.Chart = forms.curves(
+    return forms.curves(
         frame,
         alt.X("n:Q", title="length n, tokens", scale=scale, axis=x),
         alt.Y("value:Q", title=quantity, scale=alt.Scale(type="log"), axis=y),
@@ -179,4 +179,3 @@ def growth_chart(
         height=480,
         tooltip=forms.tips("layer", n=("", ",.0f"), value=(quantity, ",.4~g")),
     )
-    return chart

@@ -78,8 +78,8 @@ def _draw(translator: Translator, dictionaries: Dictionaries) -> Head:
         f"({format_p(float(table['p'][best]))}, Holm). {marked} of {counted(len(table), 'head')} "
         f"exceed chance (p < {SIGNIFICANT}, Holm)."
     )
-    if subwords == dictionary.MAX_PIECES:
-        st.text(f"These are the {subwords:,} most frequent subwords: the others are left out.")
+    if left_out := dictionaries.linked - subwords:
+        st.text(f"The least frequent ones are left out: {counted(left_out, 'subword')}.")
     copying = memory.memo(
         ("copying scores", identity(translator)), lambda: dictionary.copying_table(translator.model)
     )

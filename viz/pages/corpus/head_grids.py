@@ -1,28 +1,31 @@
-"""Grids of all heads side by side, a kind in each."""
+"""Grids of all heads side by side, a kind in each, or of the stream, a stack in each."""
 
 import pandas as pd
 import streamlit as st
 
-from transformer.kinds import KIND_NAMES, KINDS
+from transformer.kinds import KIND_NAMES
 from viz.app.chrome import charts
 from viz.draw.labels import capitalised
 from viz.figures.heads import measures_chart
 
 
 def show(table: pd.DataFrame, name: str, key: str) -> None:
-    """Draw the column `name` of a table of heads, layers by heads, on one scale of colour."""
+    """Draw the column `name` of a table on one scale of colour: its first column has the grids.
+
+    A grid has a row for each layer, and a column for each head, or value of the third column.
+    """
+    by, _, across = table.columns[:3]
     ends = float(table[name].min()), float(table[name].max())
-    shown = [kind for kind in KINDS if (table["kind"] == kind).any()]
-    for column, kind in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
+    grids = [*table.replace({"kind": KIND_NAMES}).groupby(by, sort=False)]
+    for column, (title, rows) in zip(st.columns(len(grids), gap="medium"), grids, strict=True):
+        places = rows[["layer", "head"] if across == "head" else ["layer"]] - 1
         with column:
-            st.text(capitalised(KIND_NAMES[kind]))
-            chosen = table[table["kind"] == kind].drop(columns="kind")
-            places = chosen[["layer", "head"]] - 1
+            st.text(capitalised(str(title)))
             charts.altair_chart(
-                measures_chart(chosen.assign(**places), ends),
-                key=f"{key}-{kind}",
-                alt=f"{capitalised(name)} of every {KIND_NAMES[kind]} head, layers by heads: the "
-                f"table below has the same numbers.",
+                measures_chart(rows.drop(columns=by).assign(**places), ends, across),
+                key=f"{key}-{title!s}",
+                alt=f"{capitalised(name)} in the {title!s}, by layer and {across}: the table below "
+                f"has the same numbers.",
             )
 
 
@@ -32,7 +35,7 @@ def table(frame: pd.DataFrame, name: str, key: str) -> None:
     number = st.column_config.NumberColumn
     floats = [str(column) for column in frame if frame[column].dtype.kind == "f"]
     st.dataframe(
-        ranked.assign(kind=ranked["kind"].map(KIND_NAMES)),
+        ranked.replace({"kind": KIND_NAMES}),
         hide_index=True,
         height=280,
         column_config={

@@ -84,10 +84,8 @@ def _examples(translator: Translator) -> Measured:
     key = key_of(identity(translator), state_of_file(path))
 
     def read() -> MeasuredLines:
-        try:
+        with errors.reading(path, InputError):
             content = reading.read_bytes(path, result_file.MAX_BYTES)
-        except OSError as error:
-            raise InputError(errors.unreadable(error, path)) from error
         return result_file.from_bytes(content, translator)
 
     return Measured(key, memo(("measured lines", key), read))

@@ -7,8 +7,8 @@ from collections.abc import Hashable
 import pandas as pd
 import streamlit as st
 
-from transformer import InputError, Translator
-from transformer.circuits import pairs
+from transformer import HeadlightError, Translator
+from transformer.circuits import pairs, pairs_report
 from transformer.circuits.pairs import BUNDLED_PAIRS, LOST, MeasuredPairs
 from transformer.corpus.resampling import holm, permutation_p
 from transformer.files.reading import MIB
@@ -34,14 +34,21 @@ def show(translator: Translator) -> str:
     """Draw the view; return the code of its tables and plots."""
     with controls_row("corpus-pairs-controls"):
         which = choose_one("Pairs", (BUNDLED, OWN), WHICH)
-    code, given = "", None
+    code, given, stored = "", None, None
+    language, model = translator.languages.source, identity(translator)
+    language = language if language in BUNDLED_PAIRS else "English"
+    bundled = f"BUNDLED_PAIRS[{language!r}]", BUNDLED_PAIRS[language].read_bytes()
     try:
-        path, content = _own() if which == OWN else ("BUNDLED_PAIRS", BUNDLED_PAIRS.read_bytes())
+        path, content = _own() if which == OWN else bundled
         given = None if content is None else tuple(pairs.read_pairs(content))
-    except InputError as error:
+        state = memory.state_of_file(translator.folder / pairs_report.FILE)
+        stored = memory.memo((FILE, model, state), lambda: pairs_report.read(translator))
+    except HeadlightError as error:
         problems.say(error)
     if given is not None:
-        key = "minimal pairs", identity(translator), given
+        key = "minimal pairs", model, given
+        if stored is not None and stored.pairs == given:
+            memory.memo(key, lambda: stored)
         count = counted(len(given), "pair")
         measured: MeasuredPairs | None = jobs.get_or_offer(
             JOB,
@@ -57,14 +64,17 @@ def show(translator: Translator) -> str:
                 measured = measure_pairs(translator, pairs).in_group({_draw(measured, key)!r})
                 # Log-odds lost with each head patched
                 result = effects_table(measured.patched)
+                # Log-odds lost by layer and position
+                result = effects_table(measured.patched, Site)
                 # Pairs
                 result = pairs_table(measured)
             """
     explanations.explain(
         "Two sentences differ in one thing, and so do their translations. The page replaces the "
         "output of one head on the first sentence by that on the second, and measures how much "
-        "the log-odds of the first word against the second then lose, in nats. The control takes "
-        "the output on the first sentence of another pair. Sentences of two lengths are aligned "
+        "the log-odds of the first word against the second then lose, in nats; likewise with the "
+        "stream after a layer, at some positions (Meng et al. 2022). The control takes the values "
+        "on the first sentence of another pair. Sentences of two lengths are aligned "
         "from both ends. Each head is patched alone: several can carry the same thing."
         + explanations.sources("", pairs.patch_pairs, pairs.encode_pair, permutation_p, holm)
     )
@@ -99,15 +109,16 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
     table = memory.memo(("effects", key, group), lambda: pairs.effects_table(shown.patched))
     best = table.iloc[int(table[LOST].argmax())]
     head = named_head(best["kind"], best["layer"] - 1, best["head"] - 1)
-    value, low, high, control, whole = (
-        format_number(float(number), 2)
-        for number in (*best[[LOST, "low", "high", "control"]], shown.patched.whole.mean())
+    whole = float(shown.patched.whole.mean())
+    value, low, high, control = (
+        format_number(float(number), 2) for number in best[[LOST, "low", "high", "control"]]
     )
     number, heads = len(shown.pairs), len(table)
     st.text(
         f"From the first to the second sentence, the log-odds of {counted(number, 'pair')} lose "
-        f"{whole} nats on average. With one head patched, they lose the most with {head}: {value} "
-        f"({low} to {high}), and {control} with its control ({format_p(float(best['p']))}, Holm)."
+        f"{format_number(whole, 2)} nats on average. With one head patched, they lose the most "
+        f"with {head}: {value} ({low} to {high}), and {control} with its control "
+        f"({format_p(float(best['p']))}, Holm)."
     )
     least = pairs_needed(heads)
     st.text(
@@ -123,6 +134,10 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
         f"control (Holm). The tooltips have the 95 % bootstrap intervals over the pairs."
     )
     head_grids.table(table, LOST, "heads-of-pairs")
+    stream = memory.memo(
+        ("stream", key, group), lambda: pairs.effects_table(shown.patched, pairs.Site)
+    )
+    _draw_stream(stream, whole)
     st.subheader("Pairs", anchor=False)
     listed = pairs.pairs_table(shown)
     config = {LOST: st.column_config.NumberColumn(format="%.2f")}
@@ -133,6 +148,31 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
         rows = pd.DataFrame(measured.left_out, columns=["line", "why"])
         st.dataframe(rows, hide_index=True, height="content" if len(rows) < 8 else 280)
     return group
+
+
+def _draw_stream(table: pd.DataFrame, whole: float) -> None:
+    """Draw what the stream carries by layer and position, of what the pairs lose in all."""
+    st.subheader("By layer and position", anchor=False)
+    end = table[table["stack"] == "encoder"].tail(len(pairs.POSITIONS["encoder"]))
+    most, last = end.iloc[int(end[LOST].argmax())], table[table["positions"] == "last"]
+    value, low, high = (format_number(float(number), 2) for number in most[[LOST, "low", "high"]])
+    text = (
+        f"After the last encoder layer, the positions “{most['positions']}” carry the most: "
+        f"{value} nats ({low} to {high}), in {counted(int(most['pairs']), 'pair')} that have them."
+    )
+    if whole > 0:
+        half = last.loc[last[LOST] >= whole / 2, "layer"].min()
+        text += f" In the decoder, the position “last” carries half of the total from layer {half}."
+    st.text(text)
+    # no dots: a control loses much where other words stand, whether they differ or not
+    head_grids.show(table.dropna().drop(columns="p"), LOST, "stream-grid")
+    st.caption(
+        "The stream is replaced after a layer (row), at some positions (column): in the encoder at "
+        "subwords before the first that differs, at those that differ, after it, or at the end; in "
+        "the decoder at the last position, which predicts the word, or at all earlier ones. Mean "
+        "over the pairs that have such a position, in nats, with interval and control as above."
+    )
+    head_grids.table(table, LOST, "stream-of-pairs")
 
 
 def pairs_needed(heads: int) -> int:

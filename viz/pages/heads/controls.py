@@ -89,10 +89,9 @@ _DEFINITIONS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
 def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> AnyLens:
     """Draw the menu of lenses, and for norms the menu of what is measured."""
     names = list(LENSES_BY_NAME)
-    fields.choose_first_of_link(name, LENS_NAMES[lens])
     lines = (f"**{LENS_NAMES[option]}**: {text}" for option, text in _HELP.items())
     first, text = names.index(LENS_NAMES[lens]), "  \n".join(lines)
-    choice = st.selectbox(label, names, first, key=name, width=160, help=text, **_BOUND)
+    choice = fields.menu(label, names, name, width=160, index=first, help=text)
     if LENSES_BY_NAME[choice] != "norm":
         return LENSES_BY_NAME[choice]
     # the two menus read as one phrase
@@ -200,9 +199,10 @@ def pick_head_or_mean(
     names: head_picker.UrlNames, layers: int, heads: int, *, default: tuple[int, int], lens: AnyLens
 ) -> tuple[int | None, int | None]:
     """Draw the menus of layer and head, from 0, at first `default`; None is a mean."""
-    choice = head_picker.pick_layer_or_mean(names.layer, layers, default=default[0])
+    choice = head_picker.pick_number_or_mean("Layer", names.layer, layers, default=default[0])
     if tells_heads(lens):
-        return choice, head_picker.pick_head_number_or_mean(names.head, heads, default=default[1])
+        head = head_picker.pick_number_or_mean("Head", names.head, heads, default=default[1])
+        return choice, head
     # Streamlit keeps the value of the menu of heads, which is bound to the address
     resting: dict[str, Any] = {"disabled": True, "label_visibility": "collapsed", "width": 110}
     st.selectbox("Head", [ALL_HEADS], key=f"{names.head}-resting", **resting)

@@ -1,6 +1,5 @@
 """Downloads of the Heads page: CSV, NPZ, an HTML report; and Python for its numbers."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from urllib.parse import urlencode
@@ -47,7 +46,8 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
             (f"{subject} as NPZ", arrays, every, "npz", "application/octet-stream"),
             ("HTML report", page, f"report {opened.title}", "html", "text/html"),
         ):
-            _button(label, data, origin.file_name(part, ending), mime)
+            name = origin.file_name(part, ending)
+            st.download_button(label, data, name, mime, on_click="ignore", width="stretch")
 
 
 def _link() -> str:
@@ -89,10 +89,6 @@ def npz(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> bytes:
         with ZipFile(path, "a", ZIP_DEFLATED) as archive, archive.open("lens.npy", "w") as file:
             np.lib.format.write_array(file, np.array(lens), allow_pickle=False)
         return path.read_bytes()
-
-
-def _button(label: str, data: Callable[[], bytes], name: str, mime: str) -> None:
-    st.download_button(label, data, name, mime, on_click="ignore", width="stretch")
 
 
 def code_parts(view: HeadsView, options: ExplorerOptions, second: HeadsView | None) -> list[str]:

@@ -174,9 +174,9 @@ def show_open(view: HeadsView) -> ExplorerOptions:
     st.subheader("Ribbons", anchor=False)
     translator = sentence_bar.drawn_from().translator
     rows = head_picker.pick_row(translator, disabled=view.kind == "encoder_self")
-    options = replace(options, rows=rows, over=tuple(_overlaid(view)))
-    mounts.mount("heads-ribbons", view.with_options(options).ribbons(options.over))
-    return options
+    over = tuple(_overlaid(view))
+    mounts.mount("heads-ribbons", view.ribbons(over, rows))
+    return replace(options, rows=rows, over=over)
 
 
 def _overlaid(view: HeadsView) -> list[tuple[int, int]]:
@@ -348,11 +348,8 @@ def show_disagreement(first: HeadsView, second: HeadsView) -> None:
         for index in np.argsort(-distances, axis=None, kind="stable")[:SHOWN]:
             layer, head = (int(n) for n in np.unravel_index(index, distances.shape))
             name = f"{SCREEN_NAMES[kind]} {short_name(lens, layer, head)}"
-            st.button(
-                f"{name} · {distances[layer, head]:.2f}",
-                key=f"disagreeing-{kind}-{layer}-{head}",
-                on_click=partial(controls.choose_head, lens, layer, head),
-            )
+            label, key = f"{name} · {distances[layer, head]:.2f}", f"{kind}-{layer}-{head}"
+            fields.button(label, f"disagreeing-{key}", controls.choose_head, lens, layer, head)
     maps = (
         mean(x.whole.weights, options.layer, options.head if tells_heads(x.lens) else None)
         for x in (heads, others)

@@ -28,9 +28,6 @@ SENTENCES, PIECES, NAMED = 3, 6, 3
 """Largest pairs in sentences, pieces of each column of the table, and pieces in its sentence."""
 NOTABLE = 0.1
 """Change of a logit below which a head writes hardly anything: the odds change by a tenth."""
-LONGEST = 512
-"""Subwords of a sentence or translation up to which its scores are split."""
-
 EXPLANATION = (
     "Why here: query and key are each a sum of what the layers before wrote into the residual "
     "stream, so the score is a sum over pairs of parts. Purple parts raise it, olive parts lower "
@@ -74,13 +71,6 @@ def row_of(
 
 def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) -> str:
     """Draw both views and return their code; `changed` names a scale that is not the model's."""
-    longest = max(len(trace.source_pieces), len(trace.target_pieces))
-    if longest > LONGEST:
-        st.text(
-            f"Scores are split for at most {LONGEST} subwords, and this text has {longest:,}: "
-            f"shorten it to see why the head looks there and what it writes."
-        )
-        return ""
     with fields.controls_row("circuit-controls"):
         key = _pick_key(row)
         compared = fields.choose_one("Score", (ONE_KEY, TWO_KEYS), SPLIT, labelled=True)

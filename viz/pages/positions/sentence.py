@@ -178,8 +178,8 @@ def without() -> None:
         )
     with candidates:
         unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
-        texts = {name: _edited(translator, translation, edit).text for name, edit in edits.items()}
-        changed = [name for name, text in texts.items() if text != unedited.text]
+        new = {name: _edited(translator, translation.source, edits[name]) for name in edits}
+        changed = [name for name in edits if new[name].text != unedited.text]
         names = f": {listing(changed)}" if changed else ""
         change = "changes" if len(changed) == 1 else "change"
         st.text(f"Here {len(changed)} of {len(edits)} edits {change} the translation{names}.")
@@ -212,17 +212,18 @@ def _translation_code(edits: Mapping[str, Edit]) -> list[str]:
 def _candidate(
     name: str, translator: Translator, translation: Translation, edit: Edit, bar_log_p: float
 ) -> None:
-    new = _edited(translator, translation, edit)
+    new = _edited(translator, translation.source, edit)
     log_p, before, after = map(format_number, (new.log_prob, translation.log_prob, bar_log_p))
     figures = f"log probability {log_p} · original translation: {before} → {after}"
     translation_line.show_candidate(new.text, translation.text, figures, title=name)
     sentence_bar.show_notices_of(new)
 
 
-def _edited(translator: Translator, translation: Translation, edit: Edit) -> Translation:
-    return cached_results.translate_edited(
-        translator, translation.source, sentence_bar.settings(), edit.hooks(), repr(edit)
-    )
+def _edited(
+    translator: Translator, text: str, edit: Edit, settings: SearchSettings | None = None
+) -> Translation:
+    settings = settings or sentence_bar.settings()
+    return cached_results.translate_edited(translator, text, settings, edit.hooks(), repr(edit))
 
 
 PAIR = ("The dog bites the man.", "The man bites the dog.")  # two sentences of the same pieces
@@ -238,10 +239,7 @@ def show_pair(translator: Translator) -> None:
     for text in PAIR:
         plain = quoted(cached_results.translate(translator, text, beam_size).text)
         settings = SearchSettings(beam_size=beam_size)
-        edited = cached_results.translate_edited(
-            translator, text, settings, _REMOVED.hooks(), repr(_REMOVED)
-        )
-        without.append(edited.text)
+        without.append(_edited(translator, text, _REMOVED, settings).text)
         texts = (
             f"{quoted(text)} becomes {plain}",
             f"without encoder positions {quoted(without[-1])}.",

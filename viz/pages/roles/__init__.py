@@ -7,6 +7,7 @@ import streamlit as st
 from viz.app.chrome.fields import choose_one
 from viz.app.links.navigation import FAITHFUL, LAYERS, REMOVE_HEADS, ROLES, VIEW, WHY
 from viz.app.sentence import worth_seeing
+from viz.findings import FromModel
 from viz.pages.roles import corpus_roles, faithful, layer_by_layer, removal, why_this_word
 
 VIEWS: dict[str, Callable[[], None]] = {
@@ -16,6 +17,8 @@ VIEWS: dict[str, Callable[[], None]] = {
     LAYERS: layer_by_layer.show,
     FAITHFUL: faithful.show,
 }
+FINDINGS: dict[str, FromModel] = {WHY: why_this_word.find_edge}
+"""By view: what it finds with its own results; “Remove heads” has the finding of the page."""
 
 
 def show() -> None:
@@ -23,5 +26,5 @@ def show() -> None:
     top = st.container(key="page-question")
     view = choose_one("View", VIEWS, VIEW)
     with top:
-        worth_seeing.show("roles", view)
+        worth_seeing.show("roles", view, FINDINGS.get(view))
     VIEWS[view]()

@@ -235,8 +235,8 @@ def draw_examples(translator: Translator, figures: HeadFigures) -> None:
 
 def _example(translator: Translator, figures: HeadFigures, example: Example, number: int) -> None:
     try:
-        key = ("example of a head", identity(translator), example.source, example.target)
-        trace = memo(key, lambda: translator.trace(example.source, target=example.target))
+        pair = ("example of a head", identity(translator), example.source, example.target)
+        trace = memo(pair, lambda: translator.trace(example.source, target=example.target))
     except InputError as error:
         problems.say(error)
         return
@@ -250,12 +250,8 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     st.caption(
         f"{role_name(figures.role, figures.place.kind) or 'confidence'} {per_cent(example.score)}"
     )
-    st.button(
-        "Use this sentence",
-        key=f"measured-show-{number}",
-        on_click=search_request.put_text,
-        args=(example.source,),
-    )
+    key = f"measured-show-{number}"
+    fields.button("Use this sentence", key, search_request.put_text, example.source)
 
 
 def draw_similar_heads(report: HeadReport | None, trace: AttentionTrace, head: Head) -> None:

@@ -13,7 +13,6 @@ from transformer.analysis.heads.head import Head, all_heads
 from transformer.circuits.edges import (
     Circuit,
     Edge,
-    Input,
     PatchedEdges,
     patch_strongest,
     strongest_edges,
@@ -25,6 +24,7 @@ from viz.draw.labels import SCREEN_NAMES, named_head, quoted
 from viz.draw.palette import COLOR
 from viz.figures import axes, forms
 from viz.figures.head_scatter import PICKED
+from viz.findings.passes import INPUT_NAMES, edge_text
 from viz.pages.roles import head_charts
 
 PATCH = "patch_edges"
@@ -32,8 +32,7 @@ PATCH = "patch_edges"
 MAX_SUBWORDS = 128
 """Longest side up to which edges are computed: beyond it they take too much time and memory."""
 
-INPUT_NAMES: dict[Input, str] = {"q": "query", "k": "key", "v": "value"}
-_LANDS: dict[Input, float] = {"q": -0.25, "k": 0.0, "v": 0.25}
+_LANDS = {"q": -0.25, "k": 0.0, "v": 0.25}
 """Where a line ends at its reader, beside its middle, in columns."""
 _GAP = 2  # columns between the stacks
 _ROW = 32  # height of a row of heads in CSS pixels
@@ -52,11 +51,7 @@ def show(
         st.text(f"This sentence has {longest} subwords: edges are drawn up to {MAX_SUBWORDS}.")
         return ""
     try:
-        strongest = memory.memo_per_trace(
-            trace,
-            ("edges", step, other),
-            lambda: strongest_edges(Circuit(translator.model, trace, step, other).attributed()),
-        )
+        strongest = attributed_edges(translator, trace, step, other)
         if not strongest:
             st.text("At this step no head works through another one.")
             return ""
@@ -67,7 +62,8 @@ def show(
         problems.say(error)
         return ""
     table = edges_table(strongest, patched)
-    st.text(_summary(table, patched, names))
+    first = edge_text(*next(iter(strongest.items())), names)
+    st.text(_summary(table, patched, first))
     left, right = st.columns([10, 11], gap="medium")
     with left:
         place = f"{head.kind}-{head.layer}.{head.head}"
@@ -94,6 +90,17 @@ def show(
     if patched is not None:
         code += f"\n# Edges, patched\nresult = patch_strongest({circuit})"
     return code
+
+
+def attributed_edges(
+    translator: Translator, trace: AttentionTrace, step: int, other: int
+) -> dict[Edge, float]:
+    """Attribute the strongest edges at a step, cached."""
+    return memory.memo_per_trace(
+        trace,
+        ("edges", step, other),
+        lambda: strongest_edges(Circuit(translator.model, trace, step, other).attributed()),
+    )
 
 
 _HELP = (
@@ -129,16 +136,11 @@ def edges_table(strongest: Mapping[Edge, float], patched: PatchedEdges | None) -
     )
 
 
-def _summary(table: pd.DataFrame, patched: PatchedEdges | None, names: Sequence[str]) -> str:
+def _summary(table: pd.DataFrame, patched: PatchedEdges | None, first: str) -> str:
     count = len(table)
     if patched is None:
-        writer, reader, input_, value = table.iloc[0, :4]
-        favoured = quoted(names[0] if value > 0 else names[1])
-        return (
-            f"Estimated by attribution; no edge is patched yet. The strongest of {count}: {writer} "
-            f"through the {input_} of {reader}, {format_number(value, sign=True)} nats, for "
-            f"{favoured}."
-        )
+        text = f"Estimated by attribution; no edge is patched yet. The strongest of {count}: "
+        return f"{text}{first}."
     random = np.abs(patched.random_lost)
     text = f"Patched, {int(patched.beat_random.sum())} of {count} change the log-odds more than "
     text += f"each of {counted(len(random), 'random edge')} "

@@ -24,6 +24,8 @@ from viz.app.sentence import python_code, sentence_bar, worth_seeing
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
 from viz.figures import axes, forms
+from viz.findings.passes import strongest_edge
+from viz.findings.weights import Finding
 from viz.pages.roles import edges, head_charts, pieces
 from viz.pages.roles.removal_controls import open_removal
 
@@ -100,6 +102,16 @@ def show() -> None:
         result = evidence.values[{head.kind!r}][{head.layer}, {head.head}]
     """
     python_code.show_code(code, edges_code)
+
+
+def find_edge(translator: Translator, trace: AttentionTrace) -> Finding | None:
+    """Find the strongest edge at the step and for the alternative that the view opens on."""
+    choices = pieces.step_choices(translator, trace)
+    step = pieces.least_certain_step(choices)
+    texts = [choice.piece for choice in choices[step][:2]]
+    (other,) = translator.target_tokenizer.ids_of(texts[1:])
+    strongest = edges.attributed_edges(translator, trace, step, other)
+    return strongest_edge(strongest, step, [pieces.shown_piece(text) for text in texts])
 
 
 def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:

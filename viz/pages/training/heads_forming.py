@@ -50,7 +50,8 @@ def show(question: DeltaGenerator, row: DeltaGenerator) -> None:
     """Draw the saved steps, the menus of run and sentence in the row of the views."""
     folders = runs.offered_runs(RUN)
     # the first that saved attention: not the run of every model did
-    index = next((n for n, folder in enumerate(folders.values()) if runs.has_probes(folder)), 0)
+    saved = [runs.is_folder(folder / "probes") for folder in folders.values()]
+    index = saved.index(True) if any(saved) else 0
     with row:
         name = fields.menu(
             "Run", list(folders), RUN, width=290, index=index,
@@ -235,7 +236,7 @@ def _linked_head(trace: AttentionTrace, firsts: Mapping[Kind, Head]) -> Head:
 def _linked_step(steps: Sequence[int]) -> int | None:
     """Return the saved step nearest to that of the address, if it names one."""
     number = _number(st.query_params.get(STEP, ""))
-    return runs.nearest(steps, number) if number else None
+    return min(steps, key=lambda step: abs(step - number)) if number else None
 
 
 def _number(text: str) -> int:
@@ -326,8 +327,7 @@ def sinks_chart(table: pd.DataFrame, marked: int) -> alt.LayerChart:
         height=260,
         tooltip=forms.tips("kind", step=("", ","), share=("on sinks", ".1%")),
     )
-    chart: alt.LayerChart = forms.rule("step", marked, strokeDash=[4, 3], strokeWidth=1.5) + lines
-    return chart
+    return forms.rule("step", marked, strokeDash=[4, 3], strokeWidth=1.5) + lines
 
 
 def sinks_text(table: pd.DataFrame) -> str:

@@ -3,7 +3,6 @@
 import os
 import re
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -48,13 +47,6 @@ def folder_code(folder: Path) -> str:
     return names.get(folder) or f"Path({folder.name!r})"
 
 
-def missing_folder() -> str | None:
-    """Return a message if the environment names a folder of runs that does not exist."""
-    if RUNS_VARIABLE in os.environ and not _is_folder(_runs_folder()):
-        return f"{RUNS_VARIABLE} names no folder on this server: you see only the bundled runs."
-    return None
-
-
 def is_inside(path: Path, folder: Path) -> bool:
     """Return whether a file lies in a folder after all links are resolved."""
     # os.path returns False for an inaccessible path, such as too long a name
@@ -83,13 +75,14 @@ def _runs_folder() -> Path:
     return Path(os.path.expanduser(os.environ.get(RUNS_VARIABLE, "runs")))  # noqa: PTH111
 
 
-def _is_folder(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
+    """Return whether a path names a folder; False where it is inaccessible."""
     return os.path.isdir(path)  # noqa: PTH112  # pathlib's raises where the name is too long
 
 
 def _own_runs() -> dict[str, Path]:
     folder = _runs_folder()
-    if not _is_folder(folder):
+    if not is_folder(folder):
         return {}
     contained = [log for log in folder.glob(f"*/{LOG}") if is_inside(log, folder)]
     newest = sorted(contained, key=_changed, reverse=True)[:MAX_RUNS]
@@ -151,9 +144,9 @@ def forget_unknown() -> None:
 
 
 def report_missing(name: str) -> None:
-    """Name the runs of a link that the server does not have."""
-    if problem := missing_folder():
-        st.text(problem)
+    """Name the folder and the runs of a link that the server does not have."""
+    if RUNS_VARIABLE in os.environ and not is_folder(_runs_folder()):
+        st.text(f"{RUNS_VARIABLE} names no folder on this server: you see only the bundled runs.")
     menu, unknown = st.session_state.get(_UNKNOWN, (name, []))
     for run in unknown if menu == name else []:
         st.text(f"This server has no run {quoted(run)}: choose one from the menu.")
@@ -168,11 +161,6 @@ MAX_HEADS = 64  # largest number of layers, and of heads of a layer
 MAX_SUM = 1.01  # largest sum of the weights of a query, with the rounding of bfloat16
 
 _NAME = re.compile(r"step-(\d{1,13})-sentence-(\d{1,2})\.npz", re.ASCII)
-
-
-def has_probes(run: Path) -> bool:
-    """Return whether a run has a folder of saved attention."""
-    return os.path.isdir(run / "probes")  # noqa: PTH112
 
 
 def find(run: Path) -> list[Probes]:
@@ -227,11 +215,6 @@ def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], dict[int, str],
                 f"to step {step:,}: keep fewer of its steps."
             )
     return traces, texts, problems
-
-
-def nearest(steps: Sequence[int], requested: int) -> int:
-    """Return the step nearest to a step of another run."""
-    return min(steps, key=lambda step: abs(step - requested))
 
 
 def _read(path: Path) -> AttentionTrace:

@@ -1,6 +1,5 @@
 """The editor, the tree of the search and its alternatives: what a click on a piece forces."""
 
-import math
 from collections.abc import Sequence
 
 import streamlit as st
@@ -44,7 +43,7 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
     except HeadlightError:  # too long for the maps, which report it
         pieces = []
 
-    def changed(change: alternatives.Edited | alternatives.Forced | None) -> None:
+    def changed(change: alternatives.Edited | list[str] | None) -> None:
         if isinstance(change, alternatives.Edited):  # noted, even where the edit comes too late
             st.session_state[_REVISION] = change.revision
         if change is None or not search_request.is_asked(request):
@@ -52,9 +51,7 @@ def show_editor(bar: sentence_bar.BarTranslation) -> None:
         elif isinstance(change, alternatives.Edited):
             search_request.edit(change.text)
         else:
-            prefix = [piece.text for piece in pieces[: change.piece]]
-            other, _ = pieces[change.piece].others[change.alternative]
-            force(tokenizer, [*prefix, other])
+            force(tokenizer, change)
 
     data = alternatives.encode_editor(
         request.edited.strip() and request.edited if request.edited else bar.translation.text,
@@ -195,21 +192,17 @@ def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -
     """Draw each written piece with its probability, the best alternatives beside it."""
     st.subheader("What the model almost wrote", anchor=False)
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
-    steps = [
-        [(piece.text, min(1.0, math.exp(piece.log_prob))), *piece.others] for piece in _pieces(bar)
-    ]
+    pieces = _pieces(bar)
 
-    def pick(choice: tuple[int, int] | None) -> None:
-        if choice is None or not search_request.is_asked(request):
+    def pick(sent: object) -> None:
+        forced = alternatives.choice_of(sent, pieces)
+        if forced is None or not search_request.is_asked(request):
             mounts.queue_outdated_notice()
         else:
-            step, alternative = choice
-            prefix = [pieces[0][0] for pieces in steps[:step]]
-            force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
+            force(tokenizer, forced)
 
     caption = sentence_bar.origin_of(trace).caption("The most probable subwords of each step.")
-    data = alternatives.encode_bars(steps, caption=caption)
-    mounts.mount("translate-steps", data, lambda sent: pick(alternatives.choice_of(sent, steps)))
+    mounts.mount("translate-steps", alternatives.encode_bars(pieces, caption=caption), pick)
     st.caption(
         f"Each subword with its probability, given the {bar.translator.source_language} sentence "
         f"and all subwords before it: "

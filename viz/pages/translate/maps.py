@@ -251,7 +251,7 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
     with st.container(key="translate-controls", horizontal=True, gap="small"):
         return MapChoice(
             head_picker.pick_layer(MAP.layer, layers, default=alignment.layer),
-            head_picker.pick_head_number_or_mean(MAP.head, heads, default=alignment.head),
+            head_picker.pick_number_or_mean("Head", MAP.head, heads, default=alignment.head),
             head_picker.pick_sinks(),
         )
 
@@ -287,11 +287,6 @@ def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, k
 
 def link_norms(choice: MapChoice) -> None:
     """Draw the link to the lens of norms on the head of the map, with its sinks."""
-    layer, head = choice.layer + 1, "mean" if choice.head is None else choice.head + 1
-    card = {
-        head_picker.KIND: "cross",
-        head_picker.HEAD.layer: f"{layer}",
-        head_picker.HEAD.head: f"{head}",
-        "lens": LENS_NAMES["norm"],
-    }
-    navigation.link("heads", "See the lens norms", {**card, head_picker.WITHOUT_SINKS: "false"})
+    url = head_picker.link_parameters("cross", choice.layer, choice.head)
+    lens = {"lens": LENS_NAMES["norm"], head_picker.WITHOUT_SINKS: "false"}
+    navigation.link("heads", "See the lens norms", url | lens)

@@ -13,8 +13,8 @@ def with_means() -> None:
     from viz.app.chrome.head_picker import HEAD, UrlNames
 
     kind = head_picker.pick_kind()
-    layer = head_picker.pick_layer_or_mean(HEAD.layer, 3, default=2)
-    head = head_picker.pick_head_number_or_mean(HEAD.head, 4)
+    layer = head_picker.pick_number_or_mean("Layer", HEAD.layer, 3, default=2)
+    head = head_picker.pick_number_or_mean("Head", HEAD.head, 4, default=0)
     only = head_picker.pick_layer_and_head(UrlNames("only_layer", "only_head"), 3, 4)
     st.text(f"{kind} {(layer, head)} {only}")
 

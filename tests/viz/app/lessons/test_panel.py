@@ -189,6 +189,31 @@ def test_one_bad_file_is_read_once_and_takes_no_page_from_anybody(lessons, monke
     assert read.count("worse.md") == 1
 
 
+def opened_page() -> None:
+    import streamlit as st
+
+    from viz.app.lessons.progress import is_open
+    from viz.lessons import View
+
+    view = View("inside", {"word": ["4"], "pairs": ["256 · 2000"]})
+    st.text(str(is_open(view, "inside")))
+
+
+@pytest.mark.parametrize(
+    ("word", "curve", "expected"),
+    [
+        ("4 run", "256 · 2000", True),
+        ("4", "256 · 2000", True),
+        ("3 dogs", "256 · 2000", False),
+        ("14 run", "256 · 2000", False),
+        ("4 run", "256 · 4000", False),
+    ],
+)
+def test_a_view_whose_link_has_the_number_of_a_step_alone_is_open(serve, word, curve, expected):
+    app = serve(opened_page, word=word, pairs=curve)
+    assert app.text[0].value == str(expected)
+
+
 def test_a_class_has_one_sentence(serve, lessons):
     app = serve(lesson="two", **{"class": "1"})
     box = app.text_area(key="text")

@@ -8,11 +8,13 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.pages import reading
 from transformer import Transformer, TransformerConfig
 from transformer.paper import costs, flow
-from transformer.text.languages import Languages
+from transformer.text.languages import OURS, Languages
 from viz.app.chrome import explanations
 from viz.draw import labels
 from viz.pages.architecture import drawing
-from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box, model_boxes
+from viz.pages.architecture.boxes import Box, model_boxes
+
+BOXES = model_boxes(TransformerConfig.base(), OURS)
 
 
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
@@ -38,14 +40,14 @@ def test_what_a_box_shows_is_a_place_of_the_model(model: Transformer, box: Box) 
 
 
 def test_no_two_boxes_can_be_taken_for_each_other() -> None:
-    assert len(BY_NAME) == len(BY_HEADING) == len(BOXES) == 20
+    assert len({box.name for box in BOXES}) == len({box.heading for box in BOXES}) == 20
     assert {box.kind for box in BOXES if box.kind} == {"encoder_self", "decoder_self", "cross"}
 
 
 def described(languages: Languages, **fields: Any) -> tuple[dict[str, Box], str]:
     """Return the boxes of a model by their names, and their texts joined."""
     boxes = model_boxes(TransformerConfig(vocab_size=100, **fields), languages)
-    assert [box.heading for box in boxes] == list(BY_HEADING)
+    assert [box.heading for box in boxes] == [box.heading for box in BOXES]
     return {box.name: box for box in boxes}, " ".join(box.text for box in boxes)
 
 

@@ -1,5 +1,6 @@
 """The view “Dictionary”: its tables are those of the analysis."""
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -13,8 +14,10 @@ from transformer import Translator
 from transformer.analysis.heads.head import Head
 from transformer.circuits import dictionary
 from transformer.corpus.measured import MeasuredLines
+from viz.app.cache import memory
 from viz.draw.formatting import per_cent
 from viz.draw.labels import display_tokens
+from viz.figures.heads import SIGNIFICANT
 from viz.pages.corpus.dictionary import JOB
 
 pytestmark = pytest.mark.slow
@@ -38,6 +41,7 @@ def test_heads_and_the_open_dictionary_have_the_numbers_of_the_analysis(
     assert f"L{best.layer + 1} H{best.head + 1}" in line
     assert per_cent(float(table["share"].max())) in line
     assert f"{len(read.pieces)} source subwords" in line
+    assert f"{sum(p < SIGNIFICANT for p in read.p)} of {len(read.heads)} " in line
 
     def require_open(head: Head) -> None:
         share = per_cent(float(table["share"][read.heads.index(head)]))
@@ -65,3 +69,17 @@ def test_heads_and_the_open_dictionary_have_the_numbers_of_the_analysis(
     assert heads.equals(table)
     assert opened.equals(dictionary.entries_table(translator, read, other))
     assert copied.equals(copying)
+
+
+def test_only_what_is_left_out_is_said_to_be(
+    view: Callable[..., AppTest],
+    measured: tuple[Translator, MeasuredLines],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    count = dictionary.measure_dictionaries(*measured).linked
+    for most, numbers in ((count, []), (count - 1, ["1"])):
+        monkeypatch.setattr(dictionary, "MAX_PIECES", most)
+        memory.forget_server_wide()
+        app = press(view("Dictionary"), JOB)
+        lines = [text for text in app_test.texts(app) if "left out" in text]
+        assert [number for line in lines for number in re.findall(r"\d+", line)] == numbers

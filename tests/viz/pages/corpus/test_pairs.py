@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.circuits import pairs_file
 from tests.viz import app_test
 from tests.viz.pages.corpus.conftest import frame, press
 from tests.viz.pages.reading import blocks, computed, frames
 from transformer import Translator
-from transformer.circuits import pairs
-from transformer.circuits.pairs import LOST, effects_table, measure_pairs, read_pairs
+from transformer.circuits import pairs, pairs_report
+from transformer.circuits.pairs import LOST, Site, effects_table, measure_pairs, read_pairs
 from transformer.corpus.measured import MeasuredLines
 from viz.draw.formatting import format_number
 from viz.pages.corpus.pairs import FILE, JOB, pairs_needed
@@ -51,10 +52,16 @@ def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
         if group:
             app.selectbox(key="pairs_group").set_value(group).run()
         table = effects_table(expected.in_group(group).patched)
-        drawn = frame(app, "control")
+        drawn = frame(app, "control", "head")
         order = table[LOST].sort_values(ascending=False, kind="stable").index
         for name in (LOST, "low", "high", "control", "p"):
             assert drawn[name].to_numpy() == pytest.approx(table[name].to_numpy()[order])
+        stream = effects_table(expected.in_group(group).patched, Site)
+        drawn = frame(app, "control", "positions")
+        order = stream[LOST].sort_values(ascending=False, kind="stable").index
+        for name in (LOST, "low", "high", "control", "p", "pairs"):
+            numbers = stream[name].to_numpy(float)[order]
+            assert drawn[name].to_numpy(float) == pytest.approx(numbers, nan_ok=True)
         best = table.iloc[int(table[LOST].argmax())]
         (line,) = [text for text in app_test.texts(app) if "lose the most" in text]
         assert f"L{best['layer']} H{best['head']}" in line
@@ -64,19 +71,48 @@ def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
         assert sorted(listed[LOST]) == pytest.approx(sorted(expected.patched.whole[rows]))
         cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in range(3)])
         assert cells == pytest.approx(table[LOST].to_numpy())
+        cells = np.concatenate([frames(app, n)[0]["value"].to_numpy() for n in (3, 4)])
+        assert cells == pytest.approx(stream[LOST].dropna().to_numpy())
     monkeypatch.chdir(translator.folder.parent)  # the code names folder and file alone
     (translator.folder.parent / "mine.tsv").write_bytes(CONTENT)
-    heads, listed = (computed(code) for code in blocks(app).values())
+    heads, drawn, listed = (computed(code) for code in blocks(app).values())
     assert heads.equals(table)
+    assert drawn.equals(stream)
     assert listed.equals(pairs.pairs_table(expected.in_group("verb")))
 
 
 def test_bundled_pairs_without_their_words_are_named(view: Callable[..., AppTest]) -> None:
     app = press(view("Pairs"), JOB)
-    bundled = read_pairs(pairs.BUNDLED_PAIRS.read_bytes())
+    bundled = read_pairs(pairs.BUNDLED_PAIRS["English"].read_bytes())
     shown, left_out = frame(app, "first word"), frame(app, "why")
     assert len(shown) + len(left_out) == len(bundled)
     assert len(left_out) > 0
+
+
+def test_what_is_stored_beside_the_model_opens_without_a_click(
+    view: Callable[..., AppTest], measured: tuple[Translator, MeasuredLines]
+) -> None:
+    translator, _ = measured
+    path = translator.folder / pairs_report.FILE
+    pairs_of_it = measure_pairs(translator, read_pairs(CONTENT)[:4])
+    try:
+        path.write_bytes(pairs_file(translator, pairs_of_it))
+        app = send(view("Pairs", pairs="your pairs"), "\n".join(ROWS[:4]).encode())
+        drawn = frame(app, "control", "head")
+        table = effects_table(pairs_of_it.patched)
+        assert sorted(drawn[LOST]) == pytest.approx(sorted(table[LOST]), rel=1e-4, abs=1e-6)
+        stream = effects_table(pairs_of_it.patched, Site)
+        last, half = stream[stream["positions"] == "last"], pairs_of_it.patched.whole.mean() / 2
+        (line,) = [text for text in app_test.texts(app) if "half of the total" in text]
+        assert line.endswith(f"layer {min(last['layer'][last[LOST] >= half])}.")
+        send(app, "\n".join(ROWS[1:4]).encode())  # others than those that are stored
+        assert app.button(key=f"{JOB}-start").label
+        path.write_bytes(path.read_bytes()[:-10])
+        app = send(view("Pairs", pairs="your pairs"), "\n".join(ROWS[1:4]).encode())
+        assert [text for text in app_test.texts(app) if path.name in text]
+        assert app.button(key=f"{JOB}-start").label
+    finally:
+        path.unlink()
 
 
 @pytest.mark.parametrize(

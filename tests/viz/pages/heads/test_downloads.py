@@ -12,7 +12,6 @@ from transformer import AttentionTrace
 from viz.app.sentence import sentence_bar
 from viz.draw.caption import Origin
 from viz.draw.open_head import heads_of_kind, open_map
-from viz.pages.heads import downloads
 from viz.pages.heads.downloads import all_csv, csv, npz
 
 
@@ -117,7 +116,8 @@ def test_a_report_has_no_link_that_lacks_its_sentence(serve, monkeypatch) -> Non
 def test_a_report_says_what_the_bar_says_of_the_translation(serve, monkeypatch) -> None:
     files: dict[str, bytes] = {}
     monkeypatch.setattr(
-        downloads, "_button", lambda label, data, *_: files.setdefault(label, data())
+        "streamlit.download_button",
+        lambda label, data, *_, **_more: files.setdefault(label, data()),
     )
     app = serve("heads", text="The dog 漢 waits.")
     (message,) = [text for text in texts(app) if "the model reads <unk>" in text]

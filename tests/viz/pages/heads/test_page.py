@@ -120,7 +120,7 @@ def test_the_report_shows_the_choices_of_the_page(serve, monkeypatch) -> None:
         return ""
 
     monkeypatch.setattr(downloads, "report", report)
-    monkeypatch.setattr(downloads, "_button", lambda _label, data, *_more: data())
+    monkeypatch.setattr("streamlit.download_button", lambda _label, data, *_, **_more: data())
     serve(
         "heads", text=SENTENCE, kind="cross-attention", layer="mean", head="2",
         kinds="cross-attention", layers="1", sort="entropy", words="true", without_sinks="true",

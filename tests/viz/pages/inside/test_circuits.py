@@ -214,11 +214,3 @@ def test_an_edited_translation_and_a_forced_one_are_split(serve, translator: Tra
         app = open_(serve, "cross-attention", 1, 0, **url)
         summed, once = numbers(says(app, "cells, which sum to")[0])
         assert summed == pytest.approx(once, abs=2e-4)
-
-
-def test_a_long_text_is_not_split_and_the_walk_stays(serve, monkeypatch) -> None:
-    monkeypatch.setattr(circuits, "LONGEST", 5)
-    app = open_(serve, "encoder", 0, 0)
-    assert any("at most 5 subwords" in line for line in texts(app))
-    assert len(app.get("vega_lite_chart")) == 2
-    assert len(app.get("bidi_component")) > 0

@@ -1,6 +1,8 @@
 """Edges of “Why this word”: the numbers are the circuit's, and each edge is where its heads are."""
 
+import re
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -10,10 +12,12 @@ from tests.viz.app_test import texts
 from tests.viz.pages.reading import SENTENCE, blocks, frames
 from transformer import TransformerConfig
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.circuits.edges import Circuit, Edge, patch_strongest, strongest_edges
+from transformer.circuits.edges import Circuit, Edge, PatchedEdges, patch_strongest, strongest_edges
 from transformer.circuits.stream import Writer
 from viz.app import streamlit_internals
+from viz.draw.formatting import format_number
 from viz.draw.labels import named_head
+from viz.findings.passes import INPUT_NAMES
 from viz.pages.roles import edges, pieces
 
 pytestmark = pytest.mark.slow
@@ -59,6 +63,72 @@ def test_the_table_has_the_numbers_of_the_circuit(opened, link, circuit) -> None
     assert any(numbers in text and f"{patched.correlation:.2f}" in text for text in texts(app))
 
 
+def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
+    opened, translator, monkeypatch
+) -> None:
+    computed: list[Circuit] = []
+    attributed = Circuit.attributed
+
+    def counted(self: Circuit) -> dict[Edge, float]:
+        computed.append(self)
+        return attributed(self)
+
+    monkeypatch.setattr(Circuit, "attributed", counted)
+    app = opened()
+    assert len(computed) == 1
+    trace = translator.trace(SENTENCE)
+    scored = translator.score(trace.source, tuple(piece.text for piece in trace.target_pieces))
+    best = [step[0] for step in scored.alternatives]
+    pairs = zip(scored.log_probs, best, strict=True)
+    step = int(np.argmin([log_p - np.log(choice.probability) for log_p, choice in pairs]))
+    (other,) = translator.target_tokenizer.ids_of([best[step].piece])
+    edges_by_size = Circuit(translator.model, trace, step, other).attributed()
+    edge = max(edges_by_size, key=lambda edge: abs(edges_by_size[edge]))
+    (link,) = [link for link in app.get("page_link") if "Strongest edge" in link.proto.label]
+    label, query = link.proto.label.replace("\\", ""), dict(parse_qsl(link.proto.query_string))
+    phrase = (
+        f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of "
+        f"{named_head(*edge.reader)}, {format_number(edges_by_size[edge], sign=True)} nats, for"
+    )
+    assert phrase in label
+    assert any(phrase in text for text in texts(app))  # the view itself
+    assert query["written"] == str(step + 1)
+    assert (query["layer"], query["head"]) == (
+        str(edge.reader.layer + 1),
+        str(edge.reader.head + 1),
+    )
+    assert query["roles_view"] == "Why this word"
+    again = opened(**query)
+    assert again.number_input(key="written").value == step + 1
+    assert len(computed) == 2  # the test's own
+
+
+def test_another_word_has_other_edges_and_patches(opened, link, translator) -> None:
+    opened(**link, patch_edges="true")
+    link["other"] = pieces.piece_name(translator, OTHER + 1)
+    table = opened(**link, patch_edges="true").dataframe[0].value
+    patched = patch_strongest(
+        Circuit(translator.model, translator.trace(SENTENCE), STEP, OTHER + 1)
+    )
+    np.testing.assert_allclose(table[edges.ATTRIBUTED], patched.attributed, rtol=1e-4)
+    np.testing.assert_allclose(table[edges.PATCHED], patched.lost, atol=1e-5)
+
+
+def test_an_edge_of_the_other_sign_is_counted_apart() -> None:
+    reader = Head("decoder_self", 1, 0)
+    ends = [
+        Edge(Writer("decoder", "head", 0, Head("decoder_self", 0, n)), reader, "q")
+        for n in range(3)
+    ]
+    amounts = np.array([4.0, -3.0, 2.0])
+    made = PatchedEdges(tuple(ends), amounts, np.array([2.0, 3.0, 1.0]), np.array([0.5, -0.9]))
+    table = edges.edges_table(dict(zip(ends, amounts, strict=True)), made)
+    shown = edges._summary(table, made, "")
+    assert "3 of 3 " in shown
+    assert [*map(float, re.findall(r"-?\d\.\d+", shown.replace("−", "-")))] == [0.9, -0.5, 0.5]
+    assert "1 of 3" in edges._legend(table, ("Hund", "Katze"))
+
+
 def test_who_ends_the_patching_still_has_the_page(opened, link, monkeypatch) -> None:
     with monkeypatch.context() as patch:
 
@@ -88,8 +158,8 @@ def test_one_word_has_edges_and_a_long_sentence_says_why_not(opened, link, monke
 
 
 def test_heads_of_unequal_stacks_have_places_of_their_own() -> None:
-    config = TransformerConfig(vocab_size=30, N=3, h=2, decoder_N=2, decoder_h=8, d_model=16)
-    writer, reader = Head("encoder_self", 2, 1), Head("cross", 0, 7)
+    config = TransformerConfig(vocab_size=30, N=3, h=8, decoder_N=2, decoder_h=2, d_model=16)
+    writer, reader = Head("encoder_self", 2, 1), Head("cross", 0, 1)
     edge = Edge(Writer("encoder", "head", 2, writer), reader, "v")
     table = edges.edges_table({edge: 0.5}, None)
     chart: Any = edges.edges_chart(config, [edge], table, reader)
@@ -99,7 +169,7 @@ def test_heads_of_unequal_stacks_have_places_of_their_own() -> None:
     assert len({*places.values()}) == len(heads)
     first, *_, end = drawn.sort_values("point").itertuples()
     assert (first.x, first.y) == places[writer]
-    assert (round(end.x), end.y) == places[reader]
+    assert (end.x - 0.25, end.y) == places[reader]  # right of its middle: the value
     assert [head for head, on in zip(heads, marks["joined"], strict=True) if on] == [writer, reader]
     last = max(head for head in places if head.kind == "encoder_self")
     assert all(places[head].x > places[last].x for head in heads if head.kind != "encoder_self")

@@ -21,7 +21,6 @@ from viz.pages.training.runs import (
     is_live,
     known_runs,
     load,
-    missing_folder,
 )
 
 BUNDLED_RUNS = (FORMING_NAME, *BUNDLED_BY_NAME)
@@ -58,11 +57,15 @@ def test_the_run_of_the_model_in_the_bar_stands_first(place, beside, tmp_path, m
 def test_the_environment_names_another_folder_or_none(beside, monkeypatch) -> None:
     monkeypatch.setenv(RUNS_VARIABLE, str(beside.rename(beside.with_name("experiments"))))
     assert list(known_runs()) == [*BUNDLED_RUNS, "runs/new", "runs/old"]
-    assert missing_folder() is None
+    stated: list[str] = []
+    monkeypatch.setattr("streamlit.text", stated.append)
+    runs.report_missing("runs")
+    assert not stated
     for folder in ("nowhere", "~nobody-of-this-name", "n" * 300):
         monkeypatch.setenv(RUNS_VARIABLE, folder)
         assert list(known_runs()) == [*BUNDLED_RUNS]
-        assert "HEADLIGHT_RUNS names no folder" in str(missing_folder())
+        runs.report_missing("runs")
+        assert RUNS_VARIABLE in stated.pop()
 
 
 def test_what_leads_out_of_the_folder_is_no_run(beside: Path, tmp_path: Path) -> None:

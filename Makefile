@@ -16,7 +16,7 @@ NODE := $(shell command -v node)
 NODE_MODULES := $(if $(NODE),node_modules/.stamp)
 
 .DEFAULT_GOAL := help
-.PHONY: app test test-fast lint docs scripts bench train clean help data-given
+.PHONY: app test test-fast lint docs site scripts bench train clean help data-given
 .NOTPARALLEL:
 
 app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501 HOST=0.0.0.0)
@@ -46,6 +46,12 @@ lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types, prose and the direction of 
 docs: $(VENV)/.dev  ## the documentation, in build/docs; nothing in it may load from elsewhere
 	$(PY) -m sphinx -q -E -n -W --keep-going -d build/doctrees docs build/docs
 	! grep -rlE '<(script|link|img|iframe)[^>]+(src|href)="(https?:)?//' --include=*.html build/docs
+
+# the documentation of the site, in which pages of it stand in place of stills
+site: OUT := build/site
+site: $(VENV)/.dev  ## sentences, a lesson and the documentation for any static host (OUT=build/site)
+	$(PY) -m headlight site --out $(OUT) --docs docs/index.html
+	$(PY) -m sphinx -q -E -n -W --keep-going -t live -d build/doctrees-site docs $(OUT)/docs
 
 scripts: $(NODE_MODULES)  ## the scripts that a browser loads, anew from viz/browser
 	npm run --silent build

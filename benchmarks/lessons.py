@@ -16,9 +16,10 @@ from benchmarks import machine
 from benchmarks.browser import chromium
 from benchmarks.server import served
 from transformer import HeadlightError, Translator
-from viz.app.lessons import library, panel
+from viz.app.lessons import library
 from viz.lessons import Card, Lesson
 from viz.lessons.grading import Answer, KeyEntry, answer_key, in_language, is_right, read_number
+from viz.lessons.texts import TEXTS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -125,7 +126,7 @@ class Player:
         self, browser: "Browser", screen: dict[str, Any], address: str, lesson: Lesson, score: Score
     ) -> None:
         self.browser, self.screen, self.address = browser, screen, address
-        self.lesson, self.score, self.texts = lesson, score, panel.TEXTS[lesson.language]
+        self.lesson, self.score, self.texts = lesson, score, TEXTS[lesson.language]
 
     def play(self, key: list[KeyEntry]) -> list[str]:
         """Play all cards; return what failed, by card."""

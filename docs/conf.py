@@ -12,7 +12,8 @@ project = "Headlight"
 author = copyright = "Headlight contributors"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "picture", "keyboard"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions += ["picture", "keyboard", "live"]
 suppress_warnings = ["myst.header"]  # the changelog's versions stand below each other
 exclude_patterns: list[str] = []
 

@@ -1,7 +1,5 @@
 """Many sentences with all their heads as one HTML page, without network or server."""
 
-import base64
-import gzip
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +16,7 @@ from transformer.trace import AttentionTrace
 from viz.draw import caption, explorer, heads_view, palette, wire
 from viz.draw.formatting import counted, format_number
 from viz.draw.open_head import heads_of_kind, outlined, short_name
-from viz.report import PageTheme, about_text, heading, require_theme, saved_page, text_sides
+from viz.report import PageTheme, about_text, heading, packed, require_theme, saved_page, text_sides
 
 MAX_BYTES = 256 * reading.MIB
 """Packed size of all sentences of a page: Chromium opens as much in some four seconds."""
@@ -157,8 +155,6 @@ class LinesPage:
             "selected": Head(self._opens, *outlined(self.options.lens, layer, self.options.head)),
             "sentences": self._listed,
         }
-        # in base64, no character of it can close a tag
-        message = gzip.compress(wire.encode(meta), mtime=0)
         return saved_page(
             "lines_report",
             heading(self.options, "over many sentences") if title is None else title,
@@ -168,7 +164,7 @@ class LinesPage:
                 lists=_list(notes) + _list(left_out),
                 summary=self._summary(),
             ),
-            message=("lines-packed", base64.b64encode(message).decode()),
+            message=("lines-packed", packed(wire.encode(meta))),
             blocks={f"line-{name}": text for name, text in self._packed.items()},
         )
 

@@ -1,5 +1,7 @@
 """One sentence with all its heads as one HTML page, and the frame of every saved page."""
 
+import base64
+import gzip
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
@@ -37,11 +39,10 @@ _PAGE = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
 script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 <title>{title}</title>
-<style>{css}</style>
+{description}<style>{css}</style>
 </head>
 <body>
 <header>
-<h1>{title}</h1>
 {body}
 <p id="unscripted">A script in this page draws the maps, but it has not run: allow scripts, or \
 save the page as a file and open it.</p>
@@ -189,20 +190,30 @@ def saved_page(
     theme: PageTheme,
     *,
     body: str,
-    message: tuple[str, str],
     blocks: Mapping[str, str],
+    message: tuple[str, str] | None = None,
+    description: str = "",
 ) -> str:
-    """Return a page that needs no server; the script draws before the last block is there."""
-    script = {"report": "report_bundle.js", "lines_report": "lines_bundle.js"}[name]
+    """Return a page that needs no server; the script draws before the last block is there.
+
+    The body begins inside the header. With a description, it has the heading, too.
+    """
+    about = f'<meta name="description" content="{escape(description)}">\n' if description else ""
     return _PAGE.format(
         title=escape(title),
+        description=about,
         theme=theme,
         css=_style(theme, f"{name}.css"),
-        body=body,
-        data=_DATA.format(*message),
-        script=_file(f"draw/{script}"),
+        body=body if description else f"<h1>{escape(title)}</h1>\n{body}",
+        data=_DATA.format(*message) if message else "",
+        script=_file(f"draw/{name}_bundle.js"),
         blocks="".join(_DATA.format(escape(block), text) for block, text in blocks.items()),
     )
+
+
+def packed(message: bytes) -> str:
+    """Pack a message as text of a page: in base64, no character of it can close a tag."""
+    return base64.b64encode(gzip.compress(message, mtime=0)).decode()
 
 
 @cache

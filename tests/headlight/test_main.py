@@ -85,8 +85,8 @@ def test_a_command_that_is_none_is_one_sentence(capsys):
     assert output.out == ""
     assert output.err == (
         "headlight: there is no command 'trian': choose one of "
-        "app, translate, export, report, lessons, download, prepare, train, average, evaluate, "
-        "card.\n"
+        "app, translate, export, report, site, lessons, download, prepare, train, average, "
+        "evaluate, card.\n"
     )
 
 

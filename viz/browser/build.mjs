@@ -14,10 +14,11 @@ const ROOT = join(HERE, "../..");
 
 // served by address: another content is another address, so that a browser may keep it for ever
 const SERVED = { entry: "streamlit.ts", folder: "headlight/browser", name: "headlight-[hash]" };
-// carried by a saved page, of one sentence and of many
+// carried by a saved page, of one sentence and of many, and by the pages of a site
 const CARRIED = [
   { entry: "report.ts", folder: "viz/draw", name: "report_bundle" },
-  { entry: "lines_report.ts", folder: "viz/draw", name: "lines_bundle" },
+  { entry: "lines_report.ts", folder: "viz/draw", name: "lines_report_bundle" },
+  { entry: "site.ts", folder: "viz/draw", name: "site_bundle" },
 ];
 
 /** Modules without their types. esbuild chooses short names by the letters of the source: with the

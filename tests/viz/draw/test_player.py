@@ -15,7 +15,6 @@ from transformer import KINDS, AttentionTrace, InputError, Translator
 from transformer.analysis.heads.head import Head
 from transformer.text.tokenizer import Piece
 from transformer.translation.score import Choice, Scored
-from viz.app.sentence.player import OPTIONS, options_of, watched_heads
 from viz.draw.labels import display_tokens
 from viz.draw.player import (
     LARGEST,
@@ -26,6 +25,7 @@ from viz.draw.player import (
     encode_player,
     head_of,
 )
+from viz.draw.watched import OPTIONS, options_of, watched_heads
 
 STATES = Path(__file__).parents[2] / "js" / "player_states.mjs"
 ASSETS = Path(__file__).parents[3] / "assets"

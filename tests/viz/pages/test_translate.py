@@ -21,7 +21,7 @@ from transformer.text.languages import OURS
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import explanations, mounts
 from viz.app.links.navigation import OWN_LINES
-from viz.app.sentence import translation_line
+from viz.draw.changed_words import mark_changed_words
 from viz.draw.labels import display_tokens
 from viz.pages.translate.maps import NOTHING, link_method
 
@@ -308,7 +308,7 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     bodies = [body for body in html(app) if "In the bar" in body or "The other decoding" in body]
     for body, item in zip(bodies, (own, other), strict=True):
         assert f"score −{-item.best.hypothesis.score:.2f}" in body
-    assert translation_line.mark_changed_words(other.text, own.text) in bodies[1]
+    assert mark_changed_words(other.text, own.text) in bodies[1]
     for key, item in (("here", own), ("there", other)):
         labels = translator.trace_of(item).labels("cross")
         assert drawn(app, f"versus-map-{key}")["queries"] == display_tokens(labels.queries)

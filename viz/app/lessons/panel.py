@@ -6,7 +6,7 @@ subject of the card, if the page shows its view.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,49 +25,9 @@ from viz.draw.caption import Origin
 from viz.lessons import Card, Lesson
 from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, write_answers
 from viz.lessons.grading import Answer, answer_key, in_language, is_right, right_answer
-from viz.lessons.lesson import Language, Light
+from viz.lessons.lesson import Light
 from viz.lessons.measures import Sentence
-
-_TEXTS = {
-    "card": ("Card {number} of {count}", "Karte {number} von {count}"),
-    "goal": ("Goal", "Ziel"),
-    "minutes": ("{minutes} minutes", "{minutes} Minuten"),
-    "end": ("End the lesson", "Lektion beenden"),
-    "back": ("Back", "Zurück"),
-    "next": ("Next", "Weiter"),
-    "open": ("Open this view", "Diese Ansicht öffnen"),
-    "opened": ("It is open.", "Sie ist geöffnet."),
-    "answer": ("Your answer", "Deine Antwort"),
-    "check": ("Check", "Prüfen"),
-    "show": ("Show the answer", "Antwort zeigen"),
-    "again": ("Try again", "Noch einmal"),
-    "right": ("Right: {answer}.", "Richtig: {answer}."),
-    "wrong": ("Not quite.", "Nicht ganz."),
-    "hint": (
-        "Open the view, look at what is highlighted, and try again.",
-        "Öffne die Ansicht, schau auf die markierte Stelle und versuch es noch einmal.",
-    ),
-    "shown": ("It is {answer}.", "Es ist {answer}."),
-    "wait": ("The answer comes with the translation.", "Die Antwort kommt mit der Übersetzung."),
-    "first": ("This card is about “{sentence}”", "Diese Karte gilt dem Satz „{sentence}“"),
-    "skipped": (
-        "This question does not fit this sentence or model. {problem}",
-        "Diese Frage passt nicht zu diesem Satz oder Modell. {problem}",
-    ),
-    "model": (
-        "This lesson is written for the bundled model. With yours, answers can differ.",
-        "Für das mitgelieferte Modell geschrieben. Bei diesem können Antworten abweichen.",
-    ),
-    "sentence": ("Use that sentence", "Diesen Satz nehmen"),
-    "score": ("You have {right} of {count} right.", "Du hast {right} von {count} richtig."),
-    "reader": ("Your name", "Dein Name"),
-    "download": ("Download your answers", "Antworten herunterladen"),
-}
-TEXTS: dict[Language, dict[str, str]] = {
-    language: {name: texts[number] for name, texts in _TEXTS.items()}
-    for number, language in enumerate(get_args(Language))
-}
-
+from viz.lessons.texts import TEXTS
 
 LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "navigation": ("stTopNav",),

@@ -1,6 +1,5 @@
 """The line of the translation, which grows while the search runs, and others beside it."""
 
-from difflib import SequenceMatcher
 from html import escape
 
 import streamlit as st
@@ -12,6 +11,7 @@ from transformer.translation import result
 from viz.app.chrome import explanations, fields
 from viz.app.sentence import search_request
 from viz.draw import formatting
+from viz.draw.changed_words import mark_changed_words
 
 
 class TranslationLine:
@@ -102,23 +102,3 @@ def show_candidate(text: str, translation: str, caption: str, *, title: str = ""
         f'<div class="headlight-candidate">{above}{nothing}'
         f"<bdi>{mark_changed_words(text, translation)}</bdi><small>{caption}</small></div>"
     )
-
-
-def mark_changed_words(text: str, other: str) -> str:
-    """Return a text as HTML, escaped: its new words in bold, the lost words struck through."""
-    words, others = text.split(), other.split()
-    html = []
-    matched = SequenceMatcher(None, words, others, False).get_opcodes()
-    for change, first, last, first_of_other, last_of_other in matched:
-        here = escape(" ".join(words[first:last]))
-        there = escape(" ".join(others[first_of_other:last_of_other]))
-        if change == "equal":
-            html.append(f'<span class="same">{here}</span>')
-            continue
-        # for screen readers, which read out neither bold nor strikethrough
-        unseen = '<span class="headlight-unseen">{} </span>'.format
-        if there:
-            html.append(f"<del>{unseen('left out:')}{there}</del>")
-        if here:
-            html.append(f"<b>{unseen('added:')}{here}</b>")
-    return " ".join(html)

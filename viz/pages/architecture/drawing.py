@@ -26,6 +26,7 @@ from viz.draw.caption import head_caption
 from viz.draw.formatting import counted, format_number, format_probability, per_cent
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
 from viz.draw.player import WINDOW, SearchStep
+from viz.draw.watched import search_steps
 from viz.pages.architecture.boxes import Box, model_boxes
 
 OVER_VOCABULARY = (LOGITS, PROBABILITIES)  # values with a column for each piece of the translation
@@ -199,7 +200,8 @@ def show(row: DeltaGenerator) -> None:
     steps: list[SearchStep] = []
     drawn_from = sentence_bar.drawn_from()
     with suppress(HeadlightError):  # where the model cannot have written the translation
-        steps = player.search_steps(drawn_from, player.scored(drawn_from), None)
+        tokenizer = drawn_from.translator.target_tokenizer
+        steps = search_steps(tokenizer, player.scored(drawn_from), None)
     written = counted(len(steps), "subword")
     last = f"{written}: the encoder ran once, the decoder once for each of them."
     if len(steps) > WINDOW:

@@ -11,6 +11,7 @@ from viz.app.lessons.library import LESSONS_VARIABLE
 from viz.app.lessons.progress import SEPARATOR, SHOWN, Progress, card_view
 from viz.lessons import View, measures, read_lesson
 from viz.lessons.answers import GivenAnswer, read_answers, write_answers
+from viz.lessons.texts import TEXTS
 
 SENTENCE = "The dog sleeps in the garden."
 LESSON = """---
@@ -107,7 +108,7 @@ def test_answers_are_graded_by_the_model_and_resumed_from_their_link(serve, less
     assert f"Here it is {best}" not in page_text(app)
     type_answer(app, 0, "nothing")
     assert in_url(app, "answers") == "nothing"
-    words = panel.TEXTS["en"]
+    words = TEXTS["en"]
     assert words["wrong"] in page_text(app)
     assert "darkest square" in page_text(app)
     assert f"Here it is {best}" not in page_text(app).replace("\\", "")
@@ -146,16 +147,16 @@ def test_answers_are_graded_by_the_model_and_resumed_from_their_link(serve, less
 
 def test_what_this_model_or_sentence_has_not_is_skipped_in_one_sentence(serve, lessons):
     app = serve(text=SENTENCE, lesson="two", card="4")
-    skipped = panel.TEXTS["en"]["skipped"].split("{")[0]
+    skipped = TEXTS["en"]["skipped"].split("{")[0]
     assert skipped in page_text(app)
     assert not app.exception
     assert "lesson-sentence" not in [button.key for button in app.button]
     other = serve(text="Dog.", lesson="two", card="5")
-    assert panel.TEXTS["en"]["first"].split("{")[0] in page_text(other)
+    assert TEXTS["en"]["first"].split("{")[0] in page_text(other)
     assert not [field for field in other.text_input if field.key.startswith("lesson-typed")]
     other.button(key="lesson-sentence").click().run()
     assert in_url(other, "text") == SENTENCE
-    assert panel.TEXTS["en"]["first"] not in page_text(other)
+    assert TEXTS["en"]["first"] not in page_text(other)
 
 
 def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lessons, monkeypatch):
@@ -224,7 +225,7 @@ def test_a_class_has_one_sentence(serve, lessons):
     assert is_lit(own)
     own.button(key="lesson-show-5").click().run()
     assert in_url(own, "answers") == SEPARATOR * 5 + SHOWN
-    assert panel.TEXTS["de"]["shown"].split("{")[0] in page_text(own)
+    assert TEXTS["de"]["shown"].split("{")[0] in page_text(own)
 
 
 def links(app) -> dict[str, dict[str, list[str]]]:
@@ -240,7 +241,7 @@ def is_lit(app) -> bool:
 
 
 def test_next_opens_the_view_of_a_card_with_its_head_and_sentence(serve, lessons):
-    words = panel.TEXTS["en"]
+    words = TEXTS["en"]
     app = serve(text="Dog.", lesson="two", card="2")
     view = links(app)[words["back"]]
     assert view == {

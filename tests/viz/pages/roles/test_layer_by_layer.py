@@ -18,8 +18,8 @@ from transformer.analysis.logits import logit_lens
 from transformer.analysis.logits.decoder_lens import decoder_lens
 from transformer.circuits.key_norms import key_norms
 from viz.app.cache import cached_results
-from viz.app.sentence.translation_line import mark_changed_words
 from viz.draw import formatting
+from viz.draw.changed_words import mark_changed_words  #
 from viz.pages.roles import layer_by_layer, sink_norms
 from viz.pages.roles import layer_by_layer as layers
 

@@ -1,0 +1,77 @@
+// A lesson on a page without a server: one card at a time, with its picture, and whether an answer
+// is right, as viz/lessons/grading.py has it.
+
+interface Key { // as `_answer` of viz/site/lesson_page.py writes it
+  answer: string; // as it is shown; "" of a card without a question
+  right: string[]; // the words that count as right
+  value: number | null; // of an answer that is a number
+  tolerance: number;
+}
+
+const NUMBER = /^\s*([-−+]?)\s*(\d+(?:[.,]\d+)?(?:e[-−+]?\d+)?)\s*(%?)\s*$/i;
+
+function readNumber(text: string): number | null {
+  const [, sign, digits, percent] = NUMBER.exec(text) ?? [];
+  if (digits === undefined) return null;
+  const size = Number(digits.replace(",", ".").replace("−", "-")) / (percent ? 100 : 1);
+  return sign === "-" || sign === "−" ? -size : size;
+}
+
+/** Get a word as it is compared: without quotation marks, backticks, `·` and the case. */
+function plain(text: string) {
+  const word = text.trim().replace(/^[“”„"'‘’·`]+|[“”„"'‘’·`]+$/g, "").toLowerCase();
+  return /[\p{L}\p{N}]/u.test(word) ? word : text.trim();
+}
+
+function isRight(given: string, { answer, right, value, tolerance }: Key): boolean {
+  if (value === null) return right.some((word) => plain(word) === plain(given));
+  const number = readNumber(given);
+  // what is shown rounded may be copied
+  return number !== null
+    && (Math.abs(number - value) <= tolerance || number === readNumber(answer));
+}
+
+const filled = (text: string, values: Record<string, string | number>) =>
+  text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+
+/** @param draw draws the pictures of a card */
+export async function runLesson(
+  root: HTMLElement, { texts, cards: keys }: { texts: Record<string, string>; cards: Key[] },
+  draw: (card: HTMLElement) => unknown,
+) {
+  const cards = [...root.querySelectorAll<HTMLElement>(".card")];
+  const solved = new Set<number>();
+  const open = (number: number) => {
+    cards.forEach((card, other) => { card.hidden = other !== number; });
+    return draw(cards[number]);
+  };
+  cards.forEach((card, number) => {
+    const part = (name: string) => card.querySelector(name) as HTMLElement;
+    const tell = (verdict: string) => {
+      const { answer } = keys[number];
+      part(".verdict").textContent = filled(texts[verdict], { answer });
+      part(".hint").hidden = verdict !== "wrong";
+      part(".reveal").hidden = verdict === "wrong";
+      for (const place of card.querySelectorAll("[data-answer]")) place.textContent = answer;
+      const count = keys.filter((key) => key.answer).length;
+      part(".score").textContent = filled(texts.score, { right: solved.size, count });
+    };
+    card.querySelector("form")?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const given = new FormData(event.target as HTMLFormElement).get("answer");
+      if (!given) return;
+      const right = isRight(String(given), keys[number]);
+      if (right) solved.add(number);
+      tell(right ? "right" : "wrong");
+    });
+    card.querySelector("[data-show]")?.addEventListener("click", () => tell("shown"));
+    for (const way of card.querySelectorAll<HTMLElement>("[data-go]")) {
+      way.addEventListener("click", () => {
+        const next = number + Number(way.dataset.go);
+        open(next);
+        cards[next].querySelector("h2")?.focus();
+      });
+    }
+  });
+  await open(0);
+}

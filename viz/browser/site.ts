@@ -1,0 +1,56 @@
+// The script of every page of a site: it draws the pictures, shows what a removal changes, and runs
+// a lesson.
+
+import { followHost } from "./core/host_theme.ts";
+import { mount } from "./core/view.ts";
+import { decode, textOf, unzip } from "./core/wire.ts";
+import { Explorer, headOf } from "./explorer.ts";
+import { runLesson } from "./lesson.ts";
+import { Player } from "./player/view.ts";
+import { WordLinks } from "./word_links/view.ts";
+
+const message = async (id: string) => decode(await unzip(await textOf(id)));
+
+let explorer: Explorer | undefined;
+
+async function draw(place: HTMLElement) {
+  if (place.firstChild) return;
+  const data = await message(place.dataset.picture as string);
+  if (data.component === "player") mount(place, Player, data);
+  else if (data.component === "word_links") mount(place, WordLinks, data);
+  else {
+    const read = Explorer.read(data, textOf);
+    if (place.dataset.head) read.selected = headOf(place.dataset.head);
+    explorer = mount(place, Explorer, read);
+  }
+}
+
+const drawAll = (within: ParentNode) =>
+  Promise.all([...within.querySelectorAll<HTMLElement>("[data-picture]")].map(draw));
+
+document.getElementById("unscripted")?.remove();
+if (window.frameElement) followHost(window.frameElement as HTMLElement, () => explorer?.repaint());
+if (window.top !== window.self) { // a page around this one shows one part of it
+  const part = document.getElementById(location.hash.slice(1));
+  if (part) document.documentElement.classList.add("framed");
+  for (const other of document.querySelectorAll<HTMLElement>("header, section, footer")) {
+    if (part) other.hidden = other !== part;
+  }
+}
+
+const choices = [...document.querySelectorAll<HTMLButtonElement>(".choices button")];
+for (const button of choices) {
+  button.addEventListener("click", () => {
+    for (const other of choices) {
+      const text = document.getElementById(other.getAttribute("aria-controls") as string);
+      other.setAttribute("aria-pressed", String(other === button));
+      (text as HTMLElement).hidden = other !== button;
+    }
+    if (button.dataset.head) explorer?.overview?.open(headOf(button.dataset.head));
+  });
+}
+
+const lesson = document.getElementById("lesson");
+if (lesson) await runLesson(lesson, await message("lesson-data"), drawAll);
+else await drawAll(document);
+performance.mark("drawn");

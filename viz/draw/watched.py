@@ -1,0 +1,90 @@
+"""A translation for the player: the steps of its search, its links, and the heads to open first."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from transformer import AttentionTrace, kinds
+from transformer.analysis.alignment import WordPair
+from transformer.analysis.heads.head import Head
+from transformer.analysis.sinks import are_sinks
+from transformer.decoding.hypothesis import SearchTree
+from transformer.text.tokenizer import Piece, Tokenizer
+from transformer.translation.score import Choice, Scored
+from viz.draw.player import PieceLink, SearchStep
+
+OPTIONS = 5  # most probable next subwords that are drawn at each step
+
+
+def search_steps(tokenizer: Tokenizer, score: Scored, tree: SearchTree | None) -> list[SearchStep]:
+    """Return what the search held at each step: the most probable pieces, and its beginnings."""
+    steps = []
+    beams = defaultdict[int, list[str]](list)  # texts by step
+    for index, node in enumerate(tree.nodes if tree else ()):
+        if tree and node.state in ("kept", "finished"):
+            beams[node.step].append(tokenizer.decode(tree.prefix(index)))
+    parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
+    for number, (piece, log_prob, others) in enumerate(parts, start=1):
+        options, taken = options_of(piece, log_prob, others)
+        steps.append(SearchStep(options, taken, tuple(beams[number])))
+    return steps
+
+
+def options_of(
+    piece: Piece, log_prob: float, others: Sequence[Choice]
+) -> tuple[tuple[tuple[str, float], ...], int]:
+    """Return the most probable pieces of a step, and the index of the one that was written."""
+    written = (piece.text, math.exp(min(0.0, log_prob)))
+    options = sorted(
+        [written, *((other.piece, other.probability) for other in others)],
+        key=lambda option: -option[1],
+    )[:OPTIONS]
+    if written not in options:  # what was forced or typed may be less probable than all others
+        options[-1] = written
+    return tuple(options), options.index(written)
+
+
+def piece_links(
+    trace: AttentionTrace, mutual: Sequence[WordPair], every: Sequence[WordPair]
+) -> list[PieceLink]:
+    """Return the links between words as those of the first piece of each word."""
+    source, target = (
+        np.unique([piece.word for piece in pieces], return_index=True)[1].tolist()
+        for pieces in (trace.source_pieces, trace.target_pieces)
+    )
+    return [
+        PieceLink(source[link.source], target[link.target], link.strength, link in mutual)
+        for link in every
+    ]
+
+
+def watched_heads(trace: AttentionTrace, links: Sequence[WordPair]) -> dict[kinds.Kind, Head]:
+    """Choose the head of each kind that is open first.
+
+    In cross-attention it gives most weight to the linked source word while its translation is
+    written. Elsewhere it gives most to a single token, neither a sink nor the token that looks.
+    """
+    heads: dict[kinds.Kind, Head] = {}
+    for kind in trace.kinds:
+        weights = trace.weights(kind)  # [layer, head, query, key]
+        if kind == "cross" and links:
+            mask = np.zeros(weights.shape[2:], dtype=bool)
+            source, target = (
+                np.unique([piece.word for piece in pieces], return_inverse=True)[1]
+                for pieces in (trace.source_pieces, trace.target_pieces)
+            )
+            for link in links:
+                mask[np.ix_(target == link.target, source == link.source)] = True
+            values = (weights * mask).sum((2, 3))
+        else:
+            labels = trace.labels(kind)
+            plain = ~are_sinks(labels.keys, trace.special)
+            apart = np.ones(weights.shape[2:], dtype=bool)
+            if kind != "cross":
+                np.fill_diagonal(apart, False)
+            values = (weights * (apart & plain)).max(-1).mean(-1)
+        layer, head = np.unravel_index(int(values.argmax()), values.shape)
+        heads[kind] = Head(kind, int(layer), int(head))
+    return heads

@@ -1,0 +1,45 @@
+"""Texts around the cards of a lesson, in each language of lessons."""
+
+from typing import get_args
+
+from viz.lessons.lesson import Language
+
+_TEXTS = {
+    "card": ("Card {number} of {count}", "Karte {number} von {count}"),
+    "goal": ("Goal", "Ziel"),
+    "minutes": ("{minutes} minutes", "{minutes} Minuten"),
+    "end": ("End the lesson", "Lektion beenden"),
+    "back": ("Back", "Zurück"),
+    "next": ("Next", "Weiter"),
+    "open": ("Open this view", "Diese Ansicht öffnen"),
+    "opened": ("It is open.", "Sie ist geöffnet."),
+    "answer": ("Your answer", "Deine Antwort"),
+    "check": ("Check", "Prüfen"),
+    "show": ("Show the answer", "Antwort zeigen"),
+    "again": ("Try again", "Noch einmal"),
+    "right": ("Right: {answer}.", "Richtig: {answer}."),
+    "wrong": ("Not quite.", "Nicht ganz."),
+    "hint": (
+        "Open the view, look at what is highlighted, and try again.",
+        "Öffne die Ansicht, schau auf die markierte Stelle und versuch es noch einmal.",
+    ),
+    "shown": ("It is {answer}.", "Es ist {answer}."),
+    "wait": ("The answer comes with the translation.", "Die Antwort kommt mit der Übersetzung."),
+    "first": ("This card is about “{sentence}”", "Diese Karte gilt dem Satz „{sentence}“"),
+    "skipped": (
+        "This question does not fit this sentence or model. {problem}",
+        "Diese Frage passt nicht zu diesem Satz oder Modell. {problem}",
+    ),
+    "model": (
+        "This lesson is written for the bundled model. With yours, answers can differ.",
+        "Für das mitgelieferte Modell geschrieben. Bei diesem können Antworten abweichen.",
+    ),
+    "sentence": ("Use that sentence", "Diesen Satz nehmen"),
+    "score": ("You have {right} of {count} right.", "Du hast {right} von {count} richtig."),
+    "reader": ("Your name", "Dein Name"),
+    "download": ("Download your answers", "Antworten herunterladen"),
+}
+TEXTS: dict[Language, dict[str, str]] = {
+    language: {name: texts[number] for name, texts in _TEXTS.items()}
+    for number, language in enumerate(get_args(Language))
+}

@@ -1,0 +1,1 @@
+"""A site of sentences for any static host: pages without a server or a network."""

@@ -100,7 +100,7 @@ class Process:
             self._process.kill()
 
 
-def joined(host: str, port: int) -> str:
+def joined(host: str, port: int | str) -> str:
     """Join an address and a port as they stand in a link."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 

@@ -2,7 +2,9 @@
 
 import argparse
 import os
+import re
 import socket
+import sys
 import tempfile
 
 from headlight import processes
@@ -31,7 +33,7 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
         command.say(f"{NAME}: no folder takes temporary files: set TMPDIR to one.")
         return command.REFUSED
     host, ports = options.host, [options.port]
-    if options.processes > 1 and os.name == "nt":
+    if options.processes > 1 and sys.platform == "win32":
         command.say(f"{NAME}: on Windows, --processes 1 is all there is.")
         return command.REFUSED
     if options.processes > 1:  # the balancer has that address, and they are behind it
@@ -41,7 +43,9 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
         if reason := _refusal(host, port):
             command.say(f"{NAME}: port {port} cannot be opened, {reason}: choose another.")
             return command.REFUSED
-    print(_listening(options.host, options.port), flush=True)
+    base = re.search(r"--server\.baseUrlPath[= ]/?(\S+)", " ".join(for_streamlit))
+    place = f"{options.port}/{base[1]}" if base else options.port
+    print(_listening(options.host, place), flush=True)
     if options.processes > 1:
         return processes.serve(options.host, options.port, ports, for_streamlit)
     # what takes seconds, for which --help does not wait: Ctrl-C still ends the process at once
@@ -67,7 +71,7 @@ def _refusal(host: str, port: int) -> str | None:
     """Return why an address and port cannot be opened; None if they can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as Streamlit chooses
     with socket.socket(family) as probe:
-        if os.name != "nt":  # where it would hide that a port is taken
+        if sys.platform != "win32":  # where it would hide that a port is taken
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -79,16 +83,16 @@ def _refusal(host: str, port: int) -> str | None:
     return None
 
 
-def _listening(host: str, port: int) -> str:
-    """Say in one sentence where the server listens, and who can reach it."""
+def _listening(host: str, place: str) -> str:
+    """Say in one sentence who can reach the server, at a port and below a path: `place`."""
     if host in EVERY_INTERFACE:
-        return f"Open http://{_own_address()}:{port} here or anywhere that reaches this machine."
+        return f"Open http://{_own_address()}:{place} here or anywhere that reaches this machine."
     if host == HOST:
         return (
-            f"Open http://localhost:{port} on this machine alone; --host 0.0.0.0 shares it in a "
+            f"Open http://localhost:{place} on this machine alone; --host 0.0.0.0 shares it in a "
             "room."
         )
-    return f"Open http://{processes.joined(host, port)} wherever that address is reached."
+    return f"Open http://{processes.joined(host, place)} wherever that address is reached."
 
 
 def _own_address() -> str:

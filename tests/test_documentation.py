@@ -34,7 +34,15 @@ READ: dict[str, Callable[[str], object]] = {
     "yaml": yaml.safe_load,
     "json": yaml.safe_load,
 }
-TEXT = {"markdown", "text", "{toctree}", "{include}", "{eval-rst}", "dockerfile"}
+TEXT = {
+    "markdown",
+    "text",
+    "{toctree}",
+    "{include}",
+    "{literalinclude}",
+    "{eval-rst}",
+    "dockerfile",
+}
 WITH_SUBCOMMANDS = {"benchmarks", "training.evaluate", "transformer.export"}
 MARK = re.compile(r"<!-- not run: \w.+ -->")
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))

@@ -30,10 +30,11 @@ def served(script: Path, log: Path, env: dict[str, str]) -> Iterator[str]:
     So it reads the project's `.streamlit/config.toml` and can import its packages.
     """
     port = _free_port()
+    base = env.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
     server = forkserver().Process(target=_serve, args=(script, log, env, port), daemon=True)
     server.start()
     try:
-        address = f"http://127.0.0.1:{port}"
+        address = f"http://127.0.0.1:{port}/{base}".rstrip("/")
         _wait(address, server, log)
         yield address
     finally:

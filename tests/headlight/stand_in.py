@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 class Answer(BaseHTTPRequestHandler):
-    """The number of this process."""
+    """The number of this process; the path of the health is not there, as below a sub-path."""
 
     def do_GET(self):
         """Answer."""
         body = str(os.getpid()).encode()
-        self.send_response(200)
+        self.send_response(404 if self.path.endswith("/health") else 200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

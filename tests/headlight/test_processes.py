@@ -163,9 +163,12 @@ def test_people_stay_with_their_server_and_get_another_when_it_dies(
         servers[until(lambda port=port: get(port))[0]] = port
     file = tmp_path / "haproxy.cfg"
     lines = [f"server app{port} 127.0.0.1:{port}" for port in behind]
-    file.write_text(processes.balancer(f"127.0.0.1:{listen}", lines))
+    configuration = processes.balancer(f"127.0.0.1:{listen}", lines)
+    file.write_text(configuration.replace("inter 2s fastinter 1s", "inter 20ms fastinter 20ms"))
     start(haproxy, "-f", str(file))
-    home, cookie = until(lambda: get(listen))
+    until(lambda: get(listen))
+    time.sleep(0.3)  # by now both were asked several times whether they are well
+    home, cookie = get(listen)
     assert cookie.startswith("SRV=")
     for path in (
         "/_stcore/metrics",

@@ -46,6 +46,8 @@ def test_the_address_is_the_option_or_the_variable(streamlit_arguments, monkeypa
         {"--server.address=0.0.0.0"},
     ]
     here, single, everywhere = capsys.readouterr().out.splitlines()
+    serve.main(["--host", "127.0.0.1", "--server.baseUrlPath", "/headlight"])
+    assert "http://localhost:8501/headlight " in capsys.readouterr().out
     assert "http://localhost:8501" in here
     assert "--host 0.0.0.0" in here
     assert "http://127.0.0.2:8501" in single

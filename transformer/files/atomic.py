@@ -9,6 +9,7 @@ import errno
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -306,7 +307,10 @@ def _lock(work: Path, *, wait: bool) -> int | None:
 
 def _sync(path: Path) -> None:
     """Flush to disk: a rename could survive a crash that the content does not."""
-    descriptor = os.open(path, os.O_RDONLY)
+    is_windows = sys.platform == "win32"  # it flushes no folder, and a file only if it may write
+    if is_windows and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from functools import partial
 
 from prometheus_client import CollectorRegistry, ProcessCollector
@@ -35,7 +36,8 @@ def raise_limit() -> None:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = MOST + RESERVE if hard == resource.RLIM_INFINITY else min(MOST + RESERVE, hard)
         if soft != resource.RLIM_INFINITY and soft < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            with suppress(ValueError, OSError):  # macOS may allow fewer than its limit says
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def most_descriptors() -> int:

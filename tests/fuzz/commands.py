@@ -20,6 +20,7 @@ from transformer.config import EOS
 from transformer.files.installed import ASSETS
 from viz.lessons import read_lesson
 from viz.lessons.answers import Answers, write_answers
+from viz.site.lesson_page import LessonPage
 
 SENTENCE = "The old cat waits in the garden."
 LESSON = "lesson.md"
@@ -59,6 +60,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "lessons puzzles": (*_MODEL, "--text", "data/train.en", "--count", "1"),
     "prepare": _DATA,
     "report": (SENTENCE, *_MODEL, "--beam", "1"),
+    "site": (*_MODEL, "--sentences", "text"),
     "train": _DATA,
     "translate": (SENTENCE, *_MODEL, "--beam", "1"),
 }
@@ -123,6 +125,7 @@ def _commands_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("training.evaluation.heads.CURVE_POINTS", 2)
     monkeypatch.setattr("streamlit.web.cli.main", lambda *_, **__: None)
     monkeypatch.setattr("headlight.processes.serve", lambda *_: 0)
+    monkeypatch.setattr("viz.site.__main__.lesson_page", lambda: LessonPage("", ""))
     torch.set_num_threads(1)
 
 

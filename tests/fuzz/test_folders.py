@@ -110,8 +110,8 @@ FILES = (
 
 INPUTS = {
     "--before", "--card", "--checkpoint", "--comet", "--evaluation", "--examples", "--gold",
-    "--lessons", "--notes", "--ref", "--reverse", "--src", "--start-from", "--text", "--tgt",
-    "--tokenizer",
+    "--lessons", "--notes", "--ref", "--reverse", "--sentences", "--src", "--start-from", "--text",
+    "--tgt", "--tokenizer",
 }  # fmt: skip
 """Options that take a path and write nothing there."""
 

@@ -156,6 +156,14 @@ def translator(checkpoint_folder) -> "Translator":
 
 
 @pytest.fixture(scope="session")
+def bundled() -> "Translator":
+    """The model that comes with Headlight."""
+    from transformer import Translator
+
+    return Translator.load()
+
+
+@pytest.fixture(scope="session")
 def reverse_folder(tmp_path_factory, checkpoint_folder) -> Path:
     """The tiny model as one that translates German to English."""
     from tests.reverse_model import write_reverse

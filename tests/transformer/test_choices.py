@@ -14,10 +14,8 @@ import torch
 
 import headlight
 from transformer import (
-    AttentionTrace,
     HeadlightError,
     InputError,
-    Translator,
     analysis,
     corpus,
     paper,
@@ -118,11 +116,6 @@ def test_the_walk_finds_the_choices_of_the_public_functions() -> None:
         ("headlight.AttentionTrace.labels", "queries"),
         ("transformer.paper.positions.Edit", "stacks"),
     }
-
-
-@pytest.fixture(scope="module")
-def trace(translator: Translator) -> AttentionTrace:
-    return translator.trace("A dog runs.")
 
 
 @pytest.mark.parametrize("choice", EVERY, ids=lambda choice: f"{choice.name}-{choice.parameter}")

@@ -33,11 +33,6 @@ setInterval(() => {
 
 
 @pytest.fixture(scope="module")
-def bundled() -> Translator:
-    return Translator.load()
-
-
-@pytest.fixture(scope="module")
 def page(browser) -> Iterator:
     page = browser.new_page()
     page.emulate_media(reduced_motion="no-preference")

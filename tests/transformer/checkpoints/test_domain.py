@@ -9,11 +9,6 @@ from transformer import CheckpointError, Translator, decoding, hooks
 from transformer.checkpoints import domain
 
 
-@pytest.fixture(scope="module")
-def bundled() -> Translator:
-    return Translator.load()
-
-
 def unsure(translator: Translator, text: str) -> bool:
     return any("unsure" in notice for notice in translator.translate(text).notices)
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from transformer import Translator
 from viz.lessons import Lesson, read_lesson
 
 TEXT = """---
@@ -69,11 +68,6 @@ ask: Wie wahrscheinlich?
 answer: {measure: log probability without heads, heads: "L4 H5 cross, L2 H5 encoder"}
 ```
 """
-
-
-@pytest.fixture(scope="session")
-def bundled() -> Translator:
-    return Translator.load()
 
 
 @pytest.fixture

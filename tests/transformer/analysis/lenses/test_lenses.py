@@ -70,11 +70,6 @@ def test_numbers_that_are_not_finite_are_refused(uneven: Case, name) -> None:
         lenses.lens(name, translator, uneven.trace, "cross")
 
 
-@pytest.fixture(scope="module")
-def trace(translator):
-    return translator.trace("The dog sleeps in the garden.", "Der Hund schläft im Garten.")
-
-
 @pytest.mark.parametrize("name", [*NAMES, *VARIANTS])
 def test_each_kind_holds_the_rows_of_its_own_lens(translator, trace, name) -> None:
     steps: list[tuple[int, int]] = []

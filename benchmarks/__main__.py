@@ -25,9 +25,7 @@ from benchmarks import (
     pages,
     parts,
     pictures,
-    profile,
     readers,
-    scale,
     source_share,
     training,
     walk,
@@ -37,9 +35,9 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
-    *(training, inference, app, pages, layers, lessons, lines, marian, models, profile, readers),
+    *(training, inference, app, pages, layers, lessons, lines, marian, models, readers),
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
-    *(scale, circuits, completeness, confidence, edges, source_share, examples, huggingface),
+    *(circuits, completeness, confidence, edges, source_share, examples, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

@@ -23,8 +23,8 @@ PARTS = {
     "search": ("transformer.decoding.beam", ("BeamSearch.__init__", "BeamSearch.step")),
     "trace": ("transformer.translator", ("capture",)),
     "findings": ("viz.app.sentence.worth_seeing", ("ranked",)),
-    "maps and roles": ("viz.draw.heads_view", ("HeadsView.part", "heads_of_kind")),
-    "packing": ("viz.draw.heads_view", ("encode_grid", "encode_map")),
+    "maps and roles": ("viz.draw.heads_view", ("HeadsView.part", "open_head.heads_of_kind")),
+    "packing": ("viz.draw.heads_view", ("encode_grid", "attention_map.encode_map")),
     "size of what is cached": ("viz.app.cache.memory", ("size_of",)),
     "the page otherwise, with Streamlit": (
         "streamlit.runtime.scriptrunner.script_runner", ("ScriptRunner._run_script",),

@@ -1,10 +1,14 @@
 """Benchmarks refuse numbers that measure nothing, and report what was measured."""
 
+import importlib
+from operator import attrgetter
+
 import pytest
 
 from benchmarks import __main__
 from benchmarks.age import Block, growth
 from benchmarks.app import MOST
+from benchmarks.parts import PARTS
 
 
 @pytest.mark.parametrize(
@@ -33,3 +37,10 @@ def test_growth_compares_the_last_fifth_with_the_second() -> None:
     late = [Block(3, 3, 1_100, 500, 0.2, 0.6)] * 4
     grown = growth([*warm_up, *early, *[Block(2, 2, 1, 0, 5, 5)] * 8, *late])
     assert grown == pytest.approx({"unbounded": 600 / 400, "p50": 1, "p95": 1.5})
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_functions_of_each_part_are_where_they_are_watched(part: str) -> None:
+    module, names = PARTS[part]
+    for name in names:
+        assert callable(attrgetter(name)(importlib.import_module(module)))

@@ -5,24 +5,18 @@ import pandas as pd
 
 from viz.figures import axes, forms
 
-TINY = 1e-9  # keeps the scale finite if every part is 0
-
 
 def score_map(parts: pd.DataFrame) -> alt.Chart:
     """Draw parts of a score, query part by key part: purple above 0, olive below."""
     table = parts.rename_axis("query").melt(var_name="key", ignore_index=False).reset_index()
     table["strength"] = table["value"].abs()
-    largest = max(float(table["strength"].max()), TINY)
+    largest = float(table["strength"].max()) or 1.0
     opacity = alt.FillOpacity(
         "strength:Q", scale=alt.Scale(domain=[0, largest], range=[0, 1]), legend=None
     )
     labels = {"labelLimit": 150, "labelOverlap": False}
-    x = alt.X(
-        "key:N",
-        sort=list(parts.columns),
-        title="key",
-        axis=axes.bare_axis(labelAngle=-60, **labels),
-    )
+    slanted = axes.bare_axis(labelAngle=-60, **labels)
+    x = alt.X("key:N", sort=list(parts.columns), title="key", axis=slanted)
     y = alt.Y("query:N", sort=list(parts.index), title="query", axis=axes.bare_axis(**labels))
     color = alt.condition("datum.value < 0", alt.value(axes.OLIVE), alt.value(axes.PURPLE))
     squares = alt.Chart(table, height={"step": 24}).mark_rect(

@@ -1,9 +1,6 @@
-"""Below “Where it comes from”: how evenly cross-attention covers the source, beside many lines."""
+"""Below “Where it comes from”: how evenly cross-attention covers the source, beside your lines."""
 
-from collections.abc import Callable, Hashable
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import streamlit as st
@@ -16,10 +13,8 @@ from transformer.analysis.attention_mass import (
     distance_to_lines,
     source_mass,
 )
-from transformer.corpus import result_file
 from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.measuring import trace_of
-from transformer.files.reading import read_bytes
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
 from viz.app.chrome.explanations import as_markdown, code_line
@@ -35,8 +30,6 @@ LIMITS = (
 )
 """Limits of the distances, with the figures of `docs/figures.md`."""
 
-_Line: TypeAlias = tuple[str, Floats, float]  # source, mass, and distance to the other lines
-
 
 def show_mass(translator: Translator, trace: AttentionTrace) -> None:
     """Draw the distance to even, and those to measured lines when the user asks for them."""
@@ -46,10 +39,10 @@ def show_mass(translator: Translator, trace: AttentionTrace) -> None:
         f"Attention mass: {per_cent(even)} of the cross-attention of all heads would have to move "
         f"for all source subwords to receive the same"
     )
-    lines = _measured_lines(translator)
-    compared: list[_Line] | None = lines and jobs.get_or_offer(
-        "attention-mass", lines.key, "Tracing lines", translator.folder,
-        partial(_line_masses, lines), f"Compare its attention with {lines.name}",
+    own = _own_lines(translator)
+    compared = own and jobs.get_or_offer(
+        "attention-mass", ("attention mass", own[0]), "Tracing lines", translator.folder,
+        partial(_line_masses, own[1]), "Compare its attention with your lines",
     )  # fmt: skip
     if compared:
         others = [other for source, other, _ in compared if source != trace.source]
@@ -70,10 +63,11 @@ def mass_code(translator: Translator) -> str:
         # Attention mass
         result = attention_mass.distance_to_even(attention_mass.source_mass(trace))
     """
-    if (lines := _measured_lines(translator)) and memory.recall(lines.key):
+    if (own := _own_lines(translator)) and memory.recall(("attention mass", own[0])):
         code += f"""
         # Attention mass beside measured lines
-        lines = result_file.from_bytes({lines.path}.read_bytes(), translator)
+        content = Path("headlight-corpus.safetensors").read_bytes()
+        lines = result_file.from_bytes(content, translator)
         traces = [trace_of(translator, pair) for pair in lines.pairs[:{MAX_LINES}]]
         masses = [attention_mass.source_mass(x) for x in traces if x.source != trace.source]
         result = attention_mass.distance_to_lines(attention_mass.source_mass(trace), masses)
@@ -81,35 +75,20 @@ def mass_code(translator: Translator) -> str:
     return code
 
 
-class _Lines(NamedTuple):
-    name: str
-    key: Hashable  # of their masses in the memo
-    path: str  # code of their file
-    read: Callable[[Translator], MeasuredLines]
-
-
-def _measured_lines(translator: Translator) -> _Lines | None:
-    """Find the lines that the user has measured with this model, or its examples."""
-    own, model = st.session_state.get(OWN_LINES), cached_results.identity(translator)
-    if own and own.model == model and (lines := memory.recall(("measured lines", own.key))):
-        saved = 'Path("headlight-corpus.safetensors")'
-        return _Lines("your lines", ("attention mass", own.key), saved, lambda _: lines)
-    path = translator.folder / result_file.FILE
-    if (state := memory.state_of_file(path)) is None:
+def _own_lines(translator: Translator) -> tuple[str, MeasuredLines] | None:
+    """Find the lines that the user has measured with this model, with their key."""
+    own = st.session_state.get(OWN_LINES)
+    if own is None or own.model != cached_results.identity(translator):
         return None
-    key, code = ("attention mass", model, state), "(translator.folder / result_file.FILE)"
-    return _Lines("measured examples", key, code, partial(_read, path))
-
-
-def _read(path: Path, translator: Translator) -> MeasuredLines:
-    return result_file.from_bytes(read_bytes(path, result_file.MAX_BYTES), translator)
+    lines = memory.recall(("measured lines", own.key))
+    return None if lines is None else (own.key, lines)
 
 
 def _line_masses(
-    lines: _Lines, translator: Translator, report: cached_results.Report
-) -> list[_Line]:
-    """Trace the first lines; `report` may end the work."""
-    pairs = lines.read(translator).pairs[:MAX_LINES]
+    lines: MeasuredLines, translator: Translator, report: cached_results.Report
+) -> list[tuple[str, Floats, float]]:
+    """Return source, mass, and distance to the others of the first lines."""
+    pairs = lines.pairs[:MAX_LINES]
     masses: list[Floats] = []
     for pair in pairs:
         masses.append(source_mass(trace_of(translator, pair)))

@@ -33,7 +33,7 @@ VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
 SCALE = 2  # pixels of a picture to a CSS pixel
 
 Bundle = tuple[dict[str, str], dict[str, Any]]
-"""What a cell shows, by media type, and what a notebook should know of it."""
+"""Data of an output by media type, and their metadata, as IPython displays them."""
 
 # JupyterLab takes the frame away and leaves this where a notebook is not trusted; browsers hide it
 _NOT_TRUSTED = (

@@ -3,8 +3,8 @@
 Two sentences differ in one thing, and so do their translations: "The dog sleeps" and "The dogs
 sleep", "schläft" and "schlafen". A head is patched when its output on the first sentence is
 replaced by that on the second. What the log-odds of the two words then lose is how much of the
-difference the head carries (activation patching: Vig et al. 2020, Wang et al. 2022). So is the
-residual stream after a layer, at some positions (Meng et al. 2022).
+difference the head carries (activation patching: Vig et al. 2020, Wang et al. 2022). The residual
+stream after a layer is patched in the same way, at some positions (Meng et al. 2022).
 """
 
 from collections.abc import Mapping, Sequence

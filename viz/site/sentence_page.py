@@ -63,7 +63,8 @@ def sentence_page(sentence: ShownSentence) -> str:
 <section id="without"><h2>Without its costliest heads</h2>
 <p>The heads are in the order in which the page removes them: each time the head without which the
 translation becomes least probable. A number is the change in log probability without this head
-alone. Choose a head to see what the model writes without it. Bold: new. Struck through: dropped.</p>
+alone. Choose a head to see what the model writes without it. Bold: new. Struck through:
+dropped.</p>
 {_removals(sentence)}</section>
 <section id="heads"><h2>Every head</h2>
 <p>Each small map is one of {heads} heads; choose one to open it.</p>

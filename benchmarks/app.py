@@ -29,7 +29,9 @@ COMPONENT = """key => {
   const root = host?.shadowRoot.querySelector(".hl");
   return root && {
     title: root.querySelector(".hl-title")?.textContent,
-    queries: [...root.querySelectorAll("tbody tr")].map(row => row.cells[0].textContent).join("|"),
+    // what the row writes; a row of the decoder begins with what it reads
+    queries: [...root.querySelectorAll("tbody tr")]
+      .map(row => [...row.cells].at(-3).textContent).join("|"),
     heads: [...root.querySelectorAll("[role=gridcell]")]
       .map(cell => ({ name: cell.ariaLabel, most: cell.ariaDescription ?? "" })),
   };

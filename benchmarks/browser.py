@@ -32,7 +32,8 @@ PICTURES = f"""() => {{
 BLANK = f"""() => {{
     {_ALL}
     return all(document).filter((element) => {{
-        if (element.tagName !== "CANVAS" || !element.checkVisibility()) return false;
+        const seen = element.checkVisibility({{ visibilityProperty: true }});
+        if (element.tagName !== "CANVAS" || !seen) return false;
         if (!element.width || !element.height) return false;
         const pen = element.getContext("2d");
         return !pen.getImageData(0, 0, element.width, element.height).data.some(Boolean);

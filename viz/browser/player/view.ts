@@ -292,6 +292,7 @@ export class Player extends View<PlayerData> {
     if (plan.bars) {
       const marks = barMarks(moment);
       this.bars.hidden = !plan.bars.beside && !marks.length; // no empty space on a phone
+      this.bars.style.visibility = marks.length ? "" : "hidden"; // beside, they keep their place
       paint(sized(this.bars, plan.bars.width, plan.bars.height), marks, theme.font);
     }
     const tiles = {

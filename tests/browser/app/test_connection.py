@@ -21,7 +21,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 expect = app_page.expect
 BASE = "headlight"
 NGINX = """
-daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;
+# a server of root has workers of "nobody", who may not buffer a large script in the folder
+daemon off; user root; pid {folder}/nginx.pid; error_log {folder}/error.log;
 events {{}}
 http {{
     access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;

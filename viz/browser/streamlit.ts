@@ -49,10 +49,10 @@ interface Host { // what Streamlit hands to a component
 /** @returns takes the component away again, once it has left the page */
 export default function show({ data, parentElement, setTriggerValue }: Host): () => void {
   const message = decode(data);
-  const { component, key, head, opens } = message;
+  const { component, key, value, opens } = message;
   let remove: () => unknown = () => deleteValue(key);
-  // apart from the grid, whose bytes then stay as they were: Streamlit does not send them again
-  if (component === "selection") setValue(key, head);
+  // apart from its picture, whose bytes then stay as they were: Streamlit does not send them again
+  if (component === "value") setValue(key, value);
   else {
     const onSelect = (value: unknown) => {
       setTriggerValue("picked", value);

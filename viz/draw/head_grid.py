@@ -112,7 +112,7 @@ def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> l
 
 def encode_selection(key: str, head: Head) -> bytes:
     """Encode the outlined head apart from its grid, whose megabytes are not sent again."""
-    return wire.encode({"component": "selection", "key": key, "head": list(head)})
+    return wire.encode_value(key, list(head))
 
 
 def _pack(part: GridPart, step: int | None, largest: int) -> dict[str, Any]:

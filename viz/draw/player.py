@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,10 @@ from transformer.kinds import KIND_NAMES, Kind
 from transformer.trace import AttentionTrace
 from viz.draw import formatting, head_grid, palette
 from viz.draw.labels import capitalised, display_tokens
-from viz.draw.wire import encode_picture, is_index
+from viz.draw.wire import encode_picture, encode_value, is_index
+
+if TYPE_CHECKING:
+    from transformer.paper.arithmetic import Arithmetic
 
 WINDOW = 48  # subwords of each side that are drawn; of a longer sentence they are its first
 
@@ -28,7 +31,6 @@ class SearchStep:
 
     options: tuple[tuple[str, float], ...]
     taken: int  # index of the piece in the translation
-    beginnings: tuple[str, ...] = ()  # the prefixes that the beam keeps, best first
 
 
 class PieceLink(NamedTuple):
@@ -38,6 +40,13 @@ class PieceLink(NamedTuple):
     target: int
     strength: float
     mutual: bool
+
+
+class Linked(NamedTuple):
+    """What makes the links between words, as the player names it."""
+
+    head: tuple[int, int] | None  # layer and head of the cross-attention; None for both directions
+    about: str  # a sentence that names it, with its error
 
 
 @dataclass(frozen=True)
@@ -57,12 +66,15 @@ def encode_player(
     kind: Kind = "cross",
     selected: Mapping[Kind, Head],
     links: Sequence[PieceLink] = (),
+    linked: Linked | None = None,
+    breaks: bool = False,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode every head's weights at every step of a translation, with the alternatives.
 
     `selected` is the head of each kind that is open first. There is one step for each piece, the
-    end token included; the links of the last state are between the first pieces of words.
+    end token included; the links, between the first pieces of words, are made by `linked`.
+    `breaks` says that the host can remove heads.
     """
     shown = steps[:WINDOW]
     tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
@@ -71,11 +83,10 @@ def encode_player(
     message = _message([trace], selected, written) | {
         "title": TITLE,
         "kind": kind,
-        "steps": [
-            {**drawn, "beginnings": list(step.beginnings)}
-            for drawn, step in zip(drawn_options(shown, tokens), shown, strict=True)
-        ],
+        "steps": drawn_options(shown, tokens),
         "links": [link._asdict() for link in links if max(link.source, link.target) < WINDOW],
+        "linked": linked and linked._asdict(),
+        "breaks": breaks,
     }
     return encode_picture("player", caption, message)
 
@@ -149,6 +160,28 @@ def head_of(sent: object, trace: AttentionTrace) -> dict[str, Any] | None:
     if not all(is_index(sent.get(name), size) for name, size in zip(names, shape, strict=True)):
         return None
     return {name: sent[name] for name in ("kind", *names)}
+
+
+NUMBERS, BROKEN = "player-numbers", "player-broken"
+"""Names of values that the player reads: the numbers of one row, and the heads that are removed."""
+
+
+def encode_numbers(
+    place: Mapping[str, Any], row: "Arithmetic", reader: str, keys: Sequence[str]
+) -> bytes:
+    """Encode how a head computes one row: q·k, the scores and the softmax of what it may see."""
+    seen = np.flatnonzero(row.seen[: len(keys)])
+    numbers = {
+        **place,
+        "key": int(np.searchsorted(seen, place["key"])),
+        "d_k": len(row.q),
+        "reader": reader,
+        "keys": [keys[n] for n in seen],
+        "dots": row.dots[seen].tolist(),
+        "scores": row.scaled[seen].tolist(),
+        "weights": row.weights[seen].tolist(),
+    }
+    return encode_value(NUMBERS, numbers)
 
 
 def _message(

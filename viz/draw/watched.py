@@ -1,7 +1,6 @@
 """A translation for the player: the steps of its search, its links, and the heads to open first."""
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,26 +9,17 @@ from transformer import AttentionTrace, kinds
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import are_sinks
-from transformer.decoding.hypothesis import SearchTree
-from transformer.text.tokenizer import Piece, Tokenizer
+from transformer.text.tokenizer import Piece
 from transformer.translation.score import Choice, Scored
 from viz.draw.player import PieceLink, SearchStep
 
 OPTIONS = 5  # most probable next subwords that are drawn at each step
 
 
-def search_steps(tokenizer: Tokenizer, score: Scored, tree: SearchTree | None) -> list[SearchStep]:
-    """Return what the search held at each step: the most probable pieces, and its beginnings."""
-    steps = []
-    beams = defaultdict[int, list[str]](list)  # texts by step
-    for index, node in enumerate(tree.nodes if tree else ()):
-        if tree and node.state in ("kept", "finished"):
-            beams[node.step].append(tokenizer.decode(tree.prefix(index)))
+def search_steps(score: Scored) -> list[SearchStep]:
+    """Return the most probable pieces of each step of a search."""
     parts = zip(score.pieces, score.log_probs, score.alternatives, strict=True)
-    for number, (piece, log_prob, others) in enumerate(parts, start=1):
-        options, taken = options_of(piece, log_prob, others)
-        steps.append(SearchStep(options, taken, tuple(beams[number])))
-    return steps
+    return [SearchStep(*options_of(*part)) for part in parts]
 
 
 def options_of(

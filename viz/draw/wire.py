@@ -65,6 +65,11 @@ def encode_picture(component: str, caption: Sequence[str], message: Mapping[str,
     return encode({"component": component, "caption": list(caption), **message})
 
 
+def encode_value(key: str, value: object) -> bytes:
+    """Encode a value that a picture on the page reads by its key; see `core/store.ts`."""
+    return encode({"component": "value", "key": key, "value": value})
+
+
 def is_index(value: object, count: int) -> TypeGuard[int]:
     """Return whether a value, which may be anything, is a whole number from 0 below `count`."""
     return type(value) is int and 0 <= value < count  # of this very type: True is an int

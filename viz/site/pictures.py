@@ -59,7 +59,7 @@ def pictures(translator: Translator, text: str) -> Pictures:
     first = watched.watched_heads(trace, mutual)
     player = encode_player(
         trace,
-        watched.search_steps(translator.target_tokenizer, score, translation.tree),
+        watched.search_steps(score),
         selected=first,
         links=watched.piece_links(trace, mutual, every),
         caption=origin.caption("What every head looks at, step by step of the search."),

@@ -8,7 +8,7 @@ widget of the last page had it, even if a link or Back has just put it there.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from urllib.parse import parse_qs
 
@@ -60,6 +60,11 @@ LINKED = "linked"
 """Name at the beginning of the query of a link, which `prepare` takes out. Streamlit leaves the
 address as it is where the page of a link is open; where another page is, it takes names out of it,
 and puts the choices of that page before those of the link."""
+
+OF_ONE_SENTENCE = ("step", "numbers", "break")
+"""Names that belong to the sentence they were chosen on, like pinned rows, whose names end in
+`PINNED_ROW`: another sentence begins without them."""
+PINNED_ROW = "-row"
 
 EMBEDDING = ("embed", "embed_options")
 """Names that a page in a frame has in its address, and that Streamlit refuses in a link."""
@@ -158,6 +163,19 @@ def restate(name: str, value: str) -> None:
 def choose(name: str, value: str | None) -> None:
     """Put a choice into the address, or None to remove it; a widget that is drawn keeps its own."""
     streamlit_internals.write_to_query(name, value)
+
+
+def forget_sentence() -> None:
+    """Take what belongs to the last sentence out of the address, and of that of each other page."""
+
+    def outdated(names: Iterable[str]) -> list[str]:
+        return [n for n in names if n in OF_ONE_SENTENCE or n.endswith(PINNED_ROW)]
+
+    for name in outdated(st.query_params):
+        streamlit_internals.write_to_query(name, None)
+    for query in st.session_state.get(_QUERY_BY_PAGE, {}).values():
+        for name in outdated(query):
+            del query[name]
 
 
 def has_arrived() -> bool:

@@ -1,16 +1,15 @@
 """The player: a translation as it is written, what heads look at and what was probable."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from transformer import AttentionTrace
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.heads.head import Head
 from transformer.translation.score import Scored
 from viz.app.cache import cached_results, memory
-from viz.app.chrome.mounts import mount, mount_choice
+from viz.app.chrome.mounts import mount
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
-from viz.draw.player import encode_player, head_of
+from viz.draw.player import Linked, encode_player
 from viz.draw.watched import piece_links, search_steps, watched_heads
 
 
@@ -27,13 +26,15 @@ def show_player(
     *,
     mutual: Sequence[WordPair] = (),
     every: Sequence[WordPair] = (),
+    linked: Linked | None = None,
     opened: Head | None = None,
-    on_pick: Callable[[dict[str, Any]], None] | None = None,
+    on_pick: Callable[[object], None] | None = None,
 ) -> None:
-    """Draw the player of the translation in the bar; `on_pick` receives a clicked ribbon."""
-    edited = bool(bar.used.edited)
-    tree = None if edited else bar.translation.tree
-    steps = search_steps(bar.translator.target_tokenizer, scored(bar), tree)
+    """Draw the player of the translation in the bar.
+
+    `on_pick` receives what a click sends, unchecked; heads can be removed where it is given.
+    """
+    steps = search_steps(scored(bar))
     if len(steps) != len(trace.target_pieces):
         return  # a trace of other pieces: nothing is better than something else
     heads = memory.memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
@@ -43,9 +44,8 @@ def show_player(
         kind=opened.kind if opened else "cross",
         selected=heads if opened is None else {**heads, opened.kind: opened},
         links=piece_links(trace, mutual, every),
+        linked=linked,
+        breaks=on_pick is not None and not bar.used.steers,
         caption=origin_of(trace).caption("What every head looks at, step by step of the search."),
     )
-    if on_pick is None:
-        mount("player", data)
-    else:
-        mount_choice("player", data, lambda sent: head_of(sent, trace), on_pick)
+    mount("player", data, on_pick)

@@ -205,6 +205,8 @@ def release_outdated() -> None:
         return
     if is_asked(seen):
         return
+    if not address.has_arrived():  # a link brings a sentence with what belongs to it
+        address.forget_sentence()
     notice, at = state.pop(_RELEASED, ("", 0.0))
     now = time.monotonic()
     if now - at < PAUSE:  # what is said of the first letter is still to be read after the last

@@ -11,7 +11,10 @@ export function setValue(key: string, value: any) {
   changes.dispatchEvent(new CustomEvent(key, { detail: value }));
 }
 
-export const deleteValue = (key: string) => values.delete(key);
+export function deleteValue(key: string) {
+  values.delete(key);
+  changes.dispatchEvent(new CustomEvent(key, { detail: null }));
+}
 
 /** @param act called with each value from now on */
 export function subscribe(key: string, act: (value: any) => void): () => void {

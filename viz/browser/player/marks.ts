@@ -24,9 +24,10 @@ type Moment = Player["moment"];
 export function stageMarks(moment: Moment): Mark[] {
   const { data, plan } = moment;
   return [
-    ...(moment.all ? allRibbons(moment) : stepRibbons(moment)),
+    ...ribbonsOf(moment).map((ribbon) => ribbonMark(moment, ribbon)),
     ...wordMarks(moment, data.source, plan.source, "source"),
     ...wordMarks(moment, data.written, plan.written, "written"),
+    ...addedMarks(moment),
     ...endMarks(moment),
   ];
 }
@@ -39,37 +40,58 @@ function placeOfKey({ plan, kind }: Moment, key: number) {
   return kind.kind === "decoder_self" ? plan.written[key] : plan.source[key];
 }
 
-function stepRibbons(moment: Moment): Mark[] {
-  const { kind, head, step, part } = moment;
-  const row = rowBetween(kind, head, step, part);
-  const to = between(placeOfQuery(moment, Math.max(0, step - 1)), placeOfQuery(moment, step), part);
-  return row.flatMap((weight, key) => (weight < FAINTEST ? []
-    : [ribbon(moment, placeOfKey(moment, key), to, weight, 0.3 + 0.6 * weight)]));
+/** What joins two words in the band: a weight of the head that is watched, or a link. */
+export interface Ribbon {
+  query: number;
+  key: number;
+  weight: number;
+  d: string; // its curve, as SVG writes it
+  line: number;
+  opacity: number;
+  dash?: number[];
 }
 
-/** Draw each row's ribbons; of a finished translation the links between its words. */
-function allRibbons(moment: Moment): Mark[] {
-  const { data, plan, kind, head, step, part } = moment;
+const ribbonMark = ({ kind, near }: Moment, { d, line, opacity, dash }: Ribbon) => path({
+  d, stroke: kind.color, line: line + (d === near?.d ? 2 : 0),
+  opacity: d === near?.d ? 1 : opacity, ...(dash ? { dash } : {}),
+});
+
+/** List what is drawn in the band: a step's ribbons, those of all rows, or the links of words. */
+export function ribbonsOf(moment: Moment): Ribbon[] {
+  const { data, plan, kind, head, step, part, all, removed } = moment;
   if (linksShown(moment)) {
     return data.links.map((link) => {
       const { source, target, mutual, strength } = link;
       const quiet = moment.word && !belongs(link, moment.word);
-      return path({
-        d: curve(moment, plan.source[source], plan.written[target + 1]), stroke: kind.color,
+      return {
+        query: target, key: source, weight: strength,
+        d: curve(moment, plan.source[source], plan.written[target + 1]),
         line: LINK.thinnest + Math.min(1, strength) * (LINK.widest - LINK.thinnest),
         opacity: quiet ? 0.1 : 0.85, ...(mutual ? {} : { dash: LINK.dash }),
-      });
+      };
     });
+  }
+  if (removed.some((other) => isSame(other, head))) return []; // it writes nothing any more
+  if (!all) {
+    const to = between(placeOfQuery(moment, Math.max(0, step - 1)), placeOfQuery(moment, step),
+      part);
+    return rowBetween(kind, head, step, part).flatMap((weight, key) => (weight < FAINTEST ? []
+      : [{ query: step, key, ...ribbon(moment, placeOfKey(moment, key), to, weight),
+        opacity: 0.3 + 0.6 * weight }]));
   }
   const map = mapBetween(kind, head, data.training.length ? step : 0, part);
   return map.flatMap((row, query) => row.flatMap((weight, key) => (weight < FAINTEST_OF_ALL ? []
-    : [ribbon(moment, placeOfKey(moment, key), placeOfQuery(moment, query), weight,
-      0.12 + 0.6 * weight)])));
+    : [{ query, key, opacity: 0.12 + 0.6 * weight,
+      ...ribbon(moment, placeOfKey(moment, key), placeOfQuery(moment, query), weight) }])));
 }
 
+export const isSame = (one: Head | null, other: Head | null) =>
+  one?.kind === other?.kind && one?.layer === other?.layer && one?.head === other?.head;
+
 /** Test whether links between words are drawn, and not what one head looks at. */
-export const linksShown = ({ data, kind, all }: Pick<Moment, "data" | "kind" | "all">) =>
-  all && !data.training.length && kind.kind === "cross" && data.links.length > 0;
+export const linksShown = (
+  { data, kind, all, shows }: Pick<Moment, "data" | "kind" | "all" | "shows">,
+) => all && shows === "links" && kind.kind === "cross" && data.links.length > 0;
 
 const belongs = ({ source, target }: PlayerData["links"][number], { side, index }: Word) =>
   (side === "source" ? source === index : target + 1 === index);
@@ -82,11 +104,11 @@ export const partnersOf = (
 
 const between = (from: Place, to: Place, part: number): Place => ({
   x: from.x + part * (to.x - from.x), y: from.y + part * (to.y - from.y),
-  width: from.width + part * (to.width - from.width), line: to.line,
+  width: from.width + part * (to.width - from.width),
 });
 
-const ribbon = (moment: Moment, from: Place, to: Place, weight: number, opacity: number) => path({
-  d: curve(moment, from, to), stroke: moment.kind.color, opacity,
+const ribbon = (moment: Moment, from: Place, to: Place, weight: number) => ({
+  weight, d: curve(moment, from, to),
   line: RIBBON.thinnest + weight * (RIBBON.widest - RIBBON.thinnest),
 });
 
@@ -120,18 +142,17 @@ function wordMarks(
     const special = side === "written" && n === 0;
     const coming = side === "written" && here ? part : 1;
     const strong = here || place === key;
+    const isLost = side === "written" && plan.lost.has(n);
     const y = place.y + plan.high / 2;
     return [
-      // a ribbon to another line runs behind the words
-      rect({
-        x: place.x - 2, y: place.y + 3, width: place.width + 4, height: plan.high - 6,
-        fill: theme.paper, opacity: 0.8,
-      }),
       text({
         text: isolate(texts[n]), x: place.x + place.width / 2, y, middle: true, anchor: "middle",
-        size: plan.font, weight: strong ? 600 : 400, fill: special ? theme.quiet : theme.ink,
+        size: plan.font, weight: strong ? 600 : 400,
+        fill: special || isLost ? theme.quiet : theme.ink,
         opacity: coming * (special ? 0.7 : 1),
       }),
+      ...(isLost ? [rect({ x: place.x, y: y - 0.5, width: place.width, height: 1.5,
+        fill: theme.quiet })] : []),
       ...(here ? [rect({
         x: place.x, y: place.y + plan.high - 4, width: place.width, height: 3, fill: kind.color,
         opacity: coming,
@@ -144,10 +165,16 @@ function wordMarks(
   });
 }
 
+/** Write the words of the translation without some heads that the original one lacks. */
+const addedMarks = ({ plan, theme }: Moment): Mark[] => plan.added.map((place) => text({
+  text: isolate(place.text), x: place.x, y: place.y + plan.high / 2, middle: true,
+  size: plan.font, weight: 600, fill: theme.ink,
+}));
+
 export function barMarks({ data, plan, theme, measure, kind, step, all, part }: Moment): Mark[] {
   if (!plan.bars || all || kind.kind === "encoder_self") return [];
   const { width } = plan.bars;
-  const { options, taken, beginnings } = data.steps[step];
+  const { options, taken } = data.steps[step];
   const [word, number] = [0.42 * width, 40];
   const most = options.flatMap(({ label, p }, n): Mark[] => {
     const y = BARS.title + (n + 0.5) * BARS.row;
@@ -168,10 +195,6 @@ export function barMarks({ data, plan, theme, measure, kind, step, all, part }: 
   return [
     text({ ...line, text: "The next subword, by probability", y: 12 }),
     ...most,
-    ...(beginnings.length > 1 ? [text({
-      ...line, text: `The beam keeps ${beginnings.length} beginnings`,
-      y: BARS.title + options.length * BARS.row + 14,
-    })] : []),
   ];
 }
 
@@ -201,9 +224,9 @@ function endMarks(
 }
 
 export function tileMarks(
-  moment: Moment & { tiles: Tile[]; selected: Head; pointed: Head | null },
+  moment: Moment & { tiles: Tile[]; outlined: Head | null },
 ): Mark[] {
-  const { data, kind, theme, tiles, step, part, all, selected, pointed } = moment;
+  const { data, kind, theme, tiles, step, part, all, removed, outlined } = moment;
   const [queries, keys] = kind.size;
   const rows = all ? queries : 1;
   const raster = blank(kind.heads * keys, kind.layers * rows);
@@ -233,18 +256,21 @@ export function tileMarks(
       fill: theme.quiet,
     })),
     ...tiles.flatMap(({ layer, head, x, y, width, height }) => {
-      const isOpen = layer === selected.layer && head === selected.head;
-      const isPointed = layer === pointed?.layer && head === pointed?.head;
+      const isRemoved = removed.some((other) => isSame(other, { kind: kind.kind, layer, head }));
       return [
         picture({
           raster, x, y, width, height, part: [head * keys, layer * rows, keys, rows],
+          opacity: isRemoved ? 0.25 : 1,
         }),
-        ...(isOpen || isPointed ? [rect({
-          x: x - 1.5, y: y - 1.5, width: width + 3, height: height + 3,
-          stroke: isOpen ? kind.color : theme.ink, line: isOpen ? 2.5 : 1.5,
+        ...(isRemoved ? [path({
+          d: `M${x},${y}L${x + width},${y + height}M${x},${y + height}L${x + width},${y}`,
+          stroke: theme.ink, line: 1.5,
+        })] : []),
+        ...(isSame(outlined, { kind: kind.kind, layer, head }) ? [rect({
+          x: x - 1.5, y: y - 1.5, width: width + 3, height: height + 3, stroke: theme.ink,
+          line: 2.5,
         })] : []),
       ];
     }),
   ];
 }
-

@@ -1,7 +1,7 @@
 // What a player shows, as `encode_player` and `encode_learning` of viz/draw/player.py send it, the
 // weights of a head at any moment between two steps, and the places: the subwords of the source in
-// lines above, those of the translation below, room for ribbons between them, the bars of the next
-// subword beside them, a tile for each head.
+// a line above, those of the translation below, room for ribbons between them, the bars of the next
+// subword beside them, a tile for each head. A line that is longer than the picture scrolls.
 
 import { within } from "../core/text.ts";
 import type { Kind } from "../attention_map/plan.ts";
@@ -31,13 +31,16 @@ export interface PlayerData {
   kind?: Kind; // that is open first
   kinds: KindData[];
   // of a search
-  steps: { options: { label: string; p: number }[]; taken: number; beginnings: string[] }[];
+  steps: { options: { label: string; p: number }[]; taken: number }[];
   // saved steps of a run, instead; `written` is null where the run did not save it
   training: { number: number; written: string | null; loss: string }[];
   moment?: number | null; // of a run: what is open first; null plays
   arrival?: number; // changes where the player begins anew
   // between the first subwords of words
   links: { source: number; target: number; mutual: boolean; strength: number }[];
+  // the head of the cross-attention whose map makes the links, and a sentence on their error
+  linked?: { head: [layer: number, head: number] | null; about: string };
+  breaks?: boolean; // whether the host removes heads
 }
 
 const ONE = 65_535;
@@ -87,71 +90,86 @@ export function percent(share: number) {
   return `${Math.round(100 * share)} %`;
 }
 
-export interface Place { x: number; y: number; width: number; line: number } // of a subword
+export interface Place { x: number; y: number; width: number } // of a subword
+
+/** A part of the translation without some heads: a subword of the original one, kept or lost, by
+ * its index in `written`; or a text that is new. */
+export type RowPart = { piece: number; lost: boolean } | { text: string };
+
 export type PlayerPlan = ReturnType<typeof planPlayer>;
 
 export const FONT = { large: 19, small: 15 };
-export const BARS = { rows: 5, row: 25, width: 236, gap: 28, title: 22, note: 22 };
+export const BARS = { rows: 5, row: 25, width: 236, gap: 28, title: 22 };
 export const ENDS = { wide: 150, narrow: 112, gap: 24, title: 20 };
 const NARROW = 720; // below it bars and maps stand under the translation
 const BAND = { wide: 128, narrow: 92 };
 const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
 const LINE = { large: 30, small: 25 };
 
-export function planPlayer(data: PlayerData, width: number, measure: Measure) {
+/** @param row the translation without some heads; by default it is as it was written */
+export function planPlayer(
+  data: PlayerData, width: number, measure: Measure,
+  row: RowPart[] = data.written.map((_, piece) => ({ piece, lost: false })),
+) {
   const hasBars = data.steps.length > 0;
   const hasEnds = data.training.length > 1;
   const aside = hasBars ? BARS.width : hasEnds ? 2 * ENDS.wide + ENDS.gap : 0;
   const beside = aside > 0 && width >= NARROW;
   const room = beside ? width - aside - BARS.gap : width;
-  const key = [data.source, data.written].every((texts) =>
-    widthOf(texts, FONT.large, GAP.large, measure) <= room) ? "large" : "small";
-  const [font, high] = [FONT[key], LINE[key]];
-  const flow = (texts: string[], top: number) => {
+  const texts = row.map((part) => ("text" in part ? part.text : data.written[part.piece]));
+  const size = [data.source, texts].every((line) =>
+    widthOf(line, FONT.large, GAP.large, measure) <= room) ? "large" : "small";
+  const [font, high] = [FONT[size], LINE[size]];
+  const flow = (line: string[], y: number) => {
     // a short sentence is spread over the width, so that both stand one below the other
-    const free = room - widthOf(texts, font, GAP[key], measure);
-    const spread = within(free / Math.max(1, texts.length - 1), 0, GAP.widest - GAP[key]);
-    return flowed(texts, { top, room, font, gap: GAP[key] + spread, high }, measure);
+    const free = room - widthOf(line, font, GAP[size], measure);
+    const spread = within(free / Math.max(1, line.length - 1), 0, GAP.widest - GAP[size]);
+    let x = 0;
+    return line.map((text): Place => {
+      const place = { x, y, width: Math.ceil(measure(text, font, 600)) }; // as wide when bold
+      x += place.width + GAP[size] + spread;
+      return place;
+    });
   };
+  const bottom = high + (beside ? BAND.wide : BAND.narrow);
   const source = flow(data.source, 0);
-  const top = source.bottom;
-  const bottom = top + (beside ? BAND.wide : BAND.narrow);
-  const written = flow(data.written, bottom);
+  const parts = flow(texts, bottom);
+  const written: Place[] = [];
+  const added: (Place & { text: string })[] = [];
+  const lost = new Set<number>();
+  for (const [n, part] of row.entries()) {
+    if ("text" in part) added.push({ ...parts[n], text: part.text });
+    else {
+      written[part.piece] = parts[n];
+      if (part.lost) lost.add(part.piece);
+    }
+  }
   const bars = !hasBars ? null : { // a canvas of their own
     width: beside ? BARS.width : width, beside,
-    height: BARS.title + BARS.rows * BARS.row + BARS.note,
+    height: BARS.title + BARS.rows * BARS.row,
   };
+  const below = bottom + high;
   // maps of the first and the last step
   const ends = !hasEnds ? null : beside ? { x: room + BARS.gap, y: 0, side: ENDS.wide }
-    : { x: 0, y: written.bottom + 14, side: ENDS.narrow };
+    : { x: 0, y: below + 14, side: ENDS.narrow };
+  const longest = Math.max(...[source, parts].map((places) => {
+    const last = places[places.length - 1];
+    return last ? Math.floor(last.x + last.width) : 0;
+  }));
   return {
-    width: ends ? width : room, font, high, top, bottom, bars, ends,
-    height: Math.max(written.bottom + 4, ends ? ends.y + ENDS.title + ends.side + 2 : 0),
-    source: source.places, written: written.places,
+    width: Math.max(longest, ends ? width : room), room: ends ? width : room, font, high, bottom,
+    top: high, bars, ends, source, written, added, lost,
+    height: Math.max(below + 4, ends ? ends.y + ENDS.title + ends.side + 2 : 0),
   };
 }
 
 const widthOf = (texts: string[], font: number, gap: number, measure: Measure) =>
   texts.reduce((sum, text) => sum + Math.ceil(measure(text, font, 600)) + gap, -gap);
 
-function flowed(
-  texts: string[], { top, room, font, gap, high }: Record<string, number>, measure: Measure,
-) {
-  let [x, line] = [0, 0];
-  const places = texts.map((text) => {
-    const width = Math.ceil(measure(text, font, 600)); // so that none moves when it is bold
-    if (x && x + width > room + 1) [x, line] = [0, line + 1];
-    const place = { x, y: top + line * high, width, line };
-    x += width + gap;
-    return place;
-  });
-  return { places, bottom: top + (line + 1) * high };
-}
-
 export type Tile = ReturnType<typeof planTiles>["tiles"][number];
 
 export const TILE = { gap: 6, between: 5, name: 24, head: 16 };
-const ROW = { low: 15, least: 22 };
+const ROW = { low: 15, touch: 32, least: 22 };
 
 /** Give every head of a kind its tile: a line for each layer, a column for each head.
  * @param whole whether a tile holds the whole map of its head, not one row */
@@ -159,9 +177,8 @@ export function planTiles(
   { layers, heads, size: [queries, keys] }: KindData, width: number, whole: boolean,
 ) {
   const side = (width - TILE.name + TILE.gap) / heads - TILE.gap;
-  const high = whole
-    ? Math.round(within((side * queries) / keys, ROW.least, 38))
-    : ROW.low;
+  const low = width < NARROW ? ROW.touch : ROW.low; // as large as a finger
+  const high = whole ? Math.round(within((side * queries) / keys, Math.max(low, ROW.least), 38)) : low;
   const tiles = Array.from({ length: layers * heads }, (_, n) => {
     const [layer, head] = [Math.floor(n / heads), n % heads];
     const x = TILE.name + head * (side + TILE.gap);

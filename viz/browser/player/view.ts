@@ -3,28 +3,36 @@
 // Everything is stepped here, without the host.
 
 import { paint, sized } from "../core/canvas.ts";
-import {
-  ARROWS, button, choice, fillTable, isShortcut, make, placeTip, pointIn,
-} from "../core/dom.ts";
+import { button, choice, fillTable, framed, isShortcut, make } from "../core/dom.ts";
 import { group } from "../core/scene.ts";
-import { number, quote, within } from "../core/text.ts";
+import { getValue, subscribe } from "../core/store.ts";
+import { number, within } from "../core/text.ts";
 import { View } from "../core/view.ts";
-import { barMarks, linksShown, partnersOf, stageMarks, tileMarks, type Word } from "./marks.ts";
+import { BREAK, readAddress, RIBBONS, STEP as STEP_NAME, WATCHED, writeAddress } from "./address.ts";
+import { BreakIt, type Broken } from "./break_it.ts";
+import { barMarks, linksShown, stageMarks } from "./marks.ts";
+import { type Numbers, NumbersPanel } from "./numbers.ts";
 import {
-  BARS, type Head, type KindData, momentsOf, percent, planPlayer, planTiles, type PlayerData,
-  type PlayerPlan, rowBetween, strongest, type Tile,
+  BARS, type Head, type KindData, momentsOf, planPlayer, type PlayerData, type PlayerPlan,
 } from "./plan.ts";
+import { Pointer } from "./pointer.ts";
+import { purposeOf, runSentence, sentenceOf, titleOf } from "./sentences.ts";
+import { Tiles } from "./tiles.ts";
 import type { Kind } from "../attention_map/plan.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
 const STEP = 450; // ms: nine subwords take four seconds
 const MOVE = 260; // of them what moves does
 const REST = 400; // ms after the last change of a run until the host hears of it
-const STEP_NAME = "step"; // in the address, from 1
-const HEAD_NAME = "watched"; // likewise: `cross-4-3`
+const BOX = ".st-key-text"; // of the host: the sentence, which plays anew as it is typed
+
+/** What the host sends apart from the picture, by the names in the store. */
+export const BROKEN = "player-broken";
+export const NUMBERS = "player-numbers";
 
 export class Player extends View<PlayerData> {
   stage = make("canvas", { "aria-hidden": "true" });
+  scroll = make("div", { class: "hl-scroll hl-player-scroll" }, this.stage);
   says = make("p", { class: "hl-player-says", "aria-live": "polite" });
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
   play = button("▶ Play", () => (this.timer ? this.pause() : this.start()));
@@ -32,17 +40,22 @@ export class Player extends View<PlayerData> {
   slider = make("input", { type: "range", min: 1, step: 1, "aria-label": "Step" });
   count = make("span", { class: "hl-player-count" });
   kinds = make("span", { role: "radiogroup", "aria-label": "Attention" });
+  shows = make("span", { role: "radiogroup", "aria-label": "Ribbons" });
   about = make("p", { class: "hl-player-about" });
-  tiles = make("canvas", { "aria-hidden": "true" });
-  board = make("div", { class: "hl-player-tiles", tabindex: "0", role: "application" }, this.tiles);
-  tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
+  numbers = new NumbersPanel(() => this.closeNumbers());
+  breaking = new BreakIt({
+    changed: () => this.layOut(),
+    ask: (count) => this.askBroken(count),
+  });
+  tiles = new Tiles(this);
+  pointer = new Pointer(this);
   bars = make("canvas", { class: "hl-player-bars", "aria-hidden": "true" });
-  frame = make("div", { class: "hl-frame hl-player-stage" }, this.stage, this.bars, this.tip);
+  band = framed(this.scroll);
+  frame = make("div", { class: "hl-frame hl-player-stage" }, this.band, this.bars,
+    this.numbers.root, this.pointer.tip);
   table = make("table");
-  aboutHeads = "";
+  ribbons: "head" | "links" = "head";
   selected: Record<string, Head> = {}; // by kind
-  pointed: Head | null = null; // a tile under the pointer or the cursor
-  word: Word | null = null; // under the pointer, whose links are shown
   step = 0; // the last one: all at once, where there is a search
   part = 1; // of the step that is over
   timer = 0; // the next frame while it plays
@@ -52,7 +65,6 @@ export class Player extends View<PlayerData> {
   isUnasked = false; // whether it plays by itself
   declare kind: KindData;
   declare plan: PlayerPlan;
-  declare layout: { tiles: Tile[]; width: number; height: number };
 
   constructor() {
     super();
@@ -61,8 +73,8 @@ export class Player extends View<PlayerData> {
     this.root.append(
       this.frame, this.says,
       make("div", { class: "hl-player-controls" }, this.back, this.play, this.on, this.slider,
-        this.count, this.kinds),
-      this.about, this.board,
+        this.count, this.shows, this.kinds),
+      this.about, this.tiles.root, this.breaking.root,
       make("div", { class: "hl-foot" }, this.saveButtons()),
       make("div", { class: "hl-unseen" }, this.table), this.live,
     );
@@ -71,30 +83,30 @@ export class Player extends View<PlayerData> {
 
   listen() {
     this.root.addEventListener("keydown", (event) => {
-      const inTiles = event.composedPath().includes(this.board);
-      const isRange = event.target === this.slider;
-      const acts = !isShortcut(event) && (inTiles ? this.pressTile(event.key)
-        : !isRange && event.target !== this.play && this.press(event.key));
+      const inTiles = event.composedPath().includes(this.tiles.root);
+      const isOwn = event.target !== this.play && !event.composedPath().some((element) =>
+        element instanceof HTMLInputElement || element === this.breaking.root
+        || element === this.numbers.root);
+      const acts = !isShortcut(event) && (inTiles ? this.tiles.press(event.key)
+        : isOwn && this.press(event.key));
       if (acts) event.preventDefault();
     });
-    this.stage.addEventListener("click", (event) => this.pick(event));
-    this.stage.addEventListener("pointermove", (event) => this.point(event));
-    this.stage.addEventListener("pointerleave", () => this.note(null, []));
-    this.tiles.addEventListener("pointermove", (event) => this.pointTile(this.tileUnder(event)));
-    this.tiles.addEventListener("pointerleave", () => this.pointTile(null));
-    this.tiles.addEventListener("click", (event) => {
-      const tile = this.tileUnder(event);
-      if (tile) this.open(tile);
-    });
-    this.board.addEventListener("blur", () => this.pointTile(null));
-    /** A reader who acts is not played under. */
+    /** A reader who acts elsewhere finds the whole sentence; one who types gets the next. */
     const stop = (event: Event) => {
-      if (this.isUnasked && !event.composedPath().includes(this.root)) this.pause();
+      const path = event.composedPath();
+      const types = event.type === "keydown"
+        && path.some((node) => node instanceof Element && node.matches(BOX));
+      if (this.isUnasked && !types && !path.includes(this.root)) this.go(this.last);
     };
     for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, stop, true);
+    const forget = [
+      subscribe(BROKEN, (broken: Broken | null) => this.follow(broken)),
+      subscribe(NUMBERS, (numbers: Numbers | null) => this.showNumbers(numbers)),
+    ];
     const remove = this.unwatch;
     this.unwatch = () => {
       remove();
+      for (const act of forget) act();
       cancelAnimationFrame(this.timer);
       for (const name of ["pointerdown", "keydown"]) document.removeEventListener(name, stop, true);
     };
@@ -120,7 +132,15 @@ export class Player extends View<PlayerData> {
       input.addEventListener("change", () => this.choose(kind));
       return label;
     }));
+    this.shows.replaceChildren(...(data.links.length ? (["head", "links"] as const) : []).map((name) => {
+      const { input, label } = choice({ type: "radio", name: "hl-player-shows", value: name },
+        name === "head" ? "this head" : "word links");
+      input.checked = name === this.ribbons;
+      input.addEventListener("change", () => this.showRibbons(name));
+      return label;
+    }));
     this.describe();
+    this.breaking.root.hidden = !data.breaks;
     if (isNew) this.begin();
     else {
       const isFollowed = this.moments > 0 && this.step === this.moments - 1;
@@ -131,10 +151,6 @@ export class Player extends View<PlayerData> {
 
   describe() {
     const { data } = this;
-    const heads = data.kinds.reduce((sum, { layers, heads: count }) => sum + layers * count, 0);
-    const outside = data.outside ? ` The picture leaves out ${data.outside}.` : "";
-    this.aboutHeads = "A head decides, for each word, which words to look at. This model "
-      + `has ${heads} heads. Point at a tile to watch another head.${outside}`;
     const rows = data.steps.map(({ options, taken }, n) => [String(n + 1), data.written[n + 1],
       number(options[taken].p), options.filter((_, index) => index !== taken)
         .map(({ label, p }) => `${label} ${number(p)}`).join(", ")]);
@@ -150,8 +166,14 @@ export class Player extends View<PlayerData> {
     cancelAnimationFrame(this.timer);
     this.timer = 0;
     this.isUnasked = false;
+    this.ribbons = "head";
     const isRun = this.data.training.length > 0;
     const step = isRun ? this.data.moment ?? -1 : this.linked();
+    for (const input of this.shows.querySelectorAll("input")) {
+      input.checked = input.value === this.ribbons;
+    }
+    this.showNumbers(getValue(NUMBERS) ?? null);
+    this.follow(getValue(BROKEN) ?? null);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.part = 1;
     if (step >= 0 && step <= this.last) this.step = step;
@@ -166,15 +188,15 @@ export class Player extends View<PlayerData> {
   }
 
   linked() {
-    const query = new URLSearchParams(window.location.search);
-    const [kind, layer, head] = (query.get(HEAD_NAME) ?? "").split("-");
-    const linked = this.data.kinds.find((other) => other.kind === kind);
-    if (linked && +layer >= 1 && +layer <= linked.layers && +head >= 1 && +head <= linked.heads) {
-      this.selected[kind] = { kind: linked.kind, layer: +layer - 1, head: +head - 1 };
-      this.kind = linked;
+    const linked = readAddress(this.data);
+    if (linked.head) {
+      this.selected[linked.head.kind] = linked.head;
+      this.kind = this.data.kinds.find(({ kind }) => kind === linked.head?.kind) ?? this.kind;
     }
-    const step = Number(query.get(STEP_NAME));
-    return Number.isInteger(step) ? step - 1 : -1;
+    this.breaking.begin(this.data.breaks ? linked.broken : null);
+    if (linked.links && this.data.links.length) this.ribbons = "links";
+    // what is removed changes the whole sentence
+    return this.ribbons === "links" || this.breaking.isOpen ? this.last : linked.step;
   }
 
   get choice() {
@@ -197,10 +219,13 @@ export class Player extends View<PlayerData> {
     const { data, plan, theme, measure, kind, part } = this;
     const isSearch = !data.training.length;
     const all = !isSearch || this.step >= this.last;
-    const head = this.pointed ?? this.selected[kind.kind];
+    const head = this.tiles.pointed ?? this.selected[kind.kind];
     return {
       data, plan, theme, measure, kind, head, step: this.step, all,
-      part: all && isSearch ? 1 : part, word: this.word,
+      part: all && isSearch ? 1 : part, word: this.pointer.word, near: this.pointer.ribbon,
+      // a tile that is pointed at lends its ribbons
+      shows: this.tiles.pointed ? "head" as const : this.ribbons,
+      removed: all ? this.breaking.removed : [],
     };
   }
 
@@ -248,8 +273,53 @@ export class Player extends View<PlayerData> {
   open({ layer, head }: { layer: number; head: number }) {
     const { kind } = this.kind;
     this.selected[kind] = { kind, layer, head };
-    this.draw();
+    this.showRibbons("head");
+  }
+
+  /** Show the ribbons of one head, or the links that one head makes between words. */
+  showRibbons(name: "head" | "links") {
+    this.ribbons = name;
+    if (name === "links") {
+      this.kind = this.data.kinds.find(({ kind }) => kind === "cross") ?? this.kind;
+      this.step = this.last;
+    }
+    for (const input of this.root.querySelectorAll("input")) {
+      if (input.type === "radio") {
+        input.checked = input.value === this.ribbons || input.value === this.kind.kind;
+      }
+    }
+    this.layOut();
     this.keep();
+  }
+
+  /** The head whose tile is framed: that which is drawn. */
+  get outlined(): Head | null {
+    const { kind, head } = this.moment;
+    if (!linksShown(this.moment)) return head;
+    const linked = this.data.linked?.head;
+    return linked ? { kind: kind.kind, layer: linked[0], head: linked[1] } : null;
+  }
+
+  askBroken(count: number | null) {
+    writeAddress({ [BREAK]: count === null ? null : String(count) });
+    if (count !== null) this.step = this.last;
+    this.options.onSelect?.({ broken: count });
+  }
+
+  follow(broken: Broken | null) {
+    const isOurs = JSON.stringify(broken?.written) === JSON.stringify(this.data?.written);
+    this.breaking.follow(isOurs ? broken : null);
+  }
+
+  showNumbers(numbers: Numbers | null) {
+    const keys = this.data?.kinds.find(({ kind }) => kind === numbers?.kind);
+    this.numbers.show(keys ? numbers : null);
+    this.layOut();
+  }
+
+  closeNumbers() {
+    this.showNumbers(null);
+    this.options.onSelect?.({ closed: true });
   }
 
   /** Keep step and head in the address, without an entry of the history for each. */
@@ -259,47 +329,45 @@ export class Player extends View<PlayerData> {
       this.telling = window.setTimeout(() => this.tell(), REST);
       return;
     }
-    if (window.frameElement || !this.root.isConnected) return;
-    const url = new URL(window.location.href);
     const { kind, layer, head } = this.selected[this.kind.kind];
     const [first, second] = this.kind.selected;
     const isFirst = kind === this.data.kind && layer === first && head === second;
-    if (isFirst) url.searchParams.delete(HEAD_NAME);
-    else url.searchParams.set(HEAD_NAME, `${kind}-${layer + 1}-${head + 1}`);
-    if (this.step >= this.last) url.searchParams.delete(STEP_NAME);
-    else url.searchParams.set(STEP_NAME, String(this.step + 1));
-    History.prototype.replaceState.call(history, history.state, "", url);
+    if (!this.root.isConnected) return;
+    writeAddress({
+      [WATCHED]: isFirst ? null : `${kind}-${layer + 1}-${head + 1}`,
+      [STEP_NAME]: this.step >= this.last ? null : String(this.step + 1),
+      [RIBBONS]: this.ribbons === "links" ? "links" : null,
+    });
   }
 
   arrange(width: number) {
-    this.plan = planPlayer(this.data, width, this.measure);
-    this.bars.hidden = !this.plan.bars;
+    const row = this.moment.all ? this.breaking.row : undefined;
+    this.plan = planPlayer(this.data, width, this.measure, row);
+    this.band.style.width = `${this.plan.room}px`;
     // on a phone they stand below the tiles
-    if (this.plan.bars?.beside) this.tip.before(this.bars);
-    else this.board.after(this.bars);
+    if (this.plan.bars?.beside) this.band.after(this.bars);
+    else this.tiles.root.after(this.bars);
     const whole = this.data.training.length > 0;
-    this.layout = planTiles(this.kind, width, whole);
+    this.tiles.arrange(width);
     // room for the longest sentence, so that nothing moves while it plays
     const longest = Math.max(0, ...this.data.training.map((_, step) =>
-      this.measure(this.runSentence(step), SAYS, 400)));
+      this.measure(runSentence(this, step), SAYS, 400)));
     this.says.style.minHeight = whole ? `${1.6 * Math.ceil(longest / (0.95 * width))}em` : "";
   }
 
   draw() {
     if (!this.plan || !this.theme) return;
-    const { plan, theme, moment, layout } = this;
+    const { plan, theme, moment } = this;
     paint(sized(this.stage, plan.width, plan.height), stageMarks(moment), theme.font);
     if (plan.bars) {
       const marks = barMarks(moment);
-      this.bars.hidden = !plan.bars.beside && !marks.length; // no empty space on a phone
-      this.bars.style.visibility = marks.length ? "" : "hidden"; // beside, they keep their place
+      // in place of the bars: the numbers; else they keep their place, so that nothing moves
+      this.bars.hidden = !this.numbers.root.hidden;
+      this.bars.style.visibility = marks.length ? "" : "hidden";
       paint(sized(this.bars, plan.bars.width, plan.bars.height), marks, theme.font);
-    }
-    const tiles = {
-      ...moment, tiles: layout.tiles, selected: this.selected[this.kind.kind],
-      pointed: this.pointed,
-    };
-    paint(sized(this.tiles, layout.width, layout.height), tileMarks(tiles), theme.font);
+    } else this.bars.hidden = true;
+    this.scrollAlong();
+    this.tiles.draw();
     const shown = within(this.step, 0, this.last);
     this.slider.max = String(this.last + 1);
     this.slider.value = String(shown + 1);
@@ -312,35 +380,21 @@ export class Player extends View<PlayerData> {
     const sentence = this.sentence();
     if (sentence !== this.says.textContent) this.says.textContent = sentence;
     const loss = this.data.training[shown]?.loss ?? "";
-    const about = `${this.aboutHeads} ${loss}`;
+    const about = this.tiles.hint || this.pointer.hint || `${purposeOf(this)} ${loss}`;
     if (about !== this.about.textContent) this.about.textContent = about;
-    this.board.setAttribute("aria-label", `${this.kind.name}: a tile for each head. ${HELP}`);
   }
 
   sentence() {
-    const { data, kind, moment: { head, step, all } } = this;
-    const name = `${kind.name} L${head.layer + 1} H${head.head + 1}`;
-    if (data.training.length) return this.runSentence(step);
-    if (all) {
-      return kind.kind === "cross" && data.links.length
-        ? "All words at once: which words belong together, as the heads show it."
-        : `All words at once: where ${name} looks.`;
-    }
-    const row = rowBetween(kind, head, step, 1);
-    const key = strongest(row);
-    const rest = data.outside ? 1 - row.reduce((sum, weight) => sum + weight, 0) : 0;
-    const looked = rest > row[key] ? "what the picture leaves out"
-      : quote((kind.kind === "decoder_self" ? data.written : data.source)[key]);
-    const doing = kind.kind === "encoder_self" ? `To read ${quote(data.source[step])}`
-      : `To write ${quote(data.written[step + 1])}`;
-    return `${doing}, ${name} looks at ${looked} (${percent(Math.max(rest, row[key]))}).`;
+    return sentenceOf(this.moment);
   }
 
-  runSentence(step: number) {
-    const { number: n, written } = this.data.training[step];
-    const steps = `${n.toLocaleString("en")} ${n === 1 ? "step" : "steps"}`;
-    if (written === null) return `The heads after ${steps} of training.`;
-    return `After ${steps} the model writes ${written ? quote(written) : "nothing"}`;
+  /** Keep the words of the step in sight, where the line is longer than its frame. */
+  scrollAlong() {
+    const { plan, scroll, moment: { all, step, kind } } = this;
+    if (plan.width <= plan.room || all) return;
+    const { x, width } = kind.kind === "encoder_self" ? plan.source[step] : plan.written[step + 1];
+    const wanted = within(x + width / 2 - plan.room / 2, 0, plan.width - plan.room);
+    scroll.scrollLeft += (wanted - scroll.scrollLeft) * (this.timer ? 0.15 : 1);
   }
 
   press(key: string): boolean {
@@ -355,99 +409,20 @@ export class Player extends View<PlayerData> {
     return true;
   }
 
-  pressTile(key: string): boolean {
-    const { layer, head } = this.pointed ?? this.selected[this.kind.kind];
-    if ((key === "Enter" || key === " ") && this.pointed) {
-      this.open(this.pointed);
-    } else if (key in ARROWS) {
-      const [right, down] = ARROWS[key];
-      this.pointTile({
-        kind: this.kind.kind, layer: within(layer + down, 0, this.kind.layers - 1),
-        head: within(head + right, 0, this.kind.heads - 1),
-      });
-      this.live.textContent = this.sentence();
-    } else if (key === "Escape") this.pointTile(null);
-    else return false;
-    return true;
-  }
-
-  tileUnder(event: PointerEvent | MouseEvent): Head | null {
-    const [x, y] = pointIn(event, this.tiles);
-    const tile = this.layout.tiles.find((place) => Math.abs(x - place.x - place.width / 2)
-      < place.width / 2 + 3 && y >= place.y - 2 && y < place.y + place.height + 3);
-    return tile ? { kind: this.kind.kind, layer: tile.layer, head: tile.head } : null;
-  }
-
-  pointTile(head: Head | null) {
-    if (JSON.stringify(head) === JSON.stringify(this.pointed)) return;
-    this.pointed = head;
-    this.draw();
-  }
-
-  under(event: PointerEvent | MouseEvent) {
-    const [x, y] = pointIn(event, this.stage);
-    for (const side of ["source", "written"] as const) {
-      const index = this.plan[side].findIndex((place) => x >= place.x - 4
-        && x < place.x + place.width + 4 && y >= place.y && y < place.y + this.plan.high);
-      if (index >= 0) return { side, index };
-    }
-    return null;
-  }
-
-  keyOf({ side, index }: { side: string; index: number }) {
-    const own = this.kind.kind === "decoder_self" ? "written" : "source";
-    return side === own ? index : -1;
-  }
-
-  point(event: PointerEvent) {
-    const at = this.under(event);
-    const { kind, head, step, all } = this.moment;
-    const key = at ? this.keyOf(at) : -1;
-    this.stage.style.cursor = at && !this.data.training.length ? "pointer" : "";
-    if (at && !all && key >= 0 && key < kind.size[1]) {
-      this.note(at, [[this.data[at.side][at.index], rowBetween(kind, head, step, 1)[key]]]);
-    } else if (at && all && linksShown(this.moment)) this.note(at, partnersOf(this.data, at));
-    else this.note(null, []);
-  }
-
-  note(word: Word | null, values: [word: string, value: number][]) {
-    if (JSON.stringify(word) !== JSON.stringify(this.word)) {
-      this.word = word;
-      this.draw();
-    }
-    this.tip.hidden = !word || !values.length;
-    if (!word || !values.length) return;
-    this.tip.replaceChildren(...values.map(([text, value]) =>
-      make("span", {}, quote(text), make("strong", {}, number(value)), " ")));
-    const { x, y, width } = this.plan[word.side][word.index];
-    placeTip(this.tip, this.frame,
-      { left: x, top: y, right: x + width, bottom: y + this.plan.high });
-  }
-
-  /** Go to the step of a word, or down into the numbers of the row that is drawn. */
-  pick(event: MouseEvent) {
-    const at = this.under(event);
-    if (!at || this.data.training.length) return;
-    const { kind, head, step, all } = this.moment;
-    const steps = kind.kind === "encoder_self" ? "source" : "written";
-    const key = this.keyOf(at);
-    if (!all && key >= 0 && key < kind.size[1] && this.options.onSelect) {
-      this.options.onSelect({ ...head, query: step, key });
-    } else if (at.side === steps) this.go(at.index - (steps === "written" ? 1 : 0));
-  }
-
   sheet() {
     const { data, plan, moment, kind } = this;
-    const head = this.selected[kind.kind];
     const beside = plan.bars?.beside ? BARS.gap + BARS.width : 0;
     const bars = beside ? [group(barMarks(moment), { x: plan.width + BARS.gap })] : [];
-    const step = data.training[this.step]?.number ?? this.step + 1;
+    const head = this.outlined;
+    const step = data.training.length ? `step ${data.training[this.step].number}`
+      : moment.all ? "all words" : `step ${this.step + 1}`;
+    const names = [
+      linksShown(moment) ? "word links" : kind.name, head ? titleOf(head) : "both directions", step,
+      ...(moment.removed.length ? [`without ${moment.removed.length} heads`] : []),
+    ];
     return {
-      name: `${kind.name} l${head.layer + 1} h${head.head + 1} step ${step}`,
-      title: data.title, width: plan.width + beside, height: plan.height,
-      marks: [...stageMarks(moment), ...bars], note: this.sentence(),
+      name: names.join(" "), title: names.join(" · "), width: plan.width + beside,
+      height: plan.height, marks: [...stageMarks(moment), ...bars], note: this.sentence(),
     };
   }
 }
-
-const HELP = "The arrow keys move from head to head, Enter opens one, Escape goes back.";

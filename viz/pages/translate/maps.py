@@ -37,10 +37,13 @@ from viz.pages.translate import attention_mass, both_links, break_it
 NUMBERS = "numbers"  # name in the URL of the open ribbon: kind, layer, head, row and column, from 1
 
 
-def open_numbers(place: dict[str, Any]) -> None:
-    """Put the ribbon that was clicked into the address."""
-    numbers = (str(place[name] + 1) for name in ("layer", "head", "query", "key"))
-    address.choose(NUMBERS, "-".join([place["kind"], *numbers]))
+def take_click(sent: object, trace: AttentionTrace) -> None:
+    """Put what was clicked in the player into the address: a ribbon, or the end of its numbers."""
+    if (place := player.head_of(sent, trace)) is not None:
+        numbers = (str(place[name] + 1) for name in ("layer", "head", "query", "key"))
+        address.choose(NUMBERS, "-".join([place["kind"], *numbers]))
+    elif sent == {"closed": True}:
+        address.choose(NUMBERS, None)
 
 
 def opened_numbers(trace: AttentionTrace) -> dict[str, Any] | None:
@@ -67,6 +70,9 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
     row = arithmetic(values, head, query, 1 / math.sqrt(d_k))
     labels = trace.labels(kind, "writes" if kind == "cross" else "reads")
     looked = display_tokens(labels.keys)
+    # the player names a row of the decoder by the word that it writes
+    reader = display_tokens(trace.labels(kind, "writes").queries)[query]
+    mounts.mount(player.NUMBERS, player.encode_numbers(place, row, reader, looked))
     added = np.linalg.norm(row.weighted, axis=-1)
     title = named_head(kind, layer, head)
     with st.container(key="numbers"):
@@ -156,13 +162,14 @@ def show_words(
     translator, languages = bar.translator, trace.languages
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     picture = st.container()
+    take = partial(take_click, trace=trace)
     actions = st.container(key="player-actions", horizontal=True, gap="small")
     show_numbers(translator, trace)
     with st.container(key="break-it"):
         break_it.show_break(bar, trace, actions)
     if not source or not target:
         with picture:
-            show_player(bar, trace, on_pick=open_numbers)
+            show_player(bar, trace, on_pick=take)
         st.caption(NOTHING)
         return None
     problems = st.container(key="second-model")
@@ -179,6 +186,7 @@ def show_words(
         )
         pairs, solid = strongest(shares, "each"), strongest(shares, "mutual")
         method = link_method(settings, languages, drawn.row)
+        linked = player.Linked(_single_head(settings), link_summary(settings))
         about = [head_caption("cross", settings.layer, settings.head, settings.lens), method]
     else:
         title, dashed, used = both_links.TITLE, both_links.DASHED, both.settings
@@ -186,9 +194,10 @@ def show_words(
         solid = both.pairs()
         pairs = tuple(sorted({*solid, *both.pairs("union")}))
         method = both_links.both_method(both, languages)
+        linked = player.Linked(None, f"{both_links.TITLE}.")
         about = [method]
     with picture:
-        show_player(bar, trace, mutual=solid, every=pairs, on_pick=open_numbers)
+        show_player(bar, trace, mutual=solid, every=pairs, linked=linked, on_pick=take)
     if from_source is not None:
         st.subheader(title, anchor=False, help=help_on("translate"))
         data = encode_links(
@@ -214,6 +223,18 @@ def show_words(
         card = {**head_picker.link_parameters(*head), navigation.VIEW: navigation.ROLES}
         navigation.link("roles", f"See what {named_head(*head)} does", card)
     return both or drawn
+
+
+def link_summary(settings: AlignmentSettings) -> str:
+    """Name what makes the links of one model, with its measured error, in a sentence."""
+    made_by = map_text(settings)
+    if (gold := settings.gold) is None:
+        return f"{made_by} links the words."
+    return f"{made_by} links the words; {gold.aer:.0f} % of its links differ from people’s."
+
+
+def _single_head(settings: AlignmentSettings) -> tuple[int, int] | None:
+    return None if settings.head is None else (settings.layer, settings.head)
 
 
 def link_method(settings: AlignmentSettings, languages: Languages, row: kinds.Row) -> str:

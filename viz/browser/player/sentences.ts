@@ -1,0 +1,58 @@
+// What a player says: of a moment, and of what is under the pointer before it is clicked.
+
+import { forHand, quote } from "../core/text.ts";
+import { linksShown, type Ribbon } from "./marks.ts";
+import { percent, rowBetween, strongest } from "./plan.ts";
+import type { Player } from "./view.ts";
+
+type Moment = Player["moment"];
+
+export const titleOf = ({ layer, head }: { layer: number; head: number }) =>
+  `L${layer + 1} H${head + 1}`;
+
+export function sentenceOf(moment: Moment): string {
+  const { data, kind, head, step, all } = moment;
+  const name = `${kind.name} ${titleOf(head)}`;
+  if (data.training.length) return runSentence(moment, step);
+  if (linksShown(moment)) return `Word links: ${data.linked?.about ?? "words that belong together."}`;
+  if (moment.removed.some((other) => other.kind === head.kind && other.layer === head.layer
+    && other.head === head.head)) return `${name} is removed: it looks at nothing.`;
+  if (all) return `All words at once: where ${name} looks.`;
+  const row = rowBetween(kind, head, step, 1);
+  const key = strongest(row);
+  const rest = data.outside ? 1 - row.reduce((sum, weight) => sum + weight, 0) : 0;
+  const looked = rest > row[key] ? "what the picture leaves out" : quote(keyWord(moment, key));
+  const doing = kind.kind === "encoder_self" ? `To read ${quote(data.source[step])}`
+    : `To write ${quote(data.written[step + 1])}`;
+  return `${doing}, ${name} looks at ${looked} (${percent(Math.max(rest, row[key]))}).`;
+}
+
+export function runSentence({ data }: Pick<Moment, "data">, step: number) {
+  const { number: n, written } = data.training[step];
+  const steps = `${n.toLocaleString("en")} ${n === 1 ? "step" : "steps"}`;
+  if (written === null) return `The heads after ${steps} of training.`;
+  return `After ${steps} the model writes ${written ? quote(written) : "nothing"}`;
+}
+
+export const keyWord = ({ data, kind }: Pick<Moment, "data" | "kind">, key: number) =>
+  (kind.kind === "decoder_self" ? data.written : data.source)[key];
+
+/** Say what a player is for, before anything is pointed at. */
+export function purposeOf({ data, kind }: Pick<Moment, "data" | "kind">) {
+  const all = data.kinds.reduce((sum, { layers, heads }) => sum + layers * heads, 0);
+  const outside = data.outside ? ` The picture leaves out ${data.outside}.` : "";
+  return forHand("A head decides, for each word, which words to look at: "
+    + `${kind.layers * kind.heads} of the model’s ${all} heads. Point at one.${outside}`);
+}
+
+export const ribbonHint = (moment: Moment, { query, key, weight }: Ribbon) => {
+  const { kind, head, data } = moment;
+  const reader = kind.kind === "encoder_self" ? data.source[query] : data.written[query + 1];
+  const words = `${quote(reader)} → ${quote(keyWord(moment, key))}`;
+  if (linksShown(moment)) return forHand(`${words}. Click: the step that writes ${quote(reader)}.`);
+  return forHand(`${words}, ${percent(weight)}. Click: how ${titleOf(head)} computes this.`);
+};
+
+export const stepHint = ({ data, kind }: Moment, step: number) =>
+  forHand(kind.kind === "encoder_self" ? `Click: what the head looks at from ${quote(data.source[step])}.`
+    : `Click: the step that writes ${quote(data.written[step + 1])}.`);

@@ -37,7 +37,7 @@ def main() -> None:
     )
     path = page.url_path or "translate"
     address.prepare(path)
-    heading = st.container(key="page-name")
+    heading = st.container(key="page-title" if path == "translate" else "page-name")
     share = st.container(key="share", horizontal=True, gap="small")
     address.mark_presentation()
     seconds = metrics().run_seconds.labels(path).time()

@@ -52,6 +52,25 @@ _NAME_OF = {
 _CODE_OF = {name: code for code, name in reversed(_NAME_OF.items()) if len(code) == 2}
 
 
+_COMMON = {
+    "en": "the of and is are in into on with she his her has have they this that you my your it to "
+    "for were not what where who there from through by at does did don't i me we he him us be "
+    "been a can no or over two three",
+    "de": "der die das den dem des und ist sind mit sie er ich dir mir dich mich uns euch nicht "
+    "ein eine einen einem einer kein keine keinen auf von zu für wir ihr sein haben hat habe hatte wird "
+    "auch im zum zur durch über bei aus nach wie wo wer dass es zwei drei kann",
+}
+_COMMON_WORDS = {code: frozenset(words.split()) for code, words in _COMMON.items()}
+"""Frequent words of a language that the other does not have."""
+
+
+def likely_language(text: str) -> str | None:
+    """Return `en` or `de` if a text has frequent words of this one alone; None if it is unclear."""
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.lower())
+    found = [code for code, known in _COMMON_WORDS.items() if not known.isdisjoint(words)]
+    return found[0] if len(found) == 1 else None
+
+
 def name_of(code: str) -> str | None:
     """Return the English name of a language by its ISO 639 code, without script or region.
 
@@ -146,12 +165,21 @@ class Languages:
 
     def notice(self, text: str) -> str | None:
         """Write a notice on a text that leaves its target language open; None where it does not."""
+        if (other := self.mistaken(text)) is not None:
+            return f"This looks like {other}, and the model reads {self.source}."
         if len(self.codes) < 2 or self.code_of(text) is not None:
             return None
         return (
             f"This model writes {len(self.codes):,} languages and was not told which one: begin "
             f"the text with {_listed(self.codes)}."
         )
+
+    def mistaken(self, text: str) -> str | None:
+        """Return the name of the language that a text seems to have, if it is the target's."""
+        likely = likely_language(text)
+        if likely is None or _CODE_OF.get(self.target) != likely or self.source == self.target:
+            return None
+        return self.target
 
 
 OURS = Languages("English", "German")

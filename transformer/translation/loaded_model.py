@@ -113,7 +113,9 @@ class LoadedModel:
             warnings.append(
                 f"The model did not end the sentence within {_pieces(len(best.tokens))}, {limit}."
             )
-        if best is not None and self.domain is not None:
+        # of a sentence in the other language it is known why the model is unsure
+        mistaken = self.languages.mistaken(text) is not None
+        if best is not None and self.domain is not None and not mistaken:
             if settings is not None:
                 warnings.append(self._notice_of_copied_words(text, best))
             # what the user forced or forbade is no choice of the model

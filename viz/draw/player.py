@@ -170,10 +170,10 @@ def encode_numbers(
     place: Mapping[str, Any], row: "Arithmetic", reader: str, keys: Sequence[str]
 ) -> bytes:
     """Encode how a head computes one row: q·k, the scores and the softmax of what it may see."""
-    seen = np.flatnonzero(row.seen[: len(keys)])
+    seen = np.flatnonzero(row.seen[: len(keys)]).tolist()
     numbers = {
         **place,
-        "key": int(np.searchsorted(seen, place["key"])),
+        "key": seen.index(place["key"]),
         "d_k": len(row.q),
         "reader": reader,
         "keys": [keys[n] for n in seen],

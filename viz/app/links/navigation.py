@@ -30,6 +30,9 @@ def page(path: str, show: Callable[[], None], *, default: bool = False) -> st.Pa
     return st.Page(show, title=PAGE_TITLES[path], url_path=path, default=default)
 
 
+HEADLINE = "<b>Headlight</b> Watch a Transformer translate, word by word"
+"""The heading of the first page; other pages begin with a question."""
+
 MAX_TITLE = 60  # characters of the sentence in the title of the browser's tab
 
 
@@ -42,7 +45,8 @@ def set_page_title(heading: DeltaGenerator, path: str, sentence: str) -> None:
     st.set_page_config(page_title=" · ".join([*named, "Headlight"]))
     about = f"<span> · {escape(sentence)}</span>" if sentence else ""
     section = next(name for name, paths in SECTIONS.items() if path in paths)
-    heading.html(f'<h1 data-section="{section}">{PAGE_TITLES[path]}{about}</h1>')
+    name = HEADLINE if path == "translate" else PAGE_TITLES[path]
+    heading.html(f'<h1 data-section="{section}">{name}{about}</h1>')
 
 
 def link(path: str, action: str, choices: Mapping[str, str]) -> None:

@@ -29,9 +29,6 @@ _LINKED, _CURRENT, _IN_LINK, _LANGUAGES = (
 _TRANSLATED = "sentence_bar.translated"
 """In the session: the last sentence and its translation, which stays until a new one comes."""
 
-EDITOR_PAGE = "translate"
-"""The page where the translation is edited: it has the notices below, so that nothing moves the
-line in which somebody types."""
 WITHOUT_SENTENCE = ("corpus", "schedule", "training")
 """Pages on which the sentence has no effect: they carry it unseen, and show the menu of models."""
 
@@ -87,7 +84,7 @@ def show(page: str) -> str:
         )
         # a block that came before the fields would be drawn anew for a run that ends with the next
         # letter, and its line be empty for a moment
-        with st.container(key="answer-in-page" if page == EDITOR_PAGE else "answer", gap=None):
+        with st.container(key="answer", gap=None):
             # the end of the last translation stays in sight until the new one is found
             label = source_box.label(languages(), "target", request.text)
             _, before = st.session_state.get(_TRANSLATED, ("", ""))
@@ -96,8 +93,7 @@ def show(page: str) -> str:
                 line.say(" ".join([no_model, *search_request.notices()]))
             else:
                 _answer(translator, request, line, problems.without_paths(offered.problem))
-            if page != EDITOR_PAGE:
-                show_notices()
+            _show_notices(menu.reverse_of(languages(), offered))
         if not in_link():
             with st.container(key="no-link"):
                 st.text("The text is too long for a link: reloading the page loses it.")
@@ -170,12 +166,24 @@ def traced() -> BarTranslation | None:
     return bar
 
 
-def show_notices() -> None:
-    """Show the notices on this run's translation."""
-    if (bar := current()) is not None and bar.notices:
-        with st.container(key="notices", gap=None):
-            for notice in bar.notices:
-                st.text(notice)
+def _show_notices(reverse: str) -> None:
+    """Show the notices on this run's translation, and the model that reads its language."""
+    if (bar := current()) is None or not bar.notices:
+        return
+    with st.container(key="notices", gap=None):
+        read = bar.translator.languages
+        other = read.mistaken(bar.requested.text)
+        for notice in bar.notices:
+            st.text(notice)
+            is_other = other is not None and notice == read.notice(bar.requested.text)
+            if is_other and reverse and not address.in_class():
+                fields.button(f"⇄ Translate from {other}", "reread", _read_by, reverse)
+
+
+def _read_by(reverse: str) -> None:
+    """Let the other model read the sentence, as it is."""
+    names = (search_request.PREFIX, search_request.EDITED, search_request.FORBID)
+    st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})
 
 
 def show_notices_of(other: Translation) -> None:
@@ -239,6 +247,4 @@ def _swap(reverse: str) -> None:
     text, translation = st.session_state.get(_TRANSLATED, ("", ""))
     is_current = text == fields.typed(TEXT) and translation
     search_request.put_text(translation if is_current else fields.typed(TEXT))
-    # beam and α stay; what was forced or forbidden belongs to the other language
-    names = (search_request.PREFIX, search_request.EDITED, search_request.FORBID)
-    st.session_state.update({menu.MODEL: reverse, **dict.fromkeys(names, "")})
+    _read_by(reverse)  # beam and α stay; what was forced or forbidden belongs to the other language

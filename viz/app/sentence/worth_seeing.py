@@ -18,7 +18,6 @@ LONGEST = 100
 """Subwords of a sentence or translation up to which the model runs once more automatically."""
 
 QUESTIONS: Mapping[tuple[str, str], str] = {
-    ("translate", ""): "What does the model look at while it writes?",
     ("heads", ""): "Where does each head look?",
     ("inside", ""): "How does a head compute its weights?",
     ("roles", navigation.ROLES): "What does each head do most?",
@@ -64,8 +63,7 @@ def ask(page: str, view: str = "") -> DeltaGenerator:
     if question := QUESTIONS.get((page, view)):
         with row, st.container(key="question", horizontal=True, gap="small", width="content"):
             # the navigation names the section alone
-            terms = None if page == "translate" else help_on(page)  # its player explains itself
-            st.markdown(f"*{PAGE_TITLES[page]}* **{question}**", help=terms)
+            st.markdown(f"*{PAGE_TITLES[page]}* **{question}**", help=help_on(page))
     return row
 
 
@@ -74,7 +72,7 @@ def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
     if not results:
         return
     with row:
-        st.text("Look at")
+        st.text("Worth seeing:")
         with st.container(key="findings-links", gap=None):
             for finding in results:
                 if page == "inside" and not finding.choices.keys() & st.query_params.keys():

@@ -62,6 +62,7 @@ export class Player extends View<PlayerData> {
   telling = 0; // the timer after which the host hears what a reader opened in a run
   heard = "";
   moments = 0; // of a run, as they were when it was last updated
+  follows = false; // whether the frame follows the words of a step
   isUnasked = false; // whether it plays by itself
   declare kind: KindData;
   declare plan: PlayerPlan;
@@ -391,10 +392,12 @@ export class Player extends View<PlayerData> {
   /** Keep the words of the step in sight, where the line is longer than its frame. */
   scrollAlong() {
     const { plan, scroll, moment: { all, step, kind } } = this;
-    if (plan.width <= plan.room || all) return;
+    if (plan.width <= plan.room || (all && !this.follows)) return;
     const { x, width } = kind.kind === "encoder_self" ? plan.source[step] : plan.written[step + 1];
-    const wanted = within(x + width / 2 - plan.room / 2, 0, plan.width - plan.room);
+    // all words are read from the first one on, wherever a play has ended
+    const wanted = all ? 0 : within(x + width / 2 - plan.room / 2, 0, plan.width - plan.room);
     scroll.scrollLeft += (wanted - scroll.scrollLeft) * (this.timer ? 0.15 : 1);
+    this.follows = !all;
   }
 
   press(key: string): boolean {

@@ -200,8 +200,7 @@ def show(row: DeltaGenerator) -> None:
     steps: list[SearchStep] = []
     drawn_from = sentence_bar.drawn_from()
     with suppress(HeadlightError):  # where the model cannot have written the translation
-        tokenizer = drawn_from.translator.target_tokenizer
-        steps = search_steps(tokenizer, player.scored(drawn_from), None)
+        steps = search_steps(player.scored(drawn_from))
     written = counted(len(steps), "subword")
     last = f"{written}: the encoder ran once, the decoder once for each of them."
     if len(steps) > WINDOW:

@@ -8,22 +8,26 @@ from transformer.analysis.alignment import align
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
 from viz.app.cache import cached_results
-from viz.app.chrome import mounts
+from viz.app.chrome import fields, mounts
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.links import address
 from viz.app.sentence import python_code, sentence_bar
 from viz.draw import word_links
 from viz.pages.translate import attention_mass, both_links, forcing, maps, versus
 
+VIEW = "translate_view"  # name in the URL
+BEAM, ALMOST, OTHERS, ONE_MAP, COMPARE = VIEWS = (
+    "Beam search", "Almost written", "Runners-up", "One map", "Compare",
+)  # fmt: skip
+
 
 def show() -> None:
-    """Draw the page for the sentence in the bar."""
+    """Draw the page for the sentence in the bar: the player, the editor, and one view more."""
     # each part has its own container: a change in one part would remount all parts below it
-    words, editor, notices, tree, comparison = (st.container() for _ in range(5))
+    words, editor = st.container(), st.container()
     if (bar := sentence_bar.current()) is not None:
         with editor:
             forcing.show_editor(bar)
-        with notices:
-            sentence_bar.show_notices()
             mounts.show_outdated_notice()
     traced = sentence_bar.traced()
     if bar is None or traced is None:
@@ -32,52 +36,66 @@ def show() -> None:
     alignment = alignment_settings.read_alignment(bar.translator)
     with words:
         links = maps.show_words(bar, trace, alignment)
-    with tree:
+    view = _pick_view()
+    compared = choice = None
+    if view == BEAM:
         forcing.show_tree(bar)
+        explain(
+            "What the beam search of §6.1 ranked step by step: "
+            f"{code_line(BeamSearch.step)}. A forced prefix is read before its first step, and "
+            "forbidden words are left out of each."
+        )
+    elif view == ALMOST:
         forcing.show_alternatives(bar, trace)
-    with comparison:
+    elif view == OTHERS:
+        forcing.show_others(bar)
+    elif view == COMPARE:
         compared = versus.show_versus(bar)
-        both_maps = compared is not None and bool(st.session_state.get(versus.MAPS))
-        if compared is not None and both_maps:
+        if compared is not None and st.session_state.get(versus.MAPS):
             choice = maps.pick_map(trace, alignment)
             versus.show_both_maps(bar, compared, choice)
-    picture, details = st.columns([5, 4], gap="large")
-    if not both_maps:  # otherwise the same map is drawn above
-        with picture:
-            st.subheader("Subword by subword", anchor=False)
-            choice = maps.pick_map(trace, alignment)
-            maps.draw_map(bar.translator, trace, choice, "translate-map")
-            if not choice.sinks:
-                maps.link_norms(choice)
-    both = (
+    else:
+        choice = maps.pick_map(trace, alignment)
+        maps.draw_map(bar.translator, trace, choice, "translate-map")
+        if not choice.sinks:
+            maps.link_norms(choice)
+        explain(_about_maps(isinstance(links, both_links.BothLinks)))
+    python_code.show_code(*_code_parts(bar, links, view, compared, choice))
+
+
+def _pick_view() -> str:
+    if address.has_arrived() and VIEW not in st.query_params:  # a link that is about one view
+        if versus.VERSUS in st.query_params:
+            address.restate(VIEW, COMPARE)
+        elif {*maps.MAP} & {*st.query_params}:
+            address.restate(VIEW, ONE_MAP)
+    return fields.choose_one("More about this translation", VIEWS, VIEW)
+
+
+def _about_maps(both: bool) -> str:
+    directions = (
         "Links by both directions combine those of two models (Och & Ney 2003, Koehn et al. 2003): "
         "the second reads the translation and is given the sentence to write, "
-        f"{code_line(both_directions.align_both)}. "
+        f"{code_line(both_directions.align_both)}."
     )
-    with details:
-        forcing.show_others(bar)
-        explain(
-            f"At each step the decoder reads one subword and predicts the next. The weights are "
-            f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the encoder-decoder "
-            f"attention of §3.2.3, so each row sums to 1: "
-            f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
-            f"They say where the model looked, not why it chose a word. Links between words are "
-            f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
-            f"et al. (2020) do; the alignment error rate (AER, Och & Ney 2003) against links that "
-            f"people drew is 0 % where all are the same. "
-            f"{both if isinstance(links, both_links.BothLinks) else ''}"
-            f"The tree is what the beam search of §6.1 "
-            f"ranked step by step, {code_line(BeamSearch.step)}; a forced prefix is read before "
-            f"its first step, and forbidden words are left out of each."
-        )
-    python_code.show_code(*_code_parts(bar, links, compared, choice))
+    return (
+        "At each step the decoder reads one subword and predicts the next. The weights are "
+        "$\\mathrm{softmax}(QK^\\top/\\sqrt{d_k})$ of equation 1 in the encoder-decoder attention "
+        f"of §3.2.3, so each row sums to 1: {code_line(attention_scores)}, "
+        f"{code_line(MultiHeadAttention.attend)}. They say where the model looked, not why it "
+        f"chose a word. Links between words are read from one such map by {code_line(align)}, "
+        "as Garg et al. (2019) and Kobayashi et al. (2020) do; the alignment error rate (AER, Och "
+        "& Ney 2003) against links that people drew is 0 % where all are the same. "
+        f"{directions if both else ''}"
+    )
 
 
 def _code_parts(
     bar: sentence_bar.BarTranslation,
     links: alignment_settings.AlignmentSettings | both_links.BothLinks | None,
+    view: str,
     compared: tuple[versus.OtherDecoding, Translation] | None,
-    choice: maps.MapChoice,
+    choice: maps.MapChoice | None,
 ) -> list[str]:
     parts = []
     if isinstance(links, both_links.BothLinks):
@@ -99,24 +117,32 @@ def _code_parts(
             result = source_share.by_words(shares, trace)
         """)
         parts.append(attention_mass.mass_code(bar.translator))
-    traced = "trace" if choice.sinks else 'without_sinks(trace, "cross")'
-    parts.append(f"""
-        # What the beam search considered
-        result = translator.translate(trace.source{python_code.search_code()}, tree=True).tree
-        # What the model almost wrote
-        target = [piece.text for piece in trace.target_pieces]
-        scored = translator.score(trace.source, target, alternatives={cached_results.ALTERNATIVES})
-        result = scored.alternatives
-        # Subword by subword
-        weights = {python_code.mean_code(f"{traced}.cross", choice.layer, choice.head)}
-        labels = trace.labels("cross", "writes")
-        figure = head_map(weights, *labels, kind="cross", languages=trace.languages)
-    """)
-    if not bar.used.edited:
+    if view == BEAM:
+        parts.append(f"""
+            # What the beam search considered
+            result = translator.translate(trace.source{python_code.search_code()}, tree=True).tree
+        """)
+    elif view == ALMOST:
+        parts.append(f"""
+            # What the model almost wrote
+            target = [piece.text for piece in trace.target_pieces]
+            count = {cached_results.ALTERNATIVES}
+            scored = translator.score(trace.source, target, alternatives=count)
+            result = scored.alternatives
+        """)
+    elif view == OTHERS and not bar.used.edited:
         parts.append(f"""
             # Runner-up translations
             candidates = translator.translate(trace.source{python_code.search_code()}).candidates
             result = [(other.text, other.hypothesis.log_prob) for other in candidates[1:]]
+        """)
+    if choice is not None:
+        traced = "trace" if choice.sinks else 'without_sinks(trace, "cross")'
+        parts.append(f"""
+            # Subword by subword
+            weights = {python_code.mean_code(f"{traced}.cross", choice.layer, choice.head)}
+            labels = trace.labels("cross", "writes")
+            figure = head_map(weights, *labels, kind="cross", languages=trace.languages)
         """)
     if compared is not None:
         other = compared[0]

@@ -126,18 +126,19 @@ const PICTURES: Record<string, (theme: Theme) => Picture> = {
       source: words("s", 4), written: words("w", 4), kind: kind.kind, kinds: [kind], links: [],
       steps: Array.from({ length: 3 }, () => ({
         options: [0.7, 0.2, 0.1].map((p, n) => ({ label: `o${n}`, p })), taken: 1,
-        beginnings: ["w1", "w2"],
       })),
     };
     const head = { kind: "cross", layer: 1, head: 0 } as const;
-    const plan = planPlayer(data, 900, measure);
+    const row = [0, 1, 2, 3].map((piece) => ({ piece, lost: piece === 2 }));
+    const plan = planPlayer(data, 900, measure, [...row.slice(0, 3), { text: "new" }, row[3]]);
     const { tiles, width, height } = planTiles(kind, 900, false);
     const moment = {
       data, plan, theme: colors, measure, kind, head, step: 1, part: 0.5, all: false, word: null,
+      near: null, shows: "head" as const, removed: [{ kind: "cross" as const, layer: 0, head: 2 }],
     };
     const marks = [
       ...stageMarks(moment), group(nextMarks(moment), { x: plan.width + 20 }),
-      group(tileMarks({ ...moment, tiles, selected: head, pointed: null }), { y: plan.height }),
+      group(tileMarks({ ...moment, tiles, outlined: head }), { y: plan.height }),
     ];
     return { width, height: plan.height + height, marks };
   },

@@ -54,13 +54,14 @@ export default function show({ data, parentElement, setTriggerValue }: Host): ()
   // apart from its picture, whose bytes then stay as they were: Streamlit does not send them again
   if (component === "value") setValue(key, value);
   else {
-    const onSelect = (value: unknown) => {
-      setTriggerValue("picked", value);
+    const onSelect = (picked: unknown) => {
+      setTriggerValue("picked", picked);
       if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
     };
     const view = renderMessage(parentElement, message, { onSelect });
     remove = () => view.remove();
   }
+  parentElement.host.toggleAttribute("data-drawn", true); // for page.css
   // Streamlit ends a call at once where the next data came while the script was loaded for it: what
   // is on the page then belongs to the next call
   return () => {

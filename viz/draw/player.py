@@ -1,11 +1,14 @@
 """Attention step by step of a search or of a training run: data for `viz/browser/player`."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from transformer import config
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import KIND_NAMES, Kind
@@ -13,9 +16,11 @@ from transformer.trace import AttentionTrace
 from viz.draw import formatting, head_grid, palette
 from viz.draw.labels import capitalised, display_tokens
 from viz.draw.wire import encode_picture, encode_value, is_index
+from viz.draw.word_links import word_texts
 
 if TYPE_CHECKING:
     from transformer.paper.arithmetic import Arithmetic
+    from transformer.text.tokenizer import Piece
 
 WINDOW = 48  # subwords of each side that are drawn; of a longer sentence they are its first
 
@@ -182,6 +187,73 @@ def encode_numbers(
         "weights": row.weights[seen].tolist(),
     }
     return encode_value(NUMBERS, numbers)
+
+
+class ControlDraws(NamedTuple):
+    """Log P of a translation without as many random heads, over several draws."""
+
+    log_p: Sequence[float]
+    changed: int  # draws that change the text
+
+
+@dataclass(frozen=True)
+class RemovedHead:
+    """One more head that is removed, and what the model writes then."""
+
+    head: Head
+    log_p: float  # of the original translation
+    pieces: "Sequence[Piece]"  # of the new one
+    control: ControlDraws | None = None
+
+
+def encode_broken(
+    trace: AttentionTrace, places: Sequence[RemovedHead], *, total: int, note: str = ""
+) -> bytes:
+    """Encode the heads that are removed so far, of `total`; `note` says what is being done."""
+    tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
+    value = {
+        "written": display_tokens(tokens)[: WINDOW + 1],
+        "total": total,
+        "log_p": float(trace.log_probs.sum()),
+        "places": [
+            {
+                "head": place.head._asdict(),
+                "log_p": place.log_p,
+                "row": changed_row(trace.target_pieces, place.pieces),
+                "control": place.control
+                and {
+                    "low": min(place.control.log_p),
+                    "middle": float(np.median(place.control.log_p)),
+                    "high": max(place.control.log_p),
+                    "draws": len(place.control.log_p),
+                    "changed": place.control.changed,
+                },
+            }
+            for place in places
+        ],
+        "note": note,
+    }
+    return encode_value(BROKEN, value)
+
+
+def changed_row(before: "Sequence[Piece]", after: "Sequence[Piece]") -> list[dict[str, Any]]:
+    """Return the subwords of a translation, kept or lost, and the words that another one adds.
+
+    A subword is named by its place after the start token; the rest of a window is left out.
+    """
+    of_word = defaultdict[int, list[int]](list)
+    for number, piece in enumerate(before, start=1):
+        of_word[-1 if piece.id == config.EOS else piece.word].append(number)
+    ends = of_word.pop(-1, [])
+    old, new = word_texts(before), word_texts(after)
+    pieces = list(of_word.values())
+    row: list[dict[str, Any]] = [{"piece": 0, "lost": False}]
+    for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes():
+        lost = change != "equal"
+        row += [{"piece": n, "lost": lost} for word in pieces[first:last] for n in word]
+        row += [{"text": text} for text in new[start:end] if lost]
+    row += [{"piece": n, "lost": False} for n in ends]
+    return [part for part in row if part.get("piece", 0) <= WINDOW]
 
 
 def _message(

@@ -152,8 +152,8 @@ export class BreakIt {
     }
     const { head, log_p: after, row, control } = places[places.length - 1];
     const same = isChanged(row) ? "" : " No word changes.";
-    const first = `Last removed: ${titleOf(head)} of ${NAMES[head.kind]}.${same} Log probability of `
-      + `the original translation ${fixed(data.log_p, 2)} → ${fixed(after, 2)}.`;
+    const first = `Last removed: ${titleOf(head)} of ${NAMES[head.kind]}.${same} Log probability `
+      + `of the original translation ${fixed(data.log_p, 2)} → ${fixed(after, 2)}.`;
     if (!control) return first;
     const range = `${fixed(control.low, 2)} to ${fixed(control.high, 2)}`;
     const words = control.changed ? `${control.changed} of ${control.draws} draws change the text`

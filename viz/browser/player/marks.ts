@@ -85,8 +85,8 @@ export function ribbonsOf(moment: Moment): Ribbon[] {
       ...ribbon(moment, placeOfKey(moment, key), placeOfQuery(moment, query), weight) }])));
 }
 
-export const isSame = (one: Head | null, other: Head | null) =>
-  one?.kind === other?.kind && one?.layer === other?.layer && one?.head === other?.head;
+export const isSame = (a: Head | null, b: Head | null) =>
+  a?.kind === b?.kind && a?.layer === b?.layer && a?.head === b?.head;
 
 /** Test whether links between words are drawn, and not what one head looks at. */
 export const linksShown = (

@@ -178,7 +178,9 @@ export function planTiles(
 ) {
   const side = (width - TILE.name + TILE.gap) / heads - TILE.gap;
   const low = width < NARROW ? ROW.touch : ROW.low; // as large as a finger
-  const high = whole ? Math.round(within((side * queries) / keys, Math.max(low, ROW.least), 38)) : low;
+  const high = whole
+    ? Math.round(within((side * queries) / keys, Math.max(low, ROW.least), 38))
+    : low;
   const tiles = Array.from({ length: layers * heads }, (_, n) => {
     const [layer, head] = [Math.floor(n / heads), n % heads];
     const x = TILE.name + head * (side + TILE.gap);

@@ -2,9 +2,7 @@
 
 import { make, penOf, placeTip, pointIn } from "../core/dom.ts";
 import { number, quote } from "../core/text.ts";
-import {
-  linksShown, partnersOf, type Ribbon, ribbonsOf, type Word,
-} from "./marks.ts";
+import { linksShown, partnersOf, type Ribbon, ribbonsOf, type Word } from "./marks.ts";
 import { rowBetween } from "./plan.ts";
 import { ribbonHint, stepHint } from "./sentences.ts";
 import type { Player } from "./view.ts";
@@ -45,7 +43,7 @@ export class Pointer {
         pen.lineWidth = Math.max(line, REACH);
         return pen.isPointInStroke(new Path2D(d), x, y);
       });
-      const [ribbon] = hits.sort((one, other) => other.weight - one.weight);
+      const [ribbon] = hits.sort((a, b) => b.weight - a.weight);
       if (!ribbon) return null;
       return { word, ribbon, step: linksShown(moment) ? ribbon.query : -1 };
     }

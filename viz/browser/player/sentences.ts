@@ -1,7 +1,7 @@
 // What a player says: of a moment, and of what is under the pointer before it is clicked.
 
 import { forHand, quote } from "../core/text.ts";
-import { linksShown, type Ribbon } from "./marks.ts";
+import { isSame, linksShown, type Ribbon } from "./marks.ts";
 import { percent, rowBetween, strongest } from "./plan.ts";
 import type { Player } from "./view.ts";
 
@@ -14,9 +14,10 @@ export function sentenceOf(moment: Moment): string {
   const { data, kind, head, step, all } = moment;
   const name = `${kind.name} ${titleOf(head)}`;
   if (data.training.length) return runSentence(moment, step);
-  if (linksShown(moment)) return `Word links: ${data.linked?.about ?? "words that belong together."}`;
-  if (moment.removed.some((other) => other.kind === head.kind && other.layer === head.layer
-    && other.head === head.head)) return `${name} is removed: it looks at nothing.`;
+  if (linksShown(moment)) return `Word links: ${data.linked?.about ?? "words that go together."}`;
+  if (moment.removed.some((other) => isSame(other, head))) {
+    return `${name} is removed: it looks at nothing.`;
+  }
   if (all) return `All words at once: where ${name} looks.`;
   const row = rowBetween(kind, head, step, 1);
   const key = strongest(row);
@@ -54,5 +55,6 @@ export const ribbonHint = (moment: Moment, { query, key, weight }: Ribbon) => {
 };
 
 export const stepHint = ({ data, kind }: Moment, step: number) =>
-  forHand(kind.kind === "encoder_self" ? `Click: what the head looks at from ${quote(data.source[step])}.`
+  forHand(kind.kind === "encoder_self"
+    ? `Click: what the head looks at from ${quote(data.source[step])}.`
     : `Click: the step that writes ${quote(data.written[step + 1])}.`);

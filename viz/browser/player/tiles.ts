@@ -1,5 +1,5 @@
-// The tiles of a player: one for each head of a kind. The head that is pointed at lends its ribbons,
-// the one that is clicked keeps them.
+// The tiles of a player, one for each head of a kind. A tile lends its ribbons to the picture while
+// it is pointed at; a click keeps them there.
 
 import { paint, sized } from "../core/canvas.ts";
 import { ARROWS, make, pointIn } from "../core/dom.ts";

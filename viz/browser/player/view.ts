@@ -8,7 +8,7 @@ import { group } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
 import { number, within } from "../core/text.ts";
 import { View } from "../core/view.ts";
-import { BREAK, readAddress, RIBBONS, STEP as STEP_NAME, WATCHED, writeAddress } from "./address.ts";
+import * as address from "./address.ts";
 import { BreakIt, type Broken } from "./break_it.ts";
 import { barMarks, linksShown, stageMarks } from "./marks.ts";
 import { type Numbers, NumbersPanel } from "./numbers.ts";
@@ -133,7 +133,8 @@ export class Player extends View<PlayerData> {
       input.addEventListener("change", () => this.choose(kind));
       return label;
     }));
-    this.shows.replaceChildren(...(data.links.length ? (["head", "links"] as const) : []).map((name) => {
+    const offered = data.links.length ? ["head", "links"] as const : [];
+    this.shows.replaceChildren(...offered.map((name) => {
       const { input, label } = choice({ type: "radio", name: "hl-player-shows", value: name },
         name === "head" ? "this head" : "word links");
       input.checked = name === this.ribbons;
@@ -189,7 +190,7 @@ export class Player extends View<PlayerData> {
   }
 
   linked() {
-    const linked = readAddress(this.data);
+    const linked = address.readAddress(this.data);
     if (linked.head) {
       this.selected[linked.head.kind] = linked.head;
       this.kind = this.data.kinds.find(({ kind }) => kind === linked.head?.kind) ?? this.kind;
@@ -302,7 +303,7 @@ export class Player extends View<PlayerData> {
   }
 
   askBroken(count: number | null) {
-    writeAddress({ [BREAK]: count === null ? null : String(count) });
+    address.writeAddress({ [address.BREAK]: count === null ? null : String(count) });
     if (count !== null) this.step = this.last;
     this.options.onSelect?.({ broken: count });
   }
@@ -334,10 +335,10 @@ export class Player extends View<PlayerData> {
     const [first, second] = this.kind.selected;
     const isFirst = kind === this.data.kind && layer === first && head === second;
     if (!this.root.isConnected) return;
-    writeAddress({
-      [WATCHED]: isFirst ? null : `${kind}-${layer + 1}-${head + 1}`,
-      [STEP_NAME]: this.step >= this.last ? null : String(this.step + 1),
-      [RIBBONS]: this.ribbons === "links" ? "links" : null,
+    address.writeAddress({
+      [address.WATCHED]: isFirst ? null : `${kind}-${layer + 1}-${head + 1}`,
+      [address.STEP]: this.step >= this.last ? null : String(this.step + 1),
+      [address.RIBBONS]: this.ribbons === "links" ? "links" : null,
     });
   }
 
@@ -393,9 +394,10 @@ export class Player extends View<PlayerData> {
   scrollAlong() {
     const { plan, scroll, moment: { all, step, kind } } = this;
     if (plan.width <= plan.room || (all && !this.follows)) return;
-    const { x, width } = kind.kind === "encoder_self" ? plan.source[step] : plan.written[step + 1];
+    const places = kind.kind === "encoder_self" ? plan.source : plan.written.slice(1);
     // all words are read from the first one on, wherever a play has ended
-    const wanted = all ? 0 : within(x + width / 2 - plan.room / 2, 0, plan.width - plan.room);
+    const { x, width } = places[all ? 0 : step];
+    const wanted = within(x + width / 2 - plan.room / 2, 0, plan.width - plan.room);
     scroll.scrollLeft += (wanted - scroll.scrollLeft) * (this.timer ? 0.15 : 1);
     this.follows = !all;
   }

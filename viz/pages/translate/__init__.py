@@ -25,17 +25,18 @@ def show() -> None:
     """Draw the page for the sentence in the bar: the player, the editor, and one view more."""
     # each part has its own container: a change in one part would remount all parts below it
     words, editor = st.container(), st.container()
-    if (bar := sentence_bar.current()) is not None:
+    bar, traced = sentence_bar.current(), sentence_bar.traced()
+    if traced is not None:
+        alignment = alignment_settings.read_alignment(traced.translator)
+        with words:
+            links = maps.show_words(traced, traced.trace, alignment)
+    if bar is not None:  # also where it is too long to be traced
         with editor:
             forcing.show_editor(bar)
             mounts.show_outdated_notice()
-    traced = sentence_bar.traced()
     if bar is None or traced is None:
         return
     trace = traced.trace
-    alignment = alignment_settings.read_alignment(bar.translator)
-    with words:
-        links = maps.show_words(bar, trace, alignment)
     view = _pick_view()
     compared = choice = None
     if view == BEAM:

@@ -9,7 +9,7 @@ from viz.app import log, served
 from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
-from viz.app.links import address, navigation
+from viz.app.links import address, first_steps, navigation
 from viz.app.models import menu
 from viz.app.sentence import sentence_bar, worth_seeing
 from viz.draw.labels import PAGE_TITLES, SECTIONS
@@ -52,6 +52,8 @@ def main() -> None:
             panel.show(path)
             if path not in worth_seeing.WITH_OWN_ROW:
                 worth_seeing.show(path)
+            if path != "translate":  # which has them below its picture
+                first_steps.show(path)
             page.run()
             panel.notice(path)
         finally:

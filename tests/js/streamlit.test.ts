@@ -5,9 +5,9 @@ import { getValue } from "../../viz/browser/core/store.ts";
 import { encoded } from "./samples.ts";
 
 test("a call that Streamlit ends takes nothing away before its element has left the page", () => {
-  const host = { isConnected: true };
+  const host = { isConnected: true, toggleAttribute: () => {} };
   const call = (head: number) => show({
-    data: encoded({ component: "selection", key: "grid", head: ["cross", 0, head] }, []),
+    data: encoded({ component: "value", key: "grid", value: ["cross", 0, head] }, []),
     parentElement: { host } as any, setTriggerValue: () => {},
   });
   const endFirst = call(1);

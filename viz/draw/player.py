@@ -73,13 +73,15 @@ def encode_player(
     links: Sequence[PieceLink] = (),
     linked: Linked | None = None,
     breaks: bool = False,
+    arrival: int = 0,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode every head's weights at every step of a translation, with the alternatives.
 
     `selected` is the head of each kind that is open first. There is one step for each piece, the
     end token included; the links, between the first pieces of words, are made by `linked`.
-    `breaks` says that the host can remove heads.
+    `breaks` says that the host can remove heads. The player reads the address anew where `arrival`
+    changes, as a link or Back asks.
     """
     shown = steps[:WINDOW]
     tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
@@ -92,6 +94,7 @@ def encode_player(
         "links": [link._asdict() for link in links if max(link.source, link.target) < WINDOW],
         "linked": linked and linked._asdict(),
         "breaks": breaks,
+        "arrival": arrival,
     }
     return encode_picture("player", caption, message)
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.explanations import as_markdown
 from viz.app.chrome.problems import without_paths
 from viz.app.lessons.progress import card_view, draw_link
-from viz.app.links import navigation
+from viz.app.links import first_steps, navigation
 from viz.app.models.menu import MODELS_VARIABLE
 from viz.draw.labels import PAGE_TITLES
 from viz.lessons import Lesson, LessonError, read_lesson
@@ -25,6 +26,7 @@ _LOG = logging.getLogger(__name__)
 
 LESSONS_VARIABLE = "HEADLIGHT_LESSONS"  # environment variable that names a folder of lesson files
 BUNDLED_LESSONS = ASSETS / "lessons"
+LANGUAGES: Mapping[Language, str] = {"en": "English", "de": "Deutsch"}
 MAX_LESSONS = 100  # largest number of lessons from a teacher's folder
 
 
@@ -67,13 +69,19 @@ def _read(path: Path) -> Lesson | str:
 
 
 def draw_lessons() -> None:
-    """Draw a link to each lesson's first card: the browser's language first, short ones first."""
+    """Draw the first steps, and a link to each lesson's first card, short ones first.
+
+    Those in the browser's language are in sight, the others behind its name.
+    """
     available = offered()
     own = (st.context.locale or "").partition("-")[0]
+    own = own if own in LANGUAGES else "en"
     lessons = sorted(available.lessons.values(), key=lambda lesson: lesson.minutes)
     first_page, *_ = PAGE_TITLES
+    first_steps.link(1, "First steps · 5 min")
     for language in sorted(get_args(Language), key=lambda language: language != own):
-        with st.container(key=f"lessons-{language}", gap="xsmall"):
+        place = st.container if language == own else partial(st.expander, LANGUAGES[language])
+        with place(key=f"lessons-{language}"):
             for lesson in [lesson for lesson in lessons if lesson.language == language]:
                 card = lesson.cards[0]
                 card = replace(card, view=None) if card.predict else card

@@ -84,6 +84,7 @@ SHARED: dict[str, dict[str, str]] = {
 """By page: the names in the address that stand for a choice which several pages share."""
 
 _PAGE, _RAW, _ARRIVED = "address.page", "address.raw", "address.arrived"
+_ARRIVALS = "address.arrivals"
 _CARRIED, _SHARED_CHOICES = "address.carried", "address.shared_choices"
 _QUERY_BY_PAGE = "address.query_by_page"
 
@@ -103,7 +104,8 @@ def prepare(page: str) -> None:
     if page_changed := before != page:
         st.session_state[PAGE_CHANGED] = True
     followed = page_changed and not is_restored()
-    st.session_state[_ARRIVED] = bool(linked) or page_changed or is_restored()
+    arrived = st.session_state[_ARRIVED] = bool(linked) or page_changed or is_restored()
+    st.session_state[_ARRIVALS] = arrivals() + arrived
     if linked:  # else the widgets of the open page would keep what they have
         for name in query:
             st.session_state.pop(name, None)
@@ -181,6 +183,11 @@ def forget_sentence() -> None:
 def has_arrived() -> bool:
     """Return whether this run is the first at its address: later ones can have other choices."""
     return bool(st.session_state.get(_ARRIVED, True))
+
+
+def arrivals() -> int:
+    """Return how often this session has come to an address: by a link, another page, or Back."""
+    return int(st.session_state.get(_ARRIVALS, 0))
 
 
 def in_class() -> bool:

@@ -8,6 +8,7 @@ from transformer.analysis.heads.head import Head
 from transformer.translation.score import Scored
 from viz.app.cache import cached_results, memory
 from viz.app.chrome.mounts import mount
+from viz.app.links import address
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.player import Linked, encode_player
 from viz.draw.watched import piece_links, search_steps, watched_heads
@@ -46,6 +47,7 @@ def show_player(
         links=piece_links(trace, mutual, every),
         linked=linked,
         breaks=on_pick is not None and not bar.used.steers,
+        arrival=address.arrivals(),
         caption=origin_of(trace).caption("What every head looks at, step by step of the search."),
     )
     mount("player", data, on_pick)

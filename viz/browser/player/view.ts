@@ -74,9 +74,8 @@ export class Player extends View<PlayerData> {
     this.root.append(
       this.frame, this.says,
       make("div", { class: "hl-player-controls" }, this.back, this.play, this.on, this.slider,
-        this.count, this.shows, this.kinds),
+        this.count, this.shows, this.kinds, make("div", { class: "hl-foot" }, this.saveButtons())),
       this.about, this.tiles.root, this.breaking.root,
-      make("div", { class: "hl-foot" }, this.saveButtons()),
       make("div", { class: "hl-unseen" }, this.table), this.live,
     );
     this.listen();

@@ -22,7 +22,7 @@ from transformer.text.languages import Languages
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
-from viz.app.links import address, navigation
+from viz.app.links import address, first_steps, navigation
 from viz.app.sentence.player import show_player
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw import attention_map, caption, player
@@ -164,6 +164,8 @@ def show_words(
     picture = st.container()
     take = partial(take_click, trace=trace)
     actions = st.container(key="player-actions", horizontal=True, gap="small")
+    with actions:
+        first_steps.show("translate")
     show_numbers(translator, trace)
     with st.container(key="break-it"):
         break_it.show_break(bar, trace, actions)

@@ -5,7 +5,8 @@ import { blank, rasterOf, setPixel } from "../core/color.ts";
 import { type Mark, path, picture, rect, text } from "../core/scene.ts";
 import { digits, isolate, shortened, tidy } from "../core/text.ts";
 import {
-  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, strongest, TILE,
+  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, SPECIAL, strongest,
+  TILE,
   type Tile, weightOf,
 } from "./plan.ts";
 import type { Player } from "./view.ts";
@@ -28,6 +29,10 @@ export function stageMarks(moment: Moment): Mark[] {
     ...wordMarks(moment, data.source, plan.source, "source"),
     ...wordMarks(moment, data.written, plan.written, "written"),
     ...addedMarks(moment),
+    ...(data.training.length ? [text({
+      text: "Reference translation, which the decoder is given", x: 0, size: SIZE.title,
+      y: plan.bottom + plan.high + 12, fill: moment.theme.quiet,
+    })] : []),
     ...endMarks(moment),
   ];
 }
@@ -139,14 +144,14 @@ function wordMarks(
     const here = place === query;
     const later = side === "written" && !all && kind.kind !== "encoder_self" && n > step + 1;
     if (later) return [];
-    const special = side === "written" && n === 0;
+    const special = SPECIAL.has(texts[n]);
     const coming = side === "written" && here ? part : 1;
     const strong = here || place === key;
     const isLost = side === "written" && plan.lost.has(n);
     const y = place.y + plan.high / 2;
     return [
       text({
-        text: isolate(texts[n]), x: place.x + place.width / 2, y, middle: true, anchor: "middle",
+        text: isolate(SPECIAL.get(texts[n]) ?? texts[n]), x: place.x + place.width / 2, y, middle: true, anchor: "middle",
         size: plan.font, weight: strong ? 600 : 400,
         fill: special || isLost ? theme.quiet : theme.ink,
         opacity: coming * (special ? 0.7 : 1),

@@ -105,6 +105,7 @@ const NARROW = 720; // below it bars and maps stand under the translation
 const BAND = { wide: 128, narrow: 92 };
 const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
 const LINE = { large: 30, small: 25 };
+const NAMED = 18; // of a line that names the words of a run
 
 /** @param row the translation without some heads; by default it is as it was written */
 export function planPlayer(
@@ -116,23 +117,27 @@ export function planPlayer(
   const aside = hasBars ? BARS.width : hasEnds ? 2 * ENDS.wide + ENDS.gap : 0;
   const beside = aside > 0 && width >= NARROW;
   const room = beside ? width - aside - BARS.gap : width;
-  const texts = row.map((part) => ("text" in part ? part.text : data.written[part.piece]));
-  const size = [data.source, texts].every((line) =>
+  const shown = (text: string) => SPECIAL.get(text) ?? text;
+  const texts = row.map((part) => ("text" in part ? part.text : shown(data.written[part.piece])));
+  const sources = data.source.map(shown);
+  const size = [sources, texts].every((line) =>
     widthOf(line, FONT.large, GAP.large, measure) <= room) ? "large" : "small";
   const [font, high] = [FONT[size], LINE[size]];
   const flow = (line: string[], y: number) => {
     // a short sentence is spread over the width, so that both stand one below the other
     const free = room - widthOf(line, font, GAP[size], measure);
-    const spread = within(free / Math.max(1, line.length - 1), 0, GAP.widest - GAP[size]);
+    const gaps = line.filter((text, n) => n > 0 && !goesOn(text)).length;
+    const spread = within(free / Math.max(1, gaps), 0, GAP.widest - GAP[size]);
     let x = 0;
-    return line.map((text): Place => {
+    return line.map((text, n): Place => {
+      if (n > 0 && !goesOn(text)) x += GAP[size] + spread;
       const place = { x, y, width: Math.ceil(measure(text, font, 600)) }; // as wide when bold
-      x += place.width + GAP[size] + spread;
+      x += place.width;
       return place;
     });
   };
   const bottom = high + (beside ? BAND.wide : BAND.narrow);
-  const source = flow(data.source, 0);
+  const source = flow(sources, 0);
   const parts = flow(texts, bottom);
   const written: Place[] = [];
   const added: (Place & { text: string })[] = [];
@@ -148,7 +153,7 @@ export function planPlayer(
     width: beside ? BARS.width : width, beside,
     height: BARS.title + BARS.rows * BARS.row,
   };
-  const below = bottom + high;
+  const below = bottom + high + (hasEnds ? NAMED : 0);
   // maps of the first and the last step
   const ends = !hasEnds ? null : beside ? { x: room + BARS.gap, y: 0, side: ENDS.wide }
     : { x: 0, y: below + 14, side: ENDS.narrow };
@@ -164,7 +169,14 @@ export function planPlayer(
 }
 
 const widthOf = (texts: string[], font: number, gap: number, measure: Measure) =>
-  texts.reduce((sum, text) => sum + Math.ceil(measure(text, font, 600)) + gap, -gap);
+  texts.reduce((sum, text) =>
+    sum + Math.ceil(measure(text, font, 600)) + (goesOn(text) ? 0 : gap), -gap);
+
+/** Test whether a subword goes on with the word before it, to which it is then joined. */
+const goesOn = (text: string) => text.startsWith("·");
+
+/** The tokens that begin and end a sentence, in words. */
+export const SPECIAL = new Map([["<s>", "start"], ["</s>", "end"]]);
 
 export type Tile = ReturnType<typeof planTiles>["tiles"][number];
 

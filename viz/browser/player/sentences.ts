@@ -2,13 +2,16 @@
 
 import { forHand, quote } from "../core/text.ts";
 import { isSame, linksShown, type Ribbon } from "./marks.ts";
-import { percent, rowBetween, strongest } from "./plan.ts";
+import { percent, rowBetween, SPECIAL, strongest } from "./plan.ts";
 import type { Player } from "./view.ts";
 
 type Moment = Player["moment"];
 
 export const titleOf = ({ layer, head }: { layer: number; head: number }) =>
   `L${layer + 1} H${head + 1}`;
+
+const named = (token: string) =>
+  (SPECIAL.has(token) ? `the ${SPECIAL.get(token)} token` : quote(token));
 
 export function sentenceOf(moment: Moment): string {
   const { data, kind, head, step, all } = moment;
@@ -22,9 +25,9 @@ export function sentenceOf(moment: Moment): string {
   const row = rowBetween(kind, head, step, 1);
   const key = strongest(row);
   const rest = data.outside ? 1 - row.reduce((sum, weight) => sum + weight, 0) : 0;
-  const looked = rest > row[key] ? "what the picture leaves out" : quote(keyWord(moment, key));
-  const doing = kind.kind === "encoder_self" ? `To read ${quote(data.source[step])}`
-    : `To write ${quote(data.written[step + 1])}`;
+  const looked = rest > row[key] ? "what the picture leaves out" : named(keyWord(moment, key));
+  const doing = kind.kind === "encoder_self" ? `To read ${named(data.source[step])}`
+    : `To write ${named(data.written[step + 1])}`;
   return `${doing}, ${name} looks at ${looked} (${percent(Math.max(rest, row[key]))}).`;
 }
 
@@ -49,12 +52,12 @@ export function purposeOf({ data, kind }: Pick<Moment, "data" | "kind">) {
 export const ribbonHint = (moment: Moment, { query, key, weight }: Ribbon) => {
   const { kind, head, data } = moment;
   const reader = kind.kind === "encoder_self" ? data.source[query] : data.written[query + 1];
-  const words = `${quote(reader)} → ${quote(keyWord(moment, key))}`;
-  if (linksShown(moment)) return forHand(`${words}. Click: the step that writes ${quote(reader)}.`);
+  const words = `${named(reader)} → ${named(keyWord(moment, key))}`;
+  if (linksShown(moment)) return forHand(`${words}. Click: the step that writes ${named(reader)}.`);
   return forHand(`${words}, ${percent(weight)}. Click: how ${titleOf(head)} computes this.`);
 };
 
 export const stepHint = ({ data, kind }: Moment, step: number) =>
   forHand(kind.kind === "encoder_self"
-    ? `Click: what the head looks at from ${quote(data.source[step])}.`
-    : `Click: the step that writes ${quote(data.written[step + 1])}.`);
+    ? `Click: what the head looks at from ${named(data.source[step])}.`
+    : `Click: the step that writes ${named(data.written[step + 1])}.`);

@@ -151,8 +151,8 @@ function wordMarks(
     const y = place.y + plan.high / 2;
     return [
       text({
-        text: isolate(SPECIAL.get(texts[n]) ?? texts[n]), x: place.x + place.width / 2, y, middle: true, anchor: "middle",
-        size: plan.font, weight: strong ? 600 : 400,
+        text: isolate(SPECIAL.get(texts[n]) ?? texts[n]), x: place.x + place.width / 2, y,
+        middle: true, anchor: "middle", size: plan.font, weight: strong ? 600 : 400,
         fill: special || isLost ? theme.quiet : theme.ink,
         opacity: coming * (special ? 0.7 : 1),
       }),

@@ -14,7 +14,10 @@ const players = process.argv.slice(2).map((file) => {
   return data.kinds.map((kind) => {
     const [layer, head] = kind.selected;
     const place = { kind: kind.kind, layer, head };
-    const view = viewOf(Player, { data, kind, selected: { [kind.kind]: place }, part: 1 });
+    const view = viewOf(Player, {
+      data, kind, selected: { [kind.kind]: place }, part: 1, ribbons: "head",
+      tiles: { pointed: null }, pointer: { word: null, ribbon: null }, breaking: { removed: [] },
+    });
     const steps = Array.from({ length: momentsOf(data, kind) }, (_, step) => ({
       says: plain(Object.assign(view, { step }).sentence()),
       row: rowBetween(kind, place, step, 1),

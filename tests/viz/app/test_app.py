@@ -25,9 +25,11 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
     wanted = f"log probability −{-expected.log_prob:.2f} ({len(expected.best.pieces)} subwords)"
     assert figures(app).startswith(wanted)
     assert app.selectbox(key="beam").value == 2
-    assert candidates(app) == 1  # beside the one in the bar
+    assert app.button_group(key="translate_view").value == "One map"
     assert app.selectbox(key="map_layer").value == "2"
     assert app.selectbox(key="map_head").value == "3"
+    app.button_group(key="translate_view").set_value("Runners-up").run()
+    assert candidates(app) == 1  # beside the one in the bar
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from viz.draw.player import (
 )
 from viz.draw.watched import OPTIONS, options_of, watched_heads
 
+NAMED = {"<s>": "the start token", "</s>": "the end token"}
 STATES = Path(__file__).parents[2] / "js" / "player_states.mjs"
 ASSETS = Path(__file__).parents[3] / "assets"
 SENTENCES = (ASSETS / "examples.txt").read_text("utf-8").splitlines()[:2]
@@ -81,8 +82,10 @@ def test_every_number_is_that_of_the_trace_and_of_the_search(
                     assert "“" not in step["says"].partition("looks at")[2]
                     continue
                 head = f"{player['name']} L{player['layer'] + 1} H{player['head'] + 1}"
-                assert f"{head} looks at “" in step["says"]
-                assert f"{keys[looked].removeprefix('·')}” (" in step["says"]
+                assert f"{head} looks at " in step["says"]
+                token = keys[looked]
+                named = NAMED.get(token, f"“{token}”").replace("·", "")
+                assert f"{named} (" in step["says"].replace("·", "")
                 percent = step["says"].rpartition("(")[2].split(" ")[0]
                 if percent.isdigit():
                     assert abs(int(percent) - 100 * row[looked]) <= 0.51
@@ -95,7 +98,8 @@ def test_every_number_is_that_of_the_trace_and_of_the_search(
             best = sorted((p for _, p in options), reverse=True)[:OPTIONS]
             assert [option["p"] for option in bar["options"]] == pytest.approx(best, abs=1e-6)
             label = bar["options"][bar["taken"]]["label"]
-            assert f"To write “{label}”, " in kinds[-1]["steps"][n]["says"]
+            named = NAMED.get(label, f"“{label}”")
+            assert f"To write {named}, " in kinds[-1]["steps"][n]["says"]
 
 
 def test_a_long_sentence_is_shown_in_a_window_that_says_what_is_left_out(

@@ -23,6 +23,7 @@ from viz.app.chrome import explanations, mounts
 from viz.app.links.navigation import OWN_LINES
 from viz.draw.changed_words import mark_changed_words
 from viz.draw.labels import display_tokens
+from viz.pages.translate import ALMOST, ONE_MAP
 from viz.pages.translate.maps import NOTHING, link_method
 
 GOLD = GoldFigures("a *set* of :red[links]", 508, 31.25)
@@ -35,7 +36,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
 ) -> None:
     settings = SETTINGS
     monkeypatch.setattr(alignment_settings, "read_alignment", lambda *_: settings)
-    app = serve("translate", text=SENTENCE, where_from="true")
+    app = serve("translate", text=SENTENCE, where_from="true", translate_view=ONE_MAP)
     meta, _ = message(app, "word_links")
     trace = translator.trace(SENTENCE)
     pairs = alignment.align(translator, trace, replace(settings, links="each"))
@@ -54,8 +55,12 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert explanations.as_markdown(made) in [text.value for text in app.caption]
     assert made in meta["caption"]
     # the player ends with the same links
-    links = message(app, "player")[0]["links"]
-    assert [link["strength"] for link in links] == pytest.approx([p.strength for p in pairs])
+    sent = message(app, "player")[0]
+    strengths = [link["strength"] for link in sent["links"]]
+    assert strengths == pytest.approx([p.strength for p in pairs])
+    assert sent["linked"]["head"] == [settings.layer, settings.head]
+    assert "31 %" in sent["linked"]["about"]
+    assert "L1 H3" in sent["linked"]["about"]
     # another alignment.json in the same folder links the same trace anew
     settings = UNMEASURED
     links = message(app.run(), "word_links")[0]["links"]
@@ -232,7 +237,7 @@ def path(tree: decoding.SearchTree) -> tuple[int, ...]:
 
 
 def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(serve, translator) -> None:
-    app = serve("translate", text=SENTENCE)
+    app = serve("translate", text=SENTENCE, translate_view=ALMOST)
     own = translator.translate(SENTENCE)
     known = translator.score(SENTENCE, [piece.text for piece in own.best.pieces])
     before = "".join(piece.text for piece in known.pieces[:2])
@@ -259,7 +264,7 @@ def test_what_is_typed_is_scored_and_the_pictures_follow(serve, translator) -> N
     assert [piece["raw"] for piece in editor["pieces"]] == pieces
     assert german(app) == typed
     trace = translator.trace(SENTENCE, typed)
-    assert drawn(app, "translate-map")["queries"] == display_tokens(trace.labels("cross").queries)
+    assert drawn(app, "player")["written"][1:] == display_tokens(trace.labels("cross").queries)
     assert "your version" in " ".join(caption.value for caption in app.caption)  # over the tree
     # the search beside it can be asked for what none can do
     app.text_input(key="forbid").set_value("z.B.").run()
@@ -329,4 +334,4 @@ def test_what_a_reader_should_know_of_the_other_decoding_is_said_once(serve, uns
 def test_a_prefix_that_cannot_be_written_is_refused_beside_the_rest(serve) -> None:
     app = serve("translate", text=SENTENCE, versus="another prefix", versus_prefix="漢")
     assert "The model cannot write “漢”: leave it out of the forced prefix." in texts(app)
-    assert message(app, "attention_map")
+    assert message(app, "player")

@@ -65,7 +65,8 @@ def show() -> None:
 
 
 def _pick_view() -> str:
-    if address.has_arrived() and VIEW not in st.query_params:  # a link that is about one view
+    is_new = VIEW not in st.session_state or address.has_arrived()
+    if is_new and VIEW not in st.query_params:  # a link that is about one view
         if versus.VERSUS in st.query_params:
             address.restate(VIEW, COMPARE)
         elif {*maps.MAP} & {*st.query_params}:

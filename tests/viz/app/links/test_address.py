@@ -184,7 +184,7 @@ def test_rows_and_the_switch_without_sinks_are_kept_across_pages(visit) -> None:
     assert app.button_group(key="rows").value == in_url(app, "rows") == "word read"
     app.toggle(key="without_sinks").set_value(False).run()
     del app.query_params["without_sinks"]  # as a browser does
-    visit("translate", app)
+    visit("translate", app, translate_view="One map")
     assert not app.toggle(key="without_sinks").value
 
 

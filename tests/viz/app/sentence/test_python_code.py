@@ -79,16 +79,23 @@ def translate(app: AppTest, values: Values) -> None:
     nodes = values["What the beam search considered"].nodes
     drawn_nodes = message(app, "beam_tree")[0]["nodes"]
     close([node.log_prob for node in nodes], [node["log_prob"] for node in drawn_nodes])
-    others = [
-        [other.probability for other in step] for step in values["What the model almost wrote"]
-    ]
-    steps = message(app, "step_bars")[0]["steps"]
-    close(others, [[option["p"] for option in step[1:]] for step in steps])
-    close(map_values(values["Subword by subword"]), shown(app, "attention_map", "weights"))
-    scores = [values["The other decoding"], *values["Runner-up translations"]]
+
+
+def translate_more(app: AppTest, values: Values) -> None:
+    if "What the model almost wrote" in values:
+        almost_written(app, values["What the model almost wrote"])
+    scores = [*values.get("Runner-up translations", ())]
+    scores += [values[title] for title in values if title == "The other decoding"]
     drawn = " ".join(html.proto.body for html in app.get("html"))
     for _, log_prob in scores:
         assert f"log probability {log_prob:.2f}".replace("-", "−") in drawn
+    assert scores or "What the model almost wrote" in values
+
+
+def almost_written(app: AppTest, alternatives: Any) -> None:
+    others = [[other.probability for other in step] for step in alternatives]
+    steps = message(app, "step_bars")[0]["steps"]
+    close(others, [[option["p"] for option in step[1:]] for step in steps])
 
 
 def open_map(app: AppTest, values: Values) -> None:
@@ -323,7 +330,10 @@ def one_head(app: AppTest, values: Values) -> None:
 
 
 VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
-    "translate": (translate, {"where_from": "true", "versus": "greedy search"}),
+    "translate": (translate, {"where_from": "true"}),
+    "translate almost": (translate_more, {"translate_view": "Almost written"}),
+    "translate others": (translate_more, {"translate_view": "Runners-up"}),
+    "translate compare": (translate_more, {"versus": "greedy search"}),
     "translate steered": (
         open_map,
         {"without_sinks": "true", "beam": "2", "prefix": "▁Ein", "map_head": "mean"},

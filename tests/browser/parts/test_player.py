@@ -14,6 +14,7 @@ from viz.draw.labels import display_tokens
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
+TOKENS = {"the start token": "<s>", "the end token": "</s>"}
 TEXT = "Two black dogs are running through the snow."
 STEP_MS = 450
 
@@ -77,10 +78,11 @@ def test_a_newcomer_sees_a_head_look_at_a_word_within_seconds(
     steps = []
     for text, _ in seen:
         match = re.fullmatch(
-            r"To write “(.+)”, cross-attention L(\d) H(\d) looks at “(.+)” \((\d+) %\)\.", text
+            r"To write (.+), cross-attention L(\d) H(\d) looks at (.+) \((\d+) %\)\.", text
         )
         assert match, text
         word, layer, head, looked, percent = match.groups()
+        word, looked = (TOKENS.get(text, text.strip("“”")) for text in (word, looked))
         steps.append(word)
         row = trace.cross[
             int(layer) - 1, int(head) - 1, display_tokens(trace.target_tokens).index(word)
@@ -116,11 +118,10 @@ def test_a_step_is_taken_by_keys_stands_in_the_link_and_is_never_played_over(
     assert address(page)["watched"].startswith("decoder_self-")
     page.get_by_role("button", name="Play").press("Space")
     until(page, lambda: "To write" in says(page), True)
-    page.get_by_role("textbox").first.click()  # it does not play under a reader who types
+    page.get_by_role("textbox").first.click()  # it does not play under a reader who acts
     expect(page.get_by_role("button", name="Play")).to_be_visible()
-    paused = says(page)
-    page.wait_for_timeout(2 * STEP_MS)
-    assert says(page) == paused
+    assert "All words" in says(page)
+    assert "step" not in address(page)
     page.emulate_media(reduced_motion="reduce")
     open_at(page, bundled_address)  # it stands finished
     expect(page.locator(".hl-player-count")).to_have_text("all")
@@ -129,39 +130,116 @@ def test_a_step_is_taken_by_keys_stands_in_the_link_and_is_never_played_over(
     no_traceback(page)
 
 
-def test_a_click_goes_down_to_the_numbers_and_break_it_changes_the_translation(
+def type_sentence(page, text: str, pace: int) -> None:
+    box = page.locator(".st-key-text textarea")
+    box.click()
+    page.keyboard.press("Control+A")
+    first, rest = text[: len(text) // 2], text[len(text) // 2 :]
+    page.keyboard.type(first, delay=pace)
+    page.wait_for_timeout(700)  # long enough for what is there to be translated and played
+    page.keyboard.type(rest, delay=pace)
+
+
+@pytest.mark.parametrize("pace", [80, 320])
+def test_typing_at_any_pace_ends_with_the_whole_sentence(
+    page, bundled_address: str, bundled: Translator, pace: int
+) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    open_at(page, bundled_address, step="3", numbers="cross-4-3-3-3")
+    text = "The cat sleeps."
+    type_sentence(page, text, pace)
+    wanted = display_tokens(bundled.trace(text).target_tokens)
+    seen = page.locator(".hl-player .hl-unseen td:nth-child(2)")
+    until(page, lambda: seen.all_text_contents() == wanted, True)
+    until(page, lambda: "All words" in says(page), True)
+    at_rest(page)
+    assert not {"step", "numbers"} & {*address(page)}  # they were of another sentence
+    # a later text is played, too
+    page.get_by_role("button", name="Examples").click()
+    page.get_by_role("menuitem").nth(3).click()
+    until(page, lambda: "To write" in says(page), True)
+    until(page, lambda: "All words" in says(page), True)
+    assert "step" not in address(page)
+
+
+def tile(page, layer: int, head: int) -> tuple[float, float]:
+    """Return the middle of a head's tile, counted from 0."""
+    box = page.locator(".hl-player-tiles canvas").bounding_box()
+    wide = (box["width"] - 24 + 6) / 8
+    return box["x"] + 24 + (head + 0.4) * wide, box["y"] + 16 + layer * 20 + 7
+
+
+def saved_svg(page) -> tuple[str, str]:
+    """Save the picture; return the name of its file and its text."""
+    player = page.locator(".hl-player")
+    player.locator("summary").click()
+    with page.expect_download() as download:
+        player.get_by_role("button", name="Save as SVG").click()
+    return download.value.suggested_filename, download.value.path().read_text("utf-8")
+
+
+def test_at_rest_a_tile_draws_its_own_head_and_the_file_is_named_after_it(
+    page, bundled_address: str
+) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    open_at(page, bundled_address)
+    at_rest(page)
+    ribbons = {}
+    for layer, head in ((1, 2), (3, 5)):
+        name = f"L{layer + 1} H{head + 1}"
+        page.mouse.move(*tile(page, layer, head))
+        until(page, partial(is_said, page, f"where cross-attention {name} looks"), True)
+        assert name in (page.locator(".hl-player-about").text_content() or "")
+        page.mouse.click(*tile(page, layer, head))
+        file, svg = saved_svg(page)
+        assert f"l{layer + 1}-h{head + 1}" in file
+        assert f"{name} · all words" in svg
+        ribbons[name] = re.findall(r'<path d="([^"]+)"', svg)
+        assert address(page)["watched"] == f"cross-{layer + 1}-{head + 1}"
+    assert len({*map(tuple, ribbons.values())}) == 2  # each head's own
+    page.get_by_role("radio", name="word links").check()
+    assert "cross-attention L2 H5 links the words" in says(page)
+    file, svg = saved_svg(page)
+    assert "word-links" in file
+    assert "l2-h5" in file
+    assert re.findall(r'<path d="([^"]+)"', svg) not in ribbons.values()
+    assert address(page)["ribbons"] == "links"
+    page.mouse.click(*tile(page, 0, 0))  # a tile shows its own head again
+    assert "L1 H1" in says(page)
+    assert "ribbons" not in address(page)
+    page.emulate_media(reduced_motion="no-preference")
+    no_traceback(page)
+
+
+def test_a_ribbon_opens_its_numbers_in_the_picture(
     page, bundled_address: str, bundled: Translator
 ) -> None:
     open_at(page, bundled_address, step="3", watched="cross-4-3")
     at_rest(page)
-    # a tile that is pointed at lends its ribbons
-    box = page.locator(".hl-player-tiles canvas").bounding_box()
-    wide = (box["width"] - 24 + 6) / 8
-    for layer, head in ((0, 0), (5, 7)):
-        page.mouse.move(box["x"] + 24 + (head + 0.4) * wide, box["y"] + 16 + layer * 20 + 7)
-        until(page, partial(is_said, page, f"L{layer + 1} H{head + 1} looks at “"), True)
-    page.locator(".hl-player-stage canvas").first.click(position={"x": 245, "y": 14})
-    page.locator(".st-key-numbers canvas").first.wait_for()
+    stage = page.locator(".hl-player-stage canvas").first
+    # the word that the head looks at; a ribbon is hit likewise
+    stage.hover(position={"x": 245, "y": 14})
+    assert "computes" in (page.locator(".hl-player-about").text_content() or "")
+    stage.click(position={"x": 245, "y": 14})
+    panel = page.locator(".hl-player-numbers")
+    expect(panel).to_be_visible()
     assert address(page)["numbers"] == "cross-4-3-3-3"
+    box = panel.bounding_box()
+    assert box["y"] + box["height"] < 720
     trace = bundled.trace(TEXT)
-    text = page.locator(".st-key-numbers").text_content() or ""
-    assert f"{100 * trace.cross[3, 2, 2, 2]:.0f}" in text
-    page.get_by_role("button", name="Close").click()
-    expect(page.locator(".st-key-numbers")).to_have_count(0)
+    weights = trace.cross[3, 2, 2]
+    rows = panel.locator("tbody tr").all()
+    here = panel.locator("tr.hl-here td").all_text_contents()
+    assert here[0] == display_tokens(trace.source_tokens)[2]
+    assert float(here[3]) == pytest.approx(weights[2], abs=1e-3)
+    shown = [float(row.locator("td").nth(3).text_content()) for row in rows]
+    assert shown == pytest.approx(sorted(weights, reverse=True)[: len(rows)], abs=1e-3)
+    for row in rows:  # q · k over √d_k
+        dot, score = (float(row.locator("td").nth(n).text_content().replace("−", "-"))
+                      for n in (1, 2))  # fmt: skip
+        assert dot / bundled.model.config.d_k**0.5 == pytest.approx(score, abs=0.01)
+    panel.get_by_role("button", name="Close").click()
+    expect(panel).to_be_hidden()
+    until(page, lambda: "numbers" in address(page), False)
     assert "Hunde" in says(page)  # the same step as before
-    at_rest(page)
-    page.get_by_role("button", name="Break it").click()
-    slider = page.locator(".st-key-break").get_by_role("slider")
-    slider.press("End")
-    candidates = page.locator(".st-key-break-it .headlight-candidate")
-    until(
-        page,
-        lambda: candidates.count() and "random" in (candidates.last.text_content() or ""),
-        True,
-    )
-    at_rest(page)
-    expect(candidates).to_have_count(2)
-    assert candidates.first.locator("del").count() >= 1  # 24 heads: nothing is as it was
-    page.get_by_role("button", name="Restore").click()
-    expect(candidates).to_have_count(0)
     no_traceback(page)

@@ -84,9 +84,9 @@ export class Player extends View<PlayerData> {
   listen() {
     this.root.addEventListener("keydown", (event) => {
       const inTiles = event.composedPath().includes(this.tiles.root);
-      const isOwn = event.target !== this.play && !event.composedPath().some((element) =>
-        element instanceof HTMLInputElement || element === this.breaking.root
-        || element === this.numbers.root);
+      const isOwn = event.target !== this.play && event.target !== this.slider
+        && !event.composedPath().some((element) =>
+          element === this.breaking.root || element === this.numbers.root);
       const acts = !isShortcut(event) && (inTiles ? this.tiles.press(event.key)
         : isOwn && this.press(event.key));
       if (acts) event.preventDefault();

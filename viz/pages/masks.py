@@ -44,7 +44,7 @@ def show() -> None:
     """Draw the page for the sentence in the bar and the further ones."""
     row = fields.controls_row("mask-controls")
     with row:
-        view = fields.choose_one("View", VIEWS, VIEW)
+        view = fields.choose_one("View", VIEWS, VIEW, default=WITHOUT_MASK)
         kind = head_picker.pick_kind(default="decoder", disabled=view == SHIFT)
     if view == WITHOUT_MASK:
         _without_mask(kind, row)

@@ -273,7 +273,7 @@ def _open_box(scene: Scene, box: Box) -> None:
     url = {HEAD.layer: f"{scene.layer(box) + 1}", KIND: SCREEN_NAMES[box.kind]} if box.kind else {}
     with st.container(gap=None):
         for path in box.pages:
-            navigation.link(path, _LINK_ACTIONS[path], url)
+            navigation.link(path, _LINK_ACTIONS[path], {**url, **_LINK_CHOICES.get(path, {})})
     _picture(scene, box)
 
 
@@ -332,6 +332,13 @@ def _facts(scene: Scene, box: Box) -> dict[str, str]:
         facts |= {matrix: times(shape) for matrix, shape in shapes.items()}
     return facts | {"parameters": f"{sum(int(np.prod(x)) for x in shapes.values()):,}"}
 
+
+_LINK_CHOICES = {
+    "masks": {"mask-view": "who sees whom"},
+    "positions": {"pe_view": "Encoding"},
+    "translate": {"translate_view": "Almost written"},
+}
+"""The view that a link opens, on pages that open on another one."""
 
 _LINK_ACTIONS = {
     "heads": "See every head of this layer",

@@ -22,7 +22,7 @@ VIEWS: dict[str, Callable[[], None]] = {
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
-    draw = VIEWS[fields.choose_one("View", VIEWS, VIEW)]
+    draw = VIEWS[fields.choose_one("View", VIEWS, VIEW, default="Remove positions")]
     try:
         draw()
     except HeadlightError as error:  # such as invalid settings, or a table that cannot be read

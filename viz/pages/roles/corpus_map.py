@@ -159,8 +159,9 @@ def with_interval(measure: str, figure: stored.Figure) -> str:
     return f"{as_text(measure, figure.value)} ({interval_text(measure, figure).removesuffix(unit)})"
 
 
-PALEST, DEEPEST = 0.05, 0.6
-"""Opacity at 0 and at the largest value; text in the page's ink is readable on both."""
+PALEST, DEEPEST, PALE = 0.05, 0.6, 0.3
+"""Opacity at 0 and at the largest value, on both of which text in the page's ink is readable; and
+the share of it that a closest role gets."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,7 @@ class Cell:
     value: float | None
     text: str  # text of the cell
     description: str  # text of the tooltip, and of the table for screen readers
+    closest: bool = False  # whether the text is the closest role, whose threshold is not reached
 
 
 def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool) -> alt.LayerChart:
@@ -189,6 +191,7 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
         color=[colors[(value or 0) < 0] for value in values],
         size=[min(12.0, 88 / max(len(cell.text), 1)) for cell in cells],  # px, as it fits
         opened=[cell.head == opened for cell in cells],
+        ink=[0.6 if cell.closest else 1.0 for cell in cells],
     )
     plain: dict[str, Any] = {"labelAngle": 0, "labelPadding": 6}
     columns = bare_axis(orient="top", labelExpr="'H' + (datum.value + 1)", **plain)
@@ -206,7 +209,10 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
         .add_params(alt.selection_point(name=head_scatter.PICKED, fields=["layer", "head"]))
     )
     text = base.mark_text(color=INK, cursor="pointer", aria=False).encode(
-        text=alt.Text("text:N"), size=alt.Size("size:Q", scale=None), tooltip=tooltip
+        text=alt.Text("text:N"),
+        size=alt.Size("size:Q", scale=None),
+        opacity=alt.Opacity("ink:Q", scale=None),
+        tooltip=tooltip,
     )
     outline = base.transform_filter("datum.opened").mark_rect(
         filled=False, stroke=INK, strokeWidth=2, cornerRadius=2, aria=False
@@ -266,7 +272,7 @@ def describe_quantity(quantity: str) -> str:
     measure = QUANTITIES[quantity]
     if quantity == ROLE:
         darker = "Darker: the role covers more of the head's attention."
-        return f"{darker} Empty: mixed, no role reaches its threshold."
+        return f"{darker} Pale: the closest role, below its threshold."
     description = (corpus_roles.MEASURES | importance.IMPORTANCE)[measure]
     colours = " Olive: below 0; purple: above." if measure in SIGNED else ""
     return f"{labels.capitalised(description)}.{colours}"
@@ -291,9 +297,10 @@ def sentence_cells(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
         kind: [
             Cell(
                 head,
-                score if role else 0.0,
-                labels.role_name(role, kind),
+                score if role else PALE * score,
+                labels.role_name(role or nearest, kind),
                 f"{_role_name(role, nearest, kind)} {per_cent(score)} in this sentence",
+                closest=not role,
             )
             for head, (role, nearest, score) in sentence_roles(trace, kind).items()
         ]
@@ -323,9 +330,10 @@ def sentence_roles(trace: AttentionTrace, kind: Kind) -> dict[Head, SentenceRole
 def _role_cell(figures: HeadFigures) -> Cell:
     measure, figure, _ = deciding_measure(figures)
     kind = figures.place.kind
-    value = figure.value if figures.role else 0.0
+    value = figure.value if figures.role else PALE * figure.value
     description = f"{_role_name(figures.role, measure, kind)} {with_interval(measure, figure)}"
-    return Cell(figures.place, value, labels.role_name(figures.role, kind), description)
+    text = labels.role_name(figures.role or measure, kind)
+    return Cell(figures.place, value, text, description, closest=not figures.role)
 
 
 def _role_name(role: str, nearest: str, kind: Kind) -> str:

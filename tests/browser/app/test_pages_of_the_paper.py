@@ -47,7 +47,7 @@ def expect_masks(page, made, kind, mask):
 
 
 def test_a_row_is_chosen_by_pointer_and_keys_and_the_batch_is_typed(visit, made, translator):
-    page = visit("masks", **LINK, kind="decoder")
+    page = visit("masks", **LINK, kind="decoder", **{"mask-view": "who sees whom"})
     expect_masks(page, made, "decoder_self", "causal")
     canvas = page.locator(".st-key-mask-grids .hl-mask canvas").nth(1)
     words = canvas.evaluate("(canvas) => canvas.painted.words")

@@ -15,8 +15,8 @@ PICTURES = {
     "roles": (".st-key-measured-map-beside",),
     "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
     "architecture": (".st-key-arch-drawing canvas",),
-    "masks": (".st-key-mask-grids .hl-mask:first-child",),
-    "positions": (".st-key-pe_encoding .js-plotly-plot",),
+    "masks": (".st-key-mask-picture [data-testid=stVegaLiteChart]",),
+    "positions": (".st-key-pe_without",),
     "schedule": (".st-key-schedule-picture [data-testid=stVegaLiteChart]",),
     "training": (".st-key-forming-player .hl-frame",),
 }

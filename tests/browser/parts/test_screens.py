@@ -177,7 +177,7 @@ COVERED = """() => {
 
 def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
     main = "document.querySelector('[data-testid=stMain]')"
-    for path, key in (("", "translate-map"), ("heads", "heads-map")):
+    for path, key in (("", "player"), ("heads", "heads-map")):
         page = phone(path, text=SENTENCE)
         page.locator(f".st-key-{key} .hl canvas").first.wait_for()
         assert page.evaluate(f"{main}.scrollWidth") <= WIDE
@@ -196,7 +196,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
     assert bars > 0
     assert covered == []
 
-    page = phone("positions", text=SENTENCE)
+    page = phone("positions", text=SENTENCE, pe_view="Encoding")
     page.locator(".js-plotly-plot .xtitle").first.wait_for()
     assert not page.locator(".modebar-container").first.is_visible()
     drawn = page.locator(".st-key-pe_view button").evaluate_all(CHOICES)
@@ -207,7 +207,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
     assert max(right for _, _, right, _ in drawn) <= WIDE
     for view in ("Rotation", "Remove positions"):
         page.get_by_role("radio", name=view, exact=True).tap()
-        until(page, lambda: url(page).get("pe_view", "Encoding"), view)
+        until(page, lambda: url(page).get("pe_view", "Remove positions"), view)
         page.locator(AT_REST).wait_for()
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
         # a chart is fitted to the width a moment after it has come

@@ -7,18 +7,19 @@ from tests.viz.pages.reading import SENTENCE
 from viz.draw.caption import Origin
 
 OF_HEADS = {"attention_map", "head_grid", "inside_head", "ribbons", "word_links"}
-NOT_SAVED = {"selection", "translation_editor"}
+NOT_SAVED = {"value", "translation_editor"}
 
 
 @pytest.mark.parametrize(
     ("page", "url", "count"),
     [
-        ("translate", {}, 4),
+        ("translate", {}, 2),
+        ("translate", {"translate_view": "One map"}, 2),
         ("heads", {}, 3),
         ("heads", {"view": "compare"}, 4),
         ("inside", {}, 1),
         ("roles", {"roles_view": "Remove heads"}, 2),
-        ("masks", {}, 1),
+        ("masks", {"mask-view": "who sees whom"}, 1),
         ("architecture", {}, 2),
     ],
 )

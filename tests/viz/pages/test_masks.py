@@ -19,7 +19,7 @@ from viz.pages.masks import describe_change, shift_chart
 FIRST = "The old cat sleeps under the table."
 MORE = "Her horse waits.\nThe baker sings in the garden."
 
-URL = {"text": FIRST, "more": MORE}
+URL = {"text": FIRST, "more": MORE, "mask-view": "who sees whom"}
 
 pytestmark = pytest.mark.usefixtures("given_translations")
 

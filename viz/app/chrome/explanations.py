@@ -34,12 +34,28 @@ def sources(paper: str, *functions: Callable[..., object]) -> str:
     return f"\n\n{line}" if line else ""
 
 
-@cache
+_NAMED = "explanations.named"  # in the session: the functions that this run has named
+
+
 def code_line(function: Callable[..., object]) -> str:
-    """Return where a function begins, as `file:line name`, in Markdown."""
+    """Return the name of a function in Markdown; `named_lines` says where it stands."""
+    line, name = place_of(function).split(" ")
+    st.session_state.setdefault(_NAMED, {})[name] = line
+    return f"`{name}`"
+
+
+def named_lines() -> dict[str, str]:
+    """Return where each function begins that was named since the last call, by its name."""
+    lines: dict[str, str] = st.session_state.pop(_NAMED, {})
+    return lines
+
+
+@cache
+def place_of(function: Callable[..., object]) -> str:
+    """Return where a function begins, as `file:line name`."""
     function = inspect.unwrap(function)  # torch.inference_mode() wraps what it decorates
     _, first = inspect.getsourcelines(function)
-    return f"`{_file_of(function)}:{first} {function.__qualname__}`"
+    return f"{_file_of(function)}:{first} {function.__qualname__}"
 
 
 @cache

@@ -16,6 +16,7 @@ from transformer.analysis.heads.head import Head
 from transformer.config import EOS
 from transformer.decoding.settings import SearchSettings
 from transformer.files.installed import BUNDLED_BY_NAME
+from viz.app.chrome import explanations
 from viz.app.sentence import sentence_bar
 
 TITLE = "Python for these numbers"
@@ -99,6 +100,9 @@ def show_code(*parts: str) -> None:
             with st.container(gap="xsmall"):
                 st.text(title)
                 st.code(code_block(shared, body.strip()), language="python", wrap_lines=True)
+        if lines := explanations.named_lines():
+            listed = (f"`{line}` {name}" for name, line in lines.items())
+            st.caption(f"Where to read on: {' · '.join(listed)}")
 
 
 def code_block(shared: str, body: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import beam_search
-from viz.app.chrome.explanations import as_markdown, code_line, source_line
+from viz.app.chrome.explanations import as_markdown, place_of, source_line
 
 ROOT = Path(__file__).parents[4]
 
@@ -24,7 +24,7 @@ ALONE = ("<->", "->", "<-", "--", ">=", "<=", "~=")
     ],
 )
 def test_the_line_that_a_page_names_is_where_the_function_begins(function, starts) -> None:
-    place, name = code_line(function).strip("`").split()
+    place, name = place_of(function).split()
     path, line = place.split(":")
     assert (ROOT / path).read_text("utf-8").splitlines()[int(line) - 1].strip().startswith(starts)
     assert name == function.__qualname__

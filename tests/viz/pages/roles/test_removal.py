@@ -57,7 +57,7 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(opened, translato
     grid, _ = message(app, "head_grid")
     assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
     assert grid["switches"] is True
-    assert message(app, "selection")[0]["key"] == grid["key"]
+    assert message(app, "value")[0]["key"] == grid["key"]
     for part in grid["parts"]:
         after = np.rint(outcome.after.weights(part["kind"]) * 255)
         np.testing.assert_allclose(part["weights"], after, atol=1)

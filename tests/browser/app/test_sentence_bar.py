@@ -110,7 +110,7 @@ def test_the_focus_outlives_a_control_and_enters_and_leaves_a_popover(visit, tra
 
 def test_the_focus_is_seen_and_stays_at_the_ends_of_the_walk(visit):
     page = visit("masks", text=app_page.SENTENCE)
-    controls = (("link", "Translate"), ("button", "Examples"), ("radio", "in use"))
+    controls = (("link", "Translate"), ("button", "Examples"), ("radio", "decoder"))
     for theme in ("dark", "light"):
         page.emulate_media(color_scheme=theme)
         app_page.until(page, lambda: page.evaluate(app_page.THEME), theme)

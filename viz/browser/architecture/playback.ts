@@ -14,6 +14,7 @@ interface Moment { box: string; word: number }
 const PACE = { read: 1400, pass: 90, softmax: 900, back: 700 };
 const ENDS = "decoder.softmax";
 const FOOT = "decoder.tokens";
+const PLAYS = "data-figure-plays"; // of the page, whose open box belongs to no lit one meanwhile
 
 let hasPlayed = false; // by itself, since the app was opened
 
@@ -76,6 +77,7 @@ export class Playback {
     for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, stop, true);
     this.remove = () => {
       clearTimeout(this.timer);
+      document.documentElement.toggleAttribute(PLAYS, false);
       for (const name of ["pointerdown", "keydown"]) document.removeEventListener(name, stop, true);
     };
   }
@@ -128,6 +130,7 @@ export class Playback {
     if (!this.moment) this.step = 0;
     this.play.textContent = "❚❚ Pause";
     this.says.setAttribute("aria-live", "off"); // a screen reader could not keep up
+    document.documentElement.toggleAttribute(PLAYS, true);
     this.run();
   }
 
@@ -154,7 +157,9 @@ export class Playback {
     this.word.hidden = true;
     this.play.textContent = "▶ Play";
     this.says.setAttribute("aria-live", "polite");
+    document.documentElement.toggleAttribute(PLAYS, false);
     this.render();
+    if (this.moment) this.view.open(this.moment.box); // where it is lit, it is read about
   }
 
   go(step: number) {

@@ -163,6 +163,7 @@ export class Architecture extends View<ModelData> {
   key = make("div", { class: "hl-arch-key" }, LEGEND.join(" "));
   playback = new Playback(this);
   buttons = new Map<string, HTMLButtonElement>(); // by the box's name
+  opened = ""; // the box whose numbers the host shows
   declare plan: ModelPlan;
 
   constructor() {
@@ -192,6 +193,7 @@ export class Architecture extends View<ModelData> {
       this.buttons.get(name)?.setAttribute("aria-label", label);
       this.buttons.get(name)?.style.setProperty("--hl-kind", color);
     }
+    this.opened = selected;
     this.select(selected);
     this.playback.update(this.data);
   }
@@ -244,11 +246,18 @@ export class Architecture extends View<ModelData> {
   pick(target: EventTarget | null) {
     const box = this.data.boxes.find(({ name }) => this.buttons.get(name) === target);
     if (!box) return;
-    this.select(box.name); // at once: the answer from Python would be a moment late
     const step = this.playback.stepOf(box.name);
     if (step >= 0) this.playback.go(step);
     this.live.textContent = `Open: ${box.label}`;
-    this.options.onSelect?.(box.name);
+    this.open(box.name);
+  }
+
+  /** Open a box: at once here, and by the host, whose answer comes a moment late. */
+  open(name: string) {
+    if (name === this.opened) return;
+    this.opened = name;
+    this.select(name);
+    this.options.onSelect?.(name);
   }
 
   onKey(event: KeyboardEvent) {

@@ -91,10 +91,6 @@ def _sentence(scene: Scene, box: Box, row: int | None) -> str:
         for tokens in (trace.decoder_tokens, trace.target_tokens)
     )
 
-    def norm(name: str) -> str:
-        norms = np.linalg.norm(tensors.values[name.format(scene.layer(box))], axis=-1)
-        return f"mean norm {norms.mean():.1f}" if row is None else f"norm {norms[row]:.1f}"
-
     match box.name.partition(".")[2]:
         case "tokens" if row is None:
             tokens = counted(len(trace.source_tokens), "subword")
@@ -106,18 +102,18 @@ def _sentence(scene: Scene, box: Box, row: int | None) -> str:
             text = f"{read} comes back to the bottom: the decoder now reads {tokens}."
         case "embedding":
             token = "Each subword" if row is None else read
-            text = f"{token} takes its row of the table: {d_model}, {norm(box.value)}."
+            text = f"{token} takes its row of the table: {d_model}."
         case "positions":
             place = "Each position" if row is None else f"Position {row + 1}"
-            text = f"{place} has a pattern: {d_model}, {norm(box.value)}."
+            text = f"{place} has a pattern: {d_model}."
         case "sum":
-            text = f"Subword and position are added: {norm(box.value)}."
+            text = "Subword and position are added, number by number."
         case "feed_forward":
             hidden = tensors.values[box.inside[0][1].format(scene.layer(box))]
             zeros = float(np.mean((hidden if row is None else hidden[row]) == 0))
             relu = f" (the ReLU sets {per_cent(zeros)} of them to 0)"
             hidden_size = f"{hidden.shape[-1]:,}{relu * (scene.model.config.activation == 'relu')}"
-            text = f"{d_model} become {hidden_size}, then {d_model} again: {norm(box.value)}."
+            text = f"{d_model} become {hidden_size}, then {d_model} again."
         case "linear":
             column = tensors.columns.index(trace.target_pieces[row or 0].text)
             logit = format_number(float(tensors.values[LOGITS][row or 0, column]), 1)
@@ -126,11 +122,8 @@ def _sentence(scene: Scene, box: Box, row: int | None) -> str:
         case _ if box.kind:
             text = _attention(scene, box, row)
         case _:
-            added, total, normalised = (
-                norm(f"{box.module}.hook_{part}") for part in ("sublayer", "sum", "normalised")
-            )
-            text = f"The sub-layer's input and output ({added}) are added ({total}), then "
-            text += f"normalised ({normalised})."
+            text = "The sub-layer's output is added to its input. Then each token's numbers get "
+            text += "mean 0 and variance 1, times a gain, plus a bias."
     return text
 
 
@@ -235,7 +228,7 @@ def show(row: DeltaGenerator) -> None:
         mounts.mount_choice(
             "arch-drawing", data, lambda sent: next((n for n in boxes if n == sent), None), open_box
         )
-    with details:
+    with details, st.container(key="arch-side"):
         _open_box(scene, boxes[opened])
     explanations.explain(
         "*Play* lights the boxes in order, for one subword after the other. Click a box to open "

@@ -105,9 +105,7 @@ def losses_of_gates(
     return torch.cat(losses).double().cpu().numpy()
 
 
-def _batch_losses(
-    model: Transformer, pair: teacher_forcing.ForcedPair, gates: Tensor
-) -> Tensor:
+def _batch_losses(model: Transformer, pair: teacher_forcing.ForcedPair, gates: Tensor) -> Tensor:
     """Compute the losses of a batch that grows: a row enters at the first layer where it differs.
 
     The first row has the gates that all rows have in common.
@@ -135,9 +133,9 @@ def _batch_losses(
             more = memory[:1].expand(len(rows) - len(memory), -1, -1)
             x = layer(x, torch.cat([memory, more]))
     # a few positions at a time: the logits of all would be the largest tensor by far
-    parts = x.flatten(0, 1).split(max(1, teacher_forcing.MAX_TENSOR_SIZE // model.config.vocab_size))
-    labels = pair.written.repeat(len(rows)).split(len(parts[0]))
-    nats = [_nats(model.logits(part), label) for part, label in zip(parts, labels, strict=True)]
+    size = max(1, teacher_forcing.MAX_TENSOR_SIZE // model.config.vocab_size)
+    parts = x.flatten(0, 1).split(size), pair.written.repeat(len(rows)).split(size)
+    nats = [_nats(model.logits(part), labels) for part, labels in zip(*parts, strict=True)]
     losses = torch.cat(nats).view(len(rows), -1).sum(-1)
     found = dict(zip(rows, losses, strict=True))
     # what differs nowhere is the first row

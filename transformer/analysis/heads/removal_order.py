@@ -1,4 +1,4 @@
-"""The order in which one sentence needs its heads: heads are really removed, and log P is compared."""
+"""The order in which one sentence needs its heads, found by removing them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,50 +1,69 @@
-"""Long work in the background, with its progress bar: one job at a time on the server.
+"""Long work in the background, with its progress bar, in three lanes.
 
-The server has two cores: while a job takes one, the other serves users. A job continues on other
-pages, and ends with the session that began it.
+Files of many lines keep no sentence waiting, and long sentences no short one. A job continues on
+other pages, and ends with the session that began it.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable
+from bisect import insort
+from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count as count_from
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 import streamlit as st
 import torch
 
-from transformer import Translator, errors
+from transformer import AttentionTrace, Translator, errors
 from viz.app.cache import cached_results, memory, search_queue
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.chrome import explanations, fields, problems
 from viz.app.models import menu
-from viz.app.streamlit_internals import is_connected, session_name
+from viz.app.streamlit_internals import end_if_unwanted, is_connected, session_name
 from viz.draw import formatting
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "out of time"]
-Work = Callable[[cached_results.Report, Callable[[], bool]], T]
-"""Work that reports many times a second, in its own thread, where nothing can be drawn: a report
-raises `JobEnded` once the job has ended, and the second argument says so without raising. It takes
-a model by `viz.app.models.menu.in_use`: a job that waits holds no memory."""
+Work = Callable[[cached_results.Report, Callable[[], bool]], T | Generator[object, None, T]]
+"""Work that reports many times a second, in a thread, where nothing can be drawn: a report raises
+`JobEnded` once the job has ended, and the second argument says so without raising. It takes a model
+by `viz.app.models.menu.in_use`: a job that has not begun holds no memory.
+
+A generator lets others go first wherever it yields. What it yields, unless None, is its result so
+far: jobs that have none yet come before those that have one. Its steps may be in different threads,
+so that no hooks and no `torch.inference_mode` are active where it yields."""
 
 LONGEST = 30 * 60.0  # largest duration of a job, in seconds
 SURE_AFTER = 10.0  # seconds of a job before its remaining time is estimated
 
+_TICK = 0.02  # seconds between two looks at a job that a run waits for
+
 AWAY = 5.0  # seconds in which a browser that lost its connection may come back to its job
 
-MAX_WAITING, MAX_PER_CLIENT = 8, 4
-"""Largest numbers of waiting jobs, and of those of one client, in all of its tabs."""
+Lane = Literal["lines", "long", "short"]
+"""What waits together: jobs on many lines, those on a long sentence, and those on a short one."""
+
+MAX_WAITING: dict[Lane, int] = {"lines": 8, "long": 16, "short": 256}
+"""Largest numbers of waiting jobs; one client, in all of its tabs, has half of them at most."""
+
+AT_ONCE: dict[Lane, int] = {"lines": 1, "long": 1, "short": 2}
+"""Jobs that run at one time: on two cores a class gets its answers sooner, and pages still draw."""
+
+SHORT = 64  # subwords of the longer side of a short sentence
+
+PATIENCE = 1.0
+"""Seconds that a run waits for a job on a sentence before it draws the bar."""
 
 OUT_OF_TIME = f"This took longer than {LONGEST / 60:.0f} minutes and was stopped: ask for less."
 OUT_OF_MEMORY = "The server has too little memory for this: ask for less."
 BROKEN = "This failed, and the server's log says why: try it again."
-FULL = f"{MAX_WAITING} others wait for this server already: try again in a few minutes."
-FULL_OF_YOURS = (
-    f"{MAX_PER_CLIENT} others from your network wait already: try again in a few minutes."
-)
+FULL = "{} others wait for this server already: try again in a few minutes."
+FULL_OF_YOURS = "{} others from your network wait already: try again in a few minutes."
 
 _LOG = logging.getLogger(__name__)
 
@@ -64,6 +83,9 @@ class Job(Generic[T]):
     queue: "JobQueue"  # where it waits
     # what computes the result; None once it is over, so that nothing is held by it
     work: Work[T] | None
+    key: Hashable = None  # of its result in the memo, if it has one
+    number: int = 0  # order in which the jobs of a queue came
+    part: Any = None  # result so far, of work that yields it
     state: State = "waiting"  # the last one is final
     # parts that are done, of how many, and what is being done
     progress: tuple[int, int, str] = (0, 1, "")
@@ -72,6 +94,7 @@ class Job(Generic[T]):
     began: float | None = None  # time by the clock of the queue; likewise of its end
     ended: float | None = None
     _away_since: float | None = None
+    _steps: Generator[object, None, T] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -106,16 +129,34 @@ class Job(Generic[T]):
             raise JobEnded
         self.progress = done, total, now
 
+    def wait(self, seconds: float) -> None:
+        """Wait in a run of a page until it has ended, or has a result so far."""
+        end = time.monotonic() + seconds
+        with search_queue.without_turn():
+            while self.is_active and self.part is None and time.monotonic() < end:
+                end_if_unwanted()
+                time.sleep(_TICK)
+
     def run(self) -> None:
-        """Do the work: called once by the queue, in a thread."""
+        """Do the work, or its next step: called by the queue, in a thread."""
         torch.set_num_threads(1)  # of this thread
         with self._lock:
             work = self.work
             if work is None:  # it was cancelled
                 return
-            self.state, self.began = "running", self.queue.clock()
+            if self.began is None:
+                self.state, self.began = "running", self.queue.clock()
         try:
-            self.end("done", result=work(self._report, self.should_stop))
+            if self._steps is None:
+                result = work(self._report, self.should_stop)
+                if not isinstance(result, Generator):
+                    self.end("done", result=result)
+                    return
+                self._steps = result
+            if (part := next(self._steps)) is not None:
+                self.part = part
+        except StopIteration as finished:
+            self.end("done", result=finished.value)
         except JobEnded:
             pass
         except errors.HeadlightError as error:
@@ -134,13 +175,23 @@ class Job(Generic[T]):
                 self.result, self.error, self.ended = result, error, self.queue.clock()
                 self.state, self.work = state, None
 
+    def close(self) -> None:
+        """Let go of what steps that do not come hold; not while one runs."""
+        if self._steps is not None:
+            self._steps.close()
+            self._steps = None
+
 
 class JobQueue:
-    """The job that runs and those that wait, in turns: no client twice while another waits."""
+    """The job that runs and those that wait, in turns: no client twice while another waits.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock = clock
-        self._running: Job | None = None
+    Those that have a result so far come after those without one.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, lane: Lane = "lines") -> None:
+        self.clock, self._most, self._at_once = clock, MAX_WAITING[lane], AT_ONCE[lane]
+        self._numbers = count_from()
+        self._running: list[Job] = []
         self._last = ""  # the client of the job that ran last
         self._waiting: list[Job] = []
         self._lock = threading.Lock()
@@ -150,10 +201,13 @@ class JobQueue:
         with self._lock:
             self._sweep()
             own = sum(other.client == job.client for other in self._waiting)
-            if len(self._waiting) >= MAX_WAITING or own >= MAX_PER_CLIENT:
-                job.end("failed", error=FULL_OF_YOURS if own >= MAX_PER_CLIENT else FULL)
+            if len(self._waiting) >= self._most or own >= self._most // 2:
+                full = own >= self._most // 2
+                error = FULL_OF_YOURS.format(own) if full else FULL.format(len(self._waiting))
+                job.end("failed", error=error)
                 count_refusal("too many jobs")
                 return
+            job.number = next(self._numbers)
             self._waiting.append(job)
             self._advance()
 
@@ -163,60 +217,72 @@ class JobQueue:
             self._sweep()
             if job not in self._waiting:
                 return 0
-            return self._in_turns().index(job) + (self._running is not None)
+            return self._in_turns().index(job) + len(self._running)
 
     def count(self, state: State) -> int:
         """Return how many jobs wait, or run."""
         with self._lock:
             self._sweep()
-            return len(self._waiting) if state == "waiting" else self._running is not None
+            return len(self._waiting if state == "waiting" else self._running)
 
     def _sweep(self) -> None:
-        self._waiting = [job for job in self._waiting if not job.should_stop()]
+        ended = [job for job in self._waiting if job.should_stop()]
+        self._waiting = [job for job in self._waiting if job not in ended]
+        for job in ended:
+            job.close()
 
     def _in_turns(self) -> list[Job]:
         """Return the jobs that wait in the order in which they run."""
-        left, jobs, last = list(self._waiting), list[Job](), self._last
-        while left:
-            job = next((job for job in left if job.client != last), left[0])
-            left.remove(job)
-            jobs.append(job)
-            last = job.client
+        jobs, last = list[Job](), self._last
+        for has_part in (False, True):
+            left = [job for job in self._waiting if (job.part is not None) == has_part]
+            while left:
+                job = next((job for job in left if job.client != last), left[0])
+                left.remove(job)
+                jobs.append(job)
+                last = job.client
         return jobs
 
     def _advance(self) -> None:
-        if self._running is None and self._waiting:
+        while len(self._running) < self._at_once and self._waiting:
             job = self._in_turns()[0]
             self._waiting.remove(job)
             self._last = job.client
             threading.Thread(target=self._run, args=(job,), name="job", daemon=True).start()
-            self._running = job
+            self._running.append(job)
 
     def _run(self, job: Job) -> None:
         try:
             job.run()
         finally:
             with self._lock:
-                self._running = None
+                self._running.remove(job)
+                insort(self._waiting, job, key=attrgetter("number"))  # for its next step
                 self._sweep()
                 self._advance()
+                is_idle = not self._running
+            if is_idle:
+                memory.give_back()
 
 
 @memory.server_wide
-def _queue() -> JobQueue:
-    return JobQueue()
+def _queues() -> dict[Lane, JobQueue]:
+    return {lane: JobQueue(lane=lane) for lane in MAX_WAITING}
 
 
 def count(state: State) -> int:
     """Return how many jobs of this server wait, or run."""
-    return _queue().count(state)
+    return sum(queue.count(state) for queue in _queues().values())
 
 
-def start(name: str, title: str, work: Work[T]) -> Job[T]:
+def start(
+    name: str, title: str, work: Work[T], lane: Lane = "lines", key: Hashable = None
+) -> Job[T]:
     """Start work for this session, titled on the screen, in place of its job of this name."""
     if (earlier := current(name)) is not None:
         earlier.cancel()
-    job = Job(name, title, session_name(), search_queue.current_client(), _queue(), work)
+    client, queue = search_queue.current_client(), _queues()[lane]
+    job = Job(name, title, session_name(), client, queue, work, key)
     # first: it may end this run, and with it the only handle
     st.session_state[f"job {name}"] = job
     job.queue.add(job)
@@ -229,16 +295,19 @@ def current(name: str) -> Job[Any] | None:
     return job
 
 
-def show(job: Job) -> None:
-    """Draw a job until it ends, when the page is drawn once more; then its error, if it has one."""
+def show(job: Job, drawn: object = None) -> None:
+    """Draw a job until it ends; then its error, if it has one.
+
+    The page is drawn once more as the job ends, or has another result so far than was `drawn`.
+    """
     if job.is_active:
-        st.fragment(_bar, run_every="1s")(job)
+        st.fragment(_bar, run_every="1s")(job, drawn)
     elif job.error:
         st.text(job.error)
 
 
-def _bar(job: Job) -> None:
-    if job.should_stop():
+def _bar(job: Job, drawn: object) -> None:
+    if job.should_stop() or job.part is not drawn:
         st.rerun()  # only a run of the whole page ends the fragment's repetition
     done, total, now = job.progress
     share, spent = min(max(done / max(total, 1), 0.0), 1.0), job.seconds
@@ -261,6 +330,7 @@ STEPS = {"translate": "translating", "measure": "measuring", "costs": "scoring"}
 """Parts of the work with a model, on the screen."""
 
 ModelWork = Callable[[Translator, cached_results.Report], object]
+"""Work with a model; what it returns is the result, or a generator of it as `Work` has it."""
 
 
 def get_or_offer(
@@ -292,14 +362,73 @@ def get_or_offer(
     return None
 
 
-def start_with_model(name: str, key: Hashable, title: str, folder: Path, work: ModelWork) -> None:
+def start_with_model(
+    name: str, key: Hashable, title: str, folder: Path, work: ModelWork, lane: Lane = "lines"
+) -> Job[tuple[Hashable, object]]:
     """Start work with the model of a folder; see `get_or_offer`."""
 
-    def run(report: cached_results.Report, _should_stop: object) -> tuple[Hashable, object]:
+    def run(
+        report: cached_results.Report, _should_stop: object
+    ) -> Generator[object, None, tuple[Hashable, object]]:
         def report_part(done: int, total: int, part: str = "", /) -> None:
             report(done, total, STEPS.get(part, part))
 
         with menu.in_use(folder, lambda *_: report(0, 1, "loading the model")) as model:
-            return key, work(model, report_part)
+            result = work(model, report_part)
+            if isinstance(result, Generator):
+                result = yield from result
+            return key, result
 
-    start(name, title, run)
+    return start(name, title, run, lane, key)
+
+
+class UnfinishedError(problems.DrawnError):
+    """What has no result yet: its job, which `show` draws, computes it."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job.error or job.title)
+        self.job = job
+
+    def show(self, drawn: object = None) -> None:
+        """Draw the job, beside its result so far if that is `drawn`, and start it again."""
+        show(self.job, drawn)
+        if not self.job.is_active:
+            name = f"job {self.job.name}"
+            fields.button("Try again", f"again {self.job.name}", st.session_state.pop, name, None)
+
+
+def computed(
+    translator: Translator,
+    trace: AttentionTrace,
+    what: tuple[Hashable, ...],
+    title: str,
+    work: ModelWork,
+    *,
+    at_once: int = 0,
+) -> Any:
+    """Return a result on a sentence, cached; up to `at_once` subwords this run computes it.
+
+    Beyond, a job named by the first of `what` does. It is drawn by `UnfinishedError`, which is
+    raised until the result is there.
+    """
+    name, key = str(what[0]), (what, *cached_results.key_of(translator, trace))
+    longest = max(len(trace.source_pieces), len(trace.target_pieces))
+    if longest <= at_once:
+        return memory.memo(key, partial(_at_once, title, translator, work))
+    if (result := memory.recall(key)) is not None:
+        return result
+    job = current(name)
+    if job is None or job.key != key:
+        lane: Lane = "short" if longest <= SHORT else "long"
+        job = start_with_model(name, key, title, translator.folder, work, lane)
+        job.wait(PATIENCE)
+    if job.result is None:
+        raise UnfinishedError(job)
+    _, result = job.result
+    del st.session_state[f"job {name}"]  # the memo has its result
+    return memory.memo(key, lambda: result)
+
+
+def _at_once(title: str, translator: Translator, work: ModelWork) -> object:
+    with cached_results.progress_bar(title) as report:
+        return work(translator, report)

@@ -8,13 +8,13 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis import source_share, teacher_forcing
 from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal_order import removal_order
+from transformer.analysis.heads.removal_order import RemovalOrder, with_next_place
 from transformer.circuits.edges import Edge, Input
 from transformer.circuits.score import split_scores
 from transformer.circuits.writing import written_logits
 from transformer.paper import arithmetic, costs, scaling
 from transformer.paper.masking import leak
-from transformer.paper.positions import NO_EDIT, Edit, log_probs
+from transformer.paper.positions import Edit, log_probs
 from viz.draw import word_links
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import display_tokens, named_head, quoted
@@ -204,14 +204,14 @@ def without_positions(translator: Translator, trace: AttentionTrace) -> Finding 
     )
 
 
-def costliest_head(translator: Translator, trace: AttentionTrace) -> Finding | None:
-    """Find the head whose removal lowers log P of this translation most; see `removal_order`."""
+def costliest_head(
+    translator: Translator, trace: AttentionTrace, order: RemovalOrder | None = None
+) -> Finding | None:
+    """Find the head whose removal lowers log P of this translation most, the first of its order."""
     if not len(trace.log_probs):
         return None
-    (head,) = removal_order(translator.model, trace, length=1)
-    before = float(trace.log_probs.sum())
-    with removal.removed(translator, [removal.Removal(*head)]):
-        after = float(log_probs(translator.model, trace, NO_EDIT).sum())
+    order = order or with_next_place(translator.model, trace, RemovalOrder())
+    head, before, after = order.removed[0], float(trace.log_probs.sum()), order.log_p[0]
     if before - after < NOTABLE:
         return None
     return Finding(

@@ -34,7 +34,7 @@ class ShownSentence:
 def show_sentence(translator: Translator, line: Line) -> ShownSentence:
     """Translate a sentence, remove its costliest heads, and encode all pictures."""
     shown = pictures(translator, line.text)
-    order = removal_order(translator.model, shown.trace, length=COSTLIEST, greedy=COSTLIEST)
+    order = removal_order(translator.model, shown.trace, length=COSTLIEST)
     removals = [
         (heads, effect(translator, shown.trace, [Removal(*head) for head in heads]))
         for heads in (*([head] for head in order), order)

@@ -87,7 +87,7 @@ def test_a_page_in_the_documentation_shows_the_part_of_its_address_alone(site, t
 
 def test_a_click_shows_the_translation_without_a_head(site, tab, translator: Translator):
     trace = translator.trace_of(translator.translate(SENTENCE))
-    order = removal_order(translator.model, trace, length=COSTLIEST, greedy=COSTLIEST)
+    order = removal_order(translator.model, trace, length=COSTLIEST)
     tab.goto((site / "en-1.html").as_uri())
     tab.wait_for_function(DRAWN)
     buttons = tab.locator(".choices button")

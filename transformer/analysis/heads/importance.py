@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer import config, kinds, masks
+from transformer.analysis import teacher_forcing
 from transformer.analysis.heads import head, removal
 from transformer.model import Transformer
 
@@ -33,11 +34,12 @@ def sentence_losses(model: Transformer, source: Tensor, target: Tensor, labels: 
 
 
 def _summed_losses(logits: Tensor, labels: Tensor) -> Tensor:
+    return _nats(logits.flatten(0, 1), labels.flatten()).view(labels.shape).sum(-1)
+
+
+def _nats(logits: Tensor, labels: Tensor) -> Tensor:
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    nats = F.cross_entropy(
-        logits.flatten(0, 1), labels.flatten(), ignore_index=config.PAD, reduction="none"
-    )
-    return nats.view(labels.shape).sum(-1)
+    return F.cross_entropy(logits, labels, ignore_index=config.PAD, reduction="none")
 
 
 def gradient_importance(
@@ -61,16 +63,83 @@ def gated_losses(
     model: Transformer, gates: Tensor, source: Tensor, target: Tensor, labels: Tensor
 ) -> Tensor:
     """Compute `sentence_losses` with the heads' outputs times each row of gates, `[row, head]`."""
-    columns: dict[str, list[int]] = {}
-    for column, place in enumerate(head.all_heads(model.config)):
-        point = f"{kinds.attention_name(place.kind, place.layer)}.hook_z"
-        columns.setdefault(point, []).append(column)
+    columns = _columns(model)
 
     def gate(z: Tensor, name: str) -> Tensor:
         return z * gates[:, columns[name], None, None].to(z.dtype)
 
     with model.hooks(dict.fromkeys(columns, gate)):
         return sentence_losses(model, source, target, labels)
+
+
+def _columns(model: Transformer) -> dict[str, list[int]]:
+    """Return the columns of gates at each point that has outputs of heads."""
+    columns: dict[str, list[int]] = {}
+    for column, place in enumerate(head.all_heads(model.config)):
+        point = f"{kinds.attention_name(place.kind, place.layer)}.hook_z"
+        columns.setdefault(point, []).append(column)
+    return columns
+
+
+MAX_TOKENS = 4096
+"""Tokens of a batch of copies of one sentence: larger ones take memory and save no time."""
+
+
+@torch.inference_mode()
+def losses_of_gates(
+    model: Transformer,
+    pair: teacher_forcing.ForcedPair,
+    gates: Floats,
+    progress: teacher_forcing.Progress = lambda _done, _total: None,
+) -> Floats:
+    """Compute `gated_losses` of one sentence, `[row]`; what rows have in common runs once.
+
+    `progress` is called with the rows done, and all, after each batch of bounded size.
+    """
+    size = max(1, MAX_TOKENS // max(pair.source.size(1), pair.target.size(1)))
+    losses: list[Tensor] = []
+    for first in range(0, len(gates), size):
+        rows = torch.tensor(gates[first : first + size], device=model.device)
+        losses.append(_batch_losses(model, pair, rows))
+        progress(min(first + size, len(gates)), len(gates))
+    return torch.cat(losses).double().cpu().numpy()
+
+
+def _batch_losses(model: Transformer, pair: teacher_forcing.ForcedPair, gates: Tensor) -> Tensor:
+    """Compute the losses of a batch that grows: a row enters at the first layer where it differs.
+
+    The first row has the gates that all rows have in common.
+    """
+    columns, rows = _columns(model), [0]
+    gates = torch.cat([gates.amax(0, keepdim=True), gates])
+    apart = (gates != gates[0]).cpu()
+
+    def gate(z: Tensor, name: str) -> Tensor:
+        return z * gates[rows][:, columns[name], None, None].to(z.dtype)
+
+    def enter(x: Tensor, layer: int, *in_layer: kinds.Kind) -> Tensor:
+        names = (f"{kinds.attention_name(kind, layer)}.hook_z" for kind in in_layer)
+        here = apart[:, [column for name in names for column in columns[name]]].any(1)
+        rows.extend(new := [n for n in here.nonzero().flatten().tolist() if n not in rows])
+        return torch.cat([x, x[:1].expand(len(new), -1, -1)])
+
+    with model.hooks(dict.fromkeys(columns, gate)):
+        memory = model.encoder.embedding(pair.source)
+        for n, layer in enumerate(model.encoder.layers):
+            memory = layer(enter(memory, n, "encoder_self"))
+        x = model.decoder.embedding(pair.target).expand(len(rows), -1, -1)
+        for n, layer in enumerate(model.decoder.layers):
+            x = enter(x, n, "decoder_self", "cross")
+            more = memory[:1].expand(len(rows) - len(memory), -1, -1)
+            x = layer(x, torch.cat([memory, more]))
+    # a few positions at a time: the logits of all would be the largest tensor by far
+    size = max(1, teacher_forcing.MAX_TENSOR_SIZE // model.config.vocab_size)
+    parts = x.flatten(0, 1).split(size), pair.written.repeat(len(rows)).split(size)
+    nats = [_nats(model.logits(part), labels) for part, labels in zip(*parts, strict=True)]
+    losses = torch.cat(nats).view(len(rows), -1).sum(-1)
+    found = dict(zip(rows, losses, strict=True))
+    # what differs nowhere is the first row
+    return torch.stack([found.get(n, losses[0]) for n in range(1, len(gates))])
 
 
 @torch.inference_mode()

@@ -1,18 +1,66 @@
-"""The order in which one sentence needs its heads: by a gate's gradient, then by removing them."""
+"""The order in which one sentence needs its heads, found by removing them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import gated_losses
-from transformer.analysis.teacher_forcing import forced_pair
+from transformer.analysis.heads.importance import losses_of_gates
+from transformer.analysis.teacher_forcing import Progress, forced_pair
+from transformer.kinds import KINDS
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
-LENGTH, GREEDY, CANDIDATES = 24, 12, 16
-"""Heads in an order; of them chosen by removal; and heads that are tried for each place."""
+LENGTH, GREEDY, CANDIDATES, ROUND = 24, 12, 16, 4
+"""Heads in an order; of them removed one after another; heads that are tried for most places; and
+places from one full round, in which every head is tried, to the next."""
+
+
+@dataclass(frozen=True)
+class RemovalOrder:
+    """The heads that a sentence needs, as far as they are known; see `with_next_place`."""
+
+    removed: tuple[Head, ...] = ()  # the first ones, in their order
+    log_p: tuple[float, ...] = ()  # log P of the translation after each of them is removed
+    others: tuple[Head, ...] = ()  # all others by the last full round, the most needed first
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """All heads of the model, once the order is complete."""
+        return *self.removed, *self.others
+
+
+def places(model: Transformer) -> int:
+    """Return the number of places that are found one after another."""
+    return min(GREEDY, len(all_heads(model.config)))
+
+
+def with_next_place(
+    model: Transformer,
+    trace: AttentionTrace,
+    order: RemovalOrder,
+    progress: Progress = lambda _done, _total: None,
+) -> RemovalOrder:
+    """Add the head whose removal, with all heads before it removed, lowers log P most.
+
+    For the first of every `ROUND` places, each head that is left is tried; for the others, the
+    `CANDIDATES` that lowered log P most in the last such round. Of equal heads, the first in
+    `all_heads` is taken.
+    """
+    heads = all_heads(model.config)
+    is_round = len(order.removed) % ROUND == 0
+    left = heads if is_round else order.others[:CANDIDATES]
+    tried = [head for head in heads if head in left and head not in order.removed]
+    gates = gates_without(model, [[*order.removed, head] for head in tried])
+    losses = losses_of_gates(model, forced_pair(model, trace), gates, progress)
+    most = int(losses.argmax())
+    by_loss = [tried[n] for n in np.argsort(-losses, kind="stable")]
+    return RemovalOrder(
+        (*order.removed, tried[most]),
+        (*order.log_p, -float(losses[most])),
+        tuple(head for head in (by_loss if is_round else order.others) if head != tried[most]),
+    )
 
 
 def removal_order(
@@ -20,57 +68,35 @@ def removal_order(
     trace: AttentionTrace,
     *,
     length: int = LENGTH,
-    greedy: int = GREEDY,
-    candidates: int = CANDIDATES,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    progress: Progress = lambda _done, _total: None,
 ) -> list[Head]:
     """Order `length` heads by how much log P of a translation falls when they are removed in turn.
 
-    Each of the first `greedy` heads is the one of the `candidates` with the largest gradient
-    |∂L/∂ξ_h| of its gate (Michel et al. 2019, §4.1) whose removal, with all heads before it
-    removed, lowers log P most. The others follow by their gradients with these heads removed.
-    `progress` is called with the number of places filled and of all.
+    The first `GREEDY` are found by `with_next_place`, without a gradient: a head whose softmax is
+    saturated has none. The others follow as in the last full round. `progress` is called with the
+    number of places found, and of all that are found so.
     """
-    pair = forced_pair(model, trace)
+    order, count = RemovalOrder(), min(places(model), length)
+    while len(order.removed) < count:
+        order = with_next_place(model, trace, order)
+        progress(len(order.removed), count)
+    return list(order.heads[:length])
+
+
+def gates_without(model: Transformer, removals: Sequence[Sequence[Head]]) -> np.ndarray:
+    """Return a row of gates for each removal of some heads, `[removal, head]`: 0 where removed."""
     heads = all_heads(model.config)
-    order: list[Head] = []
-    gates = np.ones(len(heads), dtype=np.float32)
-
-    def by_gradient() -> list[int]:
-        leaf = torch.tensor(gates[None], device=model.device, requires_grad=True)
-        with torch.enable_grad():
-            loss = gated_losses(model, leaf, pair.source, pair.target, pair.written[None])
-            (gradient,) = torch.autograd.grad(loss.sum(), leaf)
-        sizes = gradient[0].abs().cpu().numpy()
-        return [int(n) for n in np.argsort(-sizes, kind="stable") if gates[n]]
-
-    length = min(length, len(heads))
-    while len(order) < min(greedy, length):
-        tried = by_gradient()[:candidates]
-        rows = np.repeat(gates[None], len(tried), axis=0)
-        rows[np.arange(len(tried)), tried] = 0
-        with torch.inference_mode():
-            source, target, written = (
-                part.expand(len(tried), -1)
-                for part in (pair.source, pair.target, pair.written[None])
-            )
-            removals = torch.tensor(rows, device=model.device)
-            losses = gated_losses(model, removals, source, target, written)
-        best = tried[int(losses.argmax())]
-        gates[best] = 0
-        order.append(heads[best])
-        progress(len(order), length)
-    if len(order) < length:
-        order += [heads[n] for n in by_gradient()[: length - len(order)]]
-    progress(length, length)
-    return order
+    return np.array([[head not in removed for head in heads] for removed in removals], np.float32)
 
 
 def random_order(model: Transformer, order: Sequence[Head], seed: int) -> list[Head]:
-    """Draw as many heads, each of the kind of the head in its place: the control of an order."""
-    random = np.random.default_rng(seed)
-    drawn: list[Head] = []
-    for place in order:
-        others = [h for h in all_heads(model.config) if h.kind == place.kind and h not in drawn]
-        drawn.append(others[random.integers(len(others))])
-    return drawn
+    """Draw as many other heads, each of the kind of the head in its place: the control of an order.
+
+    Where a kind has too few others, heads of the order itself follow them.
+    """
+    random, heads = np.random.default_rng(seed), all_heads(model.config)
+    drawn: dict[str, list[Head]] = {}
+    for kind in KINDS:
+        same = [heads[n] for n in random.permutation(len(heads)) if heads[n].kind == kind]
+        drawn[kind] = sorted(same, key=lambda head: head in order)
+    return [drawn[head.kind].pop(0) for head in order]

@@ -12,10 +12,9 @@ import streamlit as st
 from transformer import AttentionTrace, InputError, Translation, Translator, hooks
 from transformer.analysis.heads import removal_text
 from transformer.analysis.heads.effect import Effect, effect
-from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.means import FILE as MEANS_FILE
 from transformer.analysis.heads.removal import Removal
-from transformer.analysis.heads.removal_order import LENGTH, removal_order
+from transformer.analysis.heads.removal_order import RemovalOrder, places, with_next_place
 from transformer.decoding.settings import SearchSettings
 from transformer.translation.score import Scored
 from viz.app import streamlit_internals
@@ -49,6 +48,11 @@ def trace_identity(trace: AttentionTrace) -> Hashable:
     # the same words can be written in other pieces
     pieces = tuple(piece.id for piece in (*trace.source_pieces, *trace.target_pieces))
     return trace.source, trace.target, pieces
+
+
+def key_of(translator: Translator, trace: AttentionTrace) -> tuple[Hashable, Hashable]:
+    """Return the key of what a model computes from a trace; see `identity`, `trace_identity`."""
+    return identity(translator), trace_identity(trace)
 
 
 def translate(translator: Translator, text: str, beam_size: int) -> Translation:
@@ -204,13 +208,18 @@ def effect_of(
     return Effect(trace, *memory.memo(key, search))
 
 
-def needed_heads(translator: Translator, trace: AttentionTrace, length: int = LENGTH) -> list[Head]:
-    """Return the heads in the order in which the sentence needs them; see `removal_order`."""
+def needed_heads(
+    translator: Translator, trace: AttentionTrace, count: int, report: Report = lambda *_: None
+) -> Iterator[RemovalOrder]:
+    """Find so many places of the order in which the sentence needs its heads, each cached."""
+    order, count = RemovalOrder(), min(count, places(translator.model))
+    for place in range(count):
 
-    def compute() -> list[Head]:
-        with progress_bar("Removing one head after another") as report:
-            return removal_order(translator.model, trace, length=length, progress=report)
+        def find(order: RemovalOrder = order, place: int = place) -> RemovalOrder:
+            def progress(done: int, total: int) -> None:
+                report(place * total + done, count * total)
 
-    key = ("removal order", identity(translator), trace_identity(trace), length)
-    order: list[Head] = memory.memo(key, compute)
-    return order
+            return with_next_place(translator.model, trace, order, progress)
+
+        order = memory.memo(("removal order", *key_of(translator, trace), place), find)
+        yield order

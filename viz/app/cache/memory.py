@@ -4,9 +4,11 @@ What is computed for one user's sentence serves everybody. Models are not in it:
 starts the server names their folders.
 """
 
+import ctypes
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, cast
@@ -98,6 +100,12 @@ def size_of(value: object, counted: set[int] | None = None) -> int:
     else:
         parts = [getattr(value, "__dict__", None)]
     return size + sum(size_of(part, counted) for part in parts if part is not None)
+
+
+def give_back() -> None:
+    """Return to the system what is freed: glibc keeps it otherwise, for each thread."""
+    with suppress(AttributeError, OSError, TypeError):  # elsewhere there is no such function
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 _server_wide: dict[Hashable, Any] = {}

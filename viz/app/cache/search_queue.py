@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, InvalidStateError, wait
 from contextlib import contextmanager, suppress
-from contextvars import Context, copy_context
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
 from threading import Lock, Semaphore
 from typing import Literal, Protocol
@@ -58,10 +58,33 @@ def turn() -> Iterator[None]:
         free = _free_turns().setdefault(current_client(), Semaphore(MAX_RUNS))
     while not free.acquire(timeout=PATIENCE):
         end_if_unwanted()
+    token = _turn.set(held := [free])
     try:
         yield
     finally:
+        _turn.reset(token)
+        for turn_held in held:
+            turn_held.release()
+
+
+_turn: ContextVar[list[Semaphore]] = ContextVar("turn")  # of this run, empty while it has none
+
+
+@contextmanager
+def without_turn() -> Iterator[None]:
+    """Let another run of the client go on while this one waits for a result. A context manager.
+
+    This run goes on at once afterwards, even if all turns are taken: it may hold what they wait
+    for.
+    """
+    held = _turn.get([])
+    given = [held.pop() for _ in held[:]]
+    for free in given:
         free.release()
+    try:
+        yield
+    finally:
+        held += [free for free in given if free.acquire(blocking=False)]
 
 
 @server_wide
@@ -254,14 +277,15 @@ class SearchQueue:
         request = _Request(translator, source, settings, watcher is not None, current_client())
         lane.add(request)
         try:
-            while not wait([request.result], PAUSE).done:
-                end_if_unwanted()
-                if watcher is not None and time.monotonic() >= request.asked + CALM:
-                    part, request.part = request.part, None
-                    if part is not None:
-                        watcher.write_part(part)
-                    elif place := lane.place(request):
-                        watcher.write_place(place)
+            with without_turn():
+                while not wait([request.result], PAUSE).done:
+                    end_if_unwanted()
+                    if watcher is not None and time.monotonic() >= request.asked + CALM:
+                        part, request.part = request.part, None
+                        if part is not None:
+                            watcher.write_part(part)
+                        elif place := lane.place(request):
+                            watcher.write_place(place)
         finally:
             request.result.cancel()  # of who leaves; it has ended for all others
         return request.result.result()

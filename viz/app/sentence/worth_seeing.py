@@ -6,13 +6,14 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import HeadlightError
+from transformer import AttentionTrace, HeadlightError, Translator
+from viz.app import jobs
 from viz.app.cache import cached_results, memory
 from viz.app.chrome.explanations import as_markdown, help_on
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.draw.labels import PAGE_TITLES
-from viz.findings import MOST, PAGES, Finding, FromModel, ranked
+from viz.findings import MOST, PAGES, Finding, FromModel, passes, ranked
 
 LONGEST = 100
 """Subwords of a sentence or translation up to which the model runs once more automatically."""
@@ -50,7 +51,11 @@ def show(page: str, view: str = "", find: FromModel | None = None) -> None:
     bar = sentence_bar.current()
     # its finding answers what one view asks
     asks_otherwise = page == "roles" and view != navigation.REMOVE_HEADS and find is None
-    results = [] if bar is None or asks_otherwise else _findings(page, bar, find)[:MOST]
+    results: list[Finding] = []
+    try:
+        results = [] if bar is None or asks_otherwise else _findings(page, bar, find)[:MOST]
+    except jobs.UnfinishedError as unfinished:
+        unfinished.show()
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     if results or (page, view) in QUESTIONS:
@@ -87,7 +92,10 @@ def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
 def default_choices(page: str) -> Mapping[str, str]:
     """Return the parameters in the URL of the view that a page opens on: its first finding's."""
     bar = sentence_bar.current()
-    return next((f.choices for f in _findings(page, bar)), {}) if bar is not None else {}
+    try:
+        return next((f.choices for f in _findings(page, bar)), {}) if bar is not None else {}
+    except jobs.UnfinishedError:  # which `show` draws
+        return {}
 
 
 def _findings(
@@ -102,8 +110,25 @@ def _findings(
         if find is not None:
             finding = find(model, trace) if short else None
             return [finding] if finding else []
-        key = cached_results.identity(model), cached_results.trace_identity(trace)
+        if page == "roles" and short:
+            work = partial(_costliest, trace)
+            found: list[Finding] = jobs.computed(model, trace, ("finding",), _TRYING, work)
+            return found
+        key = cached_results.key_of(model, trace)
         compute = partial(ranked, page, trace, model if short else None)
         return memory.memo(("findings", page, *key), compute)
+    except jobs.UnfinishedError:
+        raise
     except HeadlightError:
         return []
+
+
+_TRYING = "Removing each head"
+
+
+def _costliest(
+    trace: AttentionTrace, translator: Translator, report: cached_results.Report
+) -> list[Finding]:
+    order = next(cached_results.needed_heads(translator, trace, 1, report))
+    finding = passes.costliest_head(translator, trace, order)
+    return [finding] if finding else []

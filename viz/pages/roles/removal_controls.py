@@ -1,6 +1,6 @@
 """Controls of the view “Remove heads”: menus, undo, painted rows, and the order of importance."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -14,10 +14,11 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads import means
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, Replacement
+from transformer.analysis.heads.removal_order import GREEDY
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
 from transformer.corpus.head_report import Curve, HeadReport
+from viz.app import jobs
 from viz.app.cache import cached_results, memory
-from viz.app.cache.cached_results import needed_heads
 from viz.app.chrome import charts, mounts, problems
 from viz.app.chrome.fields import choose_one, clamp_choice, controls_row, menu, text_field, typed
 from viz.app.chrome.head_picker import choose_removed, open_head, pick_head, removed_field
@@ -55,6 +56,9 @@ _HELP = (
 CHART_HEIGHT = 240  # CSS pixels, without legend and words
 
 Which = Literal["after", "before", "difference"]
+
+_ASKED = "removal.asked"
+"""In the session: the sentence and the removed heads for which the next head is asked."""
 
 
 @dataclass(frozen=True)
@@ -107,21 +111,36 @@ def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
 
     It stands before the field of the removed heads is drawn, so that it may set it.
     """
-    if not st.button(
+    now, _ = parse_removals(typed(navigation.REMOVED), translator.model)
+    off = tuple(removal.place for removal in now)
+    asked = off, cached_results.key_of(translator, trace)
+    if st.button(
         "Remove the head this sentence needs most",
         key="removal-needed",
         icon=":material/heart_broken:",
         help="Press again to remove the next one, in the same order as Break it on Translate.",
     ):
+        st.session_state[_ASKED] = asked
+    if st.session_state.get(_ASKED) != asked:
         return
-    now, _ = parse_removals(typed(navigation.REMOVED), translator.model)
+
+    def first_left(
+        model: Translator, report: cached_results.Report
+    ) -> Generator[None, None, Sequence[Head | None]]:
+        for order in cached_results.needed_heads(model, trace, GREEDY, report):
+            if order.removed[-1] not in off:
+                return order.removed[-1:]
+            yield
+        return *(head for head in order.others if head not in off), None
+
+    title = "Removing one head after another"
     try:
-        order = needed_heads(translator, trace, len(now) + 1)
+        head, *_ = jobs.computed(translator, trace, ("needed", off), title, first_left)
     except HeadlightError as error:
         problems.say(error)
         return
-    places = {removal.place for removal in now}
-    if (head := next((head for head in order if head not in places), None)) is not None:
+    del st.session_state[_ASKED]
+    if head is not None:
         open_head(head)
         choose_removed(format_removals([*now, Removal(*head)]))
 

@@ -1,15 +1,23 @@
 """Break it: the heads that this sentence needs most are removed, beside as many random ones."""
 
 import hashlib
+from collections.abc import Generator, Sequence
+from functools import partial
+from statistics import median
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, HeadlightError
-from transformer.analysis.heads import removal, removal_text
-from transformer.analysis.heads.removal_order import random_order, removal_order
-from viz.app.cache.cached_results import effect_of, needed_heads
-from viz.app.chrome import explanations, problems
+from transformer import AttentionTrace, Translation, Translator
+from transformer.analysis.heads import removal, removal_order, removal_text
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.importance import losses_of_gates
+from transformer.analysis.teacher_forcing import forced_pair
+from transformer.decoding.settings import SearchSettings
+from viz.app import jobs
+from viz.app.cache.cached_results import Report, effect_of, needed_heads
+from viz.app.chrome import explanations
 from viz.app.links import address, navigation
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import BarTranslation
@@ -17,6 +25,19 @@ from viz.app.sentence.translation_line import MARKS, show_candidate
 from viz.draw.formatting import counted, format_number, listing
 
 BROKEN = "break"  # name in the URL of the number of heads that are removed
+
+DRAWS = 5  # controls, of which the first is translated
+
+
+class Broken(NamedTuple):
+    """The translation without some heads, as far as it is known."""
+
+    order: Sequence[Head]  # first heads of the order; behind those that are removed, as yet
+    text: str
+    log_p: float  # log P of the original translation
+    controls: Sequence[Sequence[Head]] = ()
+    control_text: str = ""
+    control_log_p: Sequence[float] = ()  # of each control
 
 
 def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerator) -> None:
@@ -30,54 +51,98 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
             args=(1,),
         )
         return
-    try:
-        order = needed_heads(bar.translator, trace)
-    except HeadlightError as error:
-        problems.say(error)
-        return
+    most = min(removal_order.LENGTH, len(all_heads(bar.translator.model.config)))
     with st.container(key="break-controls", horizontal=True, vertical_alignment="bottom"):
-        count = st.slider(
-            "Heads removed", 0, len(order), key=BROKEN, bind="query-params", width=420
-        )
+        count = st.slider("Heads removed", 0, most, key=BROKEN, bind="query-params", width=420)
         st.button("Restore", key="break-restore", on_click=_set, args=(None,))
     if not count:
         st.caption("All heads are there. Move the slider to remove the first one.")
         return
+    settings = sentence_bar.settings()
+    what, work = (
+        ("break", count, settings),
+        partial(_break, bar.translation, trace, count, settings),
+    )
+    try:
+        _show_broken(
+            jobs.computed(bar.translator, trace, what, "Removing one head after another", work),
+            trace,
+            count,
+        )
+    except jobs.UnfinishedError as unfinished:
+        if (broken := unfinished.job.part) is not None:
+            _show_broken(broken, trace, count)
+        unfinished.show(broken)
+
+
+def _break(
+    translation: Translation,
+    trace: AttentionTrace,
+    count: int,
+    settings: SearchSettings,
+    translator: Translator,
+    report: Report,
+) -> Generator[Broken | None, None, Broken]:
+    """Find and remove the heads, then as many random ones."""
+    model = translator.model
+
+    def text_without(heads: Sequence[Head]) -> tuple[str, float]:
+        removals = [removal.Removal(*head) for head in heads]
+        changed = effect_of(translator, translation, trace, None, removals, settings)
+        return changed.translation.text, float(changed.after.log_probs.sum())
+
+    for order in needed_heads(translator, trace, count, report):
+        yield None
+    needed = order.heads[: removal_order.LENGTH]
+    yield (broken := Broken(needed, *text_without(needed[:count])))
     seed = int.from_bytes(hashlib.sha256(trace.source.encode("utf-8", "replace")).digest()[:4])
-    control = random_order(bar.translator.model, order, seed)
+    controls = [
+        removal_order.random_order(model, needed, seed + draw)[:count] for draw in range(DRAWS)
+    ]
+    gates = removal_order.gates_without(model, controls)
+    log_p = (-losses_of_gates(model, forced_pair(model, trace), gates)).tolist()
+    text, _ = text_without(controls[0])
+    return broken._replace(controls=controls, control_text=text, control_log_p=log_p)
+
+
+def _show_broken(broken: Broken, trace: AttentionTrace, count: int) -> None:
+    removed = broken.order[:count]
     named = f"the {count} heads that this sentence needs most"
     if count <= 3:
-        named = listing([head.title for head in order[:count]])
-    for title, heads in (
-        (f"Without {named}", order[:count]),
-        (f"Control: without {counted(count, 'random head')} of the same kinds", control[:count]),
-    ):
-        removals = [removal.Removal(*head) for head in heads]
-        try:
-            changed = effect_of(
-                bar.translator, bar.translation, trace, None, removals, sentence_bar.settings()
-            )
-        except HeadlightError as error:
-            problems.say(error)
-            continue
-        log_p = (float(pass_.log_probs.sum()) for pass_ in (changed.before, changed.after))
-        before, after = map(format_number, log_p)
-        show_candidate(
-            changed.translation.text,
-            trace.target,
-            f"log probability of the original translation {after}, {before} with all heads",
-            title=title,
+        named = listing([head.title for head in removed])
+    before = f"{format_number(float(trace.log_probs.sum()))} with all heads"
+    figures = f"log probability of the original translation {format_number(broken.log_p)}, {before}"
+    show_candidate(broken.text, trace.target, figures, title=f"Without {named}")
+    if controls := broken.controls:
+        least, middle, most = (f(broken.control_log_p) for f in (min, median, max))
+        figures = (
+            f"log probability of the original translation, median of {len(controls)} draws "
+            f"{format_number(middle)} ({format_number(least)} to {format_number(most)}), {before}; "
+            f"translation of the first draw"
         )
-    removed = removal_text.format_removals([removal.Removal(*head) for head in order[:count]])
+        if any(head in broken.order for drawn in controls for head in drawn):
+            figures += "; too few heads are left, so some needed ones are among them"
+        title = f"Control: without {counted(count, 'random head')} of the same kinds"
+        show_candidate(broken.control_text, trace.target, figures, title=title)
     navigation.plain_link(
         "roles",
         "Open these heads in Remove heads",
-        {navigation.VIEW: navigation.REMOVE_HEADS, navigation.REMOVED: removed},
+        {
+            navigation.VIEW: navigation.REMOVE_HEADS,
+            navigation.REMOVED: removal_text.format_removals(
+                [removal.Removal(*head) for head in removed]
+            ),
+        },
     )
+    rule = removal_order
     st.caption(
-        f"{MARKS} The first twelve heads are those whose removal, one after another, lowers the "
-        f"log probability of the translation most; the others follow by their gradients: "
-        f"{explanations.code_line(removal_order)}. Other heads can take over what a head does."
+        f"{MARKS} Every head was tried for the first place, and again for every {rule.ROUND}th "
+        f"one after it: the one whose removal, with those before it removed, lowers the log "
+        f"probability of the translation most. For the places between, the {rule.CANDIDATES} that "
+        f"lowered it most in the last such round were tried. From the {rule.GREEDY + 1}th on, "
+        f"heads follow as in the last round: {explanations.code_line(rule.removal_order)}. The "
+        f"control draws from the heads behind the first {rule.LENGTH}, as the last round has "
+        f"them. Other heads can take over what a head does."
     )
 
 

@@ -196,7 +196,7 @@ class ControlDraws(NamedTuple):
     """Log P of a translation without as many random heads, over several draws."""
 
     log_p: Sequence[float]
-    changed: int  # draws that change the text
+    same: bool  # whether the text of the first draw stays the same
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ def encode_broken(
                     "middle": float(np.median(place.control.log_p)),
                     "high": max(place.control.log_p),
                     "draws": len(place.control.log_p),
-                    "changed": place.control.changed,
+                    "same": place.control.same,
                 },
             }
             for place in places

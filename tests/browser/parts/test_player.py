@@ -3,12 +3,16 @@
 import re
 from collections.abc import Iterator
 from functools import partial
+from html import unescape
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
 from tests.browser.app_page import PATIENCE, at_rest, enter, expect, no_traceback, until
 from transformer import Translator
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal import removed as removals
+from transformer.analysis.heads.removal_order import removal_order
 from viz.app.sentence.source_box import EXAMPLES
 from viz.draw.labels import display_tokens
 
@@ -242,4 +246,51 @@ def test_a_ribbon_opens_its_numbers_in_the_picture(
     expect(panel).to_be_hidden()
     until(page, lambda: "numbers" in address(page), False)
     assert "Hunde" in says(page)  # the same step as before
+    no_traceback(page)
+
+
+def test_break_it_removes_heads_in_the_picture(
+    page, bundled_address: str, bundled: Translator
+) -> None:
+    """The row, the crossed tiles and the control come by themselves, in the first view."""
+    page.emulate_media(reduced_motion="reduce")
+    open_at(page, bundled_address)
+    at_rest(page)
+    page.get_by_role("button", name="Break it").click()
+    count = page.locator(".hl-break-count")
+    until(page, lambda: "break" in address(page) and address(page)["break"] != "0", True)
+    removed = int(address(page)["break"])
+    expect(count).to_contain_text(f"{removed} of 24")
+    controlled = partial(page.locator(".hl-break-control").text_content)
+    until(page, lambda: "5 draws" in (controlled() or ""), True)
+    control = controlled() or ""
+    box = page.locator(".hl-break").bounding_box()
+    assert box["y"] + box["height"] < 720
+    trace = bundled.trace(TEXT)
+    order = removal_order(bundled.model, trace, length=removed)
+    with removals(bundled, [Removal(*head) for head in order]):
+        text = bundled.translate(TEXT).text
+        after = bundled.trace(TEXT, target=trace.target).log_probs.sum()
+    assert text != trace.target  # it stops at the first number of heads that changes a word
+    assert f"→ {after:.2f}".replace("-", "−") in control
+    file, svg = saved_svg(page)
+    assert f"without-{removed}-head" in file
+    shown = [unescape(word) for word in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
+    shown = [re.sub("[\u2066-\u2069]", "", word) for word in shown]
+    new = [word for word in text.split() if word.strip(".") not in trace.target.split()]
+    assert any(word.strip(".") in shown for word in new)
+    # the slider goes back, and the end of it takes all of it away
+    slider = page.get_by_role("slider", name="Heads removed")
+    slider.press("Home")
+    expect(count).to_contain_text("0 of 24")
+    page.get_by_role("button", name="Restore").click()
+    expect(page.get_by_role("button", name="Break it")).to_be_visible()
+    until(page, lambda: "break" in address(page), False)
+    # a link opens it with as many heads, and another sentence begins whole
+    open_at(page, bundled_address, **{"break": "3"})
+    expect(count).to_contain_text("3 of 24")
+    until(page, lambda: "Control" in (page.locator(".hl-break-control").text_content() or ""), True)
+    page.locator(".st-key-text textarea").fill("The cat sleeps.")
+    expect(page.get_by_role("button", name="Break it")).to_be_visible()
+    until(page, lambda: "break" in address(page), False)
     no_traceback(page)

@@ -32,7 +32,7 @@ def show(page: str) -> None:
     given = st.query_params.get(STOP, "")
     number = int(given) if given in map(str, range(1, len(STOPS) + 1)) else 0
     if not number and page == STOPS[0].page and not address.in_class():
-        number = 1
+        number = 2 if STOPS[1].choices.keys() & st.query_params.keys() else 1
     if not number or STOPS[number - 1].page != page:
         return
     with st.container(key="first-steps", horizontal=True, gap="small"):

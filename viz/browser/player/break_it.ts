@@ -13,8 +13,8 @@ interface Removed {
   head: Head;
   log_p: number; // of the original translation
   row: RowPart[]; // what the model writes now
-  // of as many random heads: log P over several draws, and how many of these change the text
-  control: { low: number; middle: number; high: number; draws: number; changed: number } | null;
+  // of as many random heads: log P over several draws, and whether the first one's text is the same
+  control: { low: number; middle: number; high: number; draws: number; same: boolean } | null;
 }
 
 export interface Broken {
@@ -84,7 +84,9 @@ export class BreakIt {
 
   follow(data: Broken | null) {
     if (!this.isOpen) return;
-    this.data = data;
+    // the host begins anew where it is asked for another number of heads; their order stays
+    const known = this.data?.places ?? [];
+    this.data = data && known.length > data.places.length ? { ...data, places: known } : data;
     this.step();
     this.draw();
     this.player.changed();
@@ -156,8 +158,7 @@ export class BreakIt {
       + `of the original translation ${fixed(data.log_p, 2)} → ${fixed(after, 2)}.`;
     if (!control) return first;
     const range = `${fixed(control.low, 2)} to ${fixed(control.high, 2)}`;
-    const words = control.changed ? `${control.changed} of ${control.draws} draws change the text`
-      : "the text stays the same";
+    const words = control.same ? "and the text stays the same" : "and the text changes, too";
     const heads = `${places.length} random ${places.length === 1 ? "head" : "heads"}`;
     return `${first} Control: without ${heads} instead, ${fixed(control.middle, 2)} `
       + `(${range} in ${control.draws} draws), ${words}.`;

@@ -19,7 +19,7 @@ export function sentenceOf(moment: Moment): string {
   if (data.training.length) return runSentence(moment, step);
   if (linksShown(moment)) return `Word links: ${data.linked?.about ?? "words that go together."}`;
   if (moment.removed.some((other) => isSame(other, head))) {
-    return `${name} is removed: it looks at nothing.`;
+    return `Without ${name}: it looks at nothing.`;
   }
   if (all) return `All words at once: where ${name} looks.`;
   const row = rowBetween(kind, head, step, 1);

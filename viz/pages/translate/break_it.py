@@ -1,156 +1,151 @@
-"""Break it: the heads that this sentence needs most are removed, beside as many random ones."""
+"""Break it: the heads that this sentence needs most leave the player one after another."""
 
 import hashlib
 from collections.abc import Generator, Sequence
 from functools import partial
-from statistics import median
-from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Translation, Translator
-from transformer.analysis.heads import removal, removal_order, removal_text
+from transformer.analysis.heads import effect, removal, removal_order, removal_text
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import losses_of_gates
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding.settings import SearchSettings
+from transformer.model import Transformer
 from viz.app import jobs
 from viz.app.cache.cached_results import Report, effect_of, needed_heads
-from viz.app.chrome import explanations
+from viz.app.chrome import mounts
 from viz.app.links import address, navigation
 from viz.app.sentence import sentence_bar
 from viz.app.sentence.sentence_bar import BarTranslation
-from viz.app.sentence.translation_line import MARKS, show_candidate
-from viz.draw.formatting import counted, format_number, listing
+from viz.draw import player
+from viz.draw.formatting import counted
 
-BROKEN = "break"  # name in the URL of the number of heads that are removed
-
+REMOVED = "break"  # name in the URL: how many heads are removed; 0 until a word changes
 DRAWS = 5  # controls, of which the first is translated
+POLL = 0.4  # seconds between two looks at what has come
+
+ABOUT = (
+    f"The first {removal_order.GREEDY} heads are those whose removal, one after another, lowers "
+    f"the log probability of the translation most. Every head was tried for the first place and "
+    f"for every {removal_order.ROUND}th one after it; for the others, the "
+    f"{removal_order.CANDIDATES} that lowered it most in the last such round. The heads behind "
+    f"them follow as in the last round. The control draws heads of the same kinds from all others. "
+    f"Other heads can take over what a head does."
+)
 
 
-class Broken(NamedTuple):
-    """The translation without some heads, as far as it is known."""
-
-    order: Sequence[Head]  # first heads of the order; behind those that are removed, as yet
-    text: str
-    log_p: float  # log P of the original translation
-    controls: Sequence[Sequence[Head]] = ()
-    control_text: str = ""
-    control_log_p: Sequence[float] = ()  # of each control
+def take_count(sent: object) -> None:
+    """Put the number of heads that the player asks for into the address; None ends it."""
+    if isinstance(sent, dict) and sent.keys() == {"broken"}:
+        count = sent["broken"]
+        if count is None or (type(count) is int and 0 <= count <= removal_order.LENGTH):
+            address.choose(REMOVED, None if count is None else str(count))
 
 
 def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerator) -> None:
-    """Draw a button among the actions, then a slider of heads and the translation without them."""
-    if BROKEN not in st.query_params and BROKEN not in st.session_state:
-        actions.button(
-            "Break it: remove the heads this sentence needs most",
-            key="break-button",
-            icon=":material/heart_broken:",
-            on_click=_set,
-            args=(1,),
-        )
+    """Send the player what the model writes without heads, where the address asks for it."""
+    asked = st.query_params.get(REMOVED, "")
+    if not (asked.isascii() and asked.isdecimal() and len(asked) < 4) or bar.used.steers:
         return
-    most = min(removal_order.LENGTH, len(all_heads(bar.translator.model.config)))
-    with st.container(key="break-controls", horizontal=True, vertical_alignment="bottom"):
-        count = st.slider("Heads removed", 0, most, key=BROKEN, bind="query-params", width=420)
-        st.button("Restore", key="break-restore", on_click=_set, args=(None,))
-    if not count:
-        st.caption("All heads are there. Move the slider to remove the first one.")
-        return
-    settings = sentence_bar.settings()
-    what, work = (
-        ("break", count, settings),
-        partial(_break, bar.translation, trace, count, settings),
-    )
-    try:
-        _show_broken(
-            jobs.computed(bar.translator, trace, what, "Removing one head after another", work),
-            trace,
-            count,
-        )
-    except jobs.UnfinishedError as unfinished:
-        if (broken := unfinished.job.part) is not None:
-            _show_broken(broken, trace, count)
-        unfinished.show(broken)
+    most = _most(bar.translator.model)
+    wanted, settings = min(int(asked), most), sentence_bar.settings()
+    what = "break", wanted, settings
+    work = partial(_break, bar.translation, trace, wanted, settings)
+
+    def come() -> tuple[Sequence[player.RemovedHead], str, bool]:
+        """Return the heads that are removed so far, a note, and whether these are all."""
+        try:
+            return jobs.computed(bar.translator, trace, what, "Removing heads", work), "", True
+        except jobs.UnfinishedError as unfinished:
+            job = unfinished.job
+            ahead = job.queue.ahead(job)
+            note = job.error or (f"Waits for {counted(ahead, 'other')} …" if ahead else "")
+            return job.part or (), note, not job.is_active
+
+    def send(places: Sequence[player.RemovedHead], note: str) -> None:
+        data = player.encode_broken(trace, places, total=most, note=note)
+        mounts.mount(player.BROKEN, data)
+
+    def follow() -> None:
+        *known, ends = come()
+        send(*known)
+        if ends:
+            st.rerun()  # only a run of the whole page ends the fragment's repetition
+
+    places, note, ends = come()
+    if ends:
+        send(places, note)
+        if places and wanted:
+            _link([place.head for place in places[:wanted]], actions)
+    else:
+        st.fragment(follow, run_every=POLL)()
+    st.caption(ABOUT)
+
+
+def _link(heads: Sequence[Head], place: DeltaGenerator) -> None:
+    removed = removal_text.format_removals([removal.Removal(*head) for head in heads])
+    choices = {navigation.VIEW: navigation.REMOVE_HEADS, navigation.REMOVED: removed}
+    with place:
+        navigation.plain_link("roles", "Open these heads in Remove heads", choices)
+
+
+def _most(model: Transformer) -> int:
+    return min(removal_order.LENGTH, len(all_heads(model.config)))
 
 
 def _break(
     translation: Translation,
     trace: AttentionTrace,
-    count: int,
+    wanted: int,
     settings: SearchSettings,
     translator: Translator,
     report: Report,
-) -> Generator[Broken | None, None, Broken]:
-    """Find and remove the heads, then as many random ones."""
-    model = translator.model
-
-    def text_without(heads: Sequence[Head]) -> tuple[str, float]:
-        removals = [removal.Removal(*head) for head in heads]
-        changed = effect_of(translator, translation, trace, None, removals, settings)
-        return changed.translation.text, float(changed.after.log_probs.sum())
-
-    for order in needed_heads(translator, trace, count, report):
-        yield None
-    needed = order.heads[: removal_order.LENGTH]
-    yield (broken := Broken(needed, *text_without(needed[:count])))
+) -> Generator[list[player.RemovedHead], None, list[player.RemovedHead]]:
+    """Remove heads one after another: as many as are wanted, or until a word changes."""
+    found: list[player.RemovedHead] = []
     seed = int.from_bytes(hashlib.sha256(trace.source.encode("utf-8", "replace")).digest()[:4])
-    controls = [
-        removal_order.random_order(model, needed, seed + draw)[:count] for draw in range(DRAWS)
-    ]
-    gates = removal_order.gates_without(model, controls)
-    log_p = (-losses_of_gates(model, forced_pair(model, trace), gates)).tolist()
-    text, _ = text_without(controls[0])
-    return broken._replace(controls=controls, control_text=text, control_log_p=log_p)
 
+    def without(heads: Sequence[Head]) -> effect.Effect:
+        removals = [removal.Removal(*head) for head in heads]
+        return effect_of(translator, translation, trace, None, removals, settings)
 
-def _show_broken(broken: Broken, trace: AttentionTrace, count: int) -> None:
-    removed = broken.order[:count]
-    named = f"the {count} heads that this sentence needs most"
-    if count <= 3:
-        named = listing([head.title for head in removed])
-    before = f"{format_number(float(trace.log_probs.sum()))} with all heads"
-    figures = f"log probability of the original translation {format_number(broken.log_p)}, {before}"
-    show_candidate(broken.text, trace.target, figures, title=f"Without {named}")
-    if controls := broken.controls:
-        least, middle, most = (f(broken.control_log_p) for f in (min, median, max))
-        figures = (
-            f"log probability of the original translation, median of {len(controls)} draws "
-            f"{format_number(middle)} ({format_number(least)} to {format_number(most)}), {before}; "
-            f"translation of the first draw"
-        )
-        if any(head in broken.order for drawn in controls for head in drawn):
-            figures += "; too few heads are left, so some needed ones are among them"
-        title = f"Control: without {counted(count, 'random head')} of the same kinds"
-        show_candidate(broken.control_text, trace.target, figures, title=title)
-    navigation.plain_link(
-        "roles",
-        "Open these heads in Remove heads",
-        {
-            navigation.VIEW: navigation.REMOVE_HEADS,
-            navigation.REMOVED: removal_text.format_removals(
-                [removal.Removal(*head) for head in removed]
+    for needed in _orders(translator, trace, report):
+        count = len(found) + 1
+        after = without(needed[:count])
+        controls = [
+            removal_order.random_order(translator.model, needed, seed + draw)[:count]
+            for draw in range(DRAWS)
+        ]
+        gates = removal_order.gates_without(translator.model, controls)
+        losses = losses_of_gates(translator.model, forced_pair(translator.model, trace), gates)
+        same = without(controls[0]).translation.text == translation.text
+        found = [
+            *found,
+            player.RemovedHead(
+                needed[count - 1],
+                float(after.after.log_probs.sum()),
+                after.translation.best.pieces,
+                player.ControlDraws((-losses).tolist(), same),
             ),
-        },
-    )
-    rule = removal_order
-    st.caption(
-        f"{MARKS} Every head was tried for the first place, and again for every {rule.ROUND}th "
-        f"one after it: the one whose removal, with those before it removed, lowers the log "
-        f"probability of the translation most. For the places between, the {rule.CANDIDATES} that "
-        f"lowered it most in the last such round were tried. From the {rule.GREEDY + 1}th on, "
-        f"heads follow as in the last round: {explanations.code_line(rule.removal_order)}. The "
-        f"control draws from the heads behind the first {rule.LENGTH}, as the last round has "
-        f"them. Other heads can take over what a head does."
-    )
+        ]
+        changes = after.translation.text != translation.text
+        if count >= wanted and (wanted or changes):
+            break
+        yield found
+    return found
 
 
-def _set(count: int | None) -> None:
-    """Remove so many heads; None brings the button back."""
-    if count is None:
-        st.session_state.pop(BROKEN, None)
-    else:
-        st.session_state[BROKEN] = count
-    # its slider is not on the page yet, or no more, so nothing else writes to the address
-    address.choose(BROKEN, None if count is None else str(count))
+def _orders(
+    translator: Translator, trace: AttentionTrace, report: Report
+) -> Generator[Sequence[Head], None, None]:
+    """Yield the heads that are needed most, as they are known once each place is found."""
+    most, count = _most(translator.model), 0
+    needed: Sequence[Head] = ()
+    for order in needed_heads(translator, trace, most, report):
+        count, needed = len(order.removed), order.heads[:most]
+        yield needed
+    for _ in range(count, most):  # as in the last round
+        yield needed

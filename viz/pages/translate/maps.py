@@ -44,6 +44,8 @@ def take_click(sent: object, trace: AttentionTrace) -> None:
         address.choose(NUMBERS, "-".join([place["kind"], *numbers]))
     elif sent == {"closed": True}:
         address.choose(NUMBERS, None)
+    else:
+        break_it.take_count(sent)
 
 
 def opened_numbers(trace: AttentionTrace) -> dict[str, Any] | None:
@@ -167,8 +169,7 @@ def show_words(
     with actions:
         first_steps.show("translate")
     show_numbers(translator, trace)
-    with st.container(key="break-it"):
-        break_it.show_break(bar, trace, actions)
+    broken = st.container(key="break-it")
     if not source or not target:
         with picture:
             show_player(bar, trace, on_pick=take)
@@ -200,6 +201,8 @@ def show_words(
         about = [method]
     with picture:
         show_player(bar, trace, mutual=solid, every=pairs, linked=linked, on_pick=take)
+    with broken:
+        break_it.show_break(bar, trace, actions)
     if from_source is not None:
         st.subheader(title, anchor=False, help=help_on("translate"))
         data = encode_links(

@@ -20,6 +20,7 @@ from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translator
 from transformer.files.installed import BUNDLED
 from viz.findings import ranked
+from viz.pages.translate import VIEWS as VIEWS_OF_TRANSLATE
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +28,12 @@ STORED = Path(__file__).parent / "statements"
 SENTENCES = ("The dog bites the man.", "A man ☃ is eating 雪 here.")
 HEAD = "kind=cross-attention&layer=6&head=1"
 VIEWS = {
-    "translate": ("", "without_sinks=true", "where_from=true", "numbers=cross-4-3-3-3"),
+    "translate": (
+        *(f"translate_view={view}" for view in VIEWS_OF_TRANSLATE),
+        "translate_view=One map&without_sinks=true",
+        "where_from=true",
+        "numbers=cross-4-3-3-3",
+    ),
     "heads": ("kind=decoder&layer=2&head=3", f"{HEAD}&without_sinks=true"),
     "inside": ("kind=encoder&head=1", "kind=decoder&head=1"),
     "roles": (
@@ -40,9 +46,9 @@ VIEWS = {
         "roles_view=Layer by layer",
     ),
     "masks": (
-        "kind=encoder",
-        "kind=decoder&mask-row=3",
-        "kind=cross-attention&mask-sentence=3",
+        "mask-view=who sees whom&kind=encoder",
+        "mask-view=who sees whom&kind=decoder&mask-row=3",
+        "mask-view=who sees whom&kind=cross-attention&mask-sentence=3",
         *(f"kind={kind}&mask-view=remove the mask" for kind in ("encoder", "decoder", "cross")),
     ),
     "positions": ("pe_view=Your sentence", "pe_view=Shift positions&pe_moved=64"),

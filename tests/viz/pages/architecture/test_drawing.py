@@ -131,4 +131,4 @@ def test_an_attention_box_leads_to_its_layer_on_the_pages_of_heads(opened) -> No
     app = opened(arch_box="Masked self-attention of the decoder", arch_layer="1")
     assert [page for page, _ in links(app)] == ["heads", "inside", "masks"]
     assert links(app)[0] == ("heads", "layer=1&kind=decoder")
-    assert links(opened(arch_box="Positions of the encoder")) == [("positions", "")]
+    assert links(opened(arch_box="Positions of the encoder")) == [("positions", "pe_view=Encoding")]

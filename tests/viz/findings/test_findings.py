@@ -14,7 +14,7 @@ from transformer.config import BOS
 from viz.draw.formatting import format_number, per_cent
 from viz.figures.schedule import format_rate
 from viz.findings import PAGES, passes, ranked
-from viz.findings.training import heads_form, peak, steepest_rise
+from viz.findings.training import heads_form, largest_rise, peak
 from viz.findings.weights import word_cells
 from viz.report import report
 
@@ -36,8 +36,11 @@ def test_the_least_used_word_is_long_and_stands_once(
     assert passes.hardly_used(translator, trace) is None
 
 
-def test_the_head_that_gives_a_score_most_is_named_with_its_part(translator: Translator) -> None:
-    trace = translator.trace("The dog sleeps under the garden.")
+@pytest.mark.parametrize("text", ["The dog sleeps under the garden.", "The cat sleeps."])
+def test_the_part_that_gives_a_score_most_beyond_its_row_is_named(
+    translator: Translator, text: str
+) -> None:
+    trace = translator.trace(text)
     finding = passes.split_score(translator, trace)
     assert finding is not None
     model, query = translator.model, int(finding.choices["word"]) - 1
@@ -51,18 +54,14 @@ def test_the_head_that_gives_a_score_most_is_named_with_its_part(translator: Tra
     key = int(cache[f"{name}.hook_pattern"][0, head, query].argmax())
     W_K = model.get_parameter(f"{name}.W_K.weight")[rows]
     q = cache[f"{name}.hook_q"][0, head, query]
-    stream = stream_of(model, cache, "encoder", positions=[key])
-    parts = (stream.parts[:, 0] @ W_K.T @ q / d_k**0.5).tolist()
-    by_head = {w.title: x for w, x in zip(stream.writers, parts, strict=True) if w.head}
-    first = max(by_head, key=by_head.__getitem__)
-    assert f"{format_number(by_head[first])} comes from what {first} wrote" in finding.text
-
-
-def test_of_a_score_below_0_no_part_is_named(translator: Translator) -> None:
-    assert passes.split_score(translator, translator.trace("the garden")) is None
-    finding = passes.split_score(translator, translator.trace("The cat sleeps."))
-    assert finding is not None
-    assert finding.strength == 0.5  # a part that is larger than the whole
+    stream = stream_of(model, cache, "encoder")
+    parts = stream.parts @ W_K.T @ q / d_k**0.5  # [writer, key]
+    beyond = (parts[:, key] - parts.mean(1)).tolist()
+    most = max(range(len(beyond)), key=beyond.__getitem__)
+    shown = f"{format_number(sum(beyond))} above the mean of its row. Most of any part, "
+    assert f"{shown}{format_number(beyond[most])}, comes from" in finding.text
+    assert stream.writers[most].title in finding.text
+    assert finding.strength == pytest.approx(min(beyond[most] / sum(beyond), 1) / 2)
 
 
 def written(translator: Translator, trace: AttentionTrace, head: int, cell: tuple[int, int]):
@@ -212,10 +211,10 @@ def test_the_learning_rate_peaks_where_it_is_said_to(d_model: int, warmup: int) 
 
 def test_heads_form_where_confidence_rises_most_and_nowhere_if_it_never_rises() -> None:
     confidence = {1: 0.2, 2: 0.1, 4: 0.3, 8: 0.45}
-    assert steepest_rise(confidence) == (2, 4)
+    assert largest_rise(confidence) == (2, 4)
     finding = heads_form(confidence, {"sentence": "2"})
     assert finding
     assert "between steps 2 and 4: mean confidence 0.10 → 0.30" in finding.text
     assert (finding.choices["trained"], finding.choices["sentence"]) == ("4", "2")
-    for still in ({}, {1: 0.2}, {1: 0.2, 2: 0.2, 3: 0.1}):
+    for still in ({}, {1: 0.2}, {1: 0.2, 2: 0.2, 3: 0.1}, {1: 0.2, 2: 0.204}):
         assert heads_form(still, {}) is None

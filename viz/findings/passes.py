@@ -57,13 +57,13 @@ def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None
 
 
 def _decided_cell(trace: AttentionTrace) -> tuple[Head, int, int] | None:
-    """Find a head of the cross-attention, a query and the word that it looks at most."""
+    """Find a head of the cross-attention, a query and the word that it mostly looks at."""
     cells = word_cells(trace)
     if cells is None:
         return None
     weights = np.where(cells & (trace.cross <= SHARPENED), trace.cross, 0)
     layer, number, query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
-    return Head("cross", layer, number), query, key
+    return (Head("cross", layer, number), query, key) if weights.max() > MOST else None
 
 
 def split_score(translator: Translator, trace: AttentionTrace) -> Finding | None:

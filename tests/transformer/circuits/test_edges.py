@@ -77,7 +77,7 @@ def test_edges_are_patched_alike_alone_and_among_others(uneven: Case) -> None:
 
 def test_the_planted_edge_is_the_strongest_and_beats_all_random_ones() -> None:
     case = planted_case()
-    circuit = Circuit(case.model, case.trace, 4, 12)
+    circuit = Circuit(case.model, case.trace, 4, 10)
     attributed = circuit.attributed()
     patched = patch_strongest(circuit, 8)
     first = patched.edges[0]

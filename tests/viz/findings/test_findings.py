@@ -11,7 +11,7 @@ from transformer.analysis.source_share import by_words, source_shares
 from transformer.checkpoints import checkpoint
 from transformer.circuits.stream import stream_of
 from transformer.config import BOS
-from viz.draw.formatting import format_number, per_cent
+from viz.draw.formatting import format_bound, format_number, per_cent
 from viz.figures.schedule import format_rate
 from viz.findings import PAGES, passes, ranked
 from viz.findings.training import heads_form, largest_rise, peak
@@ -38,12 +38,12 @@ def test_the_least_used_word_is_long_and_stands_once(
 
 @pytest.mark.parametrize("text", ["The dog sleeps under the garden.", "The cat sleeps."])
 def test_the_part_that_gives_a_score_most_beyond_its_row_is_named(
-    translator: Translator, text: str
+    bundled: Translator, text: str
 ) -> None:
-    trace = translator.trace(text)
-    finding = passes.split_score(translator, trace)
+    trace = bundled.trace(text)
+    finding = passes.split_score(bundled, trace)
     assert finding is not None
-    model, query = translator.model, int(finding.choices["word"]) - 1
+    model, query = bundled.model, int(finding.choices["word"]) - 1
     d_k = model.config.d_k
     layer, head = (int(finding.choices[name]) - 1 for name in ("layer", "head"))
     name, rows = f"decoder.layers.{layer}.cross_attention", slice(d_k * head, d_k * head + d_k)
@@ -193,6 +193,25 @@ def test_a_map_opens_on_the_row_that_its_finding_names() -> None:
     assert "1 of 2 cross-attention heads looks mostly at “\u2068dog\u2069”" in first.text
     assert first.choices["heads-map-row"] == "2"
     assert first.choices["rows"] == "word predicted"
+
+
+@pytest.mark.parametrize(("least", "said"), [(0.6455, 64), (0.64, 64), (0.6499, 64), (0.7, 70)])
+def test_what_is_said_to_be_so_much_or_more_is_no_less(least: float, said: int) -> None:
+    weights = np.full((1, 3, 4, 4), 0.25, np.float32)
+    for head, share in ((1, least), (2, 0.97)):
+        weights[0, head, 1:] = (1 - share) / 3
+        weights[0, head, range(1, 4), range(3)] = share
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b", "c", "d"])
+    first, *_ = ranked("heads", trace)
+    assert f"({said}\u00a0% or more of their weight)" in first.text
+
+
+def test_bounds_are_rounded_to_their_own_side() -> None:
+    numbers = (1.2300, 1.2301, 1.2399, float(np.float32(0.3)), -0.5, -0.504)
+    assert [format_bound(n) for n in numbers] == ["1.23", "1.24", "1.24", "0.30", "−0.50", "−0.50"]
+    assert [format_bound(n, lower=True) for n in numbers] == [
+        "1.23", "1.23", "1.23", "0.30", "−0.50", "−0.51"
+    ]  # fmt: skip
 
 
 def test_what_is_not_0_is_never_said_to_be_0_per_cent() -> None:

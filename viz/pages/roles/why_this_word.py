@@ -35,6 +35,7 @@ MAX_ERASED_AT_ONCE, MAX_ERASED = 32, 128
 """Subwords up to which the check runs automatically, since more take seconds; and up to which it is
 offered, since its time grows with the cube of the length."""
 NOTABLE = 0.1  # share of the largest bar from which two bars can disagree
+SEEN = 0.005  # nats that two decimals show
 
 
 def show() -> None:
@@ -213,8 +214,8 @@ def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, o
     )
     ordered = head_charts.heads_by_value(values)
     for piece, favouring in (
-        (written, [pair for pair in ordered if pair[1] > 0]),
-        (other, [pair for pair in reversed(ordered) if pair[1] < 0]),
+        (written, [pair for pair in ordered if pair[1] >= SEEN]),
+        (other, [pair for pair in reversed(ordered) if pair[1] <= -SEEN]),
     ):
         text = "For {}" if favouring else "No head speaks for {}."
         st.text(text.format(quoted(piece)))

@@ -1,10 +1,13 @@
 """Edges between heads: how much one head's output matters to a choice by way of another head.
 
 An edge goes from a writer to the query, key or value of a reader. What the writer brings there is
-its part of the stream that the reader reads (`stream`). The gradient of the log-odds of two pieces
-with respect to that input, times the part, is the attribution of the edge, to first order
-(attribution patching: Syed et al. 2023, arXiv 2310.10348). Patching the edge takes the part out of
-that one input and runs the rest of the model: what the log-odds then lose is exact.
+its part of the stream that the reader reads (`stream`). Patching the edge takes the part out of
+that one input and runs the rest of the model: what the log-odds of two pieces then lose is exact.
+
+Attribution estimates this for all edges in one pass: the change of the reader's output, times the
+gradient of the log-odds there (attribution patching: Syed et al. 2023, arXiv 2310.10348). The
+reader's softmax is computed anew for each edge. Where it is saturated, its gradient is 0, although
+the reader would look elsewhere without the edge (AtP*: Kramár et al. 2024, arXiv 2403.00745).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -32,7 +35,7 @@ from transformer.circuits.stream import (
 )
 from transformer.corpus.faithfulness import spearman
 from transformer.hooks import Hook
-from transformer.kinds import attention_name
+from transformer.kinds import KINDS, attention_name
 from transformer.masks import padding_mask
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -40,11 +43,14 @@ from transformer.trace import AttentionTrace
 Input: TypeAlias = Literal["q", "k", "v"]
 """Inputs of a head, each projected from a stream: queries, keys and values."""
 INPUTS: tuple[Input, ...] = get_args(Input)
+_INSIDE = (*INPUTS, "attn_scores")  # hook points of attention, up to the softmax
 
 ROWS = 16
 """Patched runs of the model at once."""
 STRONGEST, SEED = 30, 1
 """Edges that are patched by default, and the seed of as many at random."""
+FACTOR = 2.0
+"""Largest ratio of attributed and patched, either way, with which an edge is said to hold."""
 
 
 class Edge(NamedTuple):
@@ -62,6 +68,8 @@ class Circuit:
         self._model, self._other = model, other
         self._pair = pair_until_step(model, trace, step, other)
         names: set[str] = stream_points(model, "encoder") | stream_points(model, "decoder")
+        for point in _INSIDE:
+            names |= {name for kind in KINDS for name in model.attention_points(kind, point)}
         with torch.inference_mode():
             logits, self._cache = values_at(model, self._pair, names)
         self.log_odds = float(log_odds(logits[None], self._pair, other)[0])
@@ -69,28 +77,36 @@ class Circuit:
 
     @torch.inference_mode()
     def attributed(self) -> dict[Edge, float]:
-        """Attribute every edge from one head to another, in nats, to first order."""
+        """Estimate for every edge from one head to another what `patched` computes, in nats."""
         layers: dict[str, list[Head]] = {}
         for head in all_heads(self._model.config):
             layers.setdefault(attention_name(head.kind, head.layer), []).append(head)
         slopes = values_and_gradients(
             self._model,
             self._pair,
-            [f"{name}.hook_{input_}" for name in layers for input_ in INPUTS],
+            [f"{name}.hook_z" for name in layers],
             lambda pair: log_odds(self._model(pair.source, pair.target), pair, self._other)[0],
         )
         edges: dict[Edge, float] = {}
         for name, heads in layers.items():
+            q, k, v, scores = (self._cache[f"{name}.hook_{at}"][0] for at in _INSIDE)
+            slope = slopes[f"{name}.hook_z"][1][0]  # [head, query, d_v]
+            weights, scale = scores.softmax(-1), q.size(-1) ** -0.5
             for input_ in INPUTS:
-                _, slope = slopes[f"{name}.hook_{input_}"]
-                # the gradient as the stream sees it, [head, position, d_model]
-                directions = slope[0] @ torch.stack([self._weight(head, input_) for head in heads])
                 stream = self._stream(heads[0], input_)
-                amounts = torch.einsum("wpd,hpd->hw", stream.parts, directions).tolist()
-                for head, row in zip(heads, amounts, strict=True):
-                    for writer, amount in zip(stream.writers, row, strict=True):
-                        if writer.head is not None:
-                            edges[Edge(writer, head, input_)] = amount
+                places = [n for n, writer in enumerate(stream.writers) if writer.head is not None]
+                W = torch.stack([self._weight(head, input_) for head in heads])
+                gone = torch.einsum("wpd,hcd->hwpc", stream.parts[places], W)
+                if input_ == "v":
+                    amounts = gone * (weights.mT @ slope)[:, None]
+                else:
+                    equation = "hwqc,hkc->hwqk" if input_ == "q" else "hwkc,hqc->hwqk"
+                    change = torch.einsum(equation, gone, k if input_ == "q" else q) * scale
+                    amounts = weights[:, None] - (scores[:, None] - change).softmax(-1)
+                    amounts *= (slope @ v.mT)[:, None]
+                for place, row in zip(places, amounts.sum((2, 3)).T.tolist(), strict=True):
+                    for head, amount in zip(heads, row, strict=True):
+                        edges[Edge(stream.writers[place], head, input_)] = amount
         return edges
 
     @torch.inference_mode()
@@ -161,9 +177,13 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class PatchedEdges:
-    """The strongest edges by attribution, patched one by one beside as many at random; in nats."""
+    """The strongest edges by attribution, patched one by one beside as many at random; in nats.
 
-    edges: tuple[Edge, ...]  # the strongest first
+    That they change more than random edges shows that attribution finds large ones. So it does in a
+    model with random weights: it does not show that the model has learnt them.
+    """
+
+    edges: tuple[Edge, ...]  # the one without which the log-odds change most first
     attributed: Floats  # `[edge]`
     lost: Floats  # `[edge]`, what the log-odds lose without it
     random_lost: Floats  # `[random edge]`
@@ -175,8 +195,9 @@ class PatchedEdges:
 
     @property
     def hold(self) -> Bools:
-        """`[edge]`: whether it beats the random edges with the sign of its attribution."""
-        result: Bools = self.beat_random & (np.sign(self.lost) == np.sign(self.attributed))
+        """`[edge]`: whether it beats the random edges, as attributed to a factor of `FACTOR`."""
+        ratio = self.lost / np.where(self.attributed, self.attributed, np.nan)
+        result: Bools = self.beat_random & (ratio >= 1 / FACTOR) & (ratio <= FACTOR)
         return result
 
     @property
@@ -208,16 +229,19 @@ def random_edges(
 def patch_strongest(
     circuit: Circuit,
     count: int = STRONGEST,
-    seed: int = SEED,
+    seed: int | None = SEED,
     progress: Progress | None = None,
 ) -> PatchedEdges:
-    """Patch the strongest edges, and as many at random; `progress` counts edges."""
+    """Patch the strongest edges, and as many at random unless the seed is None.
+
+    `progress` counts edges.
+    """
     attributed = circuit.attributed()
     chosen = strongest_edges(attributed, count)
-    lost = circuit.patched([*chosen, *random_edges(attributed, chosen, seed)], progress)
+    others = [] if seed is None else random_edges(attributed, chosen, seed)
+    lost = np.array(circuit.patched([*chosen, *others], progress))
+    order = np.argsort(-np.abs(lost[: len(chosen)]), kind="stable")
+    edges, amounts = [*chosen], np.array([*chosen.values()])
     return PatchedEdges(
-        tuple(chosen),
-        np.array([*chosen.values()]),
-        np.array(lost[: len(chosen)]),
-        np.array(lost[len(chosen) :]),
+        tuple(edges[n] for n in order), amounts[order], lost[order], lost[len(chosen) :]
     )

@@ -1,7 +1,9 @@
 """Why a head looks there: one attention score as a sum over what query and key are made of.
 
 The score is q·k / √d_k, q = x W_Q + b_Q and k = y W_K + b_K (§3.2.1). Streams x and y are sums over
-writers (`stream`), so the score is a sum over pairs of them, exactly.
+writers (`stream`), so the score is a sum over pairs of them, exactly. What is equal for all keys
+changes no weight, however large it is: a head looks at a key and not elsewhere for what its score
+has beyond that of another key, or beyond the mean.
 """
 
 from collections.abc import Sequence
@@ -40,7 +42,7 @@ class SplitScores:
 
     @property
     def difference(self) -> Array:
-        """`[query writer, key writer]`: why the first key and not the second."""
+        """`[query writer, key writer]`: why the first key and not the second, or the mean."""
         apart: Array = self.values[0] - self.values[1]
         return apart
 
@@ -55,9 +57,18 @@ class SplitScores:
 
 @torch.inference_mode()
 def split_scores(
-    model: Transformer, trace: AttentionTrace, head: Head, query: int, keys: Sequence[int]
+    model: Transformer,
+    trace: AttentionTrace,
+    head: Head,
+    query: int,
+    keys: Sequence[int],
+    *,
+    mean_over: Sequence[int] = (),
 ) -> SplitScores:
-    """Take the scores of a head apart, for one query and some keys, each by its position."""
+    """Take the scores of a head apart, for one query and some keys, each by its position.
+
+    One more key comes last if `mean_over` has any: their mean.
+    """
     require_heads(model, [head])
     kind, layer, number = head
     readers = (query_stream(kind, layer), key_stream(model, kind, layer))
@@ -67,19 +78,26 @@ def split_scores(
         points |= stream_points(model, stack, end)
     pair = forced_pair(model, trace)
     _, cache = values_at(model, pair, points)
-    _require_positions(cache, name, query, keys)
+    read = [*keys, *mean_over]
+    _require_positions(cache, name, query, read)
     W_Q, W_K = (head_projection(model, f"{name}.{matrix}", number) for matrix in ("W_Q", "W_K"))
     first, second = (
         stream_of(model, cache, stack, end, positions)
-        for (stack, end), positions in zip(readers, ([query], list(keys)), strict=True)
+        for (stack, end), positions in zip(readers, ([query], read), strict=True)
     )
     q, k = _projected(first, *W_Q), _projected(second, *W_K)
+    whole = cache[f"{name}.hook_k"][0, number, read]
+    k, whole = (_with_mean(vectors, len(keys)) for vectors in (k, whole))
     scale = q.size(-1) ** -0.5
     values = torch.einsum("apd,bkd->kab", q, k) * scale
-    scores = (
-        cache[f"{name}.hook_k"][0, number, list(keys)] @ cache[f"{name}.hook_q"][0, number, query]
-    )
-    return SplitScores(first.writers, second.writers, to_array(values), to_array(scores * scale))
+    scores = whole @ cache[f"{name}.hook_q"][0, number, query] * scale
+    return SplitScores(first.writers, second.writers, to_array(values), to_array(scores))
+
+
+def _with_mean(vectors: Tensor, count: int) -> Tensor:
+    """Keep the first vectors, `[..., position, width]`, and append the mean of the others."""
+    first, others = vectors.tensor_split([count], -2)
+    return torch.cat((first, others.mean(-2, keepdim=True)), -2) if others.size(-2) else first
 
 
 def head_projection(model: Transformer, name: str, head: int) -> tuple[Tensor, Tensor | None]:

@@ -1,6 +1,7 @@
 """Numbers and lists in the screen's format."""
 
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 
 def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
@@ -8,6 +9,13 @@ def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
     rounded = round(number, digits) + 0.0  # -0.0 + 0.0 is 0.0
     text = f"{rounded:+.{digits}f}" if sign and rounded else f"{rounded:.{digits}f}"
     return text.replace("-", "−")
+
+
+def format_bound(number: float, digits: int = 2, *, lower: bool = False) -> str:
+    """Format a bound so that it holds: one from above is rounded up, a `lower` one down."""
+    exact = Decimal(f"{number:.6g}")  # of 0.3, float32 and float64 hold a little more or less
+    turn = ROUND_FLOOR if lower else ROUND_CEILING
+    return format_number(float(exact.quantize(Decimal(1).scaleb(-digits), turn)), digits)
 
 
 def format_difference(after: float, before: float, digits: int = 2) -> str:

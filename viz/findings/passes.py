@@ -9,8 +9,9 @@ from transformer.analysis import source_share, teacher_forcing
 from transformer.analysis.heads import removal, removal_text
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_order import RemovalOrder, with_next_place
-from transformer.circuits.edges import Edge, Input
+from transformer.circuits.edges import Edge, Input, PatchedEdges
 from transformer.circuits.score import split_scores
+from transformer.circuits.stream import Writer
 from transformer.circuits.writing import written_logits
 from transformer.paper import arithmetic, costs, scaling
 from transformer.paper.masking import leak
@@ -22,7 +23,7 @@ from viz.findings.weights import MOST, Finding, head_choices, word_cells
 
 ATTENTION = (costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION)
 SHARPENED = 0.85  # largest weight that another scale still changes visibly
-NOTABLE_PART = 0.05  # share of a score that one head gives
+NOTABLE_PART = 0.2  # share of a score that one part gives
 NOTABLE = 0.005  # change of a log probability that its two decimals show
 WRITTEN = 0.1  # logit from which a head writes more than hardly anything, as the page says
 READ = 3  # heads of the last layer whose writing is read, each with a pass of the model
@@ -56,36 +57,44 @@ def hardly_used(translator: Translator, trace: AttentionTrace) -> Finding | None
 
 
 def _decided_cell(trace: AttentionTrace) -> tuple[Head, int, int] | None:
-    """Find a head of the cross-attention, a query and the word that it looks at most."""
+    """Find a head of the cross-attention, a query and the word that it mostly looks at."""
     cells = word_cells(trace)
     if cells is None:
         return None
     weights = np.where(cells & (trace.cross <= SHARPENED), trace.cross, 0)
     layer, number, query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
-    return Head("cross", layer, number), query, key
+    return (Head("cross", layer, number), query, key) if weights.max() > MOST else None
 
 
 def split_score(translator: Translator, trace: AttentionTrace) -> Finding | None:
-    """Find what one earlier head gives most to the score of the word of `scaled_score`."""
+    """Find what gives most to the score of the word of `scaled_score`, beyond that of its row."""
     if (cell := _decided_cell(trace)) is None:
         return None
     head, query, key = cell
-    split = split_scores(translator.model, trace, head, query, [key])
-    score = float(split.scores[0])
-    by_writer = split.values[0].sum(0)  # over all parts of the query
-    heads = [n for n, writer in enumerate(split.key_writers) if writer.head is not None]
-    most = max(heads, key=lambda n: float(by_writer[n]), default=None)
-    if most is None or not 0 < NOTABLE_PART * score <= by_writer[most]:
+    keys = range(len(trace.source_tokens))
+    split = split_scores(translator.model, trace, head, query, [key], mean_over=keys)
+    beyond, by_writer = float(split.scores[0] - split.scores[1]), split.difference.sum(0)
+    most = int(by_writer.argmax())  # of the key, over all parts of the query
+    if not NOTABLE < NOTABLE_PART * beyond <= by_writer[most]:
         return None
     word = quoted(display_tokens(trace.source_tokens)[key])
     return Finding(
-        f"Of the {format_number(score)} that {word} scores in {named_head(*head)}, "
-        f"{format_number(float(by_writer[most]))} comes from what "
-        f"{split.key_writers[most].title} wrote at {word}.",
-        strength=min(float(by_writer[most]) / score, 1.0) / 2,
+        f"In {named_head(*head)}, {word} scores {format_number(beyond)} above the mean of its row. "
+        f"Most of any part, {format_number(float(by_writer[most]))}, comes from "
+        f"{part_text(split.key_writers[most], word)}.",
+        strength=min(float(by_writer[most]) / beyond, 1.0) / 2,
         page="inside",
         choices={**head_choices(head), "word": str(query + 1)},
     )
+
+
+def part_text(writer: Writer, token: str) -> str:
+    """Describe what a writer gives to a query or key in a sentence; `token` is quoted already."""
+    if writer.layer is None:
+        preposition = {"token": "", "position": "of ", "biases": "at "}[writer.part]
+        return f"the {writer.part} {preposition}{token}"
+    name = writer.title if writer.head else f"the {writer.title} network"
+    return f"what {name} wrote at {token}"
 
 
 def written_word(translator: Translator, trace: AttentionTrace) -> Finding | None:
@@ -124,23 +133,24 @@ def written_word(translator: Translator, trace: AttentionTrace) -> Finding | Non
 INPUT_NAMES: Mapping[Input, str] = {"q": "query", "k": "key", "v": "value"}
 
 
-def edge_text(edge: Edge, value: float, names: Sequence[str]) -> str:
-    """Describe an edge, and for which of two subwords its attribution in nats speaks."""
+def edge_text(edge: Edge, lost: float, names: Sequence[str]) -> str:
+    """Describe an edge, and which of two subwords loses how many nats without it."""
+    favoured, other = map(quoted, names if lost > 0 else names[::-1])
     return (
-        f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of {named_head(*edge.reader)}, "
-        f"{format_number(value, sign=True)} nats, for {quoted(names[0] if value > 0 else names[1])}"
+        f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of {named_head(*edge.reader)}. "
+        f"Without it, {favoured} loses {format_number(abs(lost))} nats against {other}."
     )
 
 
-def strongest_edge(edges: Mapping[Edge, float], step: int, names: Sequence[str]) -> Finding | None:
-    """Find the first of `strongest_edges` at the least certain step, for one of two subwords."""
-    edge, value = next(iter(edges.items()), (None, 0.0))
-    if edge is None or abs(value) < NOTABLE:
+def strongest_edge(patched: PatchedEdges, step: int, names: Sequence[str]) -> Finding | None:
+    """Find the strongest of some patched edges at a step, for one of two subwords."""
+    lost = float(patched.lost[0]) if len(patched.lost) else 0.0
+    if abs(lost) < NOTABLE:
         return None
-    other = names[1] if value > 0 else names[0]
+    edge = patched.edges[0]
     return Finding(
-        f"Strongest edge: {edge_text(edge, value, names)}, not {quoted(other)}.",
-        strength=1 - float(np.exp(-abs(value))),
+        f"Strongest edge found: {edge_text(edge, lost, names)}",
+        strength=1 - float(np.exp(-abs(lost))),
         page="roles",
         choices={
             **head_choices(edge.reader),

@@ -20,23 +20,26 @@ def peak(d_model: int, warmup: int) -> Finding:
     )
 
 
-def steepest_rise(confidence: Mapping[int, float]) -> tuple[int, int] | None:
-    """Find two consecutive saved steps between which confidence rises most; None without a rise."""
+SEEN = 0.005  # a rise that two decimals show
+
+
+def largest_rise(confidence: Mapping[int, float]) -> tuple[int, int] | None:
+    """Find two consecutive saved steps between which confidence rises most, if that is seen."""
     rises = {(a, b): confidence[b] - confidence[a] for a, b in pairwise(confidence)}
     steps = max(rises, key=rises.__getitem__, default=None)
-    return steps if steps and rises[steps] > 0 else None
+    return steps if steps and rises[steps] >= SEEN else None
 
 
 def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> Finding | None:
-    """Find when the heads of cross-attention formed; see `steepest_rise`."""
-    steps = steepest_rise(confidence)
+    """Find when the heads of cross-attention formed; see `largest_rise`."""
+    steps = largest_rise(confidence)
     if steps is None:
         return None
     before, after = (formatting.format_number(confidence[step]) for step in steps)
     first, second = (f"{step:,}" for step in steps)
     return Finding(
-        f"Cross-attention sharpens fastest between steps {first} and {second}: mean confidence "
-        f"{before} → {after}.",
+        f"From one saved step to the next, cross-attention sharpens most between steps {first} and "
+        f"{second}: mean confidence {before} → {after}.",
         strength=0.5,
         page="training",
         choices={

@@ -14,7 +14,7 @@ from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import WORD_START
 from transformer.text.words import has_letter
 from transformer.traces.notes import TOLERANCE
-from viz.draw.formatting import format_number, listing, per_cent
+from viz.draw.formatting import format_bound, format_number, listing, per_cent
 from viz.draw.labels import (
     KINDS_BY_NAME,
     ROW_NAMES,
@@ -150,10 +150,12 @@ def neighbours(trace: AttentionTrace) -> Finding | None:
         for where, heads in sides
         if heads
     ]
-    share = "of its weight" if count == 1 else "or more of their weight"
+    share = f"{per_cent(least)} of its weight"
+    if count > 1:
+        share = f"{format_bound(100 * least, 0, lower=True)}\u00a0% or more of their weight"
     first, *others = [head for _, heads in sides for head in heads[:1]]
     return Finding(
-        f"{capitalised(', '.join(texts))} ({per_cent(least)} {share}).",
+        f"{capitalised(', '.join(texts))} ({share}).",
         strength=0.9 * largest,
         page="heads",
         choices={

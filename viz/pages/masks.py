@@ -1,6 +1,7 @@
 """The page “Masks”: visible keys in a padded batch, and leaks without a mask (§3.1, §3.2.3)."""
 
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context
 from typing import Any, get_args
 
 import altair as alt
@@ -296,7 +297,9 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
     others = ""
     if not hides.all():  # there the loss differs by rounding alone
         largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[~hides]))
-        rounding = f"up to rounding, {largest:.0e} nats at most" if largest else "to the last digit"
+        bound = Context(prec=1, rounding=ROUND_CEILING).create_decimal(f"{largest:.6g}")
+        nats = f"up to rounding, {float(bound):.0e} nats at most"
+        rounding = nats if largest else "to the last digit"
         has = "has" if (~hides).sum() == 1 else "have"
         lack = f"{has} {'one position' if kind == 'decoder_self' else 'no padding'}"
         others = f" {capitalised(_sentences(~hides))} {lack}: the loss is the same {rounding}."

@@ -15,6 +15,7 @@ from tests.transformer.circuits.planted_circuits import (
     PLACES,
     SHARP,
     TOKEN,
+    TRANSLATES,
     planted_model,
     set_head,
 )
@@ -38,8 +39,6 @@ from transformer.circuits.pairs import (
     read_pairs,
 )
 from transformer.kinds import attention_name
-
-TRANSLATES = Head("cross", 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +77,9 @@ def test_the_head_that_translates_carries_the_difference() -> None:
     model = planted_model()
     pairs = [
         EncodedPair(
-            ([first, 4, 4], [second, 4, 4]), [2], (DICTIONARY[first], DICTIONARY[second])
+            ([first, 12, 12], [second, 12, 12]), [2], (DICTIONARY[first], DICTIONARY[second])
         )
-        for first, second in ((5, 6), (6, 7), (7, 8), (8, 9), (9, 5))
+        for first, second in ((13, 14), (14, 15), (15, 16), (16, 17), (17, 13))
     ]  # fmt: skip
     done = []
     patched = patch_pairs(model, pairs, lambda *steps: done.append(steps))
@@ -139,14 +138,14 @@ def test_the_stream_carries_the_difference_where_it_is_planted() -> None:
     before = torch.eye(PLACES).roll(-1, 1)
     before[0] = 0
     with torch.no_grad():
-        attention = model.encoder.layers[1].self_attention
+        shifts = Head("encoder_self", 1, 2)
         set_head(
-            attention, 0, q=(PLACE, before), k=(PLACE, torch.eye(PLACES)), writes=TOKEN, size=SHARP
+            model, shifts, q=(PLACE, before), k=(PLACE, torch.eye(PLACES)), writes=TOKEN, size=SHARP
         )
-    tokens = (5, 6, 7, 8, 9)
+    tokens = (13, 14, 15, 16, 17)
     pairs = [
         EncodedPair(
-            ([4, first, 4, 3], [4, second, 4, 3]),
+            ([12, first, 12, 3], [12, second, 12, 3]),
             [2, 4, 4],
             (DICTIONARY[first], DICTIONARY[second]),
         )
@@ -219,8 +218,10 @@ def test_every_stack_has_its_layers_and_a_pair_without_a_position_counts_for_non
 
 def test_the_planted_head_stands_first_in_the_table() -> None:
     pairs = [
-        EncodedPair(([first, 4, 4], [second, 4, 4]), [2], (DICTIONARY[first], DICTIONARY[second]))
-        for first, second in permutations((5, 6, 7, 8, 9), 2)
+        EncodedPair(
+            ([first, 12, 12], [second, 12, 12]), [2], (DICTIONARY[first], DICTIONARY[second])
+        )
+        for first, second in permutations((13, 14, 15, 16, 17), 2)
     ]
     table = effects_table(patch_pairs(planted_model(), pairs))
     row, *others = table.sort_values(LOST, ascending=False).to_dict("records")

@@ -5,10 +5,25 @@ import pytest
 import torch
 
 from tests.transformer.analysis.lens_cases import Case
-from tests.transformer.circuits.planted_circuits import DICTIONARY, planted_case
+from tests.transformer.circuits.planted_circuits import (
+    ALIGNS,
+    BY_BIAS,
+    BY_FEATURE,
+    BY_PLACE,
+    BY_PLACE_AND_CONSTANT,
+    BY_QUERY,
+    DICTIONARY,
+    EMPTY,
+    INDUCTION,
+    MARKED,
+    TOKENS,
+    TRANSLATES,
+    WRITES_BEFORE,
+    planted_case,
+)
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.circuits.dictionary import mean_memories, read_dictionary
-from transformer.circuits.edges import Circuit
+from transformer.circuits.edges import Circuit, patch_strongest
 from transformer.circuits.score import split_scores
 from transformer.circuits.writing import (
     copying_score,
@@ -16,9 +31,7 @@ from transformer.circuits.writing import (
     written_logits,
 )
 
-BEFORE, INDUCTION = Head("decoder_self", 0, 0), Head("decoder_self", 1, 0)
-TRANSLATES = Head("cross", 1, 1)
-STEP, SEEN, OTHER = 4, 2, 12  # reads the second 4; the 9 after the first one; no token of the text
+STEP, SEEN, OTHER = 4, 2, 10  # reads the second 4; the 9 after the first one; no token of the text
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +49,64 @@ def test_the_heads_look_where_they_were_planted(planted: Case) -> None:
     assert planted.trace.weights("cross")[1, 1, STEP].argmax() == STEP
 
 
-def test_the_score_comes_from_the_token_meeting_what_the_first_head_wrote(planted: Case) -> None:
-    split = split_scores(planted.model, planted.trace, INDUCTION, STEP, [SEEN, 1])
-    for values in (split.values[0], split.difference):
-        query, key = largest(values)
-        assert split.query_writers[query].part == "token"
-        assert split.key_writers[key].head == BEFORE
-        assert values[query, key] > 0.7 * values.sum() > 0
+CAUSES = (
+    (BY_PLACE, "position", "position", STEP - 1),
+    (BY_BIAS, "biases", "token", 2),
+    (BY_PLACE_AND_CONSTANT, "position", "position", STEP - 1),
+    (BY_FEATURE, "position", "encoder L1 feed-forward", 2),
+    (WRITES_BEFORE, "position", "position", STEP - 1),
+    (INDUCTION, "token", "decoder L1 H1", SEEN),
+    (BY_QUERY, "decoder L1 H1", "token", STEP - 1),
+    (TRANSLATES, "position", "position", STEP),
+    (ALIGNS, "position", "position", STEP),
+)
+"""By head: what of its query meets what of the key that it looks at."""
+
+
+@pytest.mark.parametrize(("head", "asks", "asked", "key"), CAUSES)
+def test_the_score_beyond_the_mean_comes_from_what_was_planted(
+    planted: Case, head: Head, asks: str, asked: str, key: int
+) -> None:
+    trace = planted.trace
+    assert trace.source_pieces[2].id == MARKED
+    weights = trace.weights(head.kind)[head.layer, head.head, STEP]
+    assert weights.argmax() == key
+    split = split_scores(planted.model, trace, head, STEP, [key], mean_over=range(len(weights)))
+    first, second = largest(split.difference)
+    assert (split.query_writers[first].title, split.key_writers[second].title) == (asks, asked)
+    assert split.difference[first, second] > 0.7 * split.difference.sum() > 0
+    rest = split_scores(planted.model, trace, head, STEP, range(len(weights)))
+    np.testing.assert_allclose(split.values[1], rest.values.mean(0), atol=1e-9)
+    assert split.scores == pytest.approx([rest.scores[key], rest.scores.mean()])
+
+
+def test_a_constant_under_every_key_is_the_largest_part_of_a_score_and_of_no_difference(
+    planted: Case,
+) -> None:
+    split = split_scores(planted.model, planted.trace, BY_PLACE_AND_CONSTANT, STEP, [3, 2])
+    first, second = largest(split.values[0])
+    assert split.values[0].max() == pytest.approx(40, abs=0.1)
+    assert (split.query_writers[first].part, split.key_writers[second].part) == ("biases",) * 2
+    assert abs(split.difference[first, second]) < 0.01
+
+
+def test_of_a_head_of_zeros_every_part_is_0(planted: Case) -> None:
+    for head in EMPTY:
+        split = split_scores(planted.model, planted.trace, head, STEP, [1], mean_over=range(5))
+        assert not split.values.any()
+        assert not written_logits(planted.model, planted.trace, head, STEP, [1]).any()
+
+
+def test_composition_through_the_query_of_a_saturated_softmax_is_attributed_and_patched() -> None:
+    case = planted_case(target=(4, 9, 7, 9, 5))
+    circuit = Circuit(case.model, case.trace, 3, 10)  # the step reads 7, and 9 stood before it
+    assert case.trace.weights("decoder_self")[1, 1, 3, 2] > 0.9999
+    patched = patch_strongest(circuit, 8)
+    first = patched.edges[0]
+    assert (first.writer.head, first.reader, first.input) == (WRITES_BEFORE, BY_QUERY, "q")
+    assert patched.lost[0] > 1
+    assert patched.attributed[0] > 0.5
+    assert patched.hold[0]
 
 
 def test_each_head_writes_what_it_was_given(planted: Case) -> None:
@@ -53,8 +117,9 @@ def test_each_head_writes_what_it_was_given(planted: Case) -> None:
         translated = written_logits(model, trace, TRANSLATES, STEP, [key])[0]
         assert translated.argmax() == DICTIONARY[piece.id]
     scores = copying_scores(model)
-    assert max(scores, key=scores.__getitem__) == INDUCTION
-    assert scores[INDUCTION] == copying_score(model, INDUCTION) > 0.9
+    assert {head for head, score in scores.items() if score > 0.9} == {INDUCTION, BY_QUERY}
+    assert scores[INDUCTION] == copying_score(model, INDUCTION)
+    assert {head for head, score in scores.items() if np.isnan(score)} == {*EMPTY[:2]}
 
 
 def test_a_dictionary_is_read_from_its_head_alone(planted: Case) -> None:
@@ -82,7 +147,7 @@ def test_the_strongest_edge_is_that_of_the_circuit_and_patching_it_agrees(plante
     attributed = circuit.attributed()
     strongest = sorted(attributed, key=lambda edge: -abs(attributed[edge]))
     to_keys = [edge for edge in strongest if edge.reader == INDUCTION and edge.input == "k"]
-    assert to_keys[0].writer.head == BEFORE
+    assert to_keys[0].writer.head == WRITES_BEFORE
     assert to_keys[0] == strongest[0]
     lost = circuit.patched(strongest)
     assert lost[0] == max(lost)
@@ -95,10 +160,10 @@ def test_an_edge_that_is_patched_is_the_model_without_that_part(planted: Case) -
     circuit = Circuit(model, trace, STEP, OTHER)
     edge = next(
         edge for edge in circuit.attributed()
-        if (edge.writer.head, edge.reader, edge.input) == (BEFORE, INDUCTION, "k")
+        if (edge.writer.head, edge.reader, edge.input) == (WRITES_BEFORE, INDUCTION, "k")
     )  # fmt: skip
     block = planted.plain.attention["decoder_self", 1]
-    assert block.x.shape == (5, 40)
+    assert block.x.shape == (5, 52)
     vector = np.stack([
         sum(
             planted.plain.attention["decoder_self", 0].pattern[0, row, key]
@@ -113,7 +178,9 @@ def test_an_edge_that_is_patched_is_the_model_without_that_part(planted: Case) -
             part = vector[row] - vector[row].mean()
             deviation = np.sqrt(norm.added[row].var() + 1e-5)
             vector[row] = norm.gain * part / deviation
-    W_K = model.get_parameter("decoder.layers.1.self_attention.W_K.weight")[:14].detach().numpy()
+    W_K = (
+        model.get_parameter("decoder.layers.1.self_attention.W_K.weight")[:TOKENS].detach().numpy()
+    )
 
     def without(value, _name):
         value = value.clone()

@@ -11,10 +11,10 @@ from transformer.analysis.source_share import by_words, source_shares
 from transformer.checkpoints import checkpoint
 from transformer.circuits.stream import stream_of
 from transformer.config import BOS
-from viz.draw.formatting import format_number, per_cent
+from viz.draw.formatting import format_bound, format_number, per_cent
 from viz.figures.schedule import format_rate
 from viz.findings import PAGES, passes, ranked
-from viz.findings.training import heads_form, peak, steepest_rise
+from viz.findings.training import heads_form, largest_rise, peak
 from viz.findings.weights import word_cells
 from viz.report import report
 
@@ -36,11 +36,14 @@ def test_the_least_used_word_is_long_and_stands_once(
     assert passes.hardly_used(translator, trace) is None
 
 
-def test_the_head_that_gives_a_score_most_is_named_with_its_part(translator: Translator) -> None:
-    trace = translator.trace("The dog sleeps under the garden.")
-    finding = passes.split_score(translator, trace)
+@pytest.mark.parametrize("text", ["The dog sleeps under the garden.", "The cat sleeps."])
+def test_the_part_that_gives_a_score_most_beyond_its_row_is_named(
+    bundled: Translator, text: str
+) -> None:
+    trace = bundled.trace(text)
+    finding = passes.split_score(bundled, trace)
     assert finding is not None
-    model, query = translator.model, int(finding.choices["word"]) - 1
+    model, query = bundled.model, int(finding.choices["word"]) - 1
     d_k = model.config.d_k
     layer, head = (int(finding.choices[name]) - 1 for name in ("layer", "head"))
     name, rows = f"decoder.layers.{layer}.cross_attention", slice(d_k * head, d_k * head + d_k)
@@ -51,18 +54,14 @@ def test_the_head_that_gives_a_score_most_is_named_with_its_part(translator: Tra
     key = int(cache[f"{name}.hook_pattern"][0, head, query].argmax())
     W_K = model.get_parameter(f"{name}.W_K.weight")[rows]
     q = cache[f"{name}.hook_q"][0, head, query]
-    stream = stream_of(model, cache, "encoder", positions=[key])
-    parts = (stream.parts[:, 0] @ W_K.T @ q / d_k**0.5).tolist()
-    by_head = {w.title: x for w, x in zip(stream.writers, parts, strict=True) if w.head}
-    first = max(by_head, key=by_head.__getitem__)
-    assert f"{format_number(by_head[first])} comes from what {first} wrote" in finding.text
-
-
-def test_of_a_score_below_0_no_part_is_named(translator: Translator) -> None:
-    assert passes.split_score(translator, translator.trace("the garden")) is None
-    finding = passes.split_score(translator, translator.trace("The cat sleeps."))
-    assert finding is not None
-    assert finding.strength == 0.5  # a part that is larger than the whole
+    stream = stream_of(model, cache, "encoder")
+    parts = stream.parts @ W_K.T @ q / d_k**0.5  # [writer, key]
+    beyond = (parts[:, key] - parts.mean(1)).tolist()
+    most = max(range(len(beyond)), key=beyond.__getitem__)
+    shown = f"{format_number(sum(beyond))} above the mean of its row. Most of any part, "
+    assert f"{shown}{format_number(beyond[most])}, comes from" in finding.text
+    assert stream.writers[most].title in finding.text
+    assert finding.strength == pytest.approx(min(beyond[most] / sum(beyond), 1) / 2)
 
 
 def written(translator: Translator, trace: AttentionTrace, head: int, cell: tuple[int, int]):
@@ -196,6 +195,25 @@ def test_a_map_opens_on_the_row_that_its_finding_names() -> None:
     assert first.choices["rows"] == "word predicted"
 
 
+@pytest.mark.parametrize(("least", "said"), [(0.6455, 64), (0.64, 64), (0.6499, 64), (0.7, 70)])
+def test_what_is_said_to_be_so_much_or_more_is_no_less(least: float, said: int) -> None:
+    weights = np.full((1, 3, 4, 4), 0.25, np.float32)
+    for head, share in ((1, least), (2, 0.97)):
+        weights[0, head, 1:] = (1 - share) / 3
+        weights[0, head, range(1, 4), range(3)] = share
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b", "c", "d"])
+    first, *_ = ranked("heads", trace)
+    assert f"({said}\u00a0% or more of their weight)" in first.text
+
+
+def test_bounds_are_rounded_to_their_own_side() -> None:
+    numbers = (1.2300, 1.2301, 1.2399, float(np.float32(0.3)), -0.5, -0.504)
+    assert [format_bound(n) for n in numbers] == ["1.23", "1.24", "1.24", "0.30", "−0.50", "−0.50"]
+    assert [format_bound(n, lower=True) for n in numbers] == [
+        "1.23", "1.23", "1.23", "0.30", "−0.50", "−0.51"
+    ]  # fmt: skip
+
+
 def test_what_is_not_0_is_never_said_to_be_0_per_cent() -> None:
     shown = {0.0: "0", 1e-9: "below 1", 0.005: "below 1", 0.0051: "1", 1.0: "100"}
     assert {share: per_cent(share) for share in shown} == {
@@ -212,10 +230,10 @@ def test_the_learning_rate_peaks_where_it_is_said_to(d_model: int, warmup: int) 
 
 def test_heads_form_where_confidence_rises_most_and_nowhere_if_it_never_rises() -> None:
     confidence = {1: 0.2, 2: 0.1, 4: 0.3, 8: 0.45}
-    assert steepest_rise(confidence) == (2, 4)
+    assert largest_rise(confidence) == (2, 4)
     finding = heads_form(confidence, {"sentence": "2"})
     assert finding
     assert "between steps 2 and 4: mean confidence 0.10 → 0.30" in finding.text
     assert (finding.choices["trained"], finding.choices["sentence"]) == ("4", "2")
-    for still in ({}, {1: 0.2}, {1: 0.2, 2: 0.2, 3: 0.1}):
+    for still in ({}, {1: 0.2}, {1: 0.2, 2: 0.2, 3: 0.1}, {1: 0.2, 2: 0.204}):
         assert heads_form(still, {}) is None

@@ -29,6 +29,7 @@ from viz.figures.schedule import paper_rate
 from viz.lessons import Card, Lesson, grading, measures, read_lesson
 from viz.lessons.lesson import Language
 from viz.pages import masks, positions, roles, training
+from viz.pages.inside import circuits
 from viz.pages.roles import edges, faithful, pieces
 
 NAMES = (
@@ -178,19 +179,35 @@ def why_there(lesson: Lesson) -> None:
         (Head("cross", 5, 5), 1, 2),
     ):
         assert trace.weights(place.kind)[place.layer, place.head, query].argmax() == key
-        split = split_scores(model, trace, place, query, [key])
-        merged = merge_parts(split, split.values[0])
-        cells = {(a, b): x for b, rows in merged.to_dict().items() for a, x in rows.items()}
-        largest = sorted(cells.items(), key=lambda cell: -abs(cell[1]))[:2]
-        parts[place] = largest, float(split.scores[0])
+        keys = range(len(trace.source_tokens))
+        split = split_scores(model, trace, place, query, [key], mean_over=keys)
+        merged = [merge_parts(split, values) for values in (split.values[0], split.difference)]
+        cells = [
+            {(a, b): x for b, rows in part.to_dict().items() for a, x in rows.items()}
+            for part in merged
+        ]
+        parts[place] = cells, split
     looks_back, sink, writes = parts.values()
-    assert looks_back[0][0][0] == ("position", "position")
-    (((_, raising), raised), ((_, lowering), lowered)), score = sink
-    assert (raising, lowering) == ("token", "position")
+    for cells in looks_back[0]:  # the score as it is, and beyond the mean, as the card draws it
+        assert max(cells, key=lambda cell: abs(cells[cell])) == ("position", "position")
+    as_it_is, beyond = sink[0]
+    (raising, raised), (lowering, lowered) = sorted(
+        as_it_is.items(), key=lambda cell: -abs(cell[1])
+    )[:2]
+    assert (raising[1], lowering) == ("token", ("position", "position"))
     assert raised > 12
     assert -9 < lowered < -8.5
-    assert score == pytest.approx(2.72, abs=0.005)
-    assert writes[0][0][0][1] == "feed-forward networks"
+    assert abs(beyond[lowering]) < 0.2  # every key has it
+    assert sink[1].scores[0] == pytest.approx(2.72, abs=0.005)
+    _, split = writes
+    for values in (split.values[0], split.difference):
+        networks = [
+            [writer.part == "feed-forward" for writer in writers]
+            for writers in (split.query_writers, split.key_writers)
+        ]
+        total = float(values.sum())
+        assert values[:, networks[1]].sum() > 0.6 * total  # most of it in the key
+        assert values[networks[0]].sum() == pytest.approx(0.5 * total, abs=0.06 * total)
     choices = alternatives(model, bundled().target_tokenizer, trace, 2)
     assert pieces.least_certain_step(choices) == 3
     assert [choice.piece for choice in choices[3][:2]] == ["▁rennen", "▁laufen"]
@@ -199,7 +216,7 @@ def why_there(lesson: Lesson) -> None:
     first = patched.edges[:3]
     assert {(edge.writer.head, edge.input) for edge in first} == {(Head("encoder_self", 5, 0), "v")}
     assert first[0].reader == Head("cross", 4, 7)
-    assert (patched.attributed[:3] > 0).all()
+    assert (patched.lost[:3] > 0).all()
     assert len(patched.edges) == 30
     assert patched.correlation == pytest.approx(0.98, abs=0.005)
     for name, word in (("L6 H1 encoder", "laufen"), ("L5 H8 cross", "rennen")):
@@ -230,6 +247,7 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
     "without_sinks": ("true", "false").__contains__,
     "at": lambda value: 0 <= int(value) <= 9,
     "scale_of": get_args(scaling.Scale).__contains__,
+    circuits.SPLIT: (circuits.ABOVE_MEAN, circuits.TWO_KEYS, circuits.ONE_KEY).__contains__,
     masks.VIEW: masks.VIEWS.__contains__,
     masks.STYLE: (masks.BOOLEANS, masks.NUMBERS).__contains__,
     masks.ROW: lambda value: int(value) >= 1,

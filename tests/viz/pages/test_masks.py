@@ -159,7 +159,9 @@ def test_what_the_pieces_cannot_tell_from_no_change_is_no_effect():
     assert "no change" in text  # one piece alone
 
 
-@pytest.mark.parametrize(("off", "says"), [(0.0, "to the last digit"), (3e-7, "rounding, 3e-07")])
+@pytest.mark.parametrize(("off", "says"), [
+    (0.0, "to the last digit"), (3e-7, "rounding, 3e-07"), (3.2e-7, "rounding, 4e-07"),
+])  # fmt: skip
 def test_into_a_sentence_without_padding_nothing_leaks(off, says):
     hides = (False, True)
     masked = planted_leak([0.25, 0.25, 0.25], [0.25, 0.25, np.nan], hides=hides)

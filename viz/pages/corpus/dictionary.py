@@ -72,11 +72,14 @@ def _draw(translator: Translator, dictionaries: Dictionaries) -> Head:
     )
     marked = int((table["p"] < SIGNIFICANT).sum())
     subwords = len(dictionaries.pieces)
+    linked = f"{counted(subwords, 'source subword')} with a link"
     st.text(
-        f"For {value} ({low} to {high}) of {counted(subwords, 'source subword')} with a link, "
+        f"For {value} ({low} to {high}) of {linked}, "
         f"{named_head(*dictionaries.heads[best])} writes a translation first; by chance {chance} "
         f"({format_p(float(table['p'][best]))}, Holm). {marked} of {counted(len(table), 'head')} "
         f"exceed chance (p < {SIGNIFICANT}, Holm)."
+        if table["share"][best]
+        else f"No head writes a translation first for any of {linked}."
     )
     if left_out := dictionaries.linked - subwords:
         st.text(f"The least frequent ones are left out: {counted(left_out, 'subword')}.")

@@ -28,6 +28,7 @@ BUNDLED, OWN = "bundled pairs", "your pairs"
 FILE, OPENED = "corpus-pairs-file", "corpus.pairs_file"
 """Names in the session: of the field, and of the file that was opened."""
 EVERY_GROUP = "all"
+SEEN = 0.005  # nats that two decimals show
 
 
 def show(translator: Translator) -> str:
@@ -114,11 +115,13 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
         format_number(float(number), 2) for number in best[[LOST, "low", "high", "control"]]
     )
     number, heads = len(shown.pairs), len(table)
+    found = "Patched alone, no head takes 0.01 of it."
+    if best[LOST] >= SEEN:
+        found = f"With one head patched, they lose the most with {head}: {value} ({low} to {high}),"
+        found += f" and {control} with its control ({format_p(float(best['p']))}, Holm)."
     st.text(
         f"From the first to the second sentence, the log-odds of {counted(number, 'pair')} lose "
-        f"{format_number(whole, 2)} nats on average. With one head patched, they lose the most "
-        f"with {head}: {value} ({low} to {high}), and {control} with its control "
-        f"({format_p(float(best['p']))}, Holm)."
+        f"{format_number(whole, 2)} nats on average. {found}"
     )
     least = pairs_needed(heads)
     st.text(
@@ -156,10 +159,11 @@ def _draw_stream(table: pd.DataFrame, whole: float) -> None:
     end = table[table["stack"] == "encoder"].tail(len(pairs.POSITIONS["encoder"]))
     most, last = end.iloc[int(end[LOST].argmax())], table[table["positions"] == "last"]
     value, low, high = (format_number(float(number), 2) for number in most[[LOST, "low", "high"]])
-    text = (
-        f"After the last encoder layer, the positions “{most['positions']}” carry the most: "
-        f"{value} nats ({low} to {high}), in {counted(int(most['pairs']), 'pair')} that have them."
-    )
+    text = "After the last encoder layer, no position carries 0.01 nats."
+    if most[LOST] >= SEEN:
+        text = f"After the last encoder layer, the positions “{most['positions']}” carry the most: "
+        text += f"{value} nats ({low} to {high}), in {counted(int(most['pairs']), 'pair')} that "
+        text += "have them."
     if whole > 0:
         half = last.loc[last[LOST] >= whole / 2, "layer"].min()
         text += f" In the decoder, the position “last” carries half of the total from layer {half}."

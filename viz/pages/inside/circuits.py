@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 import numpy.typing as npt
@@ -11,27 +12,31 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from transformer.analysis.heads.head import Head
 from transformer.circuits import merging, score, writing
-from transformer.circuits.stream import Writer
 from transformer.text.tokenizer import WORD_START
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields
 from viz.app.links import address
 from viz.app.sentence import python_code
-from viz.draw.formatting import format_difference, format_number, listing, per_cent
+from viz.draw.formatting import counted, format_difference, format_number, listing, per_cent
 from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures.score_parts import score_map
+from viz.findings.passes import part_text
 
 KEY, SPLIT = "key", "score"  # names in the URL
 LARGEST = "largest weight"
-ONE_KEY, TWO_KEYS = "one key", "first key − second"
+ABOVE_MEAN, TWO_KEYS, ONE_KEY = "key − mean of keys", "first key − second", "one key"
+"""What is split: a score less the mean over the keys of the row, less the second's, or as it is."""
 SENTENCES, PIECES, NAMED = 3, 6, 3
 """Largest pairs in sentences, pieces of each column of the table, and pieces in its sentence."""
-NOTABLE = 0.1
-"""Change of a logit below which a head writes hardly anything: the odds change by a tenth."""
+NOTABLE, SEEN = 0.1, 0.005
+"""Change of a logit below which a head writes hardly anything, since the odds change by a tenth;
+and the least number that two decimals show."""
 EXPLANATION = (
     "Why here: query and key are each a sum of what the layers before wrote into the residual "
-    "stream, so the score is a sum over pairs of parts. Purple parts raise it, olive parts lower "
-    "it, and large ones can cancel. A part that is the same for every key changes no weight. "
+    "stream, so the score is a sum over pairs of parts. A part that is the same for every key "
+    "changes no weight, so each is less its mean over the keys that the row sees, or less that of "
+    "the second key; “one key” has the parts as they are. Purple parts raise the score, olive "
+    "parts lower it, and large ones can cancel. "
     "Biases include those of the layer norms. Each layer norm keeps the deviation that it has on "
     "this sentence, so a part is not what the score would lose without it. What it writes: the "
     "head’s output if all of its weight were on this key, through the same norms, and without the "
@@ -73,16 +78,16 @@ def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) 
     """Draw both views and return their code; `changed` names a scale that is not the model's."""
     with fields.controls_row("circuit-controls"):
         key = _pick_key(row)
-        compared = fields.choose_one("Score", (ONE_KEY, TWO_KEYS), SPLIT, labelled=True)
+        splits = ABOVE_MEAN, TWO_KEYS, ONE_KEY
+        compared = fields.choose_one("Score", splits, SPLIT, labelled=True)
     if changed:
         st.text(
             f"These are the scores of the model as it was trained (÷ √dₖ, temperature 1), without "
             f"the change above ({changed})."
         )
-    keys = row.order[:2] if compared == TWO_KEYS else [key]
     left, right = st.columns([3, 2], gap="large")
     with left:
-        split_code = _why_here(translator, trace, row, keys, compared == TWO_KEYS)
+        split_code = _why_here(translator, trace, row, key, compared)
     with right:
         return split_code + _what_it_writes(translator, trace, row, key)
 
@@ -97,65 +102,54 @@ def _pick_key(row: Row) -> int:
 
 
 def _why_here(
-    translator: Translator,
-    trace: AttentionTrace,
-    row: Row,
-    keys: list[int],
-    difference: bool,
+    translator: Translator, trace: AttentionTrace, row: Row, key: int, compared: str
 ) -> str:
     st.subheader("Why here: the score, split", anchor=False)
+    keys = row.order[:2] if compared == TWO_KEYS else [key]
     tokens = [quoted(row.keys[key]) for key in keys]
-    if difference and len(keys) < 2:
-        st.text(f"{tokens[0]} is the only key that this row sees: there is no second.")
+    if compared != ONE_KEY and keys == row.order:
+        st.text(f"{tokens[0]} is the only key that this row sees: any score gives it 100\u00a0%.")
         return ""
-    model = translator.model
+    model, mean_over = translator.model, sorted(row.order) if compared == ABOVE_MEAN else []
     split = memory.memo_per_trace(
         trace,
-        ("split scores", row.place, row.query, *keys),
-        lambda: score.split_scores(model, trace, row.place, row.query, keys),
+        ("split scores", row.place, row.query, compared, *keys),
+        lambda: score.split_scores(model, trace, row.place, row.query, keys, mean_over=mean_over),
     )
-    values = split.difference if difference else split.values[0]
-    merged = merging.merge_parts(split, values)
     scores = [float(number) for number in split.scores]
     _say(_score_sentence(row, keys, scores))
-    total, whole, at = scores[0], f"Of {format_number(scores[0])}", tokens[0]
-    if difference:
-        total -= scores[1]
-        whole = f"Of the difference of {format_difference(scores[0], scores[1])}"
-        at = f"{at} rather than {tokens[1]}"
-    looks = quoted(row.query_token)
+    values, total, chosen = split.values[0], scores[0], "split.values[0]"
+    if compared != ONE_KEY:
+        values, total, chosen = split.difference, scores[0] - scores[1], "split.difference"
+    looks, at = quoted(row.query_token), " rather than ".join(tokens)
     largest = [
-        f"{whole}, {format_number(value)} comes from {_part_phrase(asks, looks)} meeting "
-        f"{_part_phrase(asked, at)}."
+        f"{format_number(value, sign=True)} of it comes from {part_text(asks, looks)} meeting "
+        f"{part_text(asked, at)}."
         for asks, asked, value in split.largest(values, SENTENCES)
+        if abs(value) >= SEEN
     ]
+    if not largest:
+        st.text("No pair of parts adds 0.01 to it: there is nothing to split.")
+        return ""
     st.markdown("\n".join(f"- {explanations.as_markdown(line)}" for line in largest))
+    merged = merging.merge_parts(split, values)
     charts.altair_chart(
         score_map(merged),
-        alt=f"The score of {listing(tokens)} by parts of the query and parts of the key.",
+        alt=f"The score of {at} by parts of the query and parts of the key.",
         key="score-parts",
     )
     st.caption(
         f"{values.size:,} pairs of parts in {merged.size} cells, which sum to "
         f"{format_number(float(merged.to_numpy().sum()), 4)}. Computed directly, "
-        f"{'the difference' if difference else 'the score'} is {format_number(total, 4)}."
+        f"{'the score' if compared == ONE_KEY else 'the difference'} is {format_number(total, 4)}."
     )
-    chosen = "split.difference" if difference else "split.values[0]"
+    mean = f", mean_over={mean_over}" if mean_over else ""
     head = python_code.head_code(row.place)
     return f"""
 # Why here: the score, split
-split = split_scores(translator.model, trace, {head}, {row.query}, {keys})
+split = split_scores(translator.model, trace, {head}, {row.query}, {keys}{mean})
 result = merge_parts(split, {chosen})
 """
-
-
-def _part_phrase(writer: Writer, token: str) -> str:
-    """Describe what a writer gives to a query or key in a sentence; `token` is quoted already."""
-    if writer.layer is None:
-        preposition = {"token": "", "position": "of ", "biases": "at "}[writer.part]
-        return f"the {writer.part} {preposition}{token}"
-    name = writer.title if writer.head else f"the {writer.title} network"
-    return f"what {name} wrote at {token}"
 
 
 def _score_sentence(row: Row, keys: Sequence[int], scores: Sequence[float]) -> str:
@@ -168,13 +162,18 @@ def _score_sentence(row: Row, keys: Sequence[int], scores: Sequence[float]) -> s
             f"scores {numbers[1]} and gets {weights[1]}. The difference is "
             f"{format_difference(scores[0], scores[1])}."
         )
+    score = numbers[0]
+    if scores[1:]:
+        side = "above" if scores[0] >= scores[1] else "below"
+        beyond = format_difference(scores[0], scores[1]).lstrip("+−")
+        score += f", {beyond} {side} the mean of the {counted(len(row.order), 'key')} that the row sees"
     if not row.seen[keys[0]]:
         return (
-            f"The mask hides {tokens[0]} from {row.name}, which gives it 0\u00a0%. Before the "
-            f"mask its score is {numbers[0]}."
+            f"The mask hides {tokens[0]} from {row.name}, which gives it 0 %. Before the "
+            f"mask its score is {score}."
         )
     name = capitalised(row.name)
-    return f"{name} gives {tokens[0]} {weights[0]}. The score q · k / √dₖ is {numbers[0]}."
+    return f"{name} gives {tokens[0]} {weights[0]}. The score q · k / √dₖ is {score}."
 
 
 def _what_it_writes(translator: Translator, trace: AttentionTrace, row: Row, key: int) -> str:
@@ -185,23 +184,17 @@ def _what_it_writes(translator: Translator, trace: AttentionTrace, row: Row, key
         ("written logits", place, row.query, key),
         lambda: writing.written_logits(model, trace, place, row.query, [key])[0],
     )
-    table = written_table(translator, place, logits)
-    reading = quoted(row.keys[key])
-    named = [f"{piece} (+{by})" for piece, by in zip(table["raises"], table["up by"], strict=True)]
-    if float(np.abs(logits).max()) < NOTABLE:
-        _say(f"At {reading}, it writes hardly anything; it raises {named[0]} most.")
-    else:
-        _say(f"At {reading}, it writes {listing(named[:NAMED])}.")
-    for column in ("raises", "lowers"):
-        table[column] = [explanations.as_markdown(piece) for piece in table[column]]
-    st.table(table, border="horizontal", hide_index=True)
-    caption = (
-        "Logits less their mean over the vocabulary; 0.1 more multiplies the odds of a subword "
-    )
-    caption += "by 1.1."
-    if place.kind == "encoder_self":
-        caption += " The encoder predicts no word, so its embedding reads what the head writes."
-    st.caption(caption)
+    table, most = written_table(translator, place, logits), float(np.abs(logits).max())
+    _say(f"At {quoted(row.keys[key])}, it {_written_text(table, most)}.")
+    if not table.empty:
+        for column in ("raises", "lowers"):
+            table[column] = [explanations.as_markdown(piece) for piece in table[column]]
+        st.table(table, border="horizontal", hide_index=True)
+        caption = "Logits less their mean over the vocabulary; 0.1 more multiplies the odds of a "
+        caption += "subword by 1.1."
+        if place.kind == "encoder_self":
+            caption += " The encoder predicts no word, so its embedding reads what the head writes."
+        st.caption(caption)
     head = python_code.head_code(place)
     code = f"""
 # What it writes
@@ -213,6 +206,9 @@ result = written_logits(translator.model, trace, {head}, {row.query}, [{key}])[0
         ("copying score", cached_results.identity(translator), place),
         lambda: writing.copying_score(model, place),
     )
+    if np.isnan(copying):
+        st.text("The head copies nothing: each λ of its copying score is 0.")
+        return code
     _say(
         f"Copying score of the head: {format_number(copying)}. At 1 it raises every subword "
         f"that it looks at, at −1 it lowers it."
@@ -222,21 +218,36 @@ result = copying_score(translator.model, {head})
 """
 
 
+def _written_text(table: pd.DataFrame, most: float) -> str:
+    raised, lowered = (
+        [f"{piece} ({sign}{by})" for piece, by in zip(table[name], table[how], strict=True) if by]
+        for name, how, sign in (("raises", "up by", "+"), ("lowers", "down by", "−"))
+    )
+    if not raised and not lowered:
+        return "writes nothing: no logit changes by 0.01"
+    if not raised:
+        return f"raises no subword by 0.01; it lowers {lowered[0]} most"
+    if most < NOTABLE:
+        return f"writes hardly anything; it raises {raised[0]} most"
+    return f"writes {listing(raised[:NAMED])}"
+
+
 def written_table(
     translator: Translator, place: Head, logits: npt.NDArray[np.floating]
 ) -> pd.DataFrame:
-    """Return the pieces whose logits, `[vocab]`, a head raises and lowers most."""
+    """Return the pieces whose logits, `[vocab]`, a head raises and lowers most, as far as seen."""
     encoder = place.kind == "encoder_self"
     tokenizer = translator.tokenizer if encoder else translator.target_tokenizer
-    order = np.argsort(-logits, kind="stable")
-    ends = {("raises", "up by"): order[:PIECES], ("lowers", "down by"): order[::-1][:PIECES]}
-    columns = {}
-    for (name, by), best in ends.items():
-        pieces = tokenizer.pieces_of(best.tolist())
+    columns: dict[str, list[str]] = {}
+    for name, by, sign in (("raises", "up by", 1), ("lowers", "down by", -1)):
+        amounts = sign * logits
+        order = np.argsort(-amounts, kind="stable")[:PIECES]
+        best = [int(n) for n in order if amounts[n] >= SEEN]
         # each as in a text with words, where a piece inside a word has its mark
-        columns[name] = [display_tokens([piece.text, WORD_START])[0] for piece in pieces]
-        columns[by] = [format_number(abs(float(logits[n]))) for n in best]
-    return pd.DataFrame(columns)
+        texts = [piece.text for piece in tokenizer.pieces_of(best)]
+        columns[name] = [display_tokens([text, WORD_START])[0] for text in texts]
+        columns[by] = [format_number(float(amounts[n])) for n in best]
+    return pd.DataFrame([*zip_longest(*columns.values(), fillvalue="")], columns=[*columns])
 
 
 def _say(text: str) -> None:

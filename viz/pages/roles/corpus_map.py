@@ -67,6 +67,7 @@ def role_text(figures: HeadFigures) -> str:
     value, bound = as_text(measure, figure.value), per_cent(threshold)
     if not figures.role:
         closest = labels.role_name(measure, figures.place.kind)
+        value = f"below {bound}" if value == bound else value  # by less than a rounding
         return f"Closest role: {closest}, {value} (a head is named from {bound} up)."
     named, there = f"named from {bound} up", f"{value} of its largest weights lie there"
     if measure == "positional":

@@ -1,6 +1,6 @@
 """Edges on the view “Why this word?”: which heads work through which."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -11,15 +11,15 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError, TransformerConfig, Translator
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.circuits.edges import (
+    FACTOR,
     Circuit,
     Edge,
     PatchedEdges,
     patch_strongest,
-    strongest_edges,
 )
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, problems
-from viz.draw.formatting import counted, format_number
+from viz.draw.formatting import counted, format_bound, format_number
 from viz.draw.labels import SCREEN_NAMES, named_head, quoted
 from viz.draw.palette import COLOR
 from viz.figures import axes, forms
@@ -28,7 +28,7 @@ from viz.findings.passes import INPUT_NAMES, edge_text
 from viz.pages.roles import head_charts
 
 PATCH = "patch_edges"
-"""Name in the URL: whether the edges are patched."""
+"""Name in the URL: whether random edges are patched, too."""
 MAX_SUBWORDS = 128
 """Longest side up to which edges are computed: beyond it they take too much time and memory."""
 
@@ -44,34 +44,35 @@ def show(
     translator: Translator, trace: AttentionTrace, step: int, other: int, head: Head,
     names: tuple[str, str],
 ) -> str:  # fmt: skip
-    """Draw the strongest edges, patched if the reader asks for it; return their Python code."""
+    """Draw the strongest edges, beside random ones if the reader asks; return their Python code."""
     st.subheader("Which heads work through which", anchor=False)
     longest = max(len(trace.source_pieces), step + 1)
     if longest > MAX_SUBWORDS:
         st.text(f"This sentence has {longest} subwords: edges are drawn up to {MAX_SUBWORDS}.")
         return ""
     try:
-        strongest = attributed_edges(translator, trace, step, other)
-        if not strongest:
-            st.text("At this step no head works through another one.")
-            return ""
-        label = f"Patch the strongest {len(strongest)}"
-        wanted = st.toggle(label, key=PATCH, bind="query-params", help=_HELP)
-        patched = _patched(translator, trace, step, other) if wanted else None
+        compared = st.toggle(
+            "Compare with random edges", key=PATCH, bind="query-params", help=_HELP
+        )
+        patched = patched_edges(translator, trace, step, other, compared=compared)
     except HeadlightError as error:
         problems.say(error)
         return ""
-    table = edges_table(strongest, patched)
-    first = edge_text(*next(iter(strongest.items())), names)
-    st.text(_summary(table, patched, first))
+    if not patched.lost.any():
+        st.text("At this step no head works through another one.")
+        return ""
+    table = edges_table(patched, compared=compared)
+    st.text(_summary(patched, names))
+    if compared:
+        st.text(_comparison(patched))
     left, right = st.columns([10, 11], gap="medium")
     with left:
         place = f"{head.kind}-{head.layer}.{head.head}"
         charts.draw_clickable(
-            edges_chart(translator.model.config, [*strongest], table, head),
+            edges_chart(translator.model.config, patched.edges, table, head),
             f"why-edges-{place}",
             all_heads(translator.model.config),
-            f"The strongest {len(strongest)} edges between heads, which the table lists.",
+            f"The strongest {len(table)} edges between heads, which the table lists.",
         )
         st.caption(explanations.as_markdown(_legend(table, names)))
     with right:
@@ -86,70 +87,60 @@ def show(
         )
         charts.table_downloads(table, "edges")
     circuit = f"Circuit(translator.model, trace, {step}, {other})"
-    code = f"# Edges, attributed\nresult = strongest_edges({circuit}.attributed())"
-    if patched is not None:
-        code += f"\n# Edges, patched\nresult = patch_strongest({circuit})"
-    return code
+    return f"# Edges\nresult = patch_strongest({circuit}{'' if compared else ', seed=None'})"
 
 
-def attributed_edges(
-    translator: Translator, trace: AttentionTrace, step: int, other: int
-) -> dict[Edge, float]:
-    """Attribute the strongest edges at a step, cached."""
-    return memory.memo_per_trace(
-        trace,
-        ("edges", step, other),
-        lambda: strongest_edges(Circuit(translator.model, trace, step, other).attributed()),
-    )
+def patched_edges(
+    translator: Translator, trace: AttentionTrace, step: int, other: int, *, compared: bool = False
+) -> PatchedEdges:
+    """Patch the strongest edges at a step, and as many random ones if `compared`, cached."""
 
-
-_HELP = (
-    "Takes the part that the writer brings out of this one input of the reader, and runs the rest "
-    "of the model. Does the same with as many random edges, for comparison."
-)
-
-
-def _patched(translator: Translator, trace: AttentionTrace, step: int, other: int) -> PatchedEdges:
     def compute() -> PatchedEdges:
         circuit = Circuit(translator.model, trace, step, other)
+        if not compared:
+            return patch_strongest(circuit, seed=None)
         with cached_results.progress_bar("Patching edges one by one") as report:
             return patch_strongest(circuit, progress=report)
 
-    return memory.memo_per_trace(trace, ("patched edges", step, other), compute)
+    return memory.memo_per_trace(trace, ("edges", step, other, compared), compute)
 
 
-INPUT, ATTRIBUTED, PATCHED, HOLDS = "input", "attributed, nats", "patched, nats", "holds"
+_HELP = "Patches as many random edges, too, and marks those of the strongest that stand out."
+INPUT, PATCHED, ATTRIBUTED, HOLDS = "input", "patched, nats", "estimated, nats", "holds"
 
 
-def edges_table(strongest: Mapping[Edge, float], patched: PatchedEdges | None) -> pd.DataFrame:
-    """List the edges: writer, reader, the reader's input, attributed, and patched if they are."""
+def edges_table(patched: PatchedEdges, *, compared: bool) -> pd.DataFrame:
+    """List the edges: writer, reader and its input, patched, estimated; `compared`: what holds."""
     table = pd.DataFrame(
         {
-            "writer": [edge.writer.title for edge in strongest],
-            "reader": [named_head(*edge.reader) for edge in strongest],
-            INPUT: [INPUT_NAMES[edge.input] for edge in strongest],
-            ATTRIBUTED: [*strongest.values()],
+            "writer": [edge.writer.title for edge in patched.edges],
+            "reader": [named_head(*edge.reader) for edge in patched.edges],
+            INPUT: [INPUT_NAMES[edge.input] for edge in patched.edges],
+            PATCHED: patched.lost,
+            ATTRIBUTED: patched.attributed,
         }
     )
+    return table.assign(**{HOLDS: patched.hold}) if compared else table
+
+
+def _summary(patched: PatchedEdges, names: Sequence[str]) -> str:
     return (
-        table if patched is None else table.assign(**{PATCHED: patched.lost, HOLDS: patched.hold})
+        f"The {len(patched.edges)} edges with the largest estimates, patched one by one. Strongest "
+        f"of them: {edge_text(patched.edges[0], float(patched.lost[0]), names)}"
     )
 
 
-def _summary(table: pd.DataFrame, patched: PatchedEdges | None, first: str) -> str:
-    count = len(table)
-    if patched is None:
-        text = f"Estimated by attribution; no edge is patched yet. The strongest of {count}: "
-        return f"{text}{first}."
+def _comparison(patched: PatchedEdges) -> str:
     random = np.abs(patched.random_lost)
-    text = f"Patched, {int(patched.beat_random.sum())} of {count} change the log-odds more than "
-    text += f"each of {counted(len(random), 'random edge')} "
-    text += f"(at most {format_number(float(random.max(initial=0)), 3)} nats)."
+    text = f"{int(patched.beat_random.sum())} of {len(patched.edges)} change the log-odds more "
+    text += f"than each of {counted(len(random), 'random edge')} "
+    text += f"(at most {format_bound(float(random.max(initial=0)), 3)} nats)."
     if not np.isnan(patched.correlation):
-        text += " Rank correlation of attributed and patched (1: the same order): "
+        text += " Rank correlation of estimated and patched (1: the same order): "
         text += f"{format_number(patched.correlation)}; of their sizes without signs, "
         text += f"{format_number(patched.size_correlation)}."
-    return text
+    text += " This shows that the estimate finds large edges. It does so in a model with random "
+    return f"{text}weights, too: it does not show that the model has learnt these edges."
 
 
 def _legend(table: pd.DataFrame, names: Sequence[str]) -> str:
@@ -157,12 +148,12 @@ def _legend(table: pd.DataFrame, names: Sequence[str]) -> str:
         f"A line goes from the head that writes up into the head that reads: left at its query, "
         f"middle at its key, right at its value. Click a head to open it. Purple speaks for "
         f"{quoted(names[0])}, olive for {quoted(names[1])}; widest line: "
-        f"{table[ATTRIBUTED].abs().max():.2f} nats attributed."
+        f"{table[PATCHED].abs().max():.2f} nats."
     )
     if HOLDS in table:
         dashed = int((~table[HOLDS]).sum())
-        text += f" Dashed, {dashed} of {len(table)}: patching gives the other sign, or no more "
-        text += "than a random edge."
+        text += f" Dashed, {dashed} of {len(table)}: no more than a random edge, or the estimate "
+        text += f"has the other sign or is wrong by more than a factor of {FACTOR:.0f}."
     return text
 
 
@@ -199,10 +190,10 @@ def edges_chart(
             {
                 "writer": table["writer"],
                 "reader": table["reader"] + ", through its " + table[INPUT],
-                "attributed": table[ATTRIBUTED],
-                "patched": table.get(PATCHED, np.nan),
-                "size": table[ATTRIBUTED].abs(),
-                "sign": head_charts.signs(table[ATTRIBUTED].to_numpy()),
+                "patched": table[PATCHED],
+                "estimated": table[ATTRIBUTED],
+                "size": table[PATCHED].abs(),
+                "sign": head_charts.signs(table[PATCHED].to_numpy()),
                 "holds": table.get(HOLDS, True),
             }
         ),
@@ -223,7 +214,7 @@ def edges_chart(
             (alt.Y, "y", "layer", rows, [*range(0, rows, 2)], "datum.value / 2 + 1"),
         )
     )
-    scale = alt.Scale(domain=[0, float(table[ATTRIBUTED].abs().max())], range=[0.4, _WIDEST])
+    scale = alt.Scale(domain=[0, float(table[PATCHED].abs().max())], range=[0.4, _WIDEST])
     dash = alt.Scale(domain=[True, False], range=[[1, 0], [4, 4]])
     course: list[Any] = [x, y, alt.Detail("edge:N"), alt.Order("point:Q")]
     base = alt.Chart(lines, height=rows * _ROW)
@@ -233,8 +224,8 @@ def edges_chart(
         alt.StrokeWidth("size:Q", scale=scale, legend=None),
         alt.StrokeDash("holds:N", scale=dash, legend=None),
     )
-    more = {"patched": (PATCHED, "+.3f")} if PATCHED in table else {}
-    tooltip = forms.tips("writer", "reader", attributed=(ATTRIBUTED, "+.3f"), **more)
+    numbers = {"patched": (PATCHED, "+.3f"), "estimated": (ATTRIBUTED, "+.3f")}
+    tooltip = forms.tips("writer", "reader", **numbers)
     # thin lines are hard to hit: these are wide, and not seen
     hit = base.mark_line(interpolate="basis", opacity=0.01, strokeWidth=9, aria=False)
     joined = {head for pair in ends for head in pair[:2]}

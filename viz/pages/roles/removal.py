@@ -191,8 +191,7 @@ def describe_change(before: str, after: str) -> str:
         for change, a, b, c, d in SequenceMatcher(None, old, new, False).get_opcodes()
         if change != "equal"
     ]
-    same = "Same translation: other heads make up for it."
-    return f"It {listing(changes)}." if changes else same
+    return f"It {listing(changes)}." if changes else "Same translation."
 
 
 UNUSED: tuple[Replacement, ...] = ("zero", "mean", "z")

@@ -35,6 +35,7 @@ MAX_ERASED_AT_ONCE, MAX_ERASED = 32, 128
 """Subwords up to which the check runs automatically, since more take seconds; and up to which it is
 offered, since its time grows with the cube of the length."""
 NOTABLE = 0.1  # share of the largest bar from which two bars can disagree
+SEEN = 0.005  # nats that two decimals show
 
 
 def show() -> None:
@@ -84,9 +85,11 @@ def show() -> None:
         "norms fixed. Erasing hides a subword and runs the model again. This shows what changed, "
         "not why the model decided; other subwords can stand in for the erased one.\n\n"
         "An edge is the part of a head's input that one earlier head has written, carried through "
-        "the norms between them as they are on this sentence. Attribution multiplies it by the "
-        "gradient, to first order (Syed et al. 2023). Patching takes it out of this input alone "
-        "and runs the rest of the model: that is exact, for this one choice."
+        "the norms between them as they are on this sentence. Patching takes it out of this input "
+        "alone and runs the rest of the model: that is exact, for this one choice. Which edges to "
+        "patch, an estimate of all of them says: the change of the reader's output times the "
+        "gradient there (Syed et al. 2023, Kramár et al. 2024). It can miss an edge. "
+        "That the strongest edges exceed random ones holds of an untrained model, too."
         + explanations.sources("§3.1", contrast, direct_logits, erase, patch_strongest)
     )
     by_head = "direct" if measure == "direct logits" else "by_head"
@@ -110,8 +113,8 @@ def find_edge(translator: Translator, trace: AttentionTrace) -> Finding | None:
     step = pieces.least_certain_step(choices)
     texts = [choice.piece for choice in choices[step][:2]]
     (other,) = translator.target_tokenizer.ids_of(texts[1:])
-    strongest = edges.attributed_edges(translator, trace, step, other)
-    return strongest_edge(strongest, step, [pieces.shown_piece(text) for text in texts])
+    patched = edges.patched_edges(translator, trace, step, other)
+    return strongest_edge(patched, step, [pieces.shown_piece(text) for text in texts])
 
 
 def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
@@ -211,8 +214,8 @@ def show_heads(evidence: Contrast, head: Head, measure: Measure, written: str, o
     )
     ordered = head_charts.heads_by_value(values)
     for piece, favouring in (
-        (written, [pair for pair in ordered if pair[1] > 0]),
-        (other, [pair for pair in reversed(ordered) if pair[1] < 0]),
+        (written, [pair for pair in ordered if pair[1] >= SEEN]),
+        (other, [pair for pair in reversed(ordered) if pair[1] <= -SEEN]),
     ):
         text = "For {}" if favouring else "No head speaks for {}."
         st.text(text.format(quoted(piece)))

@@ -183,11 +183,11 @@ def removal(app: AppTest, values: Values) -> None:
 
 
 def why(app: AppTest, values: Values) -> None:
-    gradient, erased, heads, own, attributed, patched = values.values()
+    gradient, erased, heads, own, patched = values.values()
     for chart, drawn in enumerate((gradient, erased, own, *heads.values())):
         close(drawn.ravel(), frames(app, chart)[drawn.ndim == 1]["value"])
     table = app.dataframe[0].value
-    close([*attributed.values()], table[edges.ATTRIBUTED])
+    close(patched.attributed, table[edges.ATTRIBUTED])
     close(patched.lost, table[edges.PATCHED])
     assert patched.hold.tolist() == table[edges.HOLDS].tolist()
 
@@ -342,7 +342,10 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "heads lenses": (compared, {"view": "compare", "with": "another lens"}),
     "heads sentences": (compared, {"view": "compare", "with": "another sentence"}),
     "inside": (inside, {"layer": "2", "head": "3"}),
-    "inside scaled": (inside, {"scale_of": "none", "every": "true", "kind": "encoder"}),
+    "inside scaled": (
+        inside,
+        {"scale_of": "none", "every": "true", "kind": "encoder", "score": "one key"},
+    ),
     "inside difference": (
         inside,
         {"kind": "cross-attention", "layer": "4", "score": "first key − second", "parts": "layers"},

@@ -85,18 +85,33 @@ def merged(by_pair: dict, cells) -> Counter:
     return sums
 
 
+def seen_keys(case: Case, kind: str) -> range:
+    if kind == "decoder":
+        return range(ROW + 1)
+    return range(len(case.trace.source_tokens))
+
+
 @pytest.mark.usefixtures("given_translations")
+@pytest.mark.parametrize("split", [circuits.ABOVE_MEAN, circuits.ONE_KEY])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_map_and_its_sentences_are_the_score_followed_part_by_part(
-    serve, case: Case, kind: str
+    serve, case: Case, kind: str, split: str
 ) -> None:
     layer, head, key = 1, 1, 1
-    app = open_(serve, kind, layer, head, key=str(key + 1))
+    url = {} if split == circuits.ABOVE_MEAN else {"score": split}  # the first is the default
+    app = open_(serve, kind, layer, head, key=str(key + 1), **url)
     (cells,) = frames(app, SPLIT)
     drawn: dict[tuple[str, ...], float] = {
         (row["query"], row["key"]): row["value"] for row in cells.to_dict("records")
     }
     by_pair = parts_of(case, kind, layer, head, ROW, key)
+    score = sum(by_pair.values())
+    if split == circuits.ABOVE_MEAN:
+        every = [parts_of(case, kind, layer, head, ROW, n) for n in seen_keys(case, kind)]
+        by_pair = {
+            pair: value - np.mean([parts[pair] for parts in every])
+            for pair, value in by_pair.items()
+        }
     expected = merged(by_pair, cells)
     assert drawn.keys() == expected.keys()
     for place, value in expected.items():
@@ -106,7 +121,10 @@ def test_the_map_and_its_sentences_are_the_score_followed_part_by_part(
     assert numbers(sums) == [pytest.approx(total, abs=1e-3)] * 2
     largest = sorted(by_pair.values(), key=lambda value: -abs(value))[: circuits.SENTENCES]
     shown = [numbers(line) for line in says(app, "comes from")]
-    assert shown == [[pytest.approx(total, abs=0.01), pytest.approx(x, abs=0.01)] for x in largest]
+    assert shown == [[pytest.approx(x, abs=0.01)] for x in largest]
+    (line,) = says(app, "The score q")
+    beyond = [] if split == circuits.ONE_KEY else [pytest.approx(abs(total), abs=0.011)]
+    assert numbers(line) == [pytest.approx(score, abs=0.01), *beyond]
 
 
 @pytest.mark.usefixtures("given_translations")

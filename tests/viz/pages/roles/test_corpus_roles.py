@@ -62,6 +62,7 @@ def plain(text: str) -> str:
         (CROSS, {"positional": 0.95, "one-to-one": 0.7}, "one to one, mostly in order, rightly or "
          "wrongly: 70 % (0 = even attention, 100 = all weight; named from 50 % up)."),
         (CROSS, {"same_word": 0.2}, "Closest role: same word, 20 % (a head is named from"),
+        (CROSS, {"one-to-one": 0.497}, "Closest role: one-to-one, below 50 % (a head is named"),
     ],
 )  # fmt: skip
 def test_a_role_is_said_with_its_figure_and_its_threshold(place, values, text) -> None:

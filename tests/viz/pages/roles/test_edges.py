@@ -44,21 +44,22 @@ def lines(app):
 
 def test_the_table_has_the_numbers_of_the_circuit(opened, link, circuit) -> None:
     app = opened(**link, removed="L1 H1 encoder")  # which is another view's
-    strongest = strongest_edges(circuit.attributed())
+    alone = patch_strongest(circuit, seed=None)
     table = app.dataframe[0].value
-    assert table["writer"].tolist() == [edge.writer.title for edge in strongest]
-    assert table["reader"].tolist() == [named_head(*edge.reader) for edge in strongest]
-    assert [name[0] for name in table[edges.INPUT]] == [edge.input for edge in strongest]
-    np.testing.assert_allclose(table[edges.ATTRIBUTED], [*strongest.values()], rtol=1e-4)
-    assert edges.PATCHED not in table
+    assert table["writer"].tolist() == [edge.writer.title for edge in alone.edges]
+    assert table["reader"].tolist() == [named_head(*edge.reader) for edge in alone.edges]
+    assert [name[0] for name in table[edges.INPUT]] == [edge.input for edge in alone.edges]
+    np.testing.assert_allclose(table[edges.ATTRIBUTED], alone.attributed, rtol=1e-4)
+    np.testing.assert_allclose(table[edges.PATCHED], alone.lost, atol=1e-5)
+    assert edges.HOLDS not in table
     assert lines(app)["holds"].all()
-    assert "Edges, patched" not in blocks(app)
     app.toggle(key=edges.PATCH).set_value(True).run()
     patched = patch_strongest(circuit)
     table, drawn = app.dataframe[0].value, lines(app).drop_duplicates("edge")
     np.testing.assert_allclose(table[edges.PATCHED], patched.lost, atol=1e-5)
     assert table[edges.HOLDS].tolist() == drawn["holds"].tolist() == patched.hold.tolist()
-    np.testing.assert_allclose(drawn["attributed"], table[edges.ATTRIBUTED])
+    np.testing.assert_allclose(drawn["patched"], table[edges.PATCHED])
+    np.testing.assert_allclose(drawn["size"], np.abs(patched.lost), atol=1e-5)
     numbers = f"{patched.beat_random.sum()} of {len(table)} change"
     assert any(numbers in text and f"{patched.correlation:.2f}" in text for text in texts(app))
 
@@ -82,15 +83,23 @@ def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
     pairs = zip(scored.log_probs, best, strict=True)
     step = int(np.argmin([log_p - np.log(choice.probability) for log_p, choice in pairs]))
     (other,) = translator.target_tokenizer.ids_of([best[step].piece])
-    edges_by_size = Circuit(translator.model, trace, step, other).attributed()
-    edge = max(edges_by_size, key=lambda edge: abs(edges_by_size[edge]))
+    circuit = Circuit(translator.model, trace, step, other)
+    candidates = [*strongest_edges(circuit.attributed())]
+    lost = circuit.patched(candidates)
+    number = int(np.abs(lost).argmax())
+    edge, named = candidates[number], format_number(abs(lost[number]))
     (link,) = [link for link in app.get("page_link") if "Strongest edge" in link.proto.label]
     label, query = link.proto.label.replace("\\", ""), dict(parse_qsl(link.proto.query_string))
     phrase = (
         f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of "
-        f"{named_head(*edge.reader)}, {format_number(edges_by_size[edge], sign=True)} nats, for"
+        f"{named_head(*edge.reader)}. Without it, "
     )
     assert phrase in label
+    pair = (translator.target_tokenizer.pieces_of([ids])[0].text for ids in (
+        trace.target_pieces[step].id, other
+    ))  # fmt: skip
+    favoured, against = map(pieces.shown_piece, pair if lost[number] > 0 else [*pair][::-1])
+    assert f"“\u2068{favoured}\u2069” loses {named} nats against “\u2068{against}\u2069”" in label
     assert any(phrase in text for text in texts(app))  # the view itself
     assert query["written"] == str(step + 1)
     assert (query["layer"], query["head"]) == (
@@ -121,30 +130,34 @@ def test_an_edge_of_the_other_sign_is_counted_apart() -> None:
         for n in range(3)
     ]
     amounts = np.array([4.0, -3.0, 2.0])
-    made = PatchedEdges(tuple(ends), amounts, np.array([2.0, 3.0, 1.0]), np.array([0.5, -0.9]))
-    table = edges.edges_table(dict(zip(ends, amounts, strict=True)), made)
-    shown = edges._summary(table, made, "")
+    made = PatchedEdges(tuple(ends), amounts, np.array([2.0, 3.0, 1.0]), np.array([0.5, -0.90003]))
+    table = edges.edges_table(made, compared=True)
+    shown = edges._comparison(made)
     assert "3 of 3 " in shown
-    assert [*map(float, re.findall(r"-?\d\.\d+", shown.replace("−", "-")))] == [0.9, -0.5, 0.5]
+    assert [*map(float, re.findall(r"-?\d\.\d+", shown.replace("−", "-")))] == [0.901, -0.5, 0.5]
     assert "1 of 3" in edges._legend(table, ("Hund", "Katze"))
 
 
 def test_who_ends_the_patching_still_has_the_page(opened, link, monkeypatch) -> None:
+    whole = Circuit.patched
     with monkeypatch.context() as patch:
 
-        def patched(_circuit, _edges, progress):
+        def patched(circuit, chosen, progress=None):
+            if progress is None:  # the view without random edges, and its finding
+                return whole(circuit, chosen)
             # as Streamlit does where the switch is clicked again
             patch.setattr(streamlit_internals, "end_if_unwanted", st.stop)
             progress(16, 60)
+            return []
 
         patch.setattr(Circuit, "patched", patched)
         app = opened(**link, patch_edges="true")
         assert not app.dataframe
     app.toggle(key=edges.PATCH).set_value(False).run()
-    assert edges.PATCHED not in app.dataframe[0].value
+    assert edges.HOLDS not in app.dataframe[0].value
     assert blocks(app)
     app.toggle(key=edges.PATCH).set_value(True).run()
-    assert edges.PATCHED in app.dataframe[0].value
+    assert edges.HOLDS in app.dataframe[0].value
 
 
 def test_one_word_has_edges_and_a_long_sentence_says_why_not(opened, link, monkeypatch) -> None:
@@ -161,7 +174,8 @@ def test_heads_of_unequal_stacks_have_places_of_their_own() -> None:
     config = TransformerConfig(vocab_size=30, N=3, h=8, decoder_N=2, decoder_h=2, d_model=16)
     writer, reader = Head("encoder_self", 2, 1), Head("cross", 0, 1)
     edge = Edge(Writer("encoder", "head", 2, writer), reader, "v")
-    table = edges.edges_table({edge: 0.5}, None)
+    one = PatchedEdges((edge,), np.array([0.4]), np.array([0.5]), np.array([]))
+    table = edges.edges_table(one, compared=False)
     chart: Any = edges.edges_chart(config, [edge], table, reader)
     drawn, marks = (chart.layer[n].data for n in (0, 2))
     heads = all_heads(config)

@@ -44,7 +44,7 @@ export interface InsideData { // the message of `encode_inside` in viz/draw/insi
 export const LETTERS = 13;
 /** Heights of all rows, a strip, the gap below it, the headings and the bars. */
 const ROOMY = { rows: 440, strip: 15, below: 7, heading: 24, bars: 40 };
-const TIGHT = { rows: 168, strip: 10, below: 3, heading: 18, bars: 26 };
+const TIGHT = { rows: 168, strip: 10, below: 3, heading: 18, bars: 20 };
 const ROW = { largest: 22, smallest: 12 };
 const CELL = { largest: 10, smallest: 2 };
 const GAP = 16; // between two columns
@@ -153,7 +153,7 @@ function planWith(
   const beside = (name: ArrayName) => columns.find((column) => column.name === name) ?? stream;
 
   if (has(FIRST)) add({ name: "x", step: 1, label: "x" }, stream, sizes.below + 6);
-  if (has("q")) add({ name: "q", step: 2, label: "q" }, beside("k"), sizes.below - 4);
+  if (has("q")) add({ name: "q", step: 2, label: "q" }, beside("k"), sizes.below + 2);
   const top = columns.length ? y + sizes.heading : null; // of the keys' rows, if any is shown
   if (top != null) {
     const height = row * data.keys.length;

@@ -150,7 +150,7 @@ const short = (value: number) => fixed(value, Math.abs(value) < 99.995 ? 2 : 0);
 const share = (weight: number) =>
   (weight === 0 ? "0" : weight < 0.0005 ? "< 0.001" : weight.toFixed(3));
 
-const PACE = 2400; // ms a step, while it plays
+const PACE = { least: 2400, letter: 50 }; // ms a step, and of each letter of its sentence
 const NARROW = 640; // CSS pixels: the words about a step take more lines
 const AROUND = 370; // of the page above the picture, CSS pixels
 const PLAY = "▶ Play";
@@ -171,7 +171,7 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   shared = new SharedChoice(0);
   onHistory = ({ isTrusted }: PopStateEvent) => isTrusted && this.restore();
   stepButtons: HTMLButtonElement[] = [];
-  timer?: ReturnType<typeof setInterval>; // while it plays
+  timer?: ReturnType<typeof setTimeout>; // while it plays
   picture: Mark[] = []; // without what the pointer adds
   heights = { least: 0, width: 0, tallest: 0 };
 
@@ -249,15 +249,15 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
 
   start() {
     this.set(this.step === this.last() ? 1 : this.step + 1);
-    this.timer = setInterval(() => {
-      if (this.step === this.last()) this.stop();
-      else this.set(this.step + 1);
-    }, PACE);
+    // a step lasts as long as its sentence takes to read
+    const { length } = this.data.steps[this.step].says;
+    this.timer = setTimeout(() => (this.step === this.last() ? this.stop() : this.start()),
+      Math.max(PACE.least, length * PACE.letter));
     this.play.textContent = "❚❚ Pause";
   }
 
   stop() {
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     this.timer = undefined;
     this.play.textContent = PLAY;
   }

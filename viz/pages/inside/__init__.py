@@ -35,6 +35,7 @@ from viz.pages.inside import circuits
 from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 STEP, WORD = "at", "word"  # names in the URL: the step of the walk, and the query
+FIRST_STEP = "3"  # on which the page opens: q · k, which decides where the head looks
 PAPER_SCALE: Scale = "÷ √d_k"
 TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WIDTHS = 2 ** np.arange(11)
@@ -222,7 +223,7 @@ def _picture(
     axes, row = by_pieces(trace, kind), _row_name(trace, choices)
     scale = choices.scale, choices.temperature
     steps = walk_steps(config, kind, row, len(axes.labels.keys), *scale)
-    at = st.query_params.get(STEP, "0")
+    at = st.query_params.get(STEP, FIRST_STEP)
     data = encode_inside(
         arithmetic(values, head, choices.word, factor),
         axes.labels.keys,

@@ -18,7 +18,7 @@ from transformer.paper.masking import leak
 from transformer.paper.positions import Edit, log_probs
 from viz.draw import word_links
 from viz.draw.formatting import format_number, per_cent
-from viz.draw.labels import display_tokens, named_head, quoted
+from viz.draw.labels import capitalised, display_tokens, named_head, quoted
 from viz.findings.weights import MOST, Finding, head_choices, word_cells
 
 ATTENTION = (costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION)
@@ -79,8 +79,8 @@ def split_score(translator: Translator, trace: AttentionTrace) -> Finding | None
         return None
     word = quoted(display_tokens(trace.source_tokens)[key])
     return Finding(
-        f"In {named_head(*head)}, {word} scores {format_number(beyond)} above the mean of its row. "
-        f"Most of any part, {format_number(float(by_writer[most]))}, comes from "
+        f"In {named_head(*head)}, {word} scores {format_number(beyond)} above the mean of its row; "
+        f"the largest part of that, {format_number(float(by_writer[most]))}, comes from "
         f"{part_text(split.key_writers[most], word)}.",
         strength=min(float(by_writer[most]) / beyond, 1.0) / 2,
         page="inside",
@@ -121,9 +121,9 @@ def written_word(translator: Translator, trace: AttentionTrace) -> Finding | Non
         return None
     lead, head, query, key, logit = max(results)
     return Finding(
-        f"At {quoted(display_tokens(trace.source_tokens)[key])}, {named_head(*head)} alone raises "
-        f"{quoted(display_tokens(trace.target_tokens)[query])} most, as the translation has it, by "
-        f"a logit of {format_number(logit)}.",
+        f"{capitalised(named_head(*head))} looks at {quoted(display_tokens(trace.source_tokens)[key])} "
+        f"and pushes for {quoted(display_tokens(trace.target_tokens)[query])}, the word that the "
+        f"model writes: {format_number(logit, sign=True)} in its logit, more than for any other.",
         strength=lead / 2,
         page="inside",
         choices={**head_choices(head), "word": str(query + 1)},

@@ -154,6 +154,7 @@ const PACE = { least: 2400, letter: 50 }; // ms a step, and of each letter of it
 const NARROW = 640; // CSS pixels: the words about a step take more lines
 const AROUND = 370; // of the page above the picture, CSS pixels
 const PLAY = "▶ Play";
+const KEY = "purple: above 0, olive: below"; // of the colours
 
 export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
   title = make("h3", { class: "hl-title" });
@@ -267,7 +268,7 @@ export class InsideHead extends PictureView<InsideData, InsideAt, InsidePlan> {
     this.equation.replaceChildren(...equationParts(equation).map((part) =>
       mathElement(["math", part])));
     this.says.textContent = forHand(says);
-    this.shape.textContent = shape;
+    this.shape.textContent = `${shape} · ${KEY}`;
     this.code.textContent = code;
     this.stepButtons.forEach((node, n) =>
       node.setAttribute("aria-pressed", String(n === this.step)));

@@ -123,8 +123,9 @@ def written_word(translator: Translator, trace: AttentionTrace) -> Finding | Non
     read = quoted(display_tokens(trace.source_tokens)[key])
     written = quoted(display_tokens(trace.target_tokens)[query])
     return Finding(
-        f"{capitalised(named_head(*head))} looks at {read} and pushes for {written}, the word that "
-        f"the model writes: {format_number(logit, sign=True)} in its logit, more than for any other.",
+        f"{capitalised(named_head(*head))} looks at {read} and pushes for {written}, the word "
+        f"that the model writes: {format_number(logit, sign=True)} in its logit, more than for any "
+        f"other.",
         strength=lead / 2,
         page="inside",
         choices={**head_choices(head), "word": str(query + 1)},

@@ -83,10 +83,10 @@ export class BreakIt {
   }
 
   follow(data: Broken | null) {
-    if (!this.isOpen) return;
+    if (!this.isOpen || !data) return; // the host takes it away between two answers
     // the host begins anew where it is asked for another number of heads; their order stays
     const known = this.data?.places ?? [];
-    this.data = data && known.length > data.places.length ? { ...data, places: known } : data;
+    this.data = known.length > data.places.length ? { ...data, places: known } : data;
     this.step();
     this.draw();
     this.player.changed();

@@ -13,7 +13,8 @@ import { BreakIt, type Broken } from "./break_it.ts";
 import { barMarks, linksShown, stageMarks } from "./marks.ts";
 import { type Numbers, NumbersPanel } from "./numbers.ts";
 import {
-  BARS, type Head, type KindData, momentsOf, planPlayer, type PlayerData, type PlayerPlan,
+  BARS, type Head, type KindData, momentsOf, type Place, planPlayer, type PlayerData,
+  type PlayerPlan,
 } from "./plan.ts";
 import { Pointer } from "./pointer.ts";
 import { purposeOf, runSentence, sentenceOf, titleOf } from "./sentences.ts";
@@ -62,6 +63,7 @@ export class Player extends View<PlayerData> {
   telling = 0; // the timer after which the host hears what a reader opened in a run
   heard = "";
   moments = 0; // of a run, as they were when it was last updated
+  changed?: Place; // the first word that differs without some heads
   follows = false; // whether the frame follows the words of a step
   isUnasked = false; // whether it plays by itself
   declare kind: KindData;
@@ -392,6 +394,11 @@ export class Player extends View<PlayerData> {
   /** Keep the words of the step in sight, where the line is longer than its frame. */
   scrollAlong() {
     const { plan, scroll, moment: { all, step, kind } } = this;
+    const changed = plan.added[0] ?? plan.written[[...plan.lost][0]];
+    if (all && changed !== this.changed) { // what the removed heads change is brought into sight
+      this.changed = changed;
+      if (changed) scroll.scrollLeft = changed.x - plan.room / 2;
+    }
     if (plan.width <= plan.room || (all && !this.follows)) return;
     const places = kind.kind === "encoder_self" ? plan.source : plan.written.slice(1);
     // all words are read from the first one on, wherever a play has ended

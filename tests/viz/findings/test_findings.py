@@ -195,15 +195,15 @@ def test_a_map_opens_on_the_row_that_its_finding_names() -> None:
     assert first.choices["rows"] == "word predicted"
 
 
-@pytest.mark.parametrize(("least", "said"), [(0.6455, 64), (0.64, 64), (0.6499, 64), (0.7, 70)])
-def test_what_is_said_to_be_so_much_or_more_is_no_less(least: float, said: int) -> None:
+@pytest.mark.parametrize(("least", "bound"), [(0.6455, 64), (0.64, 64), (0.6499, 64), (0.7, 70)])
+def test_what_is_said_to_be_so_much_or_more_is_no_less(least: float, bound: int) -> None:
     weights = np.full((1, 3, 4, 4), 0.25, np.float32)
     for head, share in ((1, least), (2, 0.97)):
         weights[0, head, 1:] = (1 - share) / 3
         weights[0, head, range(1, 4), range(3)] = share
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b", "c", "d"])
     first, *_ = ranked("heads", trace)
-    assert f"({said}\u00a0% or more of their weight)" in first.text
+    assert f"({bound}\u00a0% or more of their weight)" in first.text
 
 
 def test_bounds_are_rounded_to_their_own_side() -> None:

@@ -166,7 +166,9 @@ def _score_sentence(row: Row, keys: Sequence[int], scores: Sequence[float]) -> s
     if scores[1:]:
         side = "above" if scores[0] >= scores[1] else "below"
         beyond = format_difference(scores[0], scores[1]).lstrip("+−")
-        score += f", {beyond} {side} the mean of the {counted(len(row.order), 'key')} that the row sees"
+        score += (
+            f", {beyond} {side} the mean of the {counted(len(row.order), 'key')} that the row sees"
+        )
     if not row.seen[keys[0]]:
         return (
             f"The mask hides {tokens[0]} from {row.name}, which gives it 0 %. Before the "

@@ -58,9 +58,10 @@ def test_the_part_that_gives_a_score_most_beyond_its_row_is_named(
     parts = stream.parts @ W_K.T @ q / d_k**0.5  # [writer, key]
     beyond = (parts[:, key] - parts.mean(1)).tolist()
     most = max(range(len(beyond)), key=beyond.__getitem__)
-    shown = f"{format_number(sum(beyond))} above the mean of its row. Most of any part, "
-    assert f"{shown}{format_number(beyond[most])}, comes from" in finding.text
+    whole = f"{format_number(sum(beyond))} above the mean of its row; the largest part, "
+    assert f"{whole}{format_number(beyond[most])}, is from " in finding.text
     assert stream.writers[most].title in finding.text
+    assert len(finding.text) < 140  # on one line
     assert finding.strength == pytest.approx(min(beyond[most] / sum(beyond), 1) / 2)
 
 

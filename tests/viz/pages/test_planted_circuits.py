@@ -161,7 +161,7 @@ def test_the_finding_on_a_score_names_the_place(folder: Path) -> None:
     finding = passes.split_score(translator, translator.trace(SOURCE))
     assert finding is not None
     assert named_head(*ALIGNS) in finding.text
-    assert "comes from the position of" in finding.text
+    assert finding.text.endswith("is from its position.")
 
 
 def edges_of(translator: Translator, target: str, step: int, other: str) -> PatchedEdges:
@@ -179,10 +179,10 @@ def test_the_strongest_edge_is_the_one_that_was_planted(
 ) -> None:
     url = {"roles_view": "Why this word", "written": str(step + 1), "other": "G"}
     lines = open_("roles", reader, 1, edited=target, **url)
-    (line,) = [line for line in lines if "Strongest of them" in line]
-    assert f"decoder L1 H1 through the {input_} of {named_head(*reader)}. Without it, " in line
+    (line,) = [line for line in lines if "The strongest: " in line]
+    assert f"decoder L1 H1 through the {input_} of {named_head(*reader)}, " in line
     patched = edges_of(Translator.load(folder), target, step, "G")
-    assert f"“F” loses {patched.lost[0]:.2f} nats against “G”" in line
+    assert f"{patched.lost[0]:.2f} nats for “F”, not “G”" in line
     assert patched.lost[0] > 1
 
 

@@ -92,14 +92,14 @@ def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
     label, query = link.proto.label.replace("\\", ""), dict(parse_qsl(link.proto.query_string))
     phrase = (
         f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of "
-        f"{named_head(*edge.reader)}. Without it, "
+        f"{named_head(*edge.reader)}, {named} nats for"
     )
     assert phrase in label
     pair = (translator.target_tokenizer.pieces_of([ids])[0].text for ids in (
         trace.target_pieces[step].id, other
     ))  # fmt: skip
     favoured, against = map(pieces.shown_piece, pair if lost[number] > 0 else [*pair][::-1])
-    assert f"“\u2068{favoured}\u2069” loses {named} nats against “\u2068{against}\u2069”" in label
+    assert f"for “\u2068{favoured}\u2069”, not “\u2068{against}\u2069”" in label
     assert any(phrase in text for text in texts(app))  # the view itself
     assert query["written"] == str(step + 1)
     assert (query["layer"], query["head"]) == (

@@ -85,8 +85,8 @@ def found_of_all(circuit: Circuit) -> tuple[bool, int]:
     edges = [*circuit.attributed()]
     lost = np.abs(circuit.patched(edges))
     strongest = [edges[n] for n in np.argsort(-lost)[:STRONGEST]]
-    found = patch_strongest(circuit, seed=None).edges
-    return found[0] == strongest[0], len({*found} & {*strongest})
+    chosen = patch_strongest(circuit, seed=None).edges
+    return chosen[0] == strongest[0], len({*chosen} & {*strongest})
 
 
 def add_arguments(commands: Any) -> None:
@@ -114,10 +114,10 @@ def run(options: argparse.Namespace) -> None:
     for name, model in [*models.items()][:2]:
         print(f"\n{name}: the strongest edges beside random ones")
         print(agreement_table(model, contrasts))
-    found = [
+    recall = [
         found_of_all(Circuit(translator.model, *contrast)) for contrast in contrasts[: options.all]
     ]
-    for first, count in found:
+    for first, count in recall:
         print(f"all edges patched: strongest found: {first}; of the strongest 30: {count}")
     pairs = read_pairs(BUNDLED_PAIRS[translator.languages.source].read_bytes())
     choices = [*choices_of(translator, pairs)]

@@ -11,7 +11,6 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal_order import RemovalOrder, with_next_place
 from transformer.circuits.edges import Edge, Input, PatchedEdges
 from transformer.circuits.score import split_scores
-from transformer.circuits.stream import Writer
 from transformer.circuits.writing import written_logits
 from transformer.paper import arithmetic, costs, scaling
 from transformer.paper.masking import leak
@@ -77,24 +76,16 @@ def split_score(translator: Translator, trace: AttentionTrace) -> Finding | None
     most = int(by_writer.argmax())  # of the key, over all parts of the query
     if not NOTABLE < NOTABLE_PART * beyond <= by_writer[most]:
         return None
-    word = quoted(display_tokens(trace.source_tokens)[key])
+    word, writer = quoted(display_tokens(trace.source_tokens)[key]), split.key_writers[most]
+    own = {"token": "its token", "position": "its position", "biases": "the biases"}
     return Finding(
         f"In {named_head(*head)}, {word} scores {format_number(beyond)} above the mean of its row; "
-        f"the largest part of that, {format_number(float(by_writer[most]))}, comes from "
-        f"{part_text(split.key_writers[most], word)}.",
+        f"the largest part, {format_number(float(by_writer[most]))}, is from "
+        f"{own.get(writer.part, writer.title)}.",
         strength=min(float(by_writer[most]) / beyond, 1.0) / 2,
         page="inside",
         choices={**head_choices(head), "word": str(query + 1)},
     )
-
-
-def part_text(writer: Writer, token: str) -> str:
-    """Describe what a writer gives to a query or key in a sentence; `token` is quoted already."""
-    if writer.layer is None:
-        preposition = {"token": "", "position": "of ", "biases": "at "}[writer.part]
-        return f"the {writer.part} {preposition}{token}"
-    name = writer.title if writer.head else f"the {writer.title} network"
-    return f"what {name} wrote at {token}"
 
 
 def written_word(translator: Translator, trace: AttentionTrace) -> Finding | None:
@@ -136,11 +127,11 @@ INPUT_NAMES: Mapping[Input, str] = {"q": "query", "k": "key", "v": "value"}
 
 
 def edge_text(edge: Edge, lost: float, names: Sequence[str]) -> str:
-    """Describe an edge, and which of two subwords loses how many nats without it."""
+    """Describe an edge, and for which of two subwords it speaks with how many nats."""
     favoured, other = map(quoted, names if lost > 0 else names[::-1])
     return (
-        f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of {named_head(*edge.reader)}. "
-        f"Without it, {favoured} loses {format_number(abs(lost))} nats against {other}."
+        f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of {named_head(*edge.reader)}, "
+        f"{format_number(abs(lost))} nats for {favoured}, not {other}."
     )
 
 
@@ -151,7 +142,7 @@ def strongest_edge(patched: PatchedEdges, step: int, names: Sequence[str]) -> Fi
         return None
     edge = patched.edges[0]
     return Finding(
-        f"Strongest edge found: {edge_text(edge, lost, names)}",
+        f"Strongest edge, patched: {edge_text(edge, lost, names)}",
         strength=1 - float(np.exp(-abs(lost))),
         page="roles",
         choices={

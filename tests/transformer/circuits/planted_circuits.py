@@ -6,6 +6,8 @@ writes the token of the dictionary there. Everything that is not planted is nois
 smaller.
 """
 
+from typing import Any
+
 import torch
 
 from tests.transformer.analysis.lens_cases import Case, case_of
@@ -88,7 +90,7 @@ def planted_model() -> Transformer:
         rows, attention = _rows(model, BY_PLACE_AND_CONSTANT)
         for projection in (attention.W_Q, attention.W_K):
             projection.bias[rows.stop - 1] += (40 * TOKENS**0.5) ** 0.5
-        network = model.encoder.layers[0].feed_forward
+        network: Any = model.encoder.layers[0].feed_forward
         network.W_1.weight[0, MARKED] += 1
         network.W_2.weight[FEATURE, 0] += 2
         for head in EMPTY:

@@ -42,7 +42,7 @@ UNEQUAL = TransformerConfig(
 
 
 def test_attribution_is_what_patching_does_to_a_faint_edge(case: Case) -> None:
-    """Of the encoder, the decoder and between them; query, key and value."""
+    """Edges of the encoder, the decoder and between them; query, key and value."""
     _is_slope(case)
 
 

@@ -58,9 +58,10 @@ def test_the_part_that_gives_a_score_most_beyond_its_row_is_named(
     parts = stream.parts @ W_K.T @ q / d_k**0.5  # [writer, key]
     beyond = (parts[:, key] - parts.mean(1)).tolist()
     most = max(range(len(beyond)), key=beyond.__getitem__)
-    shown = f"{format_number(sum(beyond))} above the mean of its row. Most of any part, "
-    assert f"{shown}{format_number(beyond[most])}, comes from" in finding.text
+    whole = f"{format_number(sum(beyond))} above the mean of its row; the largest part, "
+    assert f"{whole}{format_number(beyond[most])}, is from " in finding.text
     assert stream.writers[most].title in finding.text
+    assert len(finding.text) < 140  # on one line
     assert finding.strength == pytest.approx(min(beyond[most] / sum(beyond), 1) / 2)
 
 
@@ -195,15 +196,15 @@ def test_a_map_opens_on_the_row_that_its_finding_names() -> None:
     assert first.choices["rows"] == "word predicted"
 
 
-@pytest.mark.parametrize(("least", "said"), [(0.6455, 64), (0.64, 64), (0.6499, 64), (0.7, 70)])
-def test_what_is_said_to_be_so_much_or_more_is_no_less(least: float, said: int) -> None:
+@pytest.mark.parametrize(("least", "bound"), [(0.6455, 64), (0.64, 64), (0.6499, 64), (0.7, 70)])
+def test_what_is_said_to_be_so_much_or_more_is_no_less(least: float, bound: int) -> None:
     weights = np.full((1, 3, 4, 4), 0.25, np.float32)
     for head, share in ((1, least), (2, 0.97)):
         weights[0, head, 1:] = (1 - share) / 3
         weights[0, head, range(1, 4), range(3)] = share
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b", "c", "d"])
     first, *_ = ranked("heads", trace)
-    assert f"({said}\u00a0% or more of their weight)" in first.text
+    assert f"({bound}\u00a0% or more of their weight)" in first.text
 
 
 def test_bounds_are_rounded_to_their_own_side() -> None:

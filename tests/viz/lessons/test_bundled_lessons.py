@@ -188,8 +188,8 @@ def why_there(lesson: Lesson) -> None:
         ]
         parts[place] = cells, split
     looks_back, sink, writes = parts.values()
-    for cells in looks_back[0]:  # the score as it is, and beyond the mean, as the card draws it
-        assert max(cells, key=lambda cell: abs(cells[cell])) == ("position", "position")
+    for drawn in looks_back[0]:  # the score as it is, and beyond the mean, as the card draws it
+        assert max(drawn, key=lambda cell: abs(drawn[cell])) == ("position", "position")
     as_it_is, beyond = sink[0]
     (raising, raised), (lowering, lowered) = sorted(
         as_it_is.items(), key=lambda cell: -abs(cell[1])

@@ -1,4 +1,4 @@
-"""What pages say of a model whose circuits are planted: the cause that was planted, or nothing."""
+"""Pages name the cause that was planted in a model, or claim nothing."""
 
 import re
 from collections.abc import Callable
@@ -34,8 +34,10 @@ from transformer.checkpoints import checkpoint
 from transformer.circuits.dictionary import measure_dictionaries
 from transformer.circuits.edges import Circuit, PatchedEdges, patch_strongest
 from transformer.circuits.pairs import MeasuredPairs, MinimalPair, PatchedPairs, all_sites
+from transformer.circuits.writing import written_logits
 from transformer.corpus import measuring, result_file
 from transformer.traces.capture import capture
+from viz.app import jobs
 from viz.app.chrome import head_picker
 from viz.draw.labels import named_head
 from viz.findings import passes
@@ -80,12 +82,12 @@ def open_(serve: Callable[..., AppTest], folder: Path) -> Callable[..., list[str
     def open_page(page: str, head: Head, word: int, **url: str) -> list[str]:
         place = head_picker.link_parameters(*head)
         url = {"text": SOURCE, "word": str(word), **place} | url
-        return said(serve(page, checkpoint=folder, **url))
+        return lines_of(serve(page, checkpoint=folder, **url))
 
     return open_page
 
 
-def said(app: AppTest) -> list[str]:
+def lines_of(app: AppTest) -> list[str]:
     assert not app.exception
     elements = (*app.text, *app.markdown, *app.caption)
     lines = [line for element in elements for line in element.value.splitlines()]
@@ -141,12 +143,12 @@ def test_what_is_raised_is_above_0_and_what_is_lowered_below(
     url = {"text": SOURCE, "word": "2", "key": "2", **head_picker.link_parameters(*TRANSLATES)}
     app = serve("inside", checkpoint=folder, **url)
     table = app.table[0].value
-    (line,) = [line for line in said(app) if line.startswith("At “b”, it writes")]
+    (line,) = [line for line in lines_of(app) if line.startswith("At “b”, it writes")]
     assert "it writes C (+" in line
     assert table["raises"][0] == "C"
     translator = Translator.load(folder)
     trace = translator.trace(SOURCE)
-    logits = circuits.writing.written_logits(translator.model, trace, TRANSLATES, 1, [1])[0]
+    logits = written_logits(translator.model, trace, TRANSLATES, 1, [1])[0]
     for name, by, sign in (("raises", "up by", 1), ("lowers", "down by", -1)):
         shown = [float(number) for number in table[by] if number]
         assert shown == pytest.approx(np.sort(sign * logits)[::-1][: len(shown)], abs=0.006)
@@ -159,7 +161,7 @@ def test_the_finding_on_a_score_names_the_place(folder: Path) -> None:
     finding = passes.split_score(translator, translator.trace(SOURCE))
     assert finding is not None
     assert named_head(*ALIGNS) in finding.text
-    assert "comes from the position of" in finding.text
+    assert finding.text.endswith("is from its position.")
 
 
 def edges_of(translator: Translator, target: str, step: int, other: str) -> PatchedEdges:
@@ -177,10 +179,10 @@ def test_the_strongest_edge_is_the_one_that_was_planted(
 ) -> None:
     url = {"roles_view": "Why this word", "written": str(step + 1), "other": "G"}
     lines = open_("roles", reader, 1, edited=target, **url)
-    (line,) = [line for line in lines if "Strongest of them" in line]
-    assert f"decoder L1 H1 through the {input_} of {named_head(*reader)}. Without it, " in line
+    (line,) = [line for line in lines if "The strongest: " in line]
+    assert f"decoder L1 H1 through the {input_} of {named_head(*reader)}, " in line
     patched = edges_of(Translator.load(folder), target, step, "G")
-    assert f"“F” loses {patched.lost[0]:.2f} nats against “G”" in line
+    assert f"{patched.lost[0]:.2f} nats for “F”, not “G”" in line
     assert patched.lost[0] > 1
 
 
@@ -194,10 +196,10 @@ def test_pairs_and_dictionary_name_the_head_that_translates(
         for (a, b), (first, second) in zip(pairwise("abcdefg"), pairwise("BCDEFGH"), strict=True)
     )
     app.file_uploader(key=pairs.FILE).set_value(("letters.tsv", content.encode(), "")).run()
-    (line,) = [line for line in said(press(app, pairs.JOB)) if "lose the most with" in line]
+    (line,) = [line for line in lines_of(press(app, pairs.JOB)) if "lose the most with" in line]
     assert f"lose the most with {named_head(*TRANSLATES)}: " in line
     app = serve("corpus", checkpoint=folder, text=SOURCE, corpus_view="Dictionary")
-    lines = said(press(app, dictionary.JOB))
+    lines = lines_of(press(app, dictionary.JOB))
     (line,) = [line for line in lines if "writes a translation first" in line]
     assert f"{named_head(*TRANSLATES)} writes a translation first" in line
     assert line.startswith("For 100\u00a0%")
@@ -212,15 +214,15 @@ def test_of_pairs_and_dictionaries_of_zeros_no_head_is_named(
     sites = all_sites(translator.model.config)
     nothing = np.zeros((2, len(sites)))
     measured = MeasuredPairs(tuple(words), PatchedPairs(sites, nothing, nothing, nothing[:, 0]), ())
-    monkeypatch.setattr(pairs.jobs, "get_or_offer", lambda *_: measured)
-    lines = said(serve("corpus", checkpoint=folder, text=SOURCE, corpus_view="Pairs"))
+    monkeypatch.setattr(jobs, "get_or_offer", lambda *_: measured)
+    lines = lines_of(serve("corpus", checkpoint=folder, text=SOURCE, corpus_view="Pairs"))
     assert [line for line in lines if "no head takes 0.01" in line]
     assert not [line for line in lines if "the most" in line]
     lines_measured = result_file.from_bytes((folder / result_file.FILE).read_bytes(), translator)
     read = measure_dictionaries(translator, lines_measured)
     read = replace(read, hits=np.zeros_like(read.hits), chance=0 * read.chance, p=0 * read.p + 1)
-    monkeypatch.setattr(pairs.jobs, "get_or_offer", lambda *_: read)
-    lines = said(serve("corpus", checkpoint=folder, text=SOURCE, corpus_view="Dictionary"))
+    monkeypatch.setattr(jobs, "get_or_offer", lambda *_: read)
+    lines = lines_of(serve("corpus", checkpoint=folder, text=SOURCE, corpus_view="Dictionary"))
     (line,) = [line for line in lines if "translation first" in line]
     assert line.startswith("No head")
 
@@ -231,7 +233,7 @@ def test_of_random_weights_no_score_is_worth_seeing(bundled: Translator, seed: i
         torch.manual_seed(seed)
         model = Transformer(bundled.model.config).eval()
     trace = bundled.trace("The dog bites the man.")
-    sides = trace.source_pieces, trace.target_pieces
+    sides = [*trace.source_pieces], [*trace.target_pieces]
     trace = AttentionTrace.from_fields(capture(model, trace.source, trace.target, *sides))
     assert trace.cross.max() > 1.5 * trace.cross.min()  # rows that are not even
     finders = (passes.scaled_score, passes.split_score, passes.written_word)

@@ -115,13 +115,15 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
         format_number(float(number), 2) for number in best[[LOST, "low", "high", "control"]]
     )
     number, heads = len(shown.pairs), len(table)
-    found = "Patched alone, no head takes 0.01 of it."
+    strongest = "Patched alone, no head takes 0.01 of it."
     if best[LOST] >= SEEN:
-        found = f"With one head patched, they lose the most with {head}: {value} ({low} to {high}),"
-        found += f" and {control} with its control ({format_p(float(best['p']))}, Holm)."
+        strongest = (
+            f"With one head patched, they lose the most with {head}: {value} ({low} to {high}),"
+        )
+        strongest += f" and {control} with its control ({format_p(float(best['p']))}, Holm)."
     st.text(
         f"From the first to the second sentence, the log-odds of {counted(number, 'pair')} lose "
-        f"{format_number(whole, 2)} nats on average. {found}"
+        f"{format_number(whole, 2)} nats on average. {strongest}"
     )
     least = pairs_needed(heads)
     st.text(

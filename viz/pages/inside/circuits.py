@@ -12,6 +12,7 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from transformer.analysis.heads.head import Head
 from transformer.circuits import merging, score, writing
+from transformer.circuits.stream import Writer
 from transformer.text.tokenizer import WORD_START
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields
@@ -20,7 +21,6 @@ from viz.app.sentence import python_code
 from viz.draw.formatting import counted, format_difference, format_number, listing, per_cent
 from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures.score_parts import score_map
-from viz.findings.passes import part_text
 
 KEY, SPLIT = "key", "score"  # names in the URL
 LARGEST = "largest weight"
@@ -123,8 +123,8 @@ def _why_here(
         values, total, chosen = split.difference, scores[0] - scores[1], "split.difference"
     looks, at = quoted(row.query_token), " rather than ".join(tokens)
     largest = [
-        f"{format_number(value, sign=True)} of it comes from {part_text(asks, looks)} meeting "
-        f"{part_text(asked, at)}."
+        f"{format_number(value, sign=True)} of it comes from {_part_phrase(asks, looks)} meeting "
+        f"{_part_phrase(asked, at)}."
         for asks, asked, value in split.largest(values, SENTENCES)
         if abs(value) >= SEEN
     ]
@@ -150,6 +150,15 @@ def _why_here(
 split = split_scores(translator.model, trace, {head}, {row.query}, {keys}{mean})
 result = merge_parts(split, {chosen})
 """
+
+
+def _part_phrase(writer: Writer, token: str) -> str:
+    """Describe what a writer gives to a query or key in a sentence; `token` is quoted already."""
+    if writer.layer is None:
+        preposition = {"token": "", "position": "of ", "biases": "at "}[writer.part]
+        return f"the {writer.part} {preposition}{token}"
+    name = writer.title if writer.head else f"the {writer.title} network"
+    return f"what {name} wrote at {token}"
 
 
 def _score_sentence(row: Row, keys: Sequence[int], scores: Sequence[float]) -> str:

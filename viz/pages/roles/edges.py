@@ -125,8 +125,8 @@ def edges_table(patched: PatchedEdges, *, compared: bool) -> pd.DataFrame:
 
 def _summary(patched: PatchedEdges, names: Sequence[str]) -> str:
     return (
-        f"The {len(patched.edges)} edges with the largest estimates, patched one by one. Strongest "
-        f"of them: {edge_text(patched.edges[0], float(patched.lost[0]), names)}"
+        f"The {len(patched.edges)} edges with the largest estimates, patched one by one. The "
+        f"strongest: {edge_text(patched.edges[0], float(patched.lost[0]), names)}"
     )
 
 

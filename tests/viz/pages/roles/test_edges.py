@@ -92,14 +92,14 @@ def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
     label, query = link.proto.label.replace("\\", ""), dict(parse_qsl(link.proto.query_string))
     phrase = (
         f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of "
-        f"{named_head(*edge.reader)}. Without it, "
+        f"{named_head(*edge.reader)}, {named} nats for"
     )
     assert phrase in label
     pair = (translator.target_tokenizer.pieces_of([ids])[0].text for ids in (
         trace.target_pieces[step].id, other
     ))  # fmt: skip
     favoured, against = map(pieces.shown_piece, pair if lost[number] > 0 else [*pair][::-1])
-    assert f"“\u2068{favoured}\u2069” loses {named} nats against “\u2068{against}\u2069”" in label
+    assert f"for “\u2068{favoured}\u2069”, not “\u2068{against}\u2069”" in label
     assert any(phrase in text for text in texts(app))  # the view itself
     assert query["written"] == str(step + 1)
     assert (query["layer"], query["head"]) == (
@@ -174,8 +174,8 @@ def test_heads_of_unequal_stacks_have_places_of_their_own() -> None:
     config = TransformerConfig(vocab_size=30, N=3, h=8, decoder_N=2, decoder_h=2, d_model=16)
     writer, reader = Head("encoder_self", 2, 1), Head("cross", 0, 1)
     edge = Edge(Writer("encoder", "head", 2, writer), reader, "v")
-    one = PatchedEdges((edge,), np.array([0.4]), np.array([0.5]), np.array([]))
-    table = edges.edges_table(one, compared=False)
+    patched = PatchedEdges((edge,), np.array([0.4]), np.array([0.5]), np.array([]))
+    table = edges.edges_table(patched, compared=False)
     chart: Any = edges.edges_chart(config, [edge], table, reader)
     drawn, marks = (chart.layer[n].data for n in (0, 2))
     heads = all_heads(config)

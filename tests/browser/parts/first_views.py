@@ -44,12 +44,23 @@ COUNT = """() => {
 }"""
 
 
+# as web.dev defines it, but over all of the time since the page was asked for
+SHIFT = """() => new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((list) => {
+    for (const { hadRecentInput, value } of list.getEntries()) if (!hadRecentInput) sum += value;
+  }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 50);
+})"""
+
+
 class FirstView(NamedTuple):
     """Figures of a page before anything is done on it."""
 
     names: list[str]  # of what Tab reaches, in order
     top: float  # of the picture, in CSS pixels of the screen
     foot: float  # of the lowest picture, likewise
+    shift: float  # cumulative layout shift: how far what is seen has moved by itself
 
 
 def measured(page: "Page", address: str, path: str) -> FirstView:
@@ -65,4 +76,5 @@ def measured(page: "Page", address: str, path: str) -> FirstView:
         parts = [part for place in places for part in place.all()]
         before, boxes = boxes, [box for part in parts if (box := part.bounding_box())]
     tops, feet = [box["y"] for box in boxes], [box["y"] + box["height"] for box in boxes]
-    return FirstView(page.evaluate(COUNT), min(tops, default=0), max(feet, default=math.inf))
+    names, shift = page.evaluate(COUNT), page.evaluate(SHIFT)
+    return FirstView(names, min(tops, default=0), max(feet, default=math.inf), shift)

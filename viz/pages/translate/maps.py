@@ -175,8 +175,12 @@ def show_words(
             show_player(bar, trace, on_pick=take)
         st.caption(NOTHING)
         return None
-    problems = st.container(key="second-model")
-    with actions, st.popover("Options", key="translate-words-controls"):
+    problems, shares_of_words, about_links = (
+        st.container(key="second-model"),
+        st.container(),
+        st.container(),
+    )
+    with st.popover("Options", key="translate-words-controls"):
         both = both_links.pick_both(translator, trace, problems)
         drawn = (
             replace(settings, row=head_picker.pick_row(translator)) if both is None else settings
@@ -204,29 +208,31 @@ def show_words(
     with broken:
         break_it.show_break(bar, trace, actions)
     if from_source is not None:
-        st.subheader(title, anchor=False, help=help_on("translate"))
-        data = encode_links(
-            source,
-            target,
-            pairs,
-            title=title,
-            mutual=solid,
-            made_by=made_by,
-            languages=languages,
-            dashed=dashed,
-            shares=from_source,
-            caption=origin_of(trace).caption(*about),
-        )
-        mounts.mount("translate-words", data)
-        explain_shares(from_source, trace, len(target))
-        attention_mass.show_mass(translator, trace)
-    st.caption(as_markdown(method))
-    if note := axes.apart_note(trace):
-        st.caption(note)
-    if both is None and settings.head is not None:
-        head = Head("cross", settings.layer, settings.head)
-        card = {**head_picker.link_parameters(*head), navigation.VIEW: navigation.ROLES}
-        navigation.link("roles", f"See what {named_head(*head)} does", card)
+        with shares_of_words:
+            st.subheader(title, anchor=False, help=help_on("translate"))
+            data = encode_links(
+                source,
+                target,
+                pairs,
+                title=title,
+                mutual=solid,
+                made_by=made_by,
+                languages=languages,
+                dashed=dashed,
+                shares=from_source,
+                caption=origin_of(trace).caption(*about),
+            )
+            mounts.mount("translate-words", data)
+            explain_shares(from_source, trace, len(target))
+            attention_mass.show_mass(translator, trace)
+    with about_links:
+        st.caption(as_markdown(method))
+        if note := axes.apart_note(trace):
+            st.caption(note)
+        if both is None and settings.head is not None:
+            head = Head("cross", settings.layer, settings.head)
+            card = {**head_picker.link_parameters(*head), navigation.VIEW: navigation.ROLES}
+            navigation.link("roles", f"See what {named_head(*head)} does", card)
     return both or drawn
 
 

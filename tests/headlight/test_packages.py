@@ -65,7 +65,8 @@ def test_the_packages_of_others_can_be_hidden(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "public"), [("transformer.py", "Translator"), ("viz", "explore"), ("torch.py", "align")]
+    ("name", "public"),
+    [("transformer.py", "Translator"), ("viz", "explore"), ("torch.py", "align")],
 )
 def test_a_public_name_names_what_hides_its_package(tmp_path, name, public):
     path = put(tmp_path, name)

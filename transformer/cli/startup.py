@@ -1,4 +1,4 @@
-"""What comes before a command is loaded: Ctrl-C, as that takes seconds, and a home folder."""
+"""Preparation of a command before it is loaded: Ctrl-C, as that takes seconds; a home folder."""
 
 import contextlib
 import os

@@ -30,10 +30,15 @@ def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate bleu`."""
     parser = commands.add_parser("bleu", help="sacreBLEU (cased), chrF, loss, perplexity")
     parser.set_defaults(run=run)
-    add_paths(
-        parser,
-        src="source text, one sentence per line",
-        ref="reference translation, line by line",
+    add_paths(parser, src="source text, one sentence per line")
+    parser.add_argument(
+        "--ref",
+        type=Path,
+        nargs="+",
+        action="extend",
+        required=True,
+        help="reference translation, line by line; several for BLEU and chrF, of which the first "
+        "gives loss, perplexity and COMET",
     )
     parser.add_argument(
         "--beam",
@@ -80,7 +85,8 @@ def bleu(options: argparse.Namespace) -> Result:
     metric = Comet(options.comet) if options.comet else None
     if options.tokenize:
         bleu_tokens.require_tokens(options.tokenize)
-    text = read_held_out(src, ref)
+    text = read_held_out(src, ref[0])
+    further = [read_held_out(src, other).target for other in ref[1:]]
     translator = Translator.load(options.checkpoint)
     language = target_language(translator.languages, text.source)
     tokens, reason = bleu_tokens.tokens_of(language)
@@ -96,8 +102,8 @@ def bleu(options: argparse.Namespace) -> Result:
     )
     if encoded.left_out:
         raise corpus.CorpusError(
-            f"{encoded.left_out} pairs of {src} and {ref} have no visible character or more than "
-            f"{max_pieces:,} pieces: remove them."
+            f"{encoded.left_out} pairs of {src} and {ref[0]} have no visible character or more "
+            f"than {max_pieces:,} pieces: remove them."
         )
     loss = validation.mean_loss(model, encoded)
     translator.require_finite([loss])
@@ -114,12 +120,12 @@ def bleu(options: argparse.Namespace) -> Result:
         progress=lambda batches: tqdm(batches, unit="batch", disable=None),
     )
     seconds = time.perf_counter() - started
-    measured = validation.score(translations, text.target, options.tokenize or tokens)
+    measured = validation.score(translations, text.target, options.tokenize or tokens, further)
     result: Result = {
         "checkpoint": str(translator.folder),
         "weights": stored.checksum_of_weights(translator.folder),
         "src": str(src),
-        "ref": str(ref),
+        "ref": ", ".join(map(str, ref)),
         "bleu": measured.bleu,
         "signature": measured.signature,
         "chrf": measured.chrf,
@@ -132,7 +138,7 @@ def bleu(options: argparse.Namespace) -> Result:
     }
     if options.multi30k:
         result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
-            translations, text.target, languages.code_of_name(language) or "en"
+            translations, text.target, languages.code_of_name(language) or "en", further
         )
     if metric:
         result["comet"] = metric.score(text.source, translations, text.target)
@@ -206,13 +212,17 @@ def moses_tokens(lines: Sequence[str], language: str = "de") -> list[str]:
 
 
 def multi30k_bleu(
-    translations: Sequence[str], references: Sequence[str], language: str = "de"
+    translations: Sequence[str],
+    references: Sequence[str],
+    language: str = "de",
+    further: Sequence[Sequence[str]] = (),
 ) -> tuple[float, str]:
     """Compute BLEU, and its signature, on lower-cased Moses tokens, as papers on Multi30k do."""
     # force: sacreBLEU would warn that the text is tokenised, which it is meant to be
     bleu = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)
     value = bleu.corpus_score(
-        moses_tokens(translations, language), [moses_tokens(references, language)]
+        moses_tokens(translations, language),
+        [moses_tokens(text, language) for text in (references, *further)],
     ).score
     tokens = f"tok:moses-{language}-sacremoses-{version('sacremoses')}"
     return value, str(bleu.get_signature()).replace("tok:none", tokens)

@@ -60,6 +60,10 @@ def read_held_out(source_path: Path, target_path: Path) -> ParallelText:
     """Read two files of which each line is the translation of the other's."""
     text = read_files(source_path, target_path)
     for path, lines in ((source_path, text.source), (target_path, text.target)):
+        if all("\t" in line for line in lines):
+            raise CorpusError(
+                f"{path} is a table: write each column to its own file, for example with cut -f1."
+            )
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 raise CorpusError(f"{path} line {number:,} is empty: remove it from both files.")

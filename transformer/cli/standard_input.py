@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from transformer.errors import InputError, reading
-from transformer.files.lines import utf16_refusal, with_line_feeds
+from transformer.files.lines import refusal, with_line_feeds
 
 SECONDS_BETWEEN = 0.2  # of what the progress says
 SLOW = 10  # lines a second, below which tenths are told
@@ -41,7 +41,7 @@ def _cut(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
             pass  # too long: to its end
         if number < 2:
             start += line
-            if sentence := utf16_refusal(start, name):
+            if sentence := refusal(start, name):
                 raise InputError(sentence)
             number += 1
         text = with_line_feeds(line).decode("utf-8", errors="surrogateescape")

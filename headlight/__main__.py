@@ -70,9 +70,9 @@ def _main(arguments: list[str] | None) -> int:
 
 def _run(name: str, arguments: list[str]) -> int:
     try:
-        module = packages.load(COMMANDS[name].module)
+        with packages.named_if_hidden():
+            module = packages.load(COMMANDS[name].module)
     except ModuleNotFoundError as error:
-        packages.require_visible(error.name or "")
         # a plain install has what app, translate and report need
         print(
             f"headlight: {name} needs {error.name}, which is not installed: "

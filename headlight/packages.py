@@ -1,33 +1,26 @@
 """Import of our packages, unless a file beside somebody's program hides one."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-_FOLDER = Path(__file__).parents[1]  # that holds all of them
 _OURS = ("transformer", "viz", "training")
 _OTHERS = ("torch", "numpy", "pandas", "streamlit", "altair", "plotly", "sentencepiece")
 
 
 class HiddenPackageError(ImportError):
-    """A package that another file or folder of its name hides."""
+    """A package that a file or folder of its name hides, which the sentence names."""
 
 
 def load(module: str) -> ModuleType:
-    """Import a module of ours; a file that hides it is not run.
-
-    Raises:
-        HiddenPackageError: naming the file or folder.
-    """
+    """Import a module of ours, or raise HiddenPackageError without running what hides it."""
     package = module.partition(".")[0]
-    for name in _OURS:
-        # the app needs all of them, on one page or another
-        if package == "headlight" or name in ("transformer", package):
-            require_visible(name)
+    # the app needs all of them, on one page or another
+    _require_visible(_OURS if package == "headlight" else {"transformer", package} & {*_OURS})
     return import_module(module)
 
 
@@ -36,31 +29,20 @@ def named_if_hidden() -> Iterator[None]:
     """Turn an error into HiddenPackageError if a package is hidden; a context manager."""
     try:
         yield
-    except (ImportError, AttributeError) as error:
-        for name in (error.name or "", *_OTHERS):
-            require_visible(name)
+    except (ImportError, AttributeError):
+        _require_visible((*_OURS, *_OTHERS))
         raise
 
 
-def require_visible(module: str) -> None:
-    """Raise HiddenPackageError if the package of a module is hidden.
-
-    A package that is not ours can be anywhere, but not in the folder where Python was started.
-    """
-    package, origin = module.partition(".")[0], None
-    with suppress(ValueError):  # a module without a specification, or without a name
-        origin = getattr(find_spec(package), "origin", None)
-    if origin is None or not Path(origin).exists():
-        return
-    path = Path(origin)
-    path = path.parent if path.name == "__init__.py" else path
-    if package in _OURS:
-        is_hidden = not path.parent.samefile(_FOLDER)
-    else:
-        is_hidden = path.parent in {Path.cwd(), *map(Path, sys.path[:1])}
-    if is_hidden:
-        raise HiddenPackageError(
-            f"{path} hides the package {package}, which Headlight needs: rename it, and start "
-            f"Python again.",
-            name=package,
-        )
+def _require_visible(packages: Iterable[str]) -> None:
+    ours, start = Path(__file__).parents[1], {Path.cwd(), *map(Path, sys.path[:1])}
+    for package in packages:
+        path = Path(getattr(find_spec(package), "origin", None) or ours / package)
+        path = path.parent if path.name == "__init__.py" else path
+        folder = path.parent
+        # the packages of others can be anywhere but where Python was started
+        if not folder.samefile(ours) if package in _OURS else folder in start - {ours}:
+            raise HiddenPackageError(
+                f"{path} hides the package {package}, which Headlight needs: rename it, and start "
+                f"Python again."
+            )

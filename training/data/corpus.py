@@ -28,7 +28,6 @@ _UNPACKERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.op
 _MAX_MARKUP_BYTES = 256 * MIB
 _TEXTS = re.compile(r"<(?:srcset|refset|tstset|src|ref|hyp|tuv|trans-unit)\b", re.IGNORECASE)
 _SEGMENT_END = re.compile(r"</seg\b", re.IGNORECASE)
-_ENTITIES = {"&quot;": '"', "&apos;": "'"}
 PACKED = tuple(_UNPACKERS)  # extensions of packed files, in lower case
 
 
@@ -74,8 +73,8 @@ def _segments(path: Path) -> list[str]:
             f"{path} is markup with {'several texts' if parts else 'no <seg>'}: write the "
             f"sentences of one text, each on its own line."
         )
-    segments = [_SEGMENT_END.split(part, 1)[0].partition(">")[2] for part in parts]
-    return [unescape(" ".join(segment.split()), _ENTITIES) for segment in segments]
+    segments = [_SEGMENT_END.split(part, 1)[0].partition(">")[2].split() for part in parts]
+    return [unescape(" ".join(words), {"&quot;": '"', "&apos;": "'"}) for words in segments]
 
 
 def blocks(path: Path, at_most: int) -> Iterator[bytes]:

@@ -47,7 +47,7 @@ def decode_lines(data: bytes, most_lines: int) -> list[str]:
             raise InputError(
                 f"{place} is no part of a UTF-16 text: save the file as UTF-8."
             ) from error
-    if sentence := _foreign(data, "The file"):
+    if sentence := refusal(data, "The file", wide=True):
         raise InputError(sentence)
     data = data.removeprefix(MARK)
     if (zero := data.find(b"\0")) >= 0:
@@ -72,25 +72,23 @@ def is_markup(start: bytes) -> bool:
     return _MARKUP.match(start.removeprefix(MARK)) is not None
 
 
-def refusal(start: bytes, name: object) -> str | None:
-    """Return a sentence on the text `name` if it does not begin as lines of UTF-8; else None."""
-    first, _, second = start.partition(b"\n")
-    # without a mark, half of each letter is NUL, and so is half of the line feed
-    has_zeros = b"\0" in first or second.startswith(b"\0")
-    if (has_zeros or start.startswith(_WIDE_MARKS)) and not _PACKED.match(start):
-        return (
-            f"{name} is UTF-16, or no text, where UTF-8 is read: convert it, for example with "
-            f"iconv -f UTF-16 -t UTF-8."
-        )
-    return _foreign(start, name)
+def refusal(start: bytes, name: object, *, wide: bool = False) -> str | None:
+    """Return a sentence on the text `name` if it does not begin as lines do; else None.
 
-
-def _foreign(start: bytes, name: object) -> str | None:
-    """Return a sentence on what is a file of another kind."""
+    Lines are UTF-8 or, for those who decode it themselves, `wide`.
+    """
     if _PACKED.match(start):
         return f"{name} is packed, where text is read: unpack it first."
     if start.startswith(POINTER):
         return f"{name} {POINTER_ADVICE}."
     if is_markup(start):
         return f"{name} is SGML or XML: write each sentence on its own line, without tags."
+    first, _, second = start.partition(b"\n")
+    # without a mark, half of each letter is NUL, and so is half of the line feed
+    has_zeros = start.startswith(_WIDE_MARKS) or b"\0" in first or second.startswith(b"\0")
+    if has_zeros and not wide:
+        return (
+            f"{name} is UTF-16, or no text, where UTF-8 is read: convert it, for example with "
+            f"iconv -f UTF-16 -t UTF-8."
+        )
     return None

@@ -13,7 +13,7 @@ KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 POINTER = b"version https://git-lfs.github.com/spec/"
 """Beginning of the small file that Git LFS leaves in place of one that was not fetched."""
-POINTER_ADVICE = "is a pointer of Git LFS and not the file itself: run git lfs pull in its folder"
+POINTER_ADVICE = "is a pointer of Git LFS and not the file itself; run git lfs pull in its folder"
 
 
 def read_bytes(path: Path, at_most: int) -> bytes:

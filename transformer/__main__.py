@@ -254,8 +254,7 @@ def _parser() -> Parser:
     log_p = "print log P of each subword of the --target, separated by tabs, and their sum"
     add("--score", action="store_true", help=log_p)
     add("--target", metavar="TEXT", help="translation to score or align")
-    given = "translations to align, one for each line of standard input"
-    add("--targets", metavar="FILE", help=given)
+    add("--targets", metavar="FILE", help="translations to align of lines on standard input")
     engine = "ctranslate2 writes the same text, and is faster for long files; install it first"
     add = parser.add_argument
     add("--engine", choices=ENGINES, default=ENGINES[0], help=engine)

@@ -6,7 +6,6 @@ import math
 import re
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
 from transformer.cli import command
@@ -18,24 +17,8 @@ MAX_COUNT = 10**9  # of what has no bound of its own: it can be counted, and com
 _NO_VALUE = re.compile(r"(-\w|--[\w-]+=)--")
 
 
-class _StoreFile(argparse._StoreAction):
-    """Storage of a value; a second file would take the place of the first without a word."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *values: Any
-    ) -> None:
-        is_file = self.type is Path or self.metavar == "FILE" or self.nargs == "+"
-        if is_file and getattr(namespace, self.dest) is not self.default:
-            raise argparse.ArgumentError(self, "it is given twice: give it once")
-        super().__call__(parser, namespace, *values)
-
-
 class Parser(argparse.ArgumentParser):
     """A parser whose errors quote what was typed on one line of bounded length."""
-
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        self.register("action", None, _StoreFile)
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -46,6 +29,11 @@ class Parser(argparse.ArgumentParser):
         for word in options:
             if _NO_VALUE.fullmatch(word):
                 self.error(f"argument {word.removesuffix('--').rstrip('=')}: '--' is no value")
+        names = [word.partition("=")[0] for word in options]
+        for action in self._actions:  # of two references, the last one would count alone
+            is_one = action.dest == "ref" and not isinstance(action, argparse._ExtendAction)
+            if is_one and names.count("--ref") > 1:
+                self.error("argument --ref: only one reference is read: give it once")
         try:
             return super().parse_known_args(given, namespace)
         except OSError as error:  # of a path that the system does not take

@@ -141,21 +141,22 @@ def test_several_references_are_those_of_sacrebleu(checkpoint_folder, texts, cap
     assert result["bleu"] == pytest.approx(metric.corpus_score(own, references).score)
     assert result["chrf"] == pytest.approx(sacrebleu.CHRF().corpus_score(own, references).score)
     assert result["signature"] == str(metric.get_signature())
-    one = _result(checkpoint_folder, texts, "ref.de", capsys, "--beam", "1")
-    assert result["bleu"] > one["bleu"]
-    assert result["loss"] == one["loss"]
+    single = _result(checkpoint_folder, texts, "ref.de", capsys, "--beam", "1")
+    assert result["bleu"] > single["bleu"]
+    assert result["loss"] == single["loss"]
     assert main([*command, *files, "--multi30k"]) == 0
     lowered = json.loads(capsys.readouterr().out)
     assert "nrefs:3" in lowered["multi30k_signature"]
 
 
-def test_a_file_that_is_given_twice_and_a_table_are_refused(
+def test_a_second_reference_where_one_is_read_and_a_table_are_refused(
     checkpoint_folder, texts, tmp_path, capsys
 ):
-    twice = _command(checkpoint_folder, texts, "ref.de", "--src", str(texts / "own.de"))
-    with pytest.raises(SystemExit, match="2"):
-        main(twice)
-    assert "argument --src: it is given twice" in capsys.readouterr().err
+    twice = _command(checkpoint_folder, texts, "ref.de", "--ref", str(texts / "own.de"))
+    for command in ("heads", "lines", "faithfulness"):
+        with pytest.raises(SystemExit, match="2"):
+            main([command, *twice[1:]])
+        assert "only one reference is read" in capsys.readouterr().err
     (tmp_path / "in.en").write_text("One.\tEins.\nTwo.\tZwei.\n")
     assert re.search(
         "in.en is a table", _error(_command(checkpoint_folder, tmp_path, "in.en"), capsys)

@@ -10,7 +10,6 @@ Each name is loaded from its module when it is first used (PEP 562): `import hea
 neither torch nor Streamlit.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -55,8 +54,11 @@ if not TYPE_CHECKING:  # a type checker would accept any name at all
     def __getattr__(name: str) -> Any:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = import_module(_MODULE_OF.get(name, "transformer"))
-        value = module if name == "lenses" else getattr(module, name)
+        from headlight import packages
+
+        with packages.named_if_hidden():
+            module = packages.load(_MODULE_OF.get(name, "transformer"))
+            value = module if name == "lenses" else getattr(module, name)
         globals()[name] = value  # this function is not called for it again
         return value
 

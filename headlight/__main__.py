@@ -1,11 +1,9 @@
 """The command `headlight`: one name for every command, each loaded only when it is called."""
 
-import importlib
 import sys
 from typing import NamedTuple
 
-from headlight import __version__
-from transformer.cli import startup
+from headlight import __version__, packages
 
 
 class Command(NamedTuple):
@@ -43,9 +41,19 @@ HELP = "\n".join(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; the exit status is its own, or 2 if there is no such command."""
+    """Run one command; the exit status is its own, or 2 if it cannot be run."""
+    try:
+        with packages.named_if_hidden():
+            return _main(arguments)
+    except packages.HiddenPackageError as error:
+        print(f"headlight: {error}", file=sys.stderr)
+        return 2
+
+
+def _main(arguments: list[str] | None) -> int:
     if arguments is None:
-        startup.begin()
+        packages.load("transformer.cli.startup").begin()
+    command = packages.load("transformer.cli.command")
     match sys.argv[1:] if arguments is None else arguments:
         case [name, *rest] if name in COMMANDS:
             return _run(name, rest)
@@ -54,19 +62,16 @@ def main(arguments: list[str] | None = None) -> int:
         case ["--version", *_]:
             text = f"headlight {__version__}"
         case [name, *_]:
-            from transformer.cli import command
-
             listed = ", ".join(COMMANDS)
             command.say(f"headlight: there is no command '{name}': choose one of {listed}.")
-            return command.REFUSED
-    from transformer.cli import command
-
-    return command.guarded("headlight", lambda: print(text))
+            return int(command.REFUSED)
+    return int(command.guarded("headlight", lambda: print(text)))
 
 
 def _run(name: str, arguments: list[str]) -> int:
     try:
-        module = importlib.import_module(COMMANDS[name].module)
+        with packages.named_if_hidden():
+            module = packages.load(COMMANDS[name].module)
     except ModuleNotFoundError as error:
         # a plain install has what app, translate and report need
         print(

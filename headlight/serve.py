@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 from headlight import processes
-from transformer.cli import command
+from transformer.cli import command, startup
 from transformer.cli.arguments import Parser, whole_number
 from transformer.files.installed import FILES
 
@@ -48,6 +48,7 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
     print(_listening(options.host, place), flush=True)
     if options.processes > 1:
         return processes.serve(options.host, options.port, ports, for_streamlit)
+    startup.require_home()
     # what takes seconds, for which --help does not wait: Ctrl-C still ends the process at once
     from streamlit.web.cli import main as streamlit
 

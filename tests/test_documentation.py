@@ -90,6 +90,27 @@ def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             exec(compile(lines, str(page), "exec"), namespace)
 
 
+def test_the_recipe_records_each_call_of_a_shared_module() -> None:
+    import torch
+
+    (recipe,) = (
+        b.text for b in blocks(ROOT / "docs/guides/own-model.md") if "def record(" in b.text
+    )
+    namespace: dict[str, Any] = {}
+    was_enabled = torch.backends.mha.get_fastpath_enabled()
+    try:
+        exec(recipe, namespace)
+        layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+        shared = torch.nn.Sequential(layer, layer, layer)
+        weights = namespace["record"](shared)
+        shared(torch.randn(1, 4, 8))
+    finally:
+        torch.backends.mha.set_fastpath_enabled(was_enabled)
+    (calls,) = weights.values()
+    assert [call.shape for call in calls] == 3 * [(1, 2, 4, 4)]
+    assert not torch.equal(calls[0], calls[2])
+
+
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_a_block_has_a_language_that_is_checked(page: Path) -> None:
     for block in blocks(page):

@@ -10,9 +10,11 @@ import torch
 from training.run import journal, state
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.checkpoint import MAX_OTHER_BYTES, Checkpoint
+from transformer.checkpoints.other_files import advice
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import CheckpointError, reading, writing
+from transformer.files import atomic
 from transformer.files.reading import read_bytes
 
 LAST = 5  # checkpoints of a run, unless the user says so
@@ -57,9 +59,13 @@ def write_average(
     dtype: torch.dtype = torch.float16,
 ) -> None:
     """Average checkpoints into a folder, as float16 by default, with a log and a card."""
+    texts = {name: p for name, p in ((journal.LOG, log), ("MODEL_CARD.md", card)) if p is not None}
+    with writing(out):
+        if sentence := atomic.refusal(out, checkpoint.folder_kind(texts)):
+            raise CheckpointError(sentence)
+        atomic.require_room(out)
     averaged = average(folders, shares)
-    texts = {journal.LOG: log, "MODEL_CARD.md": card}
-    extra = {name: _text(path) for name, path in texts.items() if path is not None}
+    extra = {name: _text(path) for name, path in texts.items()}
     with writing(out, advice="Make room, or choose another folder."):
         checkpoint.save(
             out, averaged.model, averaged.tokenizer,
@@ -80,29 +86,17 @@ def _text(path: Path) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     parser = Parser(prog="python -m training.average", description=__doc__)
-    parser.add_argument(
-        "folders",
-        type=Path,
-        nargs="+",
-        metavar="FOLDER",
-        help="one run folder, to average its last checkpoints, or several checkpoint folders",
-    )
-    parser.add_argument("--last", type=whole_number(1), help=f"how many; default: {LAST}")
-    parser.add_argument(
-        "--shares",
-        type=number(LEAST_SHARE, 1.0),
-        nargs="+",
-        metavar="SHARE",
-        help="share of each checkpoint; default: equal shares",
-    )
-    parser.add_argument("--out", type=Path, required=True, help="checkpoint folder to write")
-    parser.add_argument("--card", type=Path, help="MODEL_CARD.md to put beside the weights")
-    parser.add_argument(
-        "--bfloat16",
-        action="store_true",
-        help="store weights as bfloat16 instead of float16, within 2^-8 of the mean: same size, "
-        "and a fifth smaller if you compress the folder",
-    )
+    add = parser.add_argument
+    run = "one run folder, to average its last checkpoints, or several checkpoint folders"
+    add("folders", type=Path, nargs="+", metavar="FOLDER", help=run)
+    add("--last", type=whole_number(1), help=f"how many; default: {LAST}")
+    share, equal = number(LEAST_SHARE, 1.0), "share of each checkpoint; default: equal shares"
+    add("--shares", type=share, nargs="+", metavar="SHARE", help=equal)
+    add("--out", type=Path, required=True, help="checkpoint folder to write")
+    add("--card", type=Path, help="MODEL_CARD.md to put beside the weights")
+    bfloat16 = "store weights as bfloat16 instead of float16, within 2^-8 of the mean: same size, "
+    bfloat16 += "and a fifth smaller if you compress the folder"
+    add("--bfloat16", action="store_true", help=bfloat16)
     options = parser.parse_args(arguments)
     several = len(options.folders) > 1
     if several and options.last is not None:
@@ -116,6 +110,8 @@ def _run(options: argparse.Namespace) -> None:
     folders, log = options.folders, options.folders[0] / journal.LOG
     if len(folders) == 1:
         folders = state.checkpoints(folders[0])[-(options.last or LAST) :]
+        if not folders and (sentence := advice(options.folders[0], "")):
+            raise CheckpointError(sentence)
     elif not log.exists():
         log = None
     dtype = torch.bfloat16 if options.bfloat16 else torch.float16

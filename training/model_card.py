@@ -283,33 +283,18 @@ def _parser() -> arguments.Parser:
         description=__doc__,
         epilog="training.average --card FILE puts the card beside the weights.",
     )
-    parser.add_argument("run", type=Path, help="folder of a run")
-    parser.add_argument("--out", type=Path, required=True, help="file to write")
-    parser.add_argument(
-        "--evaluation",
-        type=Path,
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="JSON",
-        help="output files of training.evaluate bleu --json; each checkpoint gets a column",
-    )
-    parser.add_argument(
-        "--examples",
-        type=Path,
-        help=f"up to {MAX_EXAMPLES} sentences, one per line, to show with their translations",
-    )
-    parser.add_argument(
-        "--before",
-        type=Path,
-        metavar="CHECKPOINT",
-        help="checkpoint whose translations of the examples are beside those of the run",
-    )
-    parser.add_argument(
-        "--notes",
-        type=Path,
-        help="Markdown file with your own text, placed after the run and before the figures",
-    )
+    add = parser.add_argument
+    add("run", type=Path, help="folder of a run")
+    add("--out", type=Path, required=True, help="file to write")
+    measured = "output files of training.evaluate bleu --json; each checkpoint gets a column"
+    several: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
+    add("--evaluation", type=Path, **several, metavar="JSON", help=measured)
+    examples = f"up to {MAX_EXAMPLES} sentences, one per line, to show with their translations"
+    add("--examples", type=Path, help=examples)
+    before = "checkpoint whose translations of the examples are beside those of the run"
+    add("--before", type=Path, metavar="CHECKPOINT", help=before)
+    notes = "Markdown file with your own text, placed after the run and before the figures"
+    add("--notes", type=Path, help=notes)
     return parser
 
 

@@ -19,9 +19,10 @@ from tqdm import tqdm
 from training.config import RunConfig
 from training.data import encoded_text, prepared, text_folders
 from training.data.corpus import MAX_STREAM_BYTES, CorpusError, ParallelText
+from transformer.checkpoints.other_files import advice
 from transformer.cli import arguments, command
 from transformer.errors import ConfigError, reading, writing
-from transformer.files import atomic
+from transformer.files import atomic, installed
 from transformer.files.reading import sha256_of
 from transformer.text import languages
 from transformer.text.tokenizer import Tokenizer
@@ -35,7 +36,12 @@ def _prepare(options: argparse.Namespace) -> None:
     config = RunConfig.load(options.config)
     tokenizer = None
     if options.tokenizer is not None:
-        tokenizer = Tokenizer.load(options.tokenizer / prepared.TOKENIZER)
+        path = installed.checkpoint_folder(options.tokenizer)
+        path = path / prepared.TOKENIZER if path.is_dir() else path
+        if not path.exists():
+            none = f"There is no {path}: give a checkpoint, or a .model file of SentencePiece."
+            raise ConfigError(advice(options.tokenizer, none))
+        tokenizer = Tokenizer.load(path)
         if tokenizer.vocab_size != config.model.vocab_size:
             raise ConfigError(
                 f"{options.tokenizer} has {tokenizer.vocab_size:,} pieces, but {options.config} "
@@ -58,34 +64,18 @@ def _parser() -> arguments.Parser:
         "folder, you can give such a file, or the common part of two OPUS file names; .gz is "
         "decompressed",
     )
-    parser.add_argument(
-        "--out", type=Path, required=True, help="folder to write, for training.train --data"
-    )
-    parser.add_argument(
-        "--tokenizer",
-        type=Path,
-        metavar="CHECKPOINT",
-        help="use the vocabulary of a checkpoint folder instead of learning one",
-    )
-    parser.add_argument(
-        "--sample-lines",
-        type=arguments.whole_number(2),
-        default=SAMPLE_LINES,
-        help="maximum number of lines for learning the vocabulary, drawn from the whole text; "
-        f"default: {SAMPLE_LINES:,}",
-    )
-    parser.add_argument(
-        "--longest-words",
-        type=arguments.whole_number(1),
-        help="drop pairs with more words on a side; default: drop none",
-    )
-    parser.add_argument(
-        "--ratio",
-        type=arguments.number(1, 1_000),
-        help="drop pairs in which one side has more than this many times the words of the other; "
-        "default: drop none",
-    )
-    parser.add_argument("--drop-duplicates", action="store_true", help="drop repeated pairs")
+    add = parser.add_argument
+    add("--out", type=Path, required=True, help="folder to write, for training.train --data")
+    known = "take the vocabulary of a checkpoint, or a .model file of SentencePiece, and learn none"
+    add("--tokenizer", type=Path, metavar="CHECKPOINT", help=known)
+    sample = "maximum number of lines for learning the vocabulary, drawn from the whole text; "
+    sample += f"default: {SAMPLE_LINES:,}"
+    add("--sample-lines", type=arguments.whole_number(2), default=SAMPLE_LINES, help=sample)
+    longest = "drop pairs with more words on a side; default: drop none"
+    add("--longest-words", type=arguments.whole_number(1), help=longest)
+    ratio = "drop pairs in which one side has more than this many times the words of the other; "
+    add("--ratio", type=arguments.number(1, 1_000), help=f"{ratio}default: drop none")
+    add("--drop-duplicates", action="store_true", help="drop repeated pairs")
     return parser
 
 

@@ -257,25 +257,16 @@ def _parser() -> Parser:
         "how often an epoch reads the pairs of the folder (default: once); or one folder from "
         "training.prepare; TSV, TMX and .gz work as in training.prepare",
     )
-    parser.add_argument("--out", type=Path, required=True, help="folder of the run")
-    parser.add_argument("--resume", action="store_true", help="resume the run in --out")
-    parser.add_argument(
-        "--start-from",
-        type=Path,
-        metavar="CHECKPOINT",
-        help="fine-tune: start with the weights and the vocabulary of a checkpoint folder, or of a "
-        "bundled checkpoint by its name",
-    )
-    parser.add_argument(
-        "--steps",
-        type=whole_number(1),
-        help="replaces the steps of the configuration; with fewer, the cooldown keeps its share",
-    )
-    parser.add_argument(
-        "--tensorboard",
-        action="store_true",
-        help="also write the log for TensorBoard, to the folder tensorboard in --out",
-    )
+    add = parser.add_argument
+    add("--out", type=Path, required=True, help="folder of the run")
+    add("--resume", action="store_true", help="resume the run in --out")
+    start = "fine-tune: start with the weights and the vocabulary of a checkpoint folder, or of a "
+    start += "bundled checkpoint by its name"
+    add("--start-from", type=Path, metavar="CHECKPOINT", help=start)
+    steps = "replaces the steps of the configuration; with fewer, the cooldown keeps its share"
+    add("--steps", type=whole_number(1), help=steps)
+    log = "also write the log for TensorBoard, to the folder tensorboard in --out"
+    add("--tensorboard", action="store_true", help=log)
     return parser
 
 

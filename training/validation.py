@@ -127,12 +127,17 @@ def translate_all(
     return translations
 
 
-def score(translations: Sequence[str], references: Sequence[str], tokenize: str = DEFAULT) -> Score:
-    """Compute sacreBLEU and chrF of the whole text."""
-    bleu = sacrebleu.BLEU(tokenize=tokenize)
+def score(
+    translations: Sequence[str],
+    references: Sequence[str],
+    tokenize: str = DEFAULT,
+    further: Sequence[Sequence[str]] = (),
+) -> Score:
+    """Compute sacreBLEU and chrF of the whole text; `further` are more references."""
+    bleu, every = sacrebleu.BLEU(tokenize=tokenize), [references, *further]
     return Score(
-        bleu=bleu.corpus_score(list(translations), [list(references)]).score,
-        chrf=sacrebleu.CHRF().corpus_score(list(translations), [list(references)]).score,
+        bleu=bleu.corpus_score(translations, every).score,
+        chrf=sacrebleu.CHRF().corpus_score(translations, every).score,
         signature=str(bleu.get_signature()),
     )
 

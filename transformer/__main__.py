@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,11 +14,12 @@ from transformer.analysis import alignment, axes
 from transformer.analysis.alignment import WordPair, Words
 from transformer.analysis.both_directions import align_both, read_both, require_reverse
 from transformer.checkpoints.export import ctranslate2
-from transformer.cli import arguments, command, cores, standard_input
+from transformer.cli import command, cores, standard_input
+from transformer.cli.arguments import Parser, number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE, SearchSettings
 from transformer.text.words import has_unspaced
-from transformer.translation.batch import Line, LineSearch
+from transformer.translation.batch import Line, LineSearch, given_results
 from transformer.translation.result import Candidate, Translation
 
 NAME = "transformer"
@@ -55,6 +57,10 @@ def _run(options: argparse.Namespace) -> int:
         for piece, log_prob in zip(scored.pieces, scored.log_probs, strict=True):
             print(f"{piece.text}\t{log_prob:.4f}")
         print(f"log P\t{scored.log_prob:.4f}")
+    elif options.target is not None:
+        _, links, notices = _given(translator, align, 1, options.text, options.target)
+        _tell(notices)
+        print(links)
     else:
         translation = translator.translate(options.text, **settings.arguments)
         _tell(translation.notices)
@@ -75,24 +81,26 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise InputError("--align and --n-best cannot be had together: leave one out.")
     if options.reverse and not options.align:
         raise InputError("--reverse is a second model to align words by: add --align.")
-    if options.score != (options.target is not None):
-        raise InputError("--score and --target go together: give a translation as --target TEXT.")
-    if options.score and options.text is None:
-        raise InputError("--score needs the text that was translated: give it as an argument.")
+    given, lines = options.target is not None, options.targets is not None
+    if options.score and (options.align or not given):
+        raise InputError("--score needs a translation as --target TEXT, and goes without --align.")
+    if (given or lines) and not (options.score or options.align):
+        raise InputError("--target and --targets give a translation: add --align or --score.")
+    if (given or lines) and [given, options.text is not None] != 2 * [not lines]:
+        raise InputError("--target goes with one text, --targets with lines on standard input.")
     if options.threads and options.text is not None:
         raise InputError("--threads is for the lines of standard input: leave it out.")
     options_of_search = {
         "--beam": options.beam,
         "--alpha": options.alpha is not None,  # 0 is one, too
-        "--align": options.align,
         "--n-best": options.n_best,
         "--prefix": options.prefix,
         "--forbid": options.forbid,
         "--max-length": options.max_length,
     }
-    useless = [name for name, given in options_of_search.items() if given]
-    if options.score and useless:
-        raise InputError(f"--score searches for nothing: leave out {' and '.join(useless)}.")
+    useless = " and ".join(name for name, is_set in options_of_search.items() if is_set)
+    if useless and (given or lines):
+        raise InputError(f"A given translation is not searched for: leave out {useless}.")
 
 
 def _load(options: argparse.Namespace) -> Translator:
@@ -129,8 +137,20 @@ def _tell(notices: Iterable[str], about: str = "") -> None:
 
 def _aligned(align: _Aligner, trace: AttentionTrace) -> str:
     """Format a translation with the numbers of its word pairs, as Marian writes them."""
-    pairs = align(trace, "pieces" if axes.apart_note(trace) else "typed")
-    return f"{trace.target} ||| {alignment.pharaoh(pairs)}".rstrip()
+    return f"{trace.target} ||| {_links(align, trace)}".rstrip()
+
+
+def _links(align: _Aligner, trace: AttentionTrace) -> str:
+    return alignment.pharaoh(align(trace, "pieces" if axes.apart_note(trace) else "typed"))
+
+
+def _given(
+    translator: Translator, align: _Aligner, number: int, text: str, target: str
+) -> "_Finished":
+    trace = translator.trace(text, target)
+    notices = translator.warnings(text, (*trace.source_pieces, *trace.target_pieces))
+    apart = filter(None, [axes.apart_note(trace)])
+    return number, _links(align, trace), (*notices, *apart)
 
 
 def _n_best(translator: Translator, index: int, hypotheses: list[Hypothesis]) -> str:
@@ -177,9 +197,15 @@ def _translate_lines(
         translator.require_weights()
     progress = standard_input.Progress()
     threads = options.threads or cores.usable_cores()
-    search = LineSearch(translator, settings, finish, threads, progress.add)
-    status = 0
-    for results in search.results(standard_input.lines(translator.max_characters)):
+    status, most = 0, translator.max_characters
+    if options.targets is None:
+        search = LineSearch(translator, settings, finish, threads, progress.add)
+        every = search.results(standard_input.lines(most))
+    else:
+        pairs = standard_input.pairs(standard_input.NAME, options.targets, most)
+        given = partial(_given, translator, align)
+        every = given_results(translator, pairs, given, threads, progress.add)
+    for results in every:
         progress.clear()
         for result in results:
             if isinstance(result, tuple):
@@ -199,86 +225,41 @@ def _translate_lines(
     return status
 
 
-def _parser() -> arguments.Parser:
-    parser = arguments.Parser(prog="python -m transformer", description=__doc__, epilog=EPILOG)
-    parser.add_argument(
-        "text",
-        nargs="?",
-        help="text in the source language of the model, English for the bundled model; default: "
-        "standard input",
-    )
-    parser.add_argument(
-        "--checkpoint",
-        type=Path,
-        help="checkpoint folder, or for CTranslate2 an exported folder; bundled-de-en is the "
-        "bundled model from German to English; default: the bundled model from English to German",
-    )
-    parser.add_argument(
-        "--align",
-        action="store_true",
-        help="print ||| and the word pairs after each translation, in Pharaoh format: "
-        "source-target from 0; words are separated by spaces, or are subwords if there are none",
-    )
-    parser.add_argument(
-        "--reverse",
-        type=Path,
-        metavar="CHECKPOINT",
-        help="model of the other direction: --align aligns words with both models",
-    )
-    group = parser.add_argument_group("search")
-    group.add_argument(
-        "--beam",
-        type=arguments.whole_number(1, MAX_BEAM_SIZE),
-        help=f"beam size; 1 is greedy; default: {BEAM_SIZE}",
-    )
-    group.add_argument(
-        "--alpha",
-        type=arguments.number(0, MAX_ALPHA),
-        help=f"α of the length penalty: above 0 favours longer translations; default: {ALPHA}",
-    )
-    group.add_argument(
-        "--n-best",
-        type=arguments.whole_number(1, MAX_BEAM_SIZE),
-        metavar="N",
-        help="print the N best, at most the beam size: line number ||| text ||| score",
-    )
-    group.add_argument(
-        "--prefix",
-        default="",
-        metavar="TEXT",
-        help="start of each translation; the search can extend its last word if no space follows",
-    )
-    group.add_argument(
-        "--forbid",
-        action="append",
-        default=[],
-        metavar="WORD",
-        help="whole word that no translation contains, case-sensitive; repeat it for more words",
-    )
-    group.add_argument(
-        "--max-length",
-        type=arguments.whole_number(1),
-        metavar="N",
-        help="maximum subwords of a translation, with </s>; default: those of the source plus 50",
-    )
-    group = parser.add_argument_group("a given translation")
-    group.add_argument(
-        "--score",
-        action="store_true",
-        help="print log P of each subword of the --target, separated by tabs, and their sum",
-    )
-    group.add_argument("--target", metavar="TEXT", help="translation to score")
-    parser.add_argument(
-        "--engine",
-        choices=ENGINES,
-        default=ENGINES[0],
-        help="ctranslate2 writes the same text, and is faster for long files; install it first",
-    )
-    parser.add_argument(
-        "--threads",
-        type=arguments.whole_number(1, MAX_THREADS),
-        help="number of cores that search the lines of a file; default: all available cores",
-    )
+def _parser() -> Parser:
+    parser = Parser(prog="python -m transformer", description=__doc__, epilog=EPILOG)
+    add, beam = parser.add_argument, whole_number(1, MAX_BEAM_SIZE)
+    text = "text in the source language of the model, English for the bundled model; default: "
+    add("text", nargs="?", help=f"{text}standard input")
+    model = "checkpoint folder, or for CTranslate2 an exported folder; bundled-de-en is the "
+    model += "bundled model from German to English; default: that from English to German"
+    add("--checkpoint", type=Path, help=model)
+    pairs = "print ||| and the word pairs after each translation, in Pharaoh format: source-target "
+    pairs += "from 0; words are separated by spaces, or are subwords if there are none; of a given "
+    add("--align", action="store_true", help=f"{pairs}translation, print the pairs alone")
+    second = "model of the other direction: --align aligns words with both models"
+    add("--reverse", type=Path, metavar="CHECKPOINT", help=second)
+    add = parser.add_argument_group("search").add_argument
+    add("--beam", type=beam, help=f"beam size; 1 is greedy; default: {BEAM_SIZE}")
+    alpha = f"α of the length penalty: above 0 favours longer translations; default: {ALPHA}"
+    add("--alpha", type=number(0, MAX_ALPHA), help=alpha)
+    best = "print the N best, at most the beam size: line number ||| text ||| score"
+    add("--n-best", type=beam, metavar="N", help=best)
+    start = "start of each translation; the search can extend its last word if no space follows"
+    add("--prefix", default="", metavar="TEXT", help=start)
+    word = "whole word that no translation contains, case-sensitive; repeat it for more words"
+    add("--forbid", action="append", default=[], metavar="WORD", help=word)
+    most = "maximum subwords of a translation, with </s>; default: those of the source plus 50"
+    add("--max-length", type=whole_number(1), metavar="N", help=most)
+    add = parser.add_argument_group("a given translation").add_argument
+    log_p = "print log P of each subword of the --target, separated by tabs, and their sum"
+    add("--score", action="store_true", help=log_p)
+    add("--target", metavar="TEXT", help="translation to score or align")
+    add("--targets", metavar="FILE", help="translations to align of lines on standard input")
+    engine = "ctranslate2 writes the same text, and is faster for long files; install it first"
+    add = parser.add_argument
+    add("--engine", choices=ENGINES, default=ENGINES[0], help=engine)
+    cores_help = "number of cores that work on the lines of a file; default: all available cores"
+    add("--threads", type=whole_number(1, MAX_THREADS), help=cores_help)
     return parser
 
 

@@ -24,7 +24,7 @@ MARIAN_EPILOG = (
 
 def _export_ctranslate2(options: argparse.Namespace) -> None:
     ctranslate2.engine()  # before the weights are read
-    loaded = ctranslate2.load_to_export(options.checkpoint)
+    loaded = ctranslate2.load_to_export(installed.checkpoint_folder(options.checkpoint))
     aligning = read_alignment(LoadedModel(loaded))
     head = ctranslate2.AligningHead(aligning.layer, aligning.head)
     ctranslate2.write(loaded, options.out, options.quantization, head)
@@ -32,7 +32,8 @@ def _export_ctranslate2(options: argparse.Namespace) -> None:
 
 
 def _export_marian(options: argparse.Namespace) -> None:
-    marian.write(marian.load_to_export(options.checkpoint), options.out)
+    folder = installed.checkpoint_folder(options.checkpoint)
+    marian.write(marian.load_to_export(folder), options.out)
     _print_size(options.out / checkpoint.WEIGHTS, "float32")
 
 
@@ -51,12 +52,8 @@ def _parser() -> arguments.Parser:
             name, help=summary, description=f"Write a checkpoint as {summary}.", epilog=epilog
         )
         engine.set_defaults(run=run)
-        engine.add_argument(
-            "--checkpoint",
-            type=Path,
-            default=installed.BUNDLED,
-            help="checkpoint folder; default: the bundled checkpoint",
-        )
+        model = "checkpoint folder; default: the bundled checkpoint"
+        engine.add_argument("--checkpoint", type=Path, default=installed.BUNDLED, help=model)
         engine.add_argument("--out", type=Path, required=True, help="folder to write")
     engines.choices[ctranslate2.ENGINE].add_argument(
         "--quantization",

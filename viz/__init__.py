@@ -3,3 +3,4 @@
 from transformer.cli import startup
 
 startup.begin_module()
+startup.require_home()

@@ -4,9 +4,8 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from itertools import chain, count, islice, zip_longest
+from itertools import chain, islice
 from pathlib import Path
 from typing import get_args
 
@@ -20,7 +19,7 @@ from transformer.cli.standard_input import Progress
 from transformer.decoding import BEAM_SIZE, Hypothesis
 from transformer.decoding.settings import MAX_BEAM_SIZE, SearchSettings
 from transformer.trace import AttentionTrace
-from transformer.translation.batch import Line, LineSearch, Result
+from transformer.translation.batch import Line, LineSearch, Result, given_results
 from transformer.translation.result import Candidate, Translation
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin
@@ -31,12 +30,9 @@ from viz.report import report
 from viz.trace_files import DEFAULT_FORMATS, FORMATS, TraceFiles
 
 MEAN = "mean"
-STANDARD_INPUT = "-"
 CHUNK = 64
 """Lines that are worked on together, so that memory holds the packed sentences and little more."""
 BLANK = "is blank and is left out."
-
-Pair = tuple[str, str | None]  # a line and the translation that is forced, if one is
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -53,6 +49,7 @@ def _run(options: argparse.Namespace) -> int:
         raise InputError("--target is for one text: with --lines, give --targets FILE.")
     if options.beam is not None and (options.target is not None or options.targets is not None):
         raise InputError("A given translation is not searched for: leave out --beam.")
+    command.require_place(options.out)
     if options.lines is not None:
         return _write_lines(options, _explorer_options(options))
     translator = Translator.load(options.checkpoint)
@@ -86,9 +83,6 @@ def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int
 
     A line that cannot be shown is named there and on standard error, and the status is 2.
     """
-    if not arguments.out.absolute().parent.is_dir():  # before the page is made
-        folder = arguments.out.parent
-        raise InputError(f"{arguments.out} cannot be written: there is no folder {folder}.")
     files = None
     if arguments.traces:
         formats = arguments.trace_formats or DEFAULT_FORMATS
@@ -100,9 +94,8 @@ def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int
     threads = arguments.threads or cores.usable_cores()
     settings = SearchSettings(beam_size=arguments.beam or BEAM_SIZE, n_best=1)
     lines = _Lines(translator, options, settings, threads, files)
-    pairs = _pairs(arguments.lines, arguments.targets, translator.max_characters)
     page, progress, left_out, status = LinesPage(options), Progress(beside_output=False), [], 0
-    for number, result in lines.results(pairs, progress.add):
+    for number, result in lines.results(arguments.lines, arguments.targets, progress.add):
         if isinstance(result, SentenceRecord):
             page.add(result)
             continue
@@ -131,26 +124,21 @@ class _Lines:
     files: TraceFiles | None
 
     def results(
-        self, pairs: Iterator[Pair], progress: Callable[[int], None]
+        self, sources: str, targets: str | None, progress: Callable[[int], None]
     ) -> Iterator[tuple[int, Result[SentenceRecord]]]:
-        """Yield number and result of each line, in order."""
-        first = 1
+        """Yield number and result of each line of a file, in order."""
+        most = self.translator.max_characters
+        if targets is not None:
+            pairs = standard_input.pairs(sources, targets, most)
+            given = given_results(self.translator, pairs, self._given, self.threads, progress)
+            yield from enumerate(chain.from_iterable(given), start=1)
+            return
+        texts, first = standard_input.named_lines(sources, most), 1
         search = LineSearch(self.translator, self.settings, self._record, self.threads, progress)
-        while chunk := list(islice(pairs, CHUNK)):
-            if chunk[0][1] is None:
-                results = search.results((text for text, _ in chunk), first)
-                yield from enumerate(chain.from_iterable(results), start=first)
-            else:
-                yield from enumerate(self._forced(chunk, first, progress), start=first)
+        while chunk := list(islice(texts, CHUNK)):
+            results = search.results(chunk, first)
+            yield from enumerate(chain.from_iterable(results), start=first)
             first += len(chunk)
-
-    def _forced(
-        self, chunk: list[Pair], first: int, progress: Callable[[int], None]
-    ) -> Iterator[Result[SentenceRecord]]:
-        with ThreadPoolExecutor(self.threads) as pool:
-            for result in pool.map(self._given, count(first), chunk):
-                yield result
-                progress(1)
 
     def _record(self, line: Line, hypotheses: list[Hypothesis]) -> SentenceRecord:
         best = Candidate.from_hypothesis(hypotheses[0], self.translator.target_tokenizer)
@@ -158,16 +146,10 @@ class _Lines:
         translation = Translation(line.text, tuple(line.pieces), (best,), notices, seconds=0.0)
         return self._packed(line.number, self.translator.trace_of(translation), notices)
 
-    def _given(self, number: int, pair: Pair) -> Result[SentenceRecord]:
-        text, target = pair
-        if self.translator.reader.is_blank(text):
-            return None
-        try:
-            trace = self.translator.trace(text, target)
-            pieces = (*trace.source_pieces, *trace.target_pieces)
-            return self._packed(number, trace, self.translator.warnings(text, pieces))
-        except InputError as error:
-            return InputError(f"Line {number:,}: {error}")
+    def _given(self, number: int, text: str, target: str) -> SentenceRecord:
+        trace = self.translator.trace(text, target)
+        pieces = (*trace.source_pieces, *trace.target_pieces)
+        return self._packed(number, trace, self.translator.warnings(text, pieces))
 
     def _packed(
         self, number: int, trace: AttentionTrace, notices: tuple[str, ...]
@@ -179,28 +161,6 @@ class _Lines:
         if self.files:
             self.files.write(number, shown)
         return made
-
-
-def _pairs(sources: str, targets: str | None, max_characters: int) -> Iterator[Pair]:
-    if targets is None:
-        yield from ((line, None) for line in _lines(sources, max_characters))
-        return
-    if sources == targets == STANDARD_INPUT:
-        raise InputError("--lines and --targets cannot both be standard input: name a file.")
-    both = zip_longest(_lines(sources, max_characters), _lines(targets, max_characters))
-    for number, (source, target) in enumerate(both, start=1):
-        if source is None or target is None:
-            raise InputError(
-                f"{sources if source is None else targets} ends before line {number:,}, which the "
-                "other file has: give each line its translation."
-            )
-        yield source, target
-
-
-def _lines(name: str, max_characters: int) -> Iterator[str]:
-    if name == STANDARD_INPUT:
-        return standard_input.lines(max_characters)
-    return standard_input.file_lines(name, max_characters)
 
 
 def _index_or_mean(text: str) -> int | None:

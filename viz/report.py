@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import re
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
@@ -148,8 +149,16 @@ def _about(
         first = f"Log probability of the {name}: {log_p} ({formatting.counted(pieces, 'subword')})."
     maps = "Each small map is one {unit}; choose one to open it."
     text = about_text(first, origin.made_by if origin else "", maps, options.lens)
-    way = f'<br><a href="{escape(link)}">The same in the app</a>' if link else ""
+    way = f"<br>{anchor(link, 'The same in the app')}" if link else ""
     return escape(text) + way
+
+
+def anchor(address: str, text: str) -> str:
+    """Format a link to a page; refuse an address of another kind, such as `javascript:`."""
+    scheme = re.match(r"([A-Za-z][\w+.-]*):", re.sub(r"[\0-\x20]", "", address))
+    if scheme and scheme[1].lower() not in ("http", "https"):
+        raise InputError(f"{quoted(address)} is no address of a page: begin it with https://.")
+    return f'<a href="{escape(address)}">{text}</a>'
 
 
 def about_text(first: str, made_by: str, maps: str, lens: AnyLens) -> str:

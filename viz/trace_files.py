@@ -13,7 +13,7 @@ import pandas as pd
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
 from transformer.errors import HeadlightError, InputError, unwritable
-from transformer.files.atomic import write_file
+from transformer.files.atomic import require_room, write_file
 from transformer.trace import AttentionTrace
 from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, amount, tells_heads
 
@@ -33,9 +33,11 @@ class TraceFiles:
     def require_free(self) -> None:
         """Refuse, before anything is computed, a folder with a file of a name to be written."""
         try:
+            require_room(self.folder)
             there = sorted(self.folder.iterdir()) if os.path.lexists(self.folder) else []
         except OSError as error:
-            raise InputError(unwritable(error, self.folder)) from error
+            reason = OSError(error.errno, error.strerror)  # of the folder, not of one above it
+            raise InputError(unwritable(reason, self.folder)) from error
         pattern = re.compile(rf"line-\d{{4,}}\.({'|'.join(self.formats)})")
         if taken := [path for path in there if pattern.fullmatch(path.name)]:
             raise InputError(

@@ -1,18 +1,22 @@
 """A text is prepared whole or not at all, and nothing else is touched."""
 
 import gzip
+import io
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sentencepiece
 
 from tests.training import conftest, preparing
 from training import prepare, train
 from training.data import encoded_text, prepared, run_data
 from training.data.text_folders import LanguageCodes
 from training.prepare import Reasons, main, scan
-from transformer import Translator
+from transformer import Tokenizer, Translator
+from transformer.files import installed
 from transformer.text.languages import Languages
 
 
@@ -179,3 +183,48 @@ def test_of_two_processes_the_first_to_finish_wins(
     assert f"{out} is there and is no empty folder" in capsys.readouterr().err
     assert [path.name for path in out.parent.iterdir()] == ["out"]
     assert main(arguments) == 0
+
+
+def pieces(**ids: Any) -> bytes:
+    """A vocabulary of SentencePiece, with other special pieces than ours unless asked for."""
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.Train(
+        sentence_iterator=iter(["The dog sleeps in the garden."] * 9),
+        model_writer=written,
+        vocab_size=40,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        **ids,
+    )
+    return written.getvalue()
+
+
+def test_a_vocabulary_is_a_file_a_folder_or_a_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, out = two_folders(tmp_path)
+    own = Path("own.model")
+    own.write_bytes(pieces(pad_id=0, unk_id=1, bos_id=2, eos_id=3))
+    Path("folder").mkdir()
+    (Path("folder") / "tokenizer.model").write_bytes(own.read_bytes())
+    recipe = Path(arguments[1])
+    size = Tokenizer.load(own).vocab_size
+    recipe.write_text(re.sub(r"vocab_size = \d+", f"vocab_size = {size}", recipe.read_text()))
+    for number, given in enumerate((own, Path("folder"))):
+        arguments[3] = str(out.with_name(f"{number}"))
+        assert main([*arguments, "--tokenizer", str(given)]) == 0
+        assert (Path(arguments[3]) / "tokenizer.model").read_bytes() == own.read_bytes()
+    capsys.readouterr()
+    for name in installed.BUNDLED_BY_NAME:
+        assert main([*arguments, "--tokenizer", name]) == 2
+        assert f"{name} has 8,000 pieces, but" in capsys.readouterr().err
+    own.write_bytes(pieces())
+    assert main([*arguments, "--tokenizer", "own.model"]) == 2
+    wanted = r"own\.model .*\[None, 0, 1, 2\].* pad_id=0, unk_id=1, bos_id=2 and eos_id=3"
+    assert re.search(wanted, capsys.readouterr().err)
+    own.write_text("no vocabulary")
+    for name in ("own.model", "none", "first"):
+        assert main([*arguments, "--tokenizer", name]) == 2
+        (error,) = capsys.readouterr().err.splitlines()
+        assert name in error

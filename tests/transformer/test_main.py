@@ -1,3 +1,4 @@
+import codecs
 import io
 import os
 import shutil
@@ -158,6 +159,49 @@ def test_word_pairs_of_both_directions(run, translator, reverse, checkpoint_fold
         assert (status, out) == (2, "")
 
 
+@pytest.mark.parametrize("both", [False, True])
+def test_a_given_translation_is_aligned_and_prints_its_pairs_alone(
+    run, translator, reverse, tmp_path, both
+):
+    texts = ["The  old cat, the dog waits.", "", "A small bird eats.", " \t", "Her horse 😀."]
+    targets = ["Die  alte Katze, der Hund wartet.", "", "Ein kleiner Vogel isst.", "", "Ihr Pferd."]
+    options = ["--align", *(["--reverse", str(reverse.folder)] if both else [])]
+    expected = []
+    for text, target in zip(texts, targets, strict=True):
+        if not text.strip():
+            expected.append("")
+            continue
+        trace = translator.trace(text, target)
+        pairs = (
+            align_both(translator, reverse, trace, words="typed")
+            if both
+            else alignment.align(translator, trace, words="typed")
+        )
+        assert pairs or both
+        assert all(p.source < len(text.split()) and p.target < len(target.split()) for p in pairs)
+        expected.append(alignment.pharaoh(pairs))
+        status, out, _ = run(*options, "--target", target, text)
+        assert (status, out) == (0, f"{expected[-1]}\n")
+    (tmp_path / "de").write_bytes(codecs.BOM_UTF8 + "\r\n".join(targets).encode())
+    lines = "\n".join(texts).encode()
+    status, out, err = run(*options, "--targets", str(tmp_path / "de"), stdin=lines)
+    assert (status, out.split("\n")) == (0, [*expected, ""])
+    assert "Line 5: The vocabulary has no “⁨😀⁩”" in err
+    (tmp_path / "en").write_bytes(lines)
+    status, out, _ = run(*options, "--targets", str(tmp_path / "en"), stdin=lines)
+    assert (status, len(out.splitlines())) == (0, 5)
+    for content, problem in (
+        (targets[:3], "de ends before line 4"),
+        ([*targets, "Mehr."], "Standard input ends before line 6"),
+        ([targets[0], "Mehr.", *targets[2:]], "transformer: Line 2: The text is empty"),
+        ([*targets[:4], ""], "transformer: Line 5: The translation is empty"),
+        (["<tstset>", *targets[1:]], "de is SGML or XML"),
+    ):
+        (tmp_path / "de").write_text("\n".join(content) + "\n")
+        status, _, err = run(*options, "--targets", str(tmp_path / "de"), stdin=lines)
+        assert (status, problem in err) == (2, True)
+
+
 def test_what_steers_the_search_reaches_it_for_a_text_and_for_lines(run, translator):
     steered = {"prefix": "Die", "forbidden": ["Garten"], "max_length": 9, "alpha": 1.5}
     options = ["--prefix", "Die", "--forbid", "Garten", "--max-length", "9", "--alpha", "1.5"]
@@ -208,6 +252,15 @@ def test_a_given_translation_is_scored_piece_by_piece(run, translator):
         ["--score", TEXT],
         ["--target", "Der Hund.", TEXT],
         ["--score", "--target", "Der Hund."],
+        ["--targets", __file__],
+        ["--align", "--target", "Der Hund."],
+        ["--align", "--targets", __file__, TEXT],
+        ["--align", "--target", "Der Hund.", "--targets", __file__],
+        ["--align", "--target", "Der Hund.", "--targets", __file__, TEXT],
+        ["--align", "--target", "Der Hund.", "--beam", "2", TEXT],
+        ["--align", "--targets", __file__, "--alpha", "0"],
+        ["--align", "--targets", "-"],
+        ["--score", "--targets", __file__, TEXT],
         *(
             ["--score", "--target", "Ein Hund.", *options, TEXT]
             for options in (["--align"], ["--beam", "4"])

@@ -3,11 +3,13 @@
 import errno
 import json
 import os
+from html import escape
 from pathlib import Path
 
 import pytest
 
 from transformer import InputError
+from viz.report import report
 from viz.site import __main__
 from viz.site.folder import LIST, write_site
 from viz.site.sentences import MAX_LINES, Line, read_sentences
@@ -98,3 +100,28 @@ def test_a_file_that_cannot_be_shown_is_refused_before_any_work(content, named, 
     assert __main__.main(["--out", str(out), "--sentences", str(path)]) == 2
     assert named in capsys.readouterr().err
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert(1)",
+        " Java\tScript:alert(1)",
+        "data:text/html,x",
+        "\x01vbscript:x",
+        "a.b:c",
+    ],
+)
+def test_an_address_that_is_no_page_becomes_no_link(
+    address, tmp_path, capsys, monkeypatch, translator
+):
+    trace = translator.trace("The dog waits.", "Der Hund wartet.")
+    monkeypatch.setattr("transformer.Translator.load", lambda *_: pytest.fail("too late"))
+    out = tmp_path / "out"
+    assert __main__.main(["--out", str(out), "--docs", address]) == 2
+    assert "is no address of a page" in capsys.readouterr().err
+    assert not out.exists()
+    with pytest.raises(InputError, match="is no address of a page"):
+        report(trace, link=address)
+    for page in ("https://x.org/?a=1&b=2", "docs/index.html", "../docs", "//x.org/a:b", "?a:b"):
+        assert f'href="{escape(page)}"' in report(trace, link=page)

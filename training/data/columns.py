@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from training.data import corpus, tmx
@@ -35,9 +36,10 @@ def table_pairs(path: Path, codes: tmx.Pair, at_most: int, *, is_csv: bool) -> I
         quoting=csv.QUOTE_MINIMAL if is_csv or _is_quoted(lines()) else csv.QUOTE_NONE,
         strict=True,
     )
-    width, columns, row = 2, (0, 1), 0
+    width, columns, row, end = 2, (0, 1), 0, 0
     try:
         for row, cells in enumerate(rows, start=1):
+            begin, end = end + 1, rows.line_num  # lines of the row
             if row == 1 and (named := _named_columns(path, cells, codes)):
                 width, columns = len(cells), named
                 continue
@@ -45,14 +47,19 @@ def table_pairs(path: Path, codes: tmx.Pair, at_most: int, *, is_csv: bool) -> I
                 cells = [""] * width
             if len(cells) != width:
                 raise corpus.CorpusError(
-                    f"{path} line {rows.line_num:,} has {len(cells):,} column(s) and not "
+                    f"{path} line {begin:,} has {len(cells):,} column(s) and not "
                     f"{width:,}: part the two sides by one {'comma' if is_csv else 'tab'}, or name "
                     f"all columns in the first line, those of the text {codes[0]} and {codes[1]}."
                 )
             yield cells[columns[0]].replace("\n", " "), cells[columns[1]].replace("\n", " ")
     except csv.Error as error:
+        is_at_end, last = str(error) == "unexpected end of data", rows.line_num
+        before = enumerate(islice(lines(), end, last - (not is_at_end)), start=end + 1)
+        # a cell that is still open may have opened in any line with a quote beside doubled ones
+        opens = max((n for n, line in before if '"' in line.replace('""', "")), default=last)
+        quote = "has a stray quote" if opens == last else f"opens a quote that line {last:,} is in"
         raise corpus.CorpusError(
-            f"{path} line {rows.line_num:,} has a stray quote: close it, or double it in its cell."
+            f"{path} line {opens:,} {quote}: close it, or double it in its cell."
         ) from error
     if not row:
         raise corpus.CorpusError(f"{path} is empty: give at least one pair.")
@@ -60,15 +67,17 @@ def table_pairs(path: Path, codes: tmx.Pair, at_most: int, *, is_csv: bool) -> I
 
 def _is_quoted(lines: Iterable[str]) -> bool:
     """Return whether each quote of a TSV is a spreadsheet's, around a cell or doubled in one."""
-    row, is_needed, is_everywhere = "", False, True
+    parts, quotes, length = list[str](), 0, 0
+    is_needed, is_everywhere = False, True
     for line in lines:
-        if not row and '"' not in line:
+        if not parts and '"' not in line:
             is_everywhere &= not line.strip()
             continue
-        row = f"{row}\n{line}" if row else line
-        quotes = row.count('"')
-        if quotes % 2 and len(row) < corpus.MAX_LINE_CHARACTERS // 10:
+        parts.append(line)
+        quotes, length = quotes + line.count('"'), length + len(line) + 1
+        if quotes % 2 and length <= corpus.MAX_LINE_CHARACTERS // 10:
             continue  # a line feed in a cell
+        row = "\n".join(parts)
         if not _QUOTED_ROW.fullmatch(row):
             return False
         cells = next(csv.reader([row], delimiter="\t"))
@@ -76,8 +85,8 @@ def _is_quoted(lines: Iterable[str]) -> bool:
             return False  # two pairs, a quotation from one to the other
         is_needed |= any(not {*'"\t\n'}.isdisjoint(cell) for cell in cells)
         is_everywhere &= quotes == sum(2 + 2 * cell.count('"') for cell in cells)
-        row = ""
-    return not row and (is_needed or is_everywhere)
+        parts, quotes, length = [], 0, 0
+    return not parts and (is_needed or is_everywhere)
 
 
 def _named_columns(path: Path, cells: list[str], codes: tmx.Pair) -> tuple[int, int] | None:

@@ -17,7 +17,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
-from xml.sax.saxutils import unescape
 
 import pooch
 import requests
@@ -39,7 +38,6 @@ _PROCESSORS: dict[str, tuple[Callable[..., Any], str]] = {
     ".tgz": (pooch.Untar, ".untar"),
 }
 _DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError)
-_SEGMENT = re.compile(r"<seg[^>]*>(.*)</seg>")
 ARCHIVES, CHECKSUMS = "archives", "SHA256SUMS"
 _CHECKSUM = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>[^/\0]+)")
 RETRIES, TIMEOUT = 3, 30  # further attempts, and seconds without a byte
@@ -226,18 +224,8 @@ def _rows(text: Text, archives: Path) -> Iterator[Pair]:
             if len(columns) > 1:
                 yield _clean(columns[0]), _clean(columns[1])
     else:
-        yield from zip(
-            _sentences(archives, text.english), _sentences(archives, text.german), strict=True
-        )
-
-
-def _sentences(archives: Path, where: str) -> Iterator[str]:
-    """Yield the sentence of each line, or of each `<seg>` in an `.sgm` file of the workshops."""
-    for line in _lines(archives, where):
-        if not where.endswith(".sgm"):
-            yield _clean(line)
-        elif segment := _SEGMENT.search(line):
-            yield _clean(unescape(segment[1], {"&quot;": '"', "&apos;": "'"}))
+        sides = (_lines(archives, text.english), _lines(archives, text.german))
+        yield from zip(*(map(_clean, side) for side in sides), strict=True)
 
 
 def _lines(archives: Path, where: str) -> Iterator[str]:

@@ -189,20 +189,12 @@ def add_arguments(commands: Any) -> None:
         ("--drop-outside", "leave out links to words that do not exist, and count them"),
     ):
         parser.add_argument(option, action="store_true", help=text)
-    parser.add_argument(
-        "--write",
-        type=_name,
-        metavar="NAME",
-        help=f"store the best map as {FILE} in the checkpoint, with this name for the gold set; "
-        f"with --reverse, store the best maps and rule as {both_directions.FILE}",
-    )
-    parser.add_argument(
-        "--reverse",
-        type=Path,
-        metavar="CHECKPOINT",
-        help="model of the other direction: the odd lines choose a map of each model and the rule "
-        "that combines their links; the even lines give the results",
-    )
+    best = f"store the best map as {FILE} in the checkpoint, with this name for the gold set; "
+    best += f"with --reverse, store the best maps and rule as {both_directions.FILE}"
+    parser.add_argument("--write", type=_name, metavar="NAME", help=best)
+    second = "model of the other direction: the odd lines choose a map of each model and the rule "
+    second += "that combines their links; the even lines give the results"
+    parser.add_argument("--reverse", type=Path, metavar="CHECKPOINT", help=second)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

@@ -17,7 +17,8 @@ from training.data import corpus, encoded_text
 from training.evaluation.measurement import add_paths, read_held_out, target_language
 from transformer import Translator, errors
 from transformer.analysis import stored
-from transformer.cli import arguments, command
+from transformer.cli import command
+from transformer.cli.arguments import number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search, settings
 from transformer.text import languages
 
@@ -30,41 +31,23 @@ def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate bleu`."""
     parser = commands.add_parser("bleu", help="sacreBLEU (cased), chrF, loss, perplexity")
     parser.set_defaults(run=run)
-    add_paths(
-        parser,
-        src="source text, one sentence per line",
-        ref="reference translation, line by line",
-    )
-    parser.add_argument(
-        "--beam",
-        type=arguments.whole_number(1, settings.MAX_BEAM_SIZE),
-        default=BEAM_SIZE,
-        help="beam size; 1 is greedy",
-    )
-    parser.add_argument(
-        "--alpha",
-        type=arguments.number(0, settings.MAX_ALPHA),
-        default=ALPHA,
-        help=f"length penalty, from 0 to {settings.MAX_ALPHA}",
-    )
-    parser.add_argument(
-        "--tokenize",
-        choices=bleu_tokens.NAMES,
-        help="tokenizer of BLEU, as sacreBLEU names it; default: by target language (zh, ja-mecab "
-        "or ko-mecab, characters for text without spaces, otherwise 13a)",
-    )
-    parser.add_argument(
-        "--multi30k",
-        action="store_true",
-        help="also print the BLEU of papers on Multi30k: lower-cased, Moses tokens",
-    )
-    parser.add_argument(
-        "--comet",
-        type=Path,
-        metavar="MODEL",
-        help="also print COMET, with a checkpoint file that you trust; needs unbabel-comet",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_paths(parser, src="source text, one sentence per line")
+    add = parser.add_argument
+    several = "reference translation, line by line; several for BLEU and chrF, of which the first "
+    several += "gives loss, perplexity and COMET"
+    add("--ref", type=Path, nargs="+", action="extend", required=True, help=several)
+    beam = whole_number(1, settings.MAX_BEAM_SIZE)
+    add("--beam", type=beam, default=BEAM_SIZE, help="beam size; 1 is greedy")
+    penalty = f"length penalty, from 0 to {settings.MAX_ALPHA}"
+    add("--alpha", type=number(0, settings.MAX_ALPHA), default=ALPHA, help=penalty)
+    cut = "tokenizer of BLEU, as sacreBLEU names it; default: by target language (zh, ja-mecab or "
+    cut += "ko-mecab, characters for text without spaces, otherwise 13a)"
+    add("--tokenize", choices=bleu_tokens.NAMES, help=cut)
+    lowered = "also print the BLEU of papers on Multi30k: lower-cased, Moses tokens"
+    add("--multi30k", action="store_true", help=lowered)
+    comet = "also print COMET, with a checkpoint file that you trust; needs unbabel-comet"
+    add("--comet", type=Path, metavar="MODEL", help=comet)
+    add("--json", action="store_true", help="print one JSON object")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -80,7 +63,8 @@ def bleu(options: argparse.Namespace) -> Result:
     metric = Comet(options.comet) if options.comet else None
     if options.tokenize:
         bleu_tokens.require_tokens(options.tokenize)
-    text = read_held_out(src, ref)
+    text = read_held_out(src, ref[0])
+    further = [read_held_out(src, other).target for other in ref[1:]]
     translator = Translator.load(options.checkpoint)
     language = target_language(translator.languages, text.source)
     tokens, reason = bleu_tokens.tokens_of(language)
@@ -96,8 +80,8 @@ def bleu(options: argparse.Namespace) -> Result:
     )
     if encoded.left_out:
         raise corpus.CorpusError(
-            f"{encoded.left_out} pairs of {src} and {ref} have no visible character or more than "
-            f"{max_pieces:,} pieces: remove them."
+            f"{encoded.left_out} pairs of {src} and {ref[0]} have no visible character or more "
+            f"than {max_pieces:,} pieces: remove them."
         )
     loss = validation.mean_loss(model, encoded)
     translator.require_finite([loss])
@@ -114,12 +98,12 @@ def bleu(options: argparse.Namespace) -> Result:
         progress=lambda batches: tqdm(batches, unit="batch", disable=None),
     )
     seconds = time.perf_counter() - started
-    measured = validation.score(translations, text.target, options.tokenize or tokens)
+    measured = validation.score(translations, text.target, options.tokenize or tokens, further)
     result: Result = {
         "checkpoint": str(translator.folder),
         "weights": stored.checksum_of_weights(translator.folder),
         "src": str(src),
-        "ref": str(ref),
+        "ref": ", ".join(map(str, ref)),
         "bleu": measured.bleu,
         "signature": measured.signature,
         "chrf": measured.chrf,
@@ -132,7 +116,7 @@ def bleu(options: argparse.Namespace) -> Result:
     }
     if options.multi30k:
         result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
-            translations, text.target, languages.code_of_name(language) or "en"
+            translations, text.target, languages.code_of_name(language) or "en", further
         )
     if metric:
         result["comet"] = metric.score(text.source, translations, text.target)
@@ -206,13 +190,15 @@ def moses_tokens(lines: Sequence[str], language: str = "de") -> list[str]:
 
 
 def multi30k_bleu(
-    translations: Sequence[str], references: Sequence[str], language: str = "de"
+    translations: Sequence[str],
+    references: Sequence[str],
+    language: str = "de",
+    further: Sequence[Sequence[str]] = (),
 ) -> tuple[float, str]:
     """Compute BLEU, and its signature, on lower-cased Moses tokens, as papers on Multi30k do."""
     # force: sacreBLEU would warn that the text is tokenised, which it is meant to be
     bleu = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)
-    value = bleu.corpus_score(
-        moses_tokens(translations, language), [moses_tokens(references, language)]
-    ).score
+    texts = [moses_tokens(text, language) for text in (translations, references, *further)]
+    value = bleu.corpus_score(texts[0], texts[1:]).score
     tokens = f"tok:moses-{language}-sacremoses-{version('sacremoses')}"
     return value, str(bleu.get_signature()).replace("tok:none", tokens)

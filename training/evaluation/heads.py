@@ -50,16 +50,11 @@ def add_arguments(commands: Any) -> None:
         parents=[measurement.corpus_options(SENTENCES)],
     )
     parser.set_defaults(run=run)
-    parser.add_argument(
-        "--ref", type=Path, required=True, help="reference translation, line by line"
-    )
-    parser.add_argument(
-        "--bleu-sentences",
-        type=arguments.whole_number(1),
-        default=BLEU_SENTENCES,
-        help=f"number of sentences to translate for BLEU; default: {BLEU_SENTENCES}",
-    )
-    parser.add_argument("--examples", type=Path, help="example sentences; each head gets three")
+    add, count = parser.add_argument, arguments.whole_number(1)
+    add("--ref", type=Path, required=True, help="reference translation, line by line")
+    some = f"number of sentences to translate for BLEU; default: {BLEU_SENTENCES}"
+    add("--bleu-sentences", type=count, default=BLEU_SENTENCES, help=some)
+    add("--examples", type=Path, help="example sentences; each head gets three")
 
 
 def run(options: argparse.Namespace) -> None:

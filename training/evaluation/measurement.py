@@ -15,7 +15,7 @@ from training.data.corpus import CorpusError, ParallelText, read_files
 from transformer import Translator, errors
 from transformer.checkpoints import checkpoint, marian
 from transformer.cli import arguments, command
-from transformer.files.atomic import has_content, is_stream, sweep, write_file, write_files
+from transformer.files import atomic
 from transformer.files.reading import read_bytes
 from transformer.text.languages import Languages
 
@@ -35,15 +35,12 @@ def corpus_options(sentences: int) -> argparse.ArgumentParser:
     """Make the parent parser of the commands that measure on so many sentences of a corpus."""
     parser = argparse.ArgumentParser(add_help=False)
     add_paths(parser, src="source text, one sentence per line")
-    parser.add_argument("--out", type=Path, help="file to write; default: beside the checkpoint")
-    parser.add_argument(
-        "--sentences",
-        type=arguments.whole_number(1),
-        default=sentences,
-        help=f"maximum number of sentences, drawn at random; default: {sentences:,}",
-    )
-    parser.add_argument("--seed", type=arguments.whole_number(0), default=0, help="random seed")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    add = parser.add_argument
+    add("--out", type=Path, help="file to write; default: beside the checkpoint")
+    most = f"maximum number of sentences, drawn at random; default: {sentences:,}"
+    add("--sentences", type=arguments.whole_number(1), default=sentences, help=most)
+    add("--seed", type=arguments.whole_number(0), default=0, help="random seed")
+    add("--json", action="store_true", help="print the report as JSON")
     return parser
 
 
@@ -60,6 +57,10 @@ def read_held_out(source_path: Path, target_path: Path) -> ParallelText:
     """Read two files of which each line is the translation of the other's."""
     text = read_files(source_path, target_path)
     for path, lines in ((source_path, text.source), (target_path, text.target)):
+        if all("\t" in line for line in lines):
+            raise CorpusError(
+                f"{path} is a table: write each column to its own file, for example with cut -f1."
+            )
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 raise CorpusError(f"{path} line {number:,} is empty: remove it from both files.")
@@ -81,24 +82,21 @@ def drawn(items: Sequence[T], most: int, seed: int) -> list[T]:
 
 def require_place(folder: Path, out: Path | None, names: Sequence[str] = ()) -> None:
     """Make sure, before anything is measured, that files can be stored, or written beside `out`."""
-    if out is not None and is_stream(out):
+    if out is not None and atomic.is_stream(out):
         return
     place = folder if out is None else out.absolute().parent
-    if not os.path.isdir(place) or not os.access(place, os.W_OK):  # noqa: PTH112
-        raise errors.CheckpointError(
-            f"Nothing can be written in {place}: make that folder, or choose a place with --out."
-        )
-    if out is not None and out.is_dir():
-        raise errors.CheckpointError(f"{out} is a folder: name the file to write.")
+    if out is not None:
+        command.require_place(out)
     listed = _read_list(folder)["sha256"] if names and out is None else {}
     for name in names if out is None else names[1:]:
         path = place / name
-        if os.path.lexists(path) and not has_content(path, str(listed.get(name))):
+        if os.path.lexists(path) and not atomic.has_content(path, str(listed.get(name))):
             raise errors.CheckpointError(
                 f"{path} is there and would be lost: move it away, or choose another place with "
                 f"--out."
             )
-    sweep(place)
+    with errors.writing(place, advice="Choose a place with --out."):
+        atomic.require_room(place)
 
 
 def store(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -112,7 +110,7 @@ def store(folder: Path, files: Mapping[str, bytes]) -> None:
     lists = [manifest | {"sha256": dict(sorted(s.items()))} for s in (others, others | checksums)]
     first, last = [(_list(folder), (json.dumps(m, indent=2) + "\n").encode()) for m in lists]
     with errors.writing(folder):
-        write_files([first, *contents, last])
+        atomic.write_files([first, *contents, last])
 
 
 def _list(folder: Path) -> Path:
@@ -141,12 +139,12 @@ def store_or_write(folder: Path, out: Path | None, files: Mapping[str, bytes]) -
         return
     for number, (name, content) in enumerate(files.items()):
         path = out.with_name(name) if number else out
-        if number and is_stream(out):
+        if number and atomic.is_stream(out):
             command.say(f"{name} is not written: {out} is no file that it could stand beside.")
             continue
         try:
             with errors.writing(path):
-                write_file(path, content)
+                atomic.write_file(path, content)
         except ValueError as error:  # Python's, before it asks the system
             raise errors.CheckpointError(
                 f"{path!r} cannot be the name of a file: choose another."

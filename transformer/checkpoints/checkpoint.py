@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from transformer import errors
+from transformer.checkpoints.other_files import advice
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted
 from transformer.files import atomic, reading
@@ -150,7 +151,7 @@ class _Reader:
         self.folder = folder
         # Path.is_dir() raises on a name that is too long
         if not os.path.isdir(folder):  # noqa: PTH112
-            raise CheckpointError(f"There is no checkpoint folder {folder}.")
+            raise CheckpointError(advice(folder, f"There is no checkpoint folder {folder}."))
         self.manifest_text = self._bytes(MANIFEST, MAX_JSON_BYTES)
         try:
             manifest = parse_json(self.manifest_text)
@@ -187,9 +188,13 @@ class _Reader:
 
     def _bytes(self, name: str, at_most: int) -> bytes:
         """Read a file, with what the system says of it as our error."""
-        missing = f"{self.folder} is no checkpoint folder: {name} is missing."
-        with errors.reading(self.folder / name, missing=missing):
-            return reading.read_bytes(self.folder / name, at_most)
+        path = self.folder / name
+        with errors.reading(path):
+            try:
+                return reading.read_bytes(path, at_most)
+            except FileNotFoundError as error:
+                missing = f"{self.folder} is no checkpoint folder: {name} is missing."
+                raise CheckpointError(advice(self.folder, missing)) from error
 
 
 def _config(reader: _Reader) -> TransformerConfig:

@@ -95,7 +95,7 @@ class PatchedPairs:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredPairs:
-    """The pairs that could be patched, and the others with the reason, by line from 1."""
+    """The pairs that could be patched, and the others with the reason, by number from 1."""
 
     pairs: tuple[MinimalPair, ...]
     patched: PatchedPairs
@@ -114,16 +114,21 @@ class MeasuredPairs:
 def read_pairs(data: bytes) -> list[MinimalPair]:
     """Read pairs from tab-separated lines: two sentences, two words, and a group if there is one.
 
+    Blank lines are left out.
+
     Raises:
         InputError: naming the line, if it is no such line.
     """
     pairs = []
     for number, line in enumerate(decode_lines(data, MAX_PAIRS), start=1):
         fields = [field.strip() for field in line.split("\t")]
-        if len(fields) not in (4, 5) or not all(fields[:4]):
+        if not any(fields):
+            continue
+        if (count := len(fields)) not in (4, 5) or not all(fields[:4]):
+            has = "an empty field" if count in (4, 5) else f"{count} field{'s' * (count > 1)}"
             raise InputError(
-                f"Line {number:,} has {len(fields)} fields, of which the first four must hold two "
-                f"sentences and two words: separate them with tabs."
+                f"Line {number:,} has {has}: give two sentences, two words and, if you like, a "
+                f"group, separated by tabs."
             )
         pairs.append(
             MinimalPair((fields[0], fields[1]), (fields[2], fields[3]), "".join(fields[4:]))
@@ -145,6 +150,8 @@ def encode_pair(translator: Translator, pair: MinimalPair) -> EncodedPair:
     sources = tuple(
         [piece.id for piece in translator.reader.text(sentence)] for sentence in pair.sentences
     )
+    if sources[0] == sources[1]:
+        raise InputError("Its two sentences are the same subwords of the model: change one.")
     if (longest := max(map(len, sources))) > MAX_SUBWORDS:
         raise InputError(
             f"It has {longest:,} subwords, and at most {MAX_SUBWORDS} are patched: shorten it."
@@ -209,7 +216,7 @@ def measure_pairs(
         number, reason = left_out[0]
         raise InputError(
             f"{len(encoded)} of {count:,} pairs can be patched, and two are the least. "
-            f"Line {number:,}: {reason}"
+            f"Pair {number:,}: {reason}"
         )
     patched = patch_pairs(
         translator.model,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from transformer.cli.startup import INTERRUPTED
 from transformer.errors import HeadlightError, InputError, one_line, unwritable, writing
-from transformer.files.atomic import sweep, write_file
+from transformer.files.atomic import is_stream, require_room, sweep, write_file
 
 REFUSED = 2  # exit status: something is wrong with what was asked
 
@@ -94,6 +94,18 @@ def say(sentence: str) -> None:
     with contextlib.suppress(OSError):  # a full disk, a reader who has left
         if sys.stderr is not None:
             print(one_line(sentence), file=sys.stderr)
+
+
+def require_place(path: Path) -> None:
+    """Refuse an output file that cannot be written, before its content is computed."""
+    with writing(path, InputError):
+        if path.is_dir():
+            raise InputError(f"{path} is a folder: name the file to write.")
+        folder = path.resolve().parent  # a link is followed
+        if not is_stream(path):
+            if not folder.is_dir():
+                raise InputError(f"{path} cannot be written: there is no folder {folder}.")
+            require_room(folder)
 
 
 def save(path: Path, text: str) -> None:

@@ -3,12 +3,14 @@
 import sys
 import time
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO
 
 from transformer.errors import InputError, reading
-from transformer.files.lines import utf16_refusal, with_line_feeds
+from transformer.files.lines import refusal, with_line_feeds
 
+NAME = "-"  # of standard input where a file can be named
 SECONDS_BETWEEN = 0.2  # of what the progress says
 SLOW = 10  # lines a second, below which tenths are told
 
@@ -30,6 +32,26 @@ def file_lines(name: str, max_characters: int) -> Iterator[str]:
         raise InputError(f"{name!r} cannot be the name of a file.") from error
 
 
+def pairs(sources: str, targets: str, max_characters: int) -> Iterator[tuple[str, str]]:
+    """Yield the lines of two files, of which one may be `-`, each with its translation."""
+    if sources == targets == NAME:
+        raise InputError("Lines and translations cannot both be standard input: name a file.")
+    sides = [named_lines(name, max_characters) for name in (sources, targets)]
+    for number, (source, target) in enumerate(zip_longest(*sides), start=1):
+        if source is None or target is None:
+            shorter = sources if source is None else targets
+            raise InputError(
+                f"{'Standard input' if shorter == NAME else shorter} ends before line {number:,}, "
+                f"which the other has: give each line its translation."
+            )
+        yield source, target
+
+
+def named_lines(name: str, max_characters: int) -> Iterator[str]:
+    """Yield the lines of a file; `-` is standard input."""
+    return lines(max_characters) if name == NAME else file_lines(name, max_characters)
+
+
 def _cut(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
     """Yield lines; a byte that is no UTF-8 and a line that is too long stay such, to be refused."""
     most_bytes = 4 * (max_characters + 1)
@@ -41,7 +63,7 @@ def _cut(file: IO[bytes], name: str, max_characters: int) -> Iterator[str]:
             pass  # too long: to its end
         if number < 2:
             start += line
-            if sentence := utf16_refusal(start, name):
+            if sentence := refusal(start, name):
                 raise InputError(sentence)
             number += 1
         text = with_line_feeds(line).decode("utf-8", errors="surrogateescape")

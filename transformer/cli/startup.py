@@ -1,9 +1,10 @@
-"""Ctrl-C while a command is loaded, which takes seconds."""
+"""Preparation of a command before it is loaded: Ctrl-C, as that takes seconds; a home folder."""
 
 import contextlib
 import os
 import signal
 import sys
+from pathlib import Path
 
 INTERRUPTED = 130  # exit status after Ctrl-C
 
@@ -18,6 +19,14 @@ def begin_module() -> None:
     """Begin if Python loads a package to run a module of it, as `python -m` does."""
     if sys.argv[:1] == ["-m"]:
         begin()
+
+
+def require_home() -> None:
+    """Name a home folder where there is none: Altair and Streamlit ask for it, and read it."""
+    try:
+        Path.home()
+    except RuntimeError:  # a user without an entry, as in a container
+        os.environ["HOME"] = "/nonexistent"  # what can be written by others is no home
 
 
 def _stop(*_: object) -> None:

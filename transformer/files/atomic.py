@@ -126,6 +126,15 @@ def new_folder(folder: Path) -> Iterator[Path]:
         raise
 
 
+def require_room(folder: Path) -> None:
+    """Raise OSError unless files can be made in a folder or, where it is missing, above it."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        folder.stat()  # its name may be too long
+    there = (path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
+    with temporary_folder(next(there)):
+        pass
+
+
 def write_file(path: Path, content: bytes) -> None:
     """Write a file, which is there whole or not at all; no pipe without a reader is waited for."""
     if is_stream(path):

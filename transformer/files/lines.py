@@ -4,14 +4,20 @@ No other character ends a line, however it is shown: a lone carriage return is a
 """
 
 import codecs
+import re
 
 from transformer.errors import InputError
+from transformer.files.reading import POINTER, POINTER_ADVICE
 
 MARK = codecs.BOM_UTF8
 """The byte-order mark that some editors put before a text, and before a line of texts that were
 put together; it belongs to no line."""
 
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # UTF-32 begins with one, or with NUL
+
+_PACKED = re.compile(rb"\x1f\x8b|PK\x03\x04|\xfd7zXZ|BZh\d1AY|\x28\xb5\x2f\xfd")
+_ROOTS = rb"\?xml|!doctype|srcset|refset|tstset|mteval|dataset|tmx|xliff|doc\b(?=.*<seg)"
+_MARKUP = re.compile(rb"(?is)\s*<(?:%s)\b" % _ROOTS)
 
 
 def with_line_feeds(content: bytes) -> bytes:
@@ -41,6 +47,8 @@ def decode_lines(data: bytes, most_lines: int) -> list[str]:
             raise InputError(
                 f"{place} is no part of a UTF-16 text: save the file as UTF-8."
             ) from error
+    if sentence := refusal(data, "The file", wide=True):
+        raise InputError(sentence)
     data = data.removeprefix(MARK)
     if (zero := data.find(b"\0")) >= 0:
         line = 1 + data.count(b"\n", 0, zero)
@@ -59,11 +67,26 @@ def decode_lines(data: bytes, most_lines: int) -> list[str]:
         ) from error
 
 
-def utf16_refusal(start: bytes, name: object) -> str | None:
-    """Return a sentence on the text `name` if it begins as UTF-16 does; None for any other."""
+def is_markup(start: bytes) -> bool:
+    """Return whether a text begins as SGML or XML, such as the test sets of WMT."""
+    return _MARKUP.match(start.removeprefix(MARK)) is not None
+
+
+def refusal(start: bytes, name: object, *, wide: bool = False) -> str | None:
+    """Return a sentence on the text `name` if it does not begin as lines do; else None.
+
+    Lines are UTF-8 or, for those who decode it themselves, `wide`.
+    """
+    if _PACKED.match(start):
+        return f"{name} is packed, where text is read: unpack it first."
+    if start.startswith(POINTER):
+        return f"{name} {POINTER_ADVICE}."
+    if is_markup(start):
+        return f"{name} is SGML or XML: write each sentence on its own line, without tags."
     first, _, second = start.partition(b"\n")
     # without a mark, half of each letter is NUL, and so is half of the line feed
-    if start.startswith(_WIDE_MARKS) or b"\0" in first or second.startswith(b"\0"):
+    has_zeros = start.startswith(_WIDE_MARKS) or b"\0" in first or second.startswith(b"\0")
+    if has_zeros and not wide:
         return (
             f"{name} is UTF-16, or no text, where UTF-8 is read: convert it, for example with "
             f"iconv -f UTF-16 -t UTF-8."

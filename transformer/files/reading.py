@@ -11,6 +11,10 @@ from pathlib import Path
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
+POINTER = b"version https://git-lfs.github.com/spec/"
+"""Beginning of the small file that Git LFS leaves in place of one that was not fetched."""
+POINTER_ADVICE = "is a pointer of Git LFS and not the file itself; run git lfs pull in its folder"
+
 
 def read_bytes(path: Path, at_most: int) -> bytes:
     """Read the content of a regular file of at most so many bytes, or raise OSError as `opened`."""
@@ -52,6 +56,8 @@ def opened(path: Path, at_most: int) -> Iterator[tuple[BufferedReader, int]]:
                 f"it has {status.st_size:,} bytes, but at most {at_most:,} can be meant",
                 str(path),
             )
+        if status.st_size < KIB and file.peek(KIB).startswith(POINTER):
+            raise OSError(errno.EINVAL, f"it {POINTER_ADVICE}", str(path))
         yield file, status.st_size
 
 

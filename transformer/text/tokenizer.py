@@ -38,24 +38,27 @@ class Piece:
 class Tokenizer:
     """A joint vocabulary of byte-pair-encoded pieces, from a serialised SentencePiece model."""
 
-    def __init__(self, model: bytes) -> None:
+    def __init__(self, model: bytes, name: str = "tokenizer.model") -> None:
         self.model = model
         if (processor := read_processor(model)) is None:
-            raise CheckpointError(
-                "tokenizer.model is not a SentencePiece model: copy the checkpoint again."
-            )
+            raise CheckpointError(f"{name} is not a SentencePiece model: copy it again.")
         self._processor = processor
-        if processor.PieceToId(["<pad>", "<unk>", "<s>", "</s>"]) != [PAD, UNK, BOS, EOS]:
+        pieces = ["<pad>", "<unk>", "<s>", "</s>"]
+        known = zip(
+            pieces, processor.PieceToId(pieces), strict=True
+        )  # one that is not there is UNK
+        ids = [id_ if processor.IdToPiece(id_) == piece else None for piece, id_ in known]
+        if ids != [PAD, UNK, BOS, EOS]:
             raise CheckpointError(
-                "tokenizer.model gives its special pieces other ids than this program: "
-                "train it with training.train."
+                f"{name} gives its special pieces <pad>, <unk>, <s> and </s> the ids {ids}: train "
+                f"it with pad_id={PAD}, unk_id={UNK}, bos_id={BOS} and eos_id={EOS}."
             )
 
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":
-        """Read `tokenizer.model`."""
+        """Read a SentencePiece model, such as `tokenizer.model`."""
         with reading(path):
-            return cls(read_bytes(path, MAX_BYTES))
+            return cls(read_bytes(path, MAX_BYTES), str(path))
 
     @classmethod
     def train(cls, lines: Iterable[str], vocab_size: int) -> "Tokenizer":

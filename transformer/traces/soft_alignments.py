@@ -1,14 +1,16 @@
 """Soft alignments as toolkits write them: one weight for each target and source subword."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
-from transformer.errors import InputError, quoted
+from transformer.errors import InputError, quoted, shortened
 from transformer.traces.fields import Weights
 
 _FIELDS = " ||| "
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 class SoftAlignment(NamedTuple):
@@ -30,7 +32,7 @@ def weights_of_line(line: str) -> Weights:
     Raises:
         InputError: if the line has no such rows.
     """
-    fields = line.strip("\r\n").split(_FIELDS)
+    fields = _fields(line)
     place = 2 if len(fields) > 4 else min(1, len(fields) - 1)  # an n-best list begins with a number
     rows = [row.split(",") for row in fields[place].rpartition("\t")[2].split()]
     return _weights(rows, "The line")
@@ -40,16 +42,17 @@ def read_matrices(lines: Iterable[str]) -> Iterator[SoftAlignment]:
     """Yield each sentence of a file of Nematus or Sockeye 1.
 
     Args:
-        lines: of `--output_alignment` (Nematus), a row for each target subword, or of
-            `--output-type translation_with_alignment_matrix` (Sockeye 1), a row for each source
-            subword. Above the rows of a sentence is a line with its number and its tokens.
+        lines: an open file, its lines or its text, of `--output_alignment` (Nematus), a row for
+            each target subword, or of `--output-type translation_with_alignment_matrix`
+            (Sockeye 1), a row for each source subword. Above the rows of a sentence is a line with
+            its number and its tokens.
 
     Raises:
         InputError: if a sentence has no such rows, or other counts than its tokens.
     """
     header, rows = list[str](), list[list[str]]()
-    for line in lines:
-        fields = line.strip("\r\n").split(_FIELDS)
+    for line in lines.split("\n") if isinstance(lines, str) else lines:
+        fields = _fields(line)
         if len(fields) == 1:
             rows += [line.split()] if line.strip() else []
             continue
@@ -60,12 +63,20 @@ def read_matrices(lines: Iterable[str]) -> Iterator[SoftAlignment]:
         yield _sentence(header, rows)
 
 
+def _fields(line: object) -> list[str]:
+    if not isinstance(line, str):
+        raise InputError(
+            f"A line is {shortened(quoted(line), 80)}, which is no text: open the file as text."
+        )
+    return line.strip("\r\n").split(_FIELDS)
+
+
 def _sentence(header: Sequence[str], rows: Sequence[Sequence[str]]) -> SoftAlignment:
     if len(header) not in (5, 6):
         first = _FIELDS.join(header) or " ".join(rows[0])
         raise InputError(
-            f"A sentence begins with {quoted(first)}: give its number, tokens and counts, which "
-            f"are 5 fields of Nematus or 6 of Sockeye, separated by |||."
+            f"A sentence begins with {shortened(quoted(first), 80)}: give its number, tokens and "
+            f"counts, which are 5 fields of Nematus or 6 of Sockeye, separated by |||."
         )
     weights = _weights(rows, f"Sentence {header[0]}")
     if len(header) == 6:  # Sockeye writes a row for each source subword
@@ -89,10 +100,10 @@ def _weights(rows: Sequence[Sequence[str]], where: str) -> Weights:
 
 
 def _number(text: str, where: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise InputError(
-            f"{where} has {quoted(text)} where a weight should be: write soft alignments, which "
-            f"are numbers, and not pairs of positions."
-        ) from error
+    with suppress(ValueError):
+        if abs(weight := float(text)) <= _LARGEST:
+            return weight
+    raise InputError(
+        f"{where} has {shortened(quoted(text), 80)} where a weight should be: write soft "
+        f"alignments, which are numbers, and not pairs of positions."
+    )

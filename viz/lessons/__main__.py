@@ -58,6 +58,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _write(options: argparse.Namespace) -> int:
     """Write a lesson with its answers, as a page to print or as a notebook."""
+    command.require_place(options.out)
     lesson, translator = reading.read_lesson(options.file), Translator.load(options.checkpoint)
     made_by = caption.Origin.from_translator(translator, "", "").made_by
     command.save(options.out, options.form(lesson, list(answer_key(lesson, translator)), made_by))
@@ -65,6 +66,7 @@ def _write(options: argparse.Namespace) -> int:
 
 
 def _puzzles(options: argparse.Namespace) -> int:
+    command.require_place(options.out)
     translator = Translator.load(options.checkpoint)
     lines = standard_input.file_lines(options.text, translator.max_characters)
     puzzles = list(find_puzzles(translator, islice(lines, MAX_LINES), options.count))
@@ -80,6 +82,8 @@ def _puzzles(options: argparse.Namespace) -> int:
 
 def _collect(options: argparse.Namespace) -> int:
     """Print the table of the files of one lesson; the status is 2 if one is left out."""
+    if options.out:
+        command.require_place(options.out)
     files: dict[Path, Answers] = {}
     problems: list[str] = []
     for path in options.files:

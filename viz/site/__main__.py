@@ -10,8 +10,11 @@ from transformer import HeadlightError, InputError, Translator
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 from transformer.cli.standard_input import Progress
+from transformer.errors import writing
+from transformer.files.atomic import require_room
 from transformer.files.installed import BUNDLED, REVERSE
 from viz.draw.formatting import counted
+from viz.report import anchor
 from viz.site.folder import require_own, write_site
 from viz.site.index_page import index_page
 from viz.site.lesson_page import PAGE, lesson_page
@@ -27,6 +30,9 @@ def _run(options: Namespace) -> int:
     torch.set_num_threads(1)
     lines = options.sentences and read_sentences(options.sentences)
     require_own(options.out)
+    with writing(options.out, InputError):
+        require_room(options.out)
+    anchor(options.docs, "")
     both = not (lines or options.checkpoint)
     shown: list[ShownSentence] = []
     files: dict[str, bytes] = {".nojekyll": b""}  # else GitHub leaves out docs/_static

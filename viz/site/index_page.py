@@ -5,7 +5,7 @@ from html import escape
 from itertools import groupby
 
 from viz.draw.labels import capitalised
-from viz.report import saved_page
+from viz.report import anchor, saved_page
 from viz.site import lesson_page
 from viz.site.sentence_page import ShownSentence
 
@@ -25,7 +25,7 @@ def index_page(every: Sequence[ShownSentence], lesson: str, docs: str) -> str:
         names = (capitalised(pair.name("source")), capitalised(pair.name("target")))
         cards += f'<section><h2>{" to ".join(names)}</h2>\n<ul class="cards">'
         cards += "".join(map(_card, same)) + "</ul></section>\n"
-    way = f'<a href="{escape(docs)}">Documentation</a>' if docs else ""
+    way = anchor(docs, "Documentation") if docs else ""
     body = f"""<h1>Headlight</h1>
 <p class="translation">{DESCRIPTION}</p>
 <nav><a href="{lesson_page.PAGE}">Take a lesson: {escape(lesson)}</a>{way}</nav>

@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import time
 from argparse import ArgumentTypeError
 from pathlib import Path
 
@@ -191,6 +192,32 @@ def test_quotes_are_those_of_a_spreadsheet_or_of_the_text(
 ) -> None:
     (tmp_path / "train.tsv").write_text(content, "utf-8")
     assert text_folders.DataFolder(tmp_path).read().source == source
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("a,b\n" * 9 + '"c,d\n' + "e,f\n" * 90, 10),  # open to the end of the file
+        ("a,b\n" * 9 + '"c,d\n' + 'e,"f"\n', 10),  # until another quote
+        ('a,b\n"one\ntwo","c\nd,e\n', 3),  # in the second line of its row
+        ('a,b\n5" pipe,c\nd,"one ""two""\nthree\n""four"", five\n', 3),
+        ('a,b\nc,"d"e\n', 2),
+        ('"a\nb",c\n"d\ne",f,g\n', 3),  # a row of three columns
+    ],
+)
+def test_an_error_in_a_csv_names_the_line_where_it_begins(
+    tmp_path: Path, content: str, line: int
+) -> None:
+    (tmp_path / "train.csv").write_text("x,y\n" + content)
+    with pytest.raises(CorpusError, match=rf"train\.csv line {line + 1} "):
+        text_folders.DataFolder(tmp_path).read()
+
+
+def test_line_feeds_in_cells_are_read_once(tmp_path: Path) -> None:
+    (tmp_path / "train.tsv").write_text(('"' + "\n" * 99_000 + '"\tb\n') * 40)
+    began = time.process_time()
+    assert len(text_folders.DataFolder(tmp_path).read()) == 40
+    assert time.process_time() - began < 20  # it took minutes
 
 
 @pytest.mark.parametrize(

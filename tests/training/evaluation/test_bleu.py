@@ -123,6 +123,46 @@ def test_tokens_whose_package_is_missing_are_refused(checkpoint_folder, texts, c
     assert "pip install 'sacrebleu[ja]'" in _error(command, capsys)
 
 
+@pytest.mark.parametrize("repeated", [False, True])
+def test_several_references_are_those_of_sacrebleu(checkpoint_folder, texts, capsys, repeated):
+    more = [
+        ["--ref", str(texts / n)] if repeated else [str(texts / n)] for n in ("own.de", "in.en")
+    ]
+    options = [word for words in more for word in words]
+    files = ["--src", str(texts / "in.en"), "--ref", str(texts / "ref.de"), *options]
+    command = ["bleu", "--checkpoint", str(checkpoint_folder), "--beam", "1", "--json"]
+    assert main([*command, *files]) == 0
+    result = json.loads(capsys.readouterr().out)
+    own, *references = (
+        (texts / name).read_text("utf-8").splitlines()
+        for name in ("greedy.de", "ref.de", "own.de", "in.en")
+    )
+    metric = sacrebleu.BLEU()
+    assert result["bleu"] == pytest.approx(metric.corpus_score(own, references).score)
+    assert result["chrf"] == pytest.approx(sacrebleu.CHRF().corpus_score(own, references).score)
+    assert result["signature"] == str(metric.get_signature())
+    single = _result(checkpoint_folder, texts, "ref.de", capsys, "--beam", "1")
+    assert result["bleu"] > single["bleu"]
+    assert result["loss"] == single["loss"]
+    assert main([*command, *files, "--multi30k"]) == 0
+    lowered = json.loads(capsys.readouterr().out)
+    assert "nrefs:3" in lowered["multi30k_signature"]
+
+
+def test_a_second_reference_where_one_is_read_and_a_table_are_refused(
+    checkpoint_folder, texts, tmp_path, capsys
+):
+    twice = _command(checkpoint_folder, texts, "ref.de", "--ref", str(texts / "own.de"))
+    for command in ("heads", "lines", "faithfulness"):
+        with pytest.raises(SystemExit, match="2"):
+            main([command, *twice[1:]])
+        assert "only one reference is read" in capsys.readouterr().err
+    (tmp_path / "in.en").write_text("One.\tEins.\nTwo.\tZwei.\n")
+    assert re.search(
+        "in.en is a table", _error(_command(checkpoint_folder, tmp_path, "in.en"), capsys)
+    )
+
+
 def test_json_has_every_number_under_its_name(checkpoint_folder, texts, capsys):
     result = _result(checkpoint_folder, texts, "ref.de", capsys, "--beam", "2", "--alpha", "1")
     assert set(result) == {

@@ -236,6 +236,8 @@ def test_pairs_are_lines_of_two_sentences_and_two_words() -> None:
     text = "The dog sleeps.\tThe dogs sleep.\tschläft\tschlafen\tnumber\nA.\tB.\ta\tb\n"
     first, second = read_pairs(text.encode())
     assert (first.words, first.group, second.group) == (("schläft", "schlafen"), "number", "")
+    blank = "\ufeff" + text.replace("\n", "\r\n\r\n \t\t\t\t\r\n")
+    assert read_pairs(blank.encode()) == [first, second]
 
 
 @pytest.mark.parametrize(
@@ -244,8 +246,9 @@ def test_pairs_are_lines_of_two_sentences_and_two_words() -> None:
         ("", "no pair"),
         ("A.\tB.\ta\n", "Line 1 "),
         ("A.\tB.\ta\tb\nA.\t\ta\tb\n", "Line 2 "),
-        ("A.\tB.\ta\tb\n\n", "Line 2 "),
-        ("A.\tB.\ta\tb\tnumber\tmore\n", "Line 1 "),
+        ("A.\tB.\ta\tb\n\nA.\n", "Line 3 has 1 field:"),
+        ("\n \n", "no pair"),
+        ("A.\tB.\ta\tb\tnumber\tmore\n", "Line 1 has 6 fields:"),
         ("A.\tB.\ta\tb\n" * 1_001, "1,001"),
     ],
 )
@@ -268,6 +271,7 @@ def good(translator: Translator) -> MinimalPair:
     ("change", "reason"),
     [
         ({"sentences": (DOG, DOG)}, "sentences are equal"),
+        ({"sentences": (DOG, DOG.replace(" ", "  "))}, "sentences are the same subwords"),
         ({"words": ("Hund", "Hund")}, "words are equal"),
         ({"words": ("Katze", "Hund")}, "without the word “Katze”"),
         ({"sentences": ("Der Hund schläft.", "Die Hunde schlafen.")}, "without the word"),
@@ -288,7 +292,7 @@ def test_a_pair_that_cannot_be_patched_is_named_and_the_others_are_patched(
     assert steps[-1] == (9, 9)
     assert measured.in_group("number").pairs == measured.in_group("").pairs == measured.pairs
     assert measured.in_group("tense").pairs == ()
-    with pytest.raises(InputError, match=r"1 of 2 pairs.*Line 2"):
+    with pytest.raises(InputError, match=r"1 of 2 pairs.*Pair 2"):
         measure_pairs(translator, [good, bad])
 
 

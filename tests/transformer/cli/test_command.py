@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from headlight.__main__ import main
+from tests.training import conftest
 from transformer.cli import command
 from transformer.files.atomic import MARK, temporary_folder
 
@@ -96,3 +99,63 @@ def test_a_file_that_is_a_pipe_without_a_reader_any_more_is_no_error(capsys):
     status = command.run("name", body)
     os.close(writer)
     assert (status, capsys.readouterr().err) == (0, "")
+
+
+OUTPUTS = {
+    "report --out": ["A man.", "--checkpoint", "model"],
+    "report --lines": ["--lines", "text", "--checkpoint", "model"],
+    "site --out": ["--sentences", "text", "--checkpoint", "model"],
+    "lessons handout": ["lesson"],
+    "lessons notebook": ["lesson"],
+    "lessons puzzles": ["--text", "text"],
+    "lessons collect": ["text"],
+    "average --out": ["model", "model"],
+    "export marian": ["--checkpoint", "model"],
+    "export ctranslate2": ["--checkpoint", "model"],
+    "evaluate heads": ["--checkpoint", "model", "--src", "text", "--ref", "text"],
+    "evaluate lines": ["--checkpoint", "model", "--src", "text"],
+    "evaluate faithfulness": ["--checkpoint", "model", "--src", "text"],
+    "prepare --out": ["--config", "demo.toml", "--data", "data"],
+    "train --out": ["--config", "demo.toml", "--data", "data"],
+}
+COMPUTATIONS = (
+    "transformer.Translator.translate", "transformer.Translator.trace",
+    "transformer.corpus.measuring.measure_lines", "transformer.corpus.measuring.measure_pairs",
+    "training.average.average", "training.trainer.Trainer.run", "training.prepare.scan",
+    "transformer.checkpoints.export.ctranslate2._specification", "viz.lessons.__main__.answer_key",
+    "viz.lessons.__main__.find_puzzles", "viz.lessons.__main__.read_answers",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", OUTPUTS)
+def test_an_output_that_cannot_be_written_is_refused_before_anything_is_computed(
+    words, tmp_path, checkpoint_folder, monkeypatch, capsys
+):
+    name, option = words.split()
+    rest = OUTPUTS[words]
+    shutil.copytree(checkpoint_folder, tmp_path / "model")
+    shutil.copy(ROOT / "assets/lessons/attention.en.md", tmp_path / "lesson")
+    (tmp_path / "data").mkdir()
+    conftest.write_pairs(tmp_path / "data" / "train", conftest.sentence_pairs(9))
+    conftest.write_pairs(tmp_path / "data" / "valid", conftest.sentence_pairs(9))
+    monkeypatch.chdir(tmp_path)
+    Path("text").write_text("A man.\n")
+    Path("link").symlink_to("nowhere/file")
+    Path("file").write_text("mine")
+    for computation in COMPUTATIONS:
+        monkeypatch.setattr(computation, lambda *_, **__: pytest.fail("too late"))
+    subcommand = [option] if not option.startswith("--") else []
+    arguments = [name, *subcommand, *rest, "--out"]
+    folders = name in ("site", "average", "export", "prepare", "train")
+    for out in ("file/new", "x" * 300, *([] if folders else ["no/such", "link", "data"])):
+        assert main([*arguments, out]) == 2
+        assert out[:90] in capsys.readouterr().err.replace("file cannot", "file/new cannot")
+
+    def full(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    monkeypatch.setattr("pathlib.Path.mkdir", full)
+    assert main([*arguments, "new"]) == 2
+    assert "cannot be written: Read-only file system" in capsys.readouterr().err
+    assert Path("file").read_text() == "mine"

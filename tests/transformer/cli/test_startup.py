@@ -1,10 +1,12 @@
-"""Ctrl-C in the middle of the imports of a command."""
+"""Ctrl-C in the middle of the imports of a command, and a user without a home folder."""
 
 import os
 import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[3]
 ENTRANCES = [
@@ -33,3 +35,28 @@ def test_ctrl_c_while_a_command_is_loaded_is_one_line(tmp_path):
     ]  # fmt: skip
     ended = [(process.communicate(timeout=60)[1], process.returncode) for process in started]
     assert ended == [("headlight: stopped.\n", 130)] * len(ENTRANCES)
+
+
+NOBODY = """
+import os, pwd, runpy, sys
+os.environ.pop("HOME", None)
+def getpwuid(number): raise KeyError(number)
+pwd.getpwuid = getpwuid  # as for a user without an entry
+"""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import viz.figures.forms",  # which imports Altair
+        "import streamlit.config, streamlit.web.cli\n"
+        "streamlit.web.cli.main = lambda *_, **__: streamlit.config.get_option('server.port')\n"
+        "from headlight.serve import main\n"
+        "sys.exit(main(['--port', '8759']))",
+    ],
+)
+def test_a_user_without_a_home_folder_has_pictures_and_the_app(script, tmp_path):
+    command = [sys.executable, "-c", NOBODY + script]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")

@@ -1,13 +1,16 @@
 """Text files that readers bring: how they are decoded, and where their lines end."""
 
+import bz2
 import codecs
+import gzip
+import lzma
 import re
 from pathlib import Path
 
 import pytest
 
 from training.data.corpus import read_lines
-from transformer import InputError
+from transformer import HeadlightError, InputError
 from transformer.cli.standard_input import file_lines
 from transformer.files.lines import decode_lines
 
@@ -33,6 +36,32 @@ def test_texts_put_together_have_a_mark_at_each_beginning(tmp_path: Path) -> Non
         [*file_lines(str(tmp_path / "text"), 99)],
     ):
         assert lines == ["one", "two", "", "a"]
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b'<srcset setid="t">\nA man.\n</srcset>\n', "markup|SGML"),
+        (codecs.BOM_UTF8 + b'\n <?xml version="1.0"?>\n<mteval>\n', "markup|SGML"),
+        (gzip.compress(b"A man.\n", mtime=0), "packed"),
+        (bz2.compress(b"A man.\n"), "packed"),
+        (lzma.compress(b"A man.\n"), "packed"),
+        (b"PK\x03\x04\x14\0", "packed"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n", "git lfs pull"),
+    ],
+)
+def test_what_holds_no_lines_is_refused_by_its_kind(
+    tmp_path: Path, content: bytes, named: str
+) -> None:
+    path = tmp_path / "a.en"
+    path.write_bytes(content)
+    for read in (
+        lambda: decode_lines(content, 99),
+        lambda: [*file_lines(str(path), 99)],
+        lambda: read_lines(path),
+    ):
+        with pytest.raises(HeadlightError, match=named):
+            read()
 
 
 def test_an_empty_file_has_no_line_and_an_empty_line_is_one() -> None:

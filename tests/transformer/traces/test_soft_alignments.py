@@ -1,5 +1,7 @@
 """Files of other toolkits: each weight under its two tokens; anything else is refused."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -58,10 +60,15 @@ def test_tokens_that_do_not_fit_are_refused() -> None:
         ("Haus ||| 0.5,0.5 1", "rows of 1 to 2 numbers"),
         ("Haus", "'Haus'"),
         ("Haus ||| ", "no rows"),
+        ("Haus ||| 1e400,0", "'1e400'"),
+        ("Haus ||| 1,-3.5e38", "'-3.5e38'"),  # which float32 has not
+        ("Haus ||| nan,1", "'nan'"),
+        (b"Haus ||| 1,0", "open the file as text"),
+        (None, "None, which is no text"),
     ],
 )
 def test_a_line_without_weights_is_refused(line, sentence) -> None:
-    with pytest.raises(InputError, match=sentence):
+    with warnings.catch_warnings(action="error"), pytest.raises(InputError, match=sentence):
         weights_of_line(line)
 
 
@@ -73,8 +80,20 @@ def test_a_line_without_weights_is_refused(line, sentence) -> None:
         (NEMATUS.replace(" ||| 2 3", ""), "begins with '0 "),
         (NEMATUS.split("\n")[0], "Sentence 0 has no rows"),
         ("das Haus", "'das Haus'"),
+        (NEMATUS.replace("0.25", "1e39"), "Sentence 0 has '1e39'"),
     ],
 )
 def test_a_file_with_something_else_is_refused(text, sentence) -> None:
-    with pytest.raises(InputError, match=sentence):
-        list(read_matrices(text.splitlines()))
+    for lines in (text, text.splitlines()):
+        with warnings.catch_warnings(action="error"), pytest.raises(InputError, match=sentence):
+            list(read_matrices(lines))
+
+
+def test_a_file_may_be_its_text_but_not_its_bytes() -> None:
+    (alignment,) = read_matrices(NEMATUS)
+    (same,) = read_matrices(NEMATUS.splitlines())
+    assert alignment.target_tokens == same.target_tokens
+    np.testing.assert_array_equal(alignment.cross, same.cross)
+    for content in (NEMATUS.encode(), NEMATUS.encode().splitlines()):
+        with pytest.raises(InputError, match="open the file as text"):
+            list(read_matrices(content))  # type: ignore[arg-type]

@@ -27,6 +27,8 @@ from transformer.checkpoints.marian.config import (
     read_languages,
 )
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY, read_tokenizers
+from transformer.checkpoints.other_files import advice
+from transformer.errors import CheckpointError
 from transformer.files import reading
 from transformer.model import Transformer
 
@@ -47,6 +49,9 @@ def is_marian(folder: Path) -> bool:
 @torch.inference_mode(mode=False)  # tensors of that mode do not know when they are changed
 def load(folder: Path) -> Checkpoint:
     """Read a MarianMT folder; the model is in evaluation mode and in float32."""
+    has_weights = weights.weights_file(folder).exists()
+    if not has_weights and (sentence := advice(folder, "")):
+        raise CheckpointError(sentence)
     digest = hashlib.sha256()
     config = MarianConfig.read(folder, digest)
     source, target = read_tokenizers(folder, config, digest)

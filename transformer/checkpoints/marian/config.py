@@ -28,7 +28,7 @@ _PAIR = re.compile(r"opus-mt-(?:tc-\w+-)?(\w+)-(\w+)")  # one of the hub's names
 
 def read_json(path: Path, digest: "hashlib._Hash") -> Any:
     """Read a JSON file of the folder."""
-    missing = f"{path.parent} has no {path.name}: copy the folder again."
+    missing = f"{path.parent} has no {path.name}: save it there with save_pretrained."
     with errors.reading(path, missing=missing):
         content = reading.read_bytes(path, MAX_JSON_BYTES)
     digest.update(content)
@@ -55,7 +55,7 @@ class MarianConfig:
             other = "no model" if kind is None else f"a model of type {quoted(kind)}"
             raise CheckpointError(
                 f"{path} describes {other}: of the hub's folders, those of MarianMT models can be "
-                f"read."
+                f"read; draw others with AttentionTrace.from_huggingface."
             )
         config = cls(path, values)
         config._refuse_what_differs()

@@ -212,7 +212,8 @@ def _processor(
     path: Path, numbers: Mapping[str, int], digest: "hashlib._Hash"
 ) -> SentencePieceProcessor:
     """Read a `.spm` file, most of whose pieces have a number."""
-    with reading(path, missing=f"{path.parent} has no tokenizer: {path.name} is missing."):
+    missing = f"{path.parent} has no tokenizer: {path.name} is missing; save it there."
+    with reading(path, missing=missing):
         content = read_bytes(path, tokenizers.MAX_BYTES)
     digest.update(content)
     if (processor := tokenizers.read_processor(content)) is None:

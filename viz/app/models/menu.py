@@ -19,6 +19,7 @@ from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.marian.config import read_languages
 from transformer.checkpoints.marian.tokenizer import SOURCE_SPM, VOCABULARY
 from transformer.checkpoints.marian.weights import MAX_BYTES, PICKLED, weights_file
+from transformer.checkpoints.other_files import advice
 from transformer.decoding import fast_step
 from transformer.files import installed, reading
 from transformer.text.languages import OURS, Languages
@@ -208,7 +209,11 @@ def _models_in(folder: str) -> tuple[list[Path], str]:
     except (OSError, ValueError) as error:
         why = error if isinstance(error, OSError) else OSError(f"{error}")
         return [], errors.one_line(f"{MODELS_VARIABLE}: {errors.unreadable(why, path)}")
-    return [Path(path) for path in sorted(filter(_is_model, paths), key=str.casefold)], ""
+    if _is_model(str(path)):
+        return [], errors.one_line(f"{MODELS_VARIABLE}: {path} is a model: name the folder above.")
+    models = [Path(path) for path in sorted(filter(_is_model, paths), key=str.casefold)]
+    other = "" if models else advice(path, "")
+    return models, errors.one_line(f"{MODELS_VARIABLE}: {other}") if other else ""
 
 
 def _is_model(folder: str) -> bool:

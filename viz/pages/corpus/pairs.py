@@ -104,8 +104,11 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
     group = ""
     if groups:
         with controls_row("corpus-group-controls"):
-            chosen = menu("Group", [EVERY_GROUP, *groups], GROUP, width=160)
-            group = "" if chosen == EVERY_GROUP else chosen
+            every = EVERY_GROUP
+            while every in groups:
+                every = f"({every})"
+            chosen = menu("Group", [every, *groups], GROUP, width=160)
+            group = "" if chosen == every else chosen
     shown = measured.in_group(group)
     table = memory.memo(("effects", key, group), lambda: pairs.effects_table(shown.patched))
     best = table.iloc[int(table[LOST].argmax())]
@@ -150,7 +153,7 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
     charts.table_downloads(listed, "minimal-pairs")
     if measured.left_out:
         st.text(f"Left out: {counted(len(measured.left_out), 'pair')}.")
-        rows = pd.DataFrame(measured.left_out, columns=["line", "why"])
+        rows = pd.DataFrame(measured.left_out, columns=["pair", "why"])
         st.dataframe(rows, hide_index=True, height="content" if len(rows) < 8 else 280)
     return group
 

@@ -323,3 +323,23 @@ def test_a_folder_of_models_that_cannot_be_read_is_one_sentence(empty, monkeypat
         problem = offered_models().problem
         assert problem.startswith(f"{MODELS_VARIABLE}: ")
         assert problem.endswith(f" cannot be read: {why}.")
+
+
+def test_a_folder_whose_models_lie_elsewhere_says_where(
+    empty, tmp_path_factory, monkeypatch
+) -> None:
+    root = tmp_path_factory.mktemp("hub") / "models--a--opus-mt-en-fr"
+    snapshot = marian_folder.write(root / "snapshots" / "0123")
+    for path, words in (
+        (snapshot, f"{snapshot} is a model"),
+        (root, str(snapshot)),
+        (root.parent, str(snapshot)),
+    ):
+        monkeypatch.setenv(MODELS_VARIABLE, str(path))
+        assert names() == [*BUNDLED_BY_NAME]
+        assert words in offered_models().problem
+    monkeypatch.setenv(MODELS_VARIABLE, str(snapshot.parent))
+    assert names() == [*BUNDLED_BY_NAME, "0123"]
+    assert offered_models().problem == ""
+    monkeypatch.setenv(MODELS_VARIABLE, str(empty))
+    assert offered_models().problem == ""

@@ -20,8 +20,8 @@ from viz.pages.corpus.pairs import FILE, JOB, pairs_needed
 pytestmark = pytest.mark.slow
 
 ROWS = [
-    "The dog sleeps in the garden.\tHer horse sleeps in the garden.\tDer\tIhr\tsubject",
-    "Her horse waits on the roof.\tThe dog waits on the roof.\tIhr\tDer\tsubject",
+    "The dog sleeps in the garden.\tHer horse sleeps in the garden.\tDer\tIhr\tall",
+    "Her horse waits on the roof.\tThe dog waits on the roof.\tIhr\tDer\tall",
     "My brother eats.\tMy brother sings.\tschläft\tsingt\tverb",
     "The baker eats.\tThe baker sings.\tsingt\tsitzt\tverb",
     "My brother eats.\tMy brother sings.\tmalt\tsingt\tverb",
@@ -45,10 +45,12 @@ def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
     app = send(view("Pairs", pairs="your pairs"), CONTENT)
     app = press(app, JOB)
     expected = measure_pairs(translator, read_pairs(CONTENT))
-    assert [line for line, _ in expected.left_out] == [5]
+    assert [number for number, _ in expected.left_out] == [5]
     (left_out,) = [table.value for table in app.dataframe if "why" in table.value]
-    assert list(left_out["line"]) == [5]
-    for group, rows in (("", [0, 1, 2, 3]), ("verb", [2, 3])):
+    assert list(left_out["pair"]) == [5]
+    # that of every pair has another name than any group
+    assert app.selectbox(key="pairs_group").options == ["(all)", "all", "verb"]
+    for group, rows in (("", [0, 1, 2, 3]), ("all", [0, 1]), ("verb", [2, 3])):
         if group:
             app.selectbox(key="pairs_group").set_value(group).run()
         table = effects_table(expected.in_group(group).patched)

@@ -16,7 +16,8 @@ from transformer.trace import AttentionTrace
 from viz.draw import caption, explorer, heads_view, palette, wire
 from viz.draw.formatting import counted, format_number
 from viz.draw.open_head import heads_of_kind, outlined, short_name
-from viz.report import PageTheme, about_text, heading, packed, require_theme, saved_page, text_sides
+from viz.report import about_text, heading, text_sides
+from viz.saved_page import PageTheme, packed, require_theme, saved_page
 
 MAX_BYTES = 256 * reading.MIB
 """Packed size of all sentences of a page: Chromium opens as much in some four seconds."""

@@ -26,7 +26,8 @@ from transformer.translator import Translator
 from viz.draw import caption, explorer, head_grid, heads_view, labels, open_head
 from viz.draw.labels import capitalised
 from viz.figures import still
-from viz.report import PageTheme, report
+from viz.report import report
+from viz.saved_page import PageTheme
 
 MAX_BYTES = 20_000_000  # size of a cell above which a warning is given
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])

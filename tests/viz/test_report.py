@@ -12,6 +12,7 @@ import pytest
 
 from tests.viz.draw.message import unpacked_message
 from tests.viz.planted_trace import EVIL, many, planted
+from tests.viz.trained_model import trained_folder
 from transformer import KINDS, AttentionTrace, Translator
 from transformer.analysis import lenses, sinks
 from transformer.text import languages
@@ -21,6 +22,10 @@ from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.lines import lines_report
 from viz.report import report
+from viz.site.sentence_page import sentence_page, show_sentence
+from viz.site.sentences import Line
+
+__all__ = ["trained_folder"]  # a fixture: used by name
 
 TEXT = "The dog waits beside the river."
 
@@ -30,8 +35,8 @@ def finding_heads(page):
     return re.findall(r'<button data-head="([^"]*)">', page)
 
 
-def text_of(page):
-    (text,) = re.findall(r'id="weights">([^<]*)<', page)
+def text_of(page, name="weights"):
+    (text,) = re.findall(rf'id="{name}">([^<]*)<', page)
     return text
 
 
@@ -124,8 +129,38 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
         "encoder_self", 1, 3, words=True, special=False,
         sort="entropy", scale="by row", threshold=0.1, over=((0, 1), (1, 0)),
     )  # fmt: skip
-    origin = Origin.from_translator(Translator.load(checkpoint_folder), trace.source, trace.target)
-    assert out.read_text(encoding="utf-8") == report(trace, shown, theme="dark", origin=origin)
+    model = Translator.load(checkpoint_folder)
+    assert out.read_text(encoding="utf-8") == report(trace, shown, theme="dark", translator=model)
+
+
+def test_the_command_has_the_player_links_and_removals_of_the_site(trained_folder, tmp_path):
+    out = tmp_path / "report.html"
+    command = [TEXT, "-o", str(out), "--checkpoint", str(trained_folder)]
+    assert __main__.main(command) == 0
+    page = out.read_text(encoding="utf-8")
+    translator = Translator.load(trained_folder)
+    beside = sentence_page(show_sentence(translator, Line(1, TEXT, "")))
+    for name in ("watch-data", "links-data"):
+        assert text_of(page, name) == text_of(beside, name)
+    player = unpacked_message(text_of(page, "watch-data"))
+    assert all(step["beginnings"] for step in player["steps"])
+    removals, expected = (
+        re.findall(r'<section id="without">.*?</section>', text, re.DOTALL)
+        for text in (page, beside)
+    )
+    assert removals == expected
+    assert len(re.findall('data-head="', removals[0])) == 4
+    heads = [unpacked_message(text_of(*at)) for at in ((page,), (beside, "heads-data"))]
+    assert heads[0]["selected"] == heads[1]["selected"]
+    assert __main__.main([*command, "--lens", "norm"]) == 0  # the player is of weights
+    assert "watch-data" not in out.read_text(encoding="utf-8")
+    assert __main__.main([*command, "--kind", "encoder_self", "--layer", "mean"]) == 0
+    opened = unpacked_message(text_of(out.read_text(encoding="utf-8")))["selected"]
+    assert opened == [
+        "encoder_self",
+        None,
+        findings.opening(translator.trace(TEXT), "encoder_self").head,
+    ]
 
 
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
@@ -192,6 +227,7 @@ def test_a_report_through_a_lens_says_so(translator, lens, head, title):
 def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path):
     out = tmp_path / "report.html"
     more = ["--checkpoint", str(checkpoint_folder), "--target", "Der Hund.", "--without-sinks"]
+    more += ["--layer", "1", "--head", "1"]
     assert __main__.main([TEXT, "-o", str(out), *more]) == 0
     trace = translator.trace(TEXT, "Der Hund.")
     for page in (out.read_text(encoding="utf-8"), notebook.explore(trace, sinks=False).page):

@@ -1,10 +1,11 @@
-// The script of every page of a site: it draws the pictures, shows what a removal changes, and runs
-// a lesson.
+// The script of every page of a site, and of a report with all parts: it draws the pictures, shows
+// what a removal changes, opens findings, and runs a lesson.
 
 import { followHost } from "./core/host_theme.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
 import { Explorer, headOf } from "./explorer.ts";
+import { openFindings } from "./findings.ts";
 import { runLesson } from "./lesson.ts";
 import { Player } from "./player/view.ts";
 import { WordLinks } from "./word_links/view.ts";
@@ -49,6 +50,7 @@ for (const button of choices) {
     if (button.dataset.head) explorer?.overview?.open(headOf(button.dataset.head));
   });
 }
+openFindings(() => explorer);
 
 const lesson = document.getElementById("lesson");
 if (lesson) await runLesson(lesson, await message("lesson-data"), drawAll);

@@ -13,8 +13,9 @@ from viz.draw import wire
 from viz.lessons import grading
 from viz.lessons.reading import read_lesson
 from viz.lessons.texts import TEXTS
-from viz.report import packed, saved_page
-from viz.site.pictures import pictures, removal_text
+from viz.saved_page import packed, saved_page
+from viz.site.parts import removal_text
+from viz.site.pictures import pictures
 
 LESSON = ASSETS / "lessons" / "attention.en.md"
 PAGE = "lesson-attention.html"

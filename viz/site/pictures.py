@@ -9,15 +9,14 @@ import numpy as np
 from transformer import AttentionTrace, Translator
 from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import read_alignment
-from transformer.analysis.heads.effect import Effect
+from transformer.decoding.hypothesis import SearchTree
 from transformer.text.languages import Side, code_of_name
 from viz.draw import explorer, watched, word_links
 from viz.draw.caption import Origin, head_caption
-from viz.draw.changed_words import mark_changed_words
-from viz.draw.formatting import format_number
 from viz.draw.heads_view import ExplorerOptions
 from viz.draw.player import encode_player
-from viz.report import packed
+from viz.findings import opening
+from viz.saved_page import packed
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +48,16 @@ def pictures(translator: Translator, text: str) -> Pictures:
     trace = translator.trace_of(translation)
     trace = replace(trace, notes=(*trace.notes, *translation.notices))
     origin = Origin.from_translator(translator, trace.source, trace.target)
+    heads = explorer.encode_page(trace, ExplorerOptions(*opening(trace, "cross")), origin)
+    blocks = player_and_links(translator, trace, translation.tree)
+    return Pictures(trace, origin.made_by, {**blocks, "heads-data": heads.message, **heads.heads})
+
+
+def player_and_links(
+    translator: Translator, trace: AttentionTrace, tree: SearchTree | None
+) -> dict[str, str]:
+    """Encode player and links; the player shows what the search held at each step of `tree`."""
+    origin = Origin.from_translator(translator, trace.source, trace.target)
     settings, shares = read_alignment(translator), np.zeros((0, 0), np.float32)
     source, target = map(word_links.word_texts, (trace.source_pieces, trace.target_pieces))
     if source and target:
@@ -56,11 +65,10 @@ def pictures(translator: Translator, text: str) -> Pictures:
     every, mutual = strongest(shares, "each"), strongest(shares, "mutual")
     pieces = [piece.text for piece in trace.target_pieces]
     score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
-    first = watched.watched_heads(trace, mutual)
     player = encode_player(
         trace,
-        watched.search_steps(translator.target_tokenizer, score, translation.tree),
-        selected=first,
+        watched.search_steps(translator.target_tokenizer, score, tree),
+        selected=watched.watched_heads(trace, mutual),
         links=watched.piece_links(trace, mutual, every),
         caption=origin.caption("What every head looks at, step by step of the search."),
     )
@@ -74,22 +82,4 @@ def pictures(translator: Translator, text: str) -> Pictures:
         languages=trace.languages,
         caption=origin.caption(aligner),
     )
-    heads = explorer.encode_page(trace, ExplorerOptions(*first["cross"]), origin)
-    blocks = {"watch-data": packed(player), "links-data": packed(links)}
-    return Pictures(trace, origin.made_by, {**blocks, "heads-data": heads.message, **heads.heads})
-
-
-def removal_text(changed: Effect, attributes: str = "") -> str:
-    """Format a translation without heads: its changed words, and log P of the original one."""
-    text, before = changed.translation.text, changed.before.target
-    written = mark_changed_words(text, before) if text.strip() else "(nothing)"
-    first, second = (
-        format_number(float(trace.log_probs.sum())) for trace in (changed.before, changed.after)
-    )
-    same = " The translation stays the same." if text == before else ""
-    return (
-        f'<div class="without" {attributes}>'
-        f'<p class="translation" lang="{languages(changed.before)[1]}">{written}</p>'
-        f"<p>Log probability of the original translation: {first} with all heads, {second} "
-        f"without.{same}</p></div>"
-    )
+    return {"watch-data": packed(player), "links-data": packed(links)}

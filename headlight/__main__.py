@@ -57,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
             from transformer.cli import command
 
             listed = ", ".join(COMMANDS)
-            command.say(f"headlight: there is no command '{name}': choose one of {listed}.")
+            command.say(f"there is no command '{name}': choose one of {listed}.")
             return command.REFUSED
     from transformer.cli import command
 

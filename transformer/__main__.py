@@ -20,7 +20,6 @@ from transformer.text.words import has_unspaced
 from transformer.translation.batch import Line, LineSearch
 from transformer.translation.result import Candidate, Translation
 
-NAME = "transformer"
 ENGINES = ("torch", "ctranslate2")
 MAX_THREADS = 1024
 EPILOG = (
@@ -190,7 +189,7 @@ def _translate_lines(
             sys.stdout.flush()
         for result in results:
             if isinstance(result, InputError):
-                command.say(f"{NAME}: {result}")
+                command.say(str(result))
                 status = command.REFUSED
             elif result is not None:
                 number, _, notices = result
@@ -200,7 +199,7 @@ def _translate_lines(
 
 
 def _parser() -> arguments.Parser:
-    parser = arguments.Parser(prog="python -m transformer", description=__doc__, epilog=EPILOG)
+    parser = arguments.Parser(prog="headlight translate", description=__doc__, epilog=EPILOG)
     parser.add_argument(
         "text",
         nargs="?",
@@ -282,7 +281,7 @@ def _parser() -> arguments.Parser:
     return parser
 
 
-main = command.main(NAME, _parser, _run)
+main = command.main(_parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

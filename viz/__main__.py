@@ -113,7 +113,7 @@ def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int
         sentence = f"Line {number:,} {BLANK}" if result is None else str(result)
         left_out.append(sentence)
         progress.clear()
-        command.say(f"viz: {sentence}")
+        command.say(sentence)
         status = status if result is None else command.REFUSED
     progress.clear()
     if not len(page):
@@ -229,7 +229,7 @@ def _share(text: str) -> float:
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="python -m viz", description=__doc__)
+    parser = Parser(prog="headlight report", description=__doc__)
     add = parser.add_argument
     add("text", nargs="?", help="a text in the language that the model reads")
     add("-o", "--out", type=Path, required=True, help="the page to write, such as report.html")
@@ -267,7 +267,7 @@ def _parser() -> Parser:
     return parser
 
 
-main = command.main("viz", _parser, _run)
+main = command.main(_parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

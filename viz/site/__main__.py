@@ -41,7 +41,7 @@ def _run(options: Namespace) -> int:
                     raise InputError(f"Its page has {size:,} bytes; at most {PAGE_BYTES:,} fit.")
             except HeadlightError as error:
                 progress.clear()
-                command.say(f"viz.site: Line {line.number:,} is left out: {error}")
+                command.say(f"Line {line.number:,} is left out: {error}")
                 status = command.REFUSED
             else:
                 shown.append(sentence)
@@ -78,7 +78,7 @@ def _parser() -> Parser:
     return parser
 
 
-main = command.main("viz.site", _parser, _run)
+main = command.main(_parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from transformer.analysis.alignment import align
     from transformer.analysis.both_directions import align_both
     from transformer.analysis.heads.removal import Removal, removed
-    from viz.notebook import explore
+    from viz.notebook import explore, svg
     from viz.report import report
+
+    from_arrays, from_huggingface = AttentionTrace.from_arrays, AttentionTrace.from_huggingface
 
 __version__ = "0.1.0"
 
@@ -28,8 +30,11 @@ __all__ = [
     "Translator",
     "Translation",
     "AttentionTrace",
+    "from_arrays",
+    "from_huggingface",
     "explore",
     "report",
+    "svg",
     "lenses",
     "align",
     "align_both",
@@ -48,6 +53,7 @@ _MODULE_OF = {
     "removed": "transformer.analysis.heads.removal",
     "explore": "viz.notebook",
     "report": "viz.report",
+    "svg": "viz.notebook",
 }
 
 if not TYPE_CHECKING:  # a type checker would accept any name at all
@@ -55,10 +61,12 @@ if not TYPE_CHECKING:  # a type checker would accept any name at all
     def __getattr__(name: str) -> Any:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = import_module(_MODULE_OF.get(name, "transformer"))
-        value = module if name == "lenses" else getattr(module, name)
+        owner = import_module(_MODULE_OF.get(name, "transformer"))
+        if name.startswith("from_"):
+            owner = owner.AttentionTrace
+        value = owner if name == "lenses" else getattr(owner, name)
         globals()[name] = value  # this function is not called for it again
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

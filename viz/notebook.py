@@ -7,6 +7,7 @@ picture, for where no script runs: GitHub, LaTeX, a PDF. The extra `notebook` ha
 import base64
 import json
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -26,12 +27,14 @@ from transformer.translator import Translator
 from viz.draw import caption, explorer, head_grid, heads_view, labels, open_head
 from viz.draw.labels import capitalised
 from viz.figures import still
+from viz.figures.axes import in_xml
 from viz.report import report
 from viz.saved_page import PageTheme
 
 MAX_BYTES = 20_000_000  # size of a cell above which a warning is given
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
 SCALE = 2  # pixels of a picture to a CSS pixel
+CAPTION = 80  # letters in a line under a drawing
 
 Bundle = tuple[dict[str, str], dict[str, Any]]
 """Data of an output by media type, and their metadata, as IPython displays them."""
@@ -43,6 +46,9 @@ _NOT_TRUSTED = (
 )
 _PLOTLY = "plotly.graph_objs._figure.Figure"  # by name, as not every notebook loads it
 _STILL = "Run the notebook for the interactive page."
+_BELOW: dict[str, Any] = {
+    "orient": "bottom", "anchor": "start", "fontSize": 11, "fontWeight": "normal"
+}  # fmt: skip
 _CHART = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Chart</title><style>body {{ margin: 0 }}</style></head>
@@ -92,16 +98,18 @@ def _specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
         return chart.to_dict()
 
 
+def _text(spec: dict[str, Any]) -> str:
+    return json.dumps(in_xml(spec), ensure_ascii=False)
+
+
 def _picture(spec: dict[str, Any], title: str) -> Bundle:
     """Draw a chart as PNG; return nothing if that needs more than the chart has."""
     import vl_convert
     from PIL import Image
 
-    text = json.dumps(spec, ensure_ascii=False)
-    whole = text.encode("utf-8", "replace").decode()  # a token may be half a surrogate pair
     try:
         drawn = vl_convert.vegalite_to_png(
-            whole, vl_version=VEGA_LITE, scale=SCALE, allowed_base_urls=[]
+            _text(spec), vl_version=VEGA_LITE, scale=SCALE, allowed_base_urls=[]
         )
     except ValueError:  # data from elsewhere, which the page alone may ask for
         return {}, {}
@@ -156,11 +164,7 @@ def explore(
         InputError: if there is no such kind, layer, head, lens, order, row or theme; if there is no
             translator for the lens; if no token is left to show.
     """
-    if not isinstance(trace, AttentionTrace):
-        raise InputError(
-            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
-            f"AttentionTrace.from_arrays or from_huggingface."
-        )
+    _require_trace(trace)
     kind, layer, head = (None, 0, 0) if selected is None else _head(selected, ("cross", 0, 0))
     options = heads_view.ExplorerOptions(
         kind,
@@ -190,9 +194,52 @@ def explore(
     return HtmlFrame(page, draw=lambda: _specification(_still(view)))
 
 
-def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
-    """Draw the open map of a page, and beside it all heads of its kind."""
-    kind, options, heads = view.kind, view.options, view.cropped[view.kind]
+def svg(
+    trace: AttentionTrace,
+    kind: Kind,
+    layer: int | None,
+    head: int | None,
+    *,
+    words: bool = False,
+    special: bool = True,
+    lens: AnyLens = "weights",
+    sinks: bool = True,
+    translator: Translator | None = None,
+    rows: Row | None = None,
+) -> str:
+    """Draw the map of one head as an SVG file for a paper, with its name, axes and caption.
+
+    Layer and head count from 0; None is the mean. The options are those of `explore`. With the
+    translator, the caption names the model, too. The extra `notebook` has what this takes.
+
+    Raises:
+        InputError: for the reasons of `explore`; if that extra is not installed.
+    """
+    _require_trace(trace)
+    if not find_spec("vl_convert"):
+        raise InputError(
+            "svg() draws with vl-convert, which is not installed: run pip install "
+            "'headlight-attention[notebook]'."
+        )
+    import vl_convert
+
+    options = heads_view.ExplorerOptions(
+        kind, layer, head, words=words, special=special, lens=lens, sinks=sinks, rows=rows
+    )
+    origin = caption.Origin(trace.source, trace.target, "", "")
+    if translator:
+        origin = caption.Origin.from_translator(translator, trace.source, trace.target)
+    view = heads_view.HeadsView(_through(lens, translator, trace), options, origin)
+    lines = [part for line in view.caption() for part in textwrap.wrap(line, CAPTION)]
+    chart = alt.vconcat(_large(view), title=alt.Title(lines, **_BELOW)).configure_view(stroke=None)
+    spec = _text(_specification(chart))
+    drawn: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[])
+    return drawn
+
+
+def _large(view: heads_view.HeadsView) -> alt.Chart:
+    """Draw the open map of a page."""
+    kind, options = view.kind, view.options
     drawn = open_head.named_by(view.opened, options.rows)
     by_read = kind == "cross" and not view.trace.writes_known
     row: Row | None = "writes" if drawn.reads is not None else None
@@ -202,17 +249,32 @@ def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
     titles = labels.axis_titles(kind, view.trace.languages, row=row, alone=alone)
     amount = caption.amount(drawn.lens)
     look: dict[str, Any] = {"kind": kind, "titles": titles, "title": drawn.title}
-    charts = [still.large_map(drawn.weights, *drawn.labels, amount=amount, **look)]
+    chart: alt.Chart = still.large_map(drawn.weights, *drawn.labels, amount=amount, **look)
+    return chart
+
+
+def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
+    """Draw the open map of a page, and beside it all heads of its kind."""
+    options, heads = view.options, view.cropped[view.kind]
+    charts: list[alt.TopLevelMixin] = [_large(view)]
     counts = heads.counts if caption.tells_heads(heads.lens) else [*map(bool, heads.counts)]
     layers = [layer for layer in view.shown.layers if layer < len(counts) and counts[layer]]
     if layers:
         outlined = open_head.outlined(heads.lens, options.layer, options.head)
         name = capitalised(caption.grid_caption(heads.lens, sinks=heads.sinks).rstrip("."))
-        look = {"kind": kind, "title": name, "outlined": outlined}
+        look: dict[str, Any] = {"kind": view.kind, "title": name, "outlined": outlined}
         weights = heads.axes.weights
         charts.append(still.small_maps(weights, layers=layers, counts=counts, **look))
-    below = alt.Title(_STILL, orient="bottom", anchor="start", fontSize=11, fontWeight="normal")
+    below = alt.Title(_STILL, **_BELOW)
     return alt.hconcat(*charts, title=below, spacing=30).configure_view(stroke=None)
+
+
+def _require_trace(trace: object) -> None:
+    if not isinstance(trace, AttentionTrace):
+        raise InputError(
+            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
+            f"from_arrays or from_huggingface."
+        )
 
 
 def _head(given: Any, example: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -177,7 +177,8 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     origin = Origin("Two dogs", "Zwei Hunde", "own", "")
     meta = unpacked_message(explorer.encode_page(trace, options, origin).message)
     assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
-    assert meta["title"] == "layer 2 · mean of 3 heads · cross-attention"
+    assert meta["name"] == "layer 2 · mean of 3 heads"
+    assert meta["kinds"]["cross"]["map"]["title"] == "cross-attention"
     grid = meta["grid"]
     assert grid["selected"] == ["cross", 1, -1]  # a mean is no head
     assert [part["kind"] for part in grid["parts"]] == ["cross", "decoder_self"]
@@ -210,7 +211,7 @@ def test_a_report_through_a_lens_says_so(translator, lens, head, title):
     origin = Origin.from_translator(translator, trace.source, trace.target)
     page = report(trace, ExplorerOptions("cross", 1, head, lens=lens), origin=origin)
     meta = unpacked_message(text_of(page))
-    assert meta["title"].startswith(title)
+    assert f"{meta['name']} · {meta['kinds']['cross']['map']['title']}".startswith(title)
     for kind in KINDS:
         np.testing.assert_array_equal(meta["kinds"][kind]["weights"], trace.weights(kind))
         picture = meta["kinds"][kind]["map"]
@@ -237,7 +238,7 @@ def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path)
             drawn = meta["kinds"][kind]
             np.testing.assert_array_equal(drawn["weights"], expected.weights(kind))
             assert drawn["map"]["title"].endswith("without sinks")
-        assert meta["title"].endswith("without sinks")
+        assert meta["kinds"]["cross"]["ribbons"]["title"].endswith("without sinks")
         share = sinks.share_on_sinks(trace, "cross")
         assert f"Left out: {100 * share.mean():.0f}\u00a0% of" in page
         assert f"{100 * share[0, 0]:.0f}\u00a0% in cross-attention L1 H1" in page

@@ -126,7 +126,7 @@ def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Pac
     message = {
         "component": "explorer",
         "selected": [view.kind, options.layer, options.head if separate else None],
-        "title": view.opened.title,
+        "name": view.opened.name,
         "mean": view.opened.weights.astype(np.float32) if -1 in view.selected else None,
         "over": options.over,
         "mostHeads": attention_map.MAX_HEADS,

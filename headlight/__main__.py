@@ -5,7 +5,7 @@ import sys
 from typing import NamedTuple
 
 from headlight import __version__
-from transformer.cli import startup
+from transformer.cli import command, startup
 
 
 class Command(NamedTuple):
@@ -54,13 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
         case ["--version", *_]:
             text = f"headlight {__version__}"
         case [name, *_]:
-            from transformer.cli import command
-
             listed = ", ".join(COMMANDS)
             command.say(f"there is no command '{name}': choose one of {listed}.")
             return command.REFUSED
-    from transformer.cli import command
-
     return command.guarded("headlight", lambda: print(text))
 
 
@@ -69,12 +65,11 @@ def _run(name: str, arguments: list[str]) -> int:
         module = importlib.import_module(COMMANDS[name].module)
     except ModuleNotFoundError as error:
         # a plain install has what app, translate and report need
-        print(
-            f"headlight: {name} needs {error.name}, which is not installed: "
-            "run pip install 'headlight-attention[train]'.",
-            file=sys.stderr,
+        command.say(
+            f"{name} needs {error.name}, which is not installed: "
+            "run pip install 'headlight-attention[train]'."
         )
-        return 2
+        return command.REFUSED
     status: int = module.main(arguments)
     return status
 

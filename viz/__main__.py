@@ -57,11 +57,8 @@ def _run(options: argparse.Namespace) -> int:
         return _write_lines(options, ExplorerOptions(**_chosen(options)))
     translator = Translator.load(options.checkpoint)
     if options.target is None:
-        beam_size = options.beam or BEAM_SIZE
-        translation = translator.translate(options.text, beam_size=beam_size, tree=True)
-        trace, notices, tree = (
-            translator.trace_of(translation), translation.notices, translation.tree
-        )  # fmt: skip
+        found = translator.translate(options.text, beam_size=options.beam or BEAM_SIZE, tree=True)
+        trace, notices, tree = translator.trace_of(found), found.notices, found.tree
     else:
         trace = translator.trace(options.text, options.target)
         pieces = (*trace.source_pieces, *trace.target_pieces)

@@ -28,13 +28,11 @@ from viz.draw import caption, explorer, head_grid, heads_view, labels, open_head
 from viz.draw.labels import capitalised
 from viz.figures import still
 from viz.figures.axes import in_xml
-from viz.report import report
-from viz.saved_page import PageTheme
+from viz.report import PageTheme, report
 
 MAX_BYTES = 20_000_000  # size of a cell above which a warning is given
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
 SCALE = 2  # pixels of a picture to a CSS pixel
-CAPTION = 80  # letters in a line under a drawing
 
 Bundle = tuple[dict[str, str], dict[str, Any]]
 """Data of an output by media type, and their metadata, as IPython displays them."""
@@ -46,9 +44,6 @@ _NOT_TRUSTED = (
 )
 _PLOTLY = "plotly.graph_objs._figure.Figure"  # by name, as not every notebook loads it
 _STILL = "Run the notebook for the interactive page."
-_BELOW: dict[str, Any] = {
-    "orient": "bottom", "anchor": "start", "fontSize": 11, "fontWeight": "normal"
-}  # fmt: skip
 _CHART = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Chart</title><style>body {{ margin: 0 }}</style></head>
@@ -98,18 +93,15 @@ def _specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
         return chart.to_dict()
 
 
-def _text(spec: dict[str, Any]) -> str:
-    return json.dumps(in_xml(spec), ensure_ascii=False)
-
-
 def _picture(spec: dict[str, Any], title: str) -> Bundle:
     """Draw a chart as PNG; return nothing if that needs more than the chart has."""
     import vl_convert
     from PIL import Image
 
+    text = json.dumps(in_xml(spec), ensure_ascii=False)
     try:
         drawn = vl_convert.vegalite_to_png(
-            _text(spec), vl_version=VEGA_LITE, scale=SCALE, allowed_base_urls=[]
+            text, vl_version=VEGA_LITE, scale=SCALE, allowed_base_urls=[]
         )
     except ValueError:  # data from elsewhere, which the page alone may ask for
         return {}, {}
@@ -164,7 +156,6 @@ def explore(
         InputError: if there is no such kind, layer, head, lens, order, row or theme; if there is no
             translator for the lens; if no token is left to show.
     """
-    _require_trace(trace)
     kind, layer, head = (None, 0, 0) if selected is None else _head(selected, ("cross", 0, 0))
     options = heads_view.ExplorerOptions(
         kind,
@@ -215,7 +206,7 @@ def svg(
     Raises:
         InputError: for the reasons of `explore`; if that extra is not installed.
     """
-    _require_trace(trace)
+    through = _through(lens, translator, trace)
     if not find_spec("vl_convert"):
         raise InputError(
             "svg() draws with vl-convert, which is not installed: run pip install "
@@ -229,17 +220,18 @@ def svg(
     origin = caption.Origin(trace.source, trace.target, "", "")
     if translator:
         origin = caption.Origin.from_translator(translator, trace.source, trace.target)
-    view = heads_view.HeadsView(_through(lens, translator, trace), options, origin)
-    lines = [part for line in view.caption() for part in textwrap.wrap(line, CAPTION)]
-    chart = alt.vconcat(_large(view), title=alt.Title(lines, **_BELOW)).configure_view(stroke=None)
-    spec = _text(_specification(chart))
+    view = heads_view.HeadsView(through, options, origin)
+    chart: Any = _still(view)
+    chart.hconcat = chart.hconcat[:1]
+    chart.title.text = [part for line in view.caption() for part in textwrap.wrap(line, 80)]
+    spec = json.dumps(in_xml(_specification(chart)), ensure_ascii=False)
     drawn: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[])
     return drawn
 
 
-def _large(view: heads_view.HeadsView) -> alt.Chart:
-    """Draw the open map of a page."""
-    kind, options = view.kind, view.options
+def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
+    """Draw the open map of a page, and beside it all heads of its kind."""
+    kind, options, heads = view.kind, view.options, view.cropped[view.kind]
     drawn = open_head.named_by(view.opened, options.rows)
     by_read = kind == "cross" and not view.trace.writes_known
     row: Row | None = "writes" if drawn.reads is not None else None
@@ -249,32 +241,17 @@ def _large(view: heads_view.HeadsView) -> alt.Chart:
     titles = labels.axis_titles(kind, view.trace.languages, row=row, alone=alone)
     amount = caption.amount(drawn.lens)
     look: dict[str, Any] = {"kind": kind, "titles": titles, "title": drawn.title}
-    chart: alt.Chart = still.large_map(drawn.weights, *drawn.labels, amount=amount, **look)
-    return chart
-
-
-def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
-    """Draw the open map of a page, and beside it all heads of its kind."""
-    options, heads = view.options, view.cropped[view.kind]
-    charts: list[alt.TopLevelMixin] = [_large(view)]
+    charts = [still.large_map(drawn.weights, *drawn.labels, amount=amount, **look)]
     counts = heads.counts if caption.tells_heads(heads.lens) else [*map(bool, heads.counts)]
     layers = [layer for layer in view.shown.layers if layer < len(counts) and counts[layer]]
     if layers:
         outlined = open_head.outlined(heads.lens, options.layer, options.head)
         name = capitalised(caption.grid_caption(heads.lens, sinks=heads.sinks).rstrip("."))
-        look: dict[str, Any] = {"kind": view.kind, "title": name, "outlined": outlined}
+        look = {"kind": kind, "title": name, "outlined": outlined}
         weights = heads.axes.weights
         charts.append(still.small_maps(weights, layers=layers, counts=counts, **look))
-    below = alt.Title(_STILL, **_BELOW)
+    below = alt.Title(_STILL, orient="bottom", anchor="start", fontSize=11, fontWeight="normal")
     return alt.hconcat(*charts, title=below, spacing=30).configure_view(stroke=None)
-
-
-def _require_trace(trace: object) -> None:
-    if not isinstance(trace, AttentionTrace):
-        raise InputError(
-            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
-            f"from_arrays or from_huggingface."
-        )
 
 
 def _head(given: Any, example: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -293,6 +270,11 @@ def _several(given: Any, name: str) -> Any:
 
 
 def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace) -> AttentionTrace:
+    if not isinstance(trace, AttentionTrace):
+        raise InputError(
+            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
+            f"from_arrays or from_huggingface."
+        )
     needs_model = lens in [*NAMES, *VARIANTS] and lens not in NEEDS_NO_MODEL
     if needs_model and translator is None:
         raise InputError(

@@ -1,11 +1,16 @@
-"""One sentence with all its heads as one HTML page."""
+"""One sentence with all its heads as one HTML page, and the frame of every saved page."""
 
+from collections.abc import Mapping
 from datetime import date
+from functools import cache
 from html import escape
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any, Literal, get_args
 
+from transformer.analysis.heads.head import Head
 from transformer.analysis.lenses import AnyLens
 from transformer.decoding.hypothesis import SearchTree
+from transformer.errors import InputError, quoted
 from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
@@ -14,13 +19,41 @@ from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, Origin, map_unit, tells_
 from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, shown_parts
 from viz.draw.labels import capitalised
 from viz.draw.left_out import left_out
-from viz.findings import opening, ranked
+from viz.findings import ranked
 from viz.findings.weights import chosen_head
-from viz.saved_page import PageTheme, require_theme, saved_page
-from viz.site.parts import costliest_heads, parts
-from viz.site.pictures import player_and_links
+from viz.parts import parts
+
+PageTheme = Literal["light", "dark", "auto"]
 
 MAX_FINDINGS = 3  # largest number of findings at the head of a page
+
+_INKS = {
+    "light": "--st-text-color:#1F2123;--st-background-color:#FCFCFB;--st-border-color:#DCDCD8;"
+    "color-scheme:light;",
+    "dark": "--st-text-color:#E8E8E6;--st-background-color:#131415;--st-border-color:#34373A;"
+    "color-scheme:dark;",
+}
+_PAGE = """<!doctype html>
+<html lang="en" data-theme="{theme}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+<title>{title}</title>
+{description}<style>{css}</style>
+</head>
+<body>
+<header>
+{body}
+<p id="unscripted">A script in this page draws the maps, but it has not run: allow scripts, or \
+save the page as a file and open it.</p>
+{data}<script type="module" async>
+{script}</script>
+{blocks}</body>
+</html>
+"""
+_DATA = '<script type="text/plain" id="{}">{}</script>\n'
 
 
 def report(
@@ -36,9 +69,8 @@ def report(
 ) -> str:
     """Return a self-contained HTML page: the texts, the findings, every head, and one large map.
 
-    With the translator that made the trace, the page also has the player, the links between words,
-    and what the model writes without its costliest heads, unless the options choose a lens, a step
-    or no sinks.
+    With the translator that made the trace, it also has the player, word links, and what the model
+    writes without its costliest heads, unless the options choose a lens, a step or no sinks.
 
     The page stores up to 64 MiB of weights exactly, in float32 (`EXACT_BYTES` of
     `viz.draw.explorer`). Beyond that, it rounds them to 16 bits and says so. The page has no heads
@@ -53,8 +85,7 @@ def report(
         origin: the sentence and the model that the page names.
         link: the address at which the app shows the same.
         translator: the translator that made the trace.
-        tree: the search for the translation, whose kept beginnings the player shows:
-            `translator.translate(text, tree=True).tree`.
+        tree: the search, for the player: `translator.translate(text, tree=True).tree`.
 
     Raises:
         InputError: if there is no such kind, layer, head or theme, or no token is left to show; if
@@ -70,40 +101,37 @@ def report(
         view = HeadsView(trace, options)
         notes.append(left_out(trace, view.kind, view.options))
     lines = "".join(f'<p class="note">{escape(note)}</p>\n' for note in notes)
-    head = f"{_texts(trace)}{_worth_seeing(trace, options)}{lines}"
+    # findings and parts are of the weights of the whole sentence
+    is_whole = options.lens == "weights" and options.sinks and options.step is None
+    head = f"{_texts(trace)}{_worth_seeing(trace, options) if is_whole else ''}{lines}"
     head += f"<p>{_about(trace, options, origin, link)}</p>\n</header>\n"
-    main, blocks = '<main id="heads"></main>', encoded.heads
-    if with_parts := translator is not None and _of_whole_sentence(options):
+    name, main, blocks = "report", '<main id="heads"></main>', encoded.heads
+    if translator and is_whole:
+        above, pictures = parts(translator, trace, tree)
+        name, blocks = "site", {**pictures, **blocks}
         main = f"""<main>
-{parts(costliest_heads(translator, trace))}<section id="heads"><h2>Every head</h2>
+{above}<section id="heads"><h2>Every head</h2>
 <div data-picture="weights"></div></section>
 </main>"""
-        blocks = {**player_and_links(translator, trace, tree), **blocks}
     return saved_page(
-        "site" if with_parts else "report",
+        name,
         heading(options) if title is None else title,
         theme,
         body=head + main,
         message=("weights", encoded.message),
         blocks=blocks,
-        style="report.css",
     )
 
 
 def first_options(trace: AttentionTrace, **chosen: Any) -> ExplorerOptions:
-    """Return options that open the head that All heads opens in the app, unless others are chosen.
-
-    The trace is the one that the lens has not changed.
-    """
+    """Return options that open the head that All heads opens on a trace of weights, or `chosen`."""
     options = ExplorerOptions(**chosen)
-    kind, layer, head = opening(trace, shown_parts(options, trace).kind)
-    place = {"kind": kind, "layer": layer, "head": head if tells_heads(options.lens) else None}
-    return ExplorerOptions(**{**place, **chosen})
-
-
-def _of_whole_sentence(options: ExplorerOptions) -> bool:
-    """Return whether a page shows the weights of a whole sentence, as findings and parts do."""
-    return options.lens == "weights" and options.sinks and options.step is None
+    kind = shown_parts(options, trace).kind
+    found = [chosen_head(finding.choices) for finding in ranked("heads", trace)[:1]]
+    last = max(layer for layer, heads in enumerate(trace.head_count(kind)) if heads)
+    first = next((head for head in found if head.kind == kind), Head(kind, last, 0))
+    head = first.head if tells_heads(options.lens) else None
+    return ExplorerOptions(**{"kind": kind, "layer": first.layer, "head": head, **chosen})
 
 
 def _texts(trace: AttentionTrace) -> str:
@@ -118,8 +146,6 @@ def _texts(trace: AttentionTrace) -> str:
 
 def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
     """Format the findings on a trace as buttons, each of which opens its head."""
-    if not _of_whole_sentence(options):
-        return ""
     _, kinds, layers = shown_parts(options, trace)
     heads = [(chosen_head(finding.choices), finding.text) for finding in ranked("heads", trace)]
     buttons = [
@@ -128,7 +154,7 @@ def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
         if head.kind in kinds and head.layer in layers
     ]
     shown = "".join(buttons[:MAX_FINDINGS])
-    return f"<h2>Worth seeing</h2>\n<ul>\n{shown}</ul>\n" if shown else ""
+    return f'<h2>Worth seeing</h2>\n<ul class="findings">\n{shown}</ul>\n' if shown else ""
 
 
 def heading(options: ExplorerOptions, extent: str = "") -> str:
@@ -168,3 +194,52 @@ def text_sides(trace: AttentionTrace) -> list[tuple[str, str]]:
     names = [trace.languages.name(side) for side in get_args(Side)]
     alone = is_alone(trace)
     return [("Text" if alone else capitalised(name), code_of_name(name)) for name in names]
+
+
+def require_theme(theme: PageTheme) -> None:
+    """Refuse an unknown theme before any work is done."""
+    themes = [*get_args(PageTheme)]
+    if theme not in themes:  # a notebook may hand over what has no hash
+        raise InputError(f"There is no theme {quoted(theme)}: choose one of {', '.join(themes)}.")
+
+
+def _style(theme: PageTheme, own: str) -> str:
+    """Return the style sheet of a page; `own` is the file with the rules of this page alone."""
+    inks = f":root{{--st-font:system-ui,sans-serif;{_INKS['light' if theme == 'auto' else theme]}}}"
+    if theme == "auto":
+        inks += f"@media(prefers-color-scheme:dark){{:root{{{_INKS['dark']}}}}}"
+        # a script knows which theme a notebook around the page has
+        inks += "".join(f":root[data-theme={name}]{{{ink}}}" for name, ink in _INKS.items())
+    return inks + _file("page.css") + _file(own)
+
+
+def saved_page(
+    name: str,
+    title: str,
+    theme: PageTheme,
+    *,
+    body: str,
+    blocks: Mapping[str, str],
+    message: tuple[str, str] | None = None,
+    description: str = "",
+) -> str:
+    """Return a page that needs no server; the script draws before the last block is there.
+
+    The body begins inside the header. With a description, it has the heading, too.
+    """
+    about = f'<meta name="description" content="{escape(description)}">\n' if description else ""
+    return _PAGE.format(
+        title=escape(title),
+        description=about,
+        theme=theme,
+        css=_style(theme, f"{name}.css"),
+        body=body if description else f"<h1>{escape(title)}</h1>\n{body}",
+        data=_DATA.format(*message) if message else "",
+        script=_file(f"draw/{name}_bundle.js"),
+        blocks="".join(_DATA.format(escape(block), text) for block, text in blocks.items()),
+    )
+
+
+@cache
+def _file(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")

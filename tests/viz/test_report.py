@@ -21,8 +21,9 @@ from viz.draw import explorer
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.lines import lines_report
-from viz.report import report
-from viz.site.sentence_page import sentence_page, show_sentence
+from viz.report import first_options, report
+from viz.site.pictures import pictures
+from viz.site.sentence_page import ShownSentence, sentence_page
 from viz.site.sentences import Line
 
 __all__ = ["trained_folder"]  # a fixture: used by name
@@ -139,7 +140,7 @@ def test_the_command_has_the_player_links_and_removals_of_the_site(trained_folde
     assert __main__.main(command) == 0
     page = out.read_text(encoding="utf-8")
     translator = Translator.load(trained_folder)
-    beside = sentence_page(show_sentence(translator, Line(1, TEXT, "")))
+    beside = sentence_page(ShownSentence(Line(1, TEXT, ""), pictures(translator, TEXT)))
     for name in ("watch-data", "links-data"):
         assert text_of(page, name) == text_of(beside, name)
     player = unpacked_message(text_of(page, "watch-data"))
@@ -159,7 +160,7 @@ def test_the_command_has_the_player_links_and_removals_of_the_site(trained_folde
     assert opened == [
         "encoder_self",
         None,
-        findings.opening(translator.trace(TEXT), "encoder_self").head,
+        first_options(translator.trace(TEXT), kind="encoder_self").head,
     ]
 
 

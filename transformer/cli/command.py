@@ -23,11 +23,7 @@ _signature = ContextVar("signature", default="headlight")  # the name of the com
 def main(
     parser: Callable[[], ArgumentParser], body: Callable[[Namespace], int | None]
 ) -> Callable[..., int]:
-    """Make the `main` of a command, which parses its arguments and runs its body; see `run`.
-
-    The name of the command is that of its parser, such as `headlight translate`, however it was
-    started.
-    """
+    """Make the `main` of a command, which has the name of its parser however it is started."""
 
     def main(arguments: list[str] | None = None) -> int:
         own = parser()

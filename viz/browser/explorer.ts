@@ -242,8 +242,8 @@ export class Explorer extends View<ExplorerData> {
     const parts = grid.parts.map((part) =>
       (pair && part.kind === PAIR_KIND ? pair.grid.parts[0] : part));
     const nameEnd = [grid.nameEnd, pair && nameOf(pair)].filter(Boolean).join(" · ");
-    const shown = { ...grid, selected: this.outlined(), parts, nameEnd };
-    this.overview = mount(this.grid, HeadGrid, shown, {
+    const data = { ...grid, selected: this.outlined(), parts, nameEnd };
+    this.overview = mount(this.grid, HeadGrid, data, {
       onSelect: (head) => {
         this.selected = head;
         this.drawHead();

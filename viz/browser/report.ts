@@ -1,11 +1,11 @@
 // The script of a saved page, which carries its data as text. It runs before the page is read to
 // its end: the heads of a large trace follow it.
 
+import { bringIntoView } from "./core/dom.ts";
 import { followHost } from "./core/host_theme.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
-import { Explorer } from "./explorer.ts";
-import { openFindings } from "./findings.ts";
+import { Explorer, headOf } from "./explorer.ts";
 
 const heads = document.getElementById("heads") as HTMLElement;
 const frame = window.frameElement as HTMLElement | null;
@@ -13,7 +13,13 @@ const message = decode(await unzip(await textOf("weights")));
 if (frame) followHost(frame, () => explorer.repaint());
 const explorer = mount(heads, Explorer, Explorer.read(message, textOf));
 document.getElementById("unscripted")?.remove();
-openFindings(() => explorer);
+
+for (const finding of document.querySelectorAll("header button")) {
+  finding.addEventListener("click", () => {
+    explorer.overview?.open(headOf(finding.getAttribute("data-head") ?? ""));
+    bringIntoView(".hl-explorer-open");
+  });
+}
 
 if (frame) { // a notebook gives the page a frame: as high as it needs
   new ResizeObserver(() => {

@@ -1,11 +1,11 @@
 // The script of every page of a site, and of a report with all parts: it draws the pictures, shows
 // what a removal changes, opens findings, and runs a lesson.
 
+import { bringIntoView } from "./core/dom.ts";
 import { followHost } from "./core/host_theme.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
 import { Explorer, headOf } from "./explorer.ts";
-import { openFindings } from "./findings.ts";
 import { runLesson } from "./lesson.ts";
 import { Player } from "./player/view.ts";
 import { WordLinks } from "./word_links/view.ts";
@@ -47,10 +47,14 @@ for (const button of choices) {
       other.setAttribute("aria-pressed", String(other === button));
       (text as HTMLElement).hidden = other !== button;
     }
-    if (button.dataset.head) explorer?.overview?.open(headOf(button.dataset.head));
   });
 }
-openFindings(() => explorer);
+for (const button of document.querySelectorAll<HTMLElement>("button[data-head]")) {
+  button.addEventListener("click", () => {
+    explorer?.overview?.open(headOf(button.dataset.head as string));
+    if (button.closest("header")) bringIntoView(".hl-explorer-open");
+  });
+}
 
 const lesson = document.getElementById("lesson");
 if (lesson) await runLesson(lesson, await message("lesson-data"), drawAll);

@@ -284,11 +284,9 @@ class HeadsView:
         if first.labels != other.labels:
             return None
         own = self.caption()
-        title = f"{first.title} minus {other.title}"
-        if first.title == other.title:
-            title = f"{first.title} · first minus second"
+        end = " · first minus second" if first.title == other.title else f" minus {other.title}"
         return self._map(
-            replace(first, title=title, weights=first.weights - other.weights),
+            replace(first, title=first.title + end, weights=first.weights - other.weights),
             self.kind,
             note=None if self.options.special else "Each square is first minus second.",
             caption=["First:", *own, "Second:", *second.caption()] if own else [],

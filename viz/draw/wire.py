@@ -11,6 +11,8 @@ little-endian, arrays in C order. `decode` in `viz/browser/core/wire.ts` reads t
 Streamlit's socket or from a page that carries the bytes in base64.
 """
 
+import base64
+import gzip
 import json
 import struct
 from collections.abc import Mapping, Sequence
@@ -63,6 +65,11 @@ def encode(message: Mapping[str, Any]) -> bytes:
 def encode_picture(component: str, caption: Sequence[str], message: Mapping[str, Any]) -> bytes:
     """Encode the message of a component; a file saved from it has the caption."""
     return encode({"component": component, "caption": list(caption), **message})
+
+
+def packed(content: bytes, level: int = 9) -> str:
+    """Pack bytes as text of a page: in base64, no character of it can close a tag."""
+    return base64.b64encode(gzip.compress(content, level, mtime=0)).decode()
 
 
 def is_index(value: object, count: int) -> TypeGuard[int]:

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from transformer import AttentionTrace, Kind, Translator
-from transformer.analysis.heads.head import Head
+from transformer import AttentionTrace, Translator
 from viz.findings import passes, weights
-from viz.findings.weights import Finding, chosen_head
+from viz.findings.weights import Finding
 
-__all__ = ["MOST", "PAGES", "Finding", "FromModel", "opening", "ranked"]
+__all__ = ["MOST", "PAGES", "Finding", "FromModel", "ranked"]
 
 MOST = 2  # largest number of findings that are shown of a page
 
@@ -37,10 +36,3 @@ def ranked(page: str, trace: AttentionTrace, translator: Translator | None = Non
         results += [find(translator, trace) for find in FROM_MODEL.get(page, ())]
     present = [finding for finding in results if finding is not None]
     return sorted(present, key=lambda finding: -finding.strength)
-
-
-def opening(trace: AttentionTrace, kind: Kind) -> Head:
-    """Return the head that All heads opens on: the first finding's, or one of the last layer."""
-    found = [chosen_head(finding.choices) for finding in ranked("heads", trace)[:1]]
-    last = max(layer for layer, heads in enumerate(trace.head_count(kind)) if heads)
-    return next((head for head in found if head.kind == kind), Head(kind, last, 0))

@@ -5,7 +5,7 @@ from html import escape
 from itertools import groupby
 
 from viz.draw.labels import capitalised
-from viz.saved_page import saved_page
+from viz.report import saved_page
 from viz.site import lesson_page
 from viz.site.sentence_page import ShownSentence
 

@@ -13,8 +13,8 @@ from viz.draw import wire
 from viz.lessons import grading
 from viz.lessons.reading import read_lesson
 from viz.lessons.texts import TEXTS
-from viz.saved_page import packed, saved_page
-from viz.site.parts import removal_text
+from viz.parts import removal_text
+from viz.report import saved_page
 from viz.site.pictures import pictures
 
 LESSON = ASSETS / "lessons" / "attention.en.md"
@@ -47,7 +47,7 @@ def lesson_page() -> LessonPage:
 {_MARKDOWN.render(lesson.text)}</header>
 <main id="lesson">
 {cards}</main>"""
-    answers = packed(wire.encode({"texts": texts, "cards": list(map(_answer, key))}))
+    answers = wire.packed(wire.encode({"texts": texts, "cards": list(map(_answer, key))}))
     html = saved_page(
         "site",
         f"{lesson.title} · Headlight",

@@ -1,13 +1,12 @@
 """The page of one sentence: the player, its links, its costliest heads, and every head."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
-from transformer import Translator
 from viz.draw.formatting import counted, format_number
-from viz.saved_page import saved_page
-from viz.site.parts import Removals, costliest_heads, parts
-from viz.site.pictures import Pictures, languages, pictures
+from viz.parts import languages
+from viz.report import saved_page
+from viz.site.pictures import Pictures
 from viz.site.sentences import Line
 
 
@@ -17,18 +16,11 @@ class ShownSentence:
 
     line: Line
     pictures: Pictures
-    removals: Removals = field(repr=False)
 
     @property
     def page(self) -> str:
         """The name of its file."""
         return f"{languages(self.pictures.trace)[0] or 'text'}-{self.line.number}.html"
-
-
-def show_sentence(translator: Translator, line: Line) -> ShownSentence:
-    """Translate a sentence, remove its costliest heads, and encode all pictures."""
-    shown = pictures(translator, line.text)
-    return ShownSentence(line, shown, costliest_heads(translator, shown.trace))
 
 
 def sentence_page(sentence: ShownSentence) -> str:
@@ -45,7 +37,7 @@ def sentence_page(sentence: ShownSentence) -> str:
 <p>{about}</p>
 {notes}</header>
 <main>
-{parts(sentence.removals)}<section id="heads"><h2>Every head</h2>
+{sentence.pictures.parts}<section id="heads"><h2>Every head</h2>
 <p>Each small map is one of {heads} heads; choose one to open it.</p>
 <div data-picture="heads-data"></div></section>
 </main>

@@ -16,7 +16,7 @@ PICTURES = {
     "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
     "architecture": (".st-key-arch-drawing canvas",),
     "masks": (".st-key-mask-grids .hl-mask:first-child",),
-    "positions": (".st-key-pe_encoding .js-plotly-plot",),
+    "positions": (".st-key-positional-encoding .js-plotly-plot",),
     "schedule": (".st-key-schedule-picture [data-testid=stVegaLiteChart]",),
     "training": (".st-key-forming-player .hl-frame",),
 }

@@ -44,8 +44,7 @@ def altair_chart(
     """Draw a chart not compared with the schema of Vega-Lite, which takes up to half of the time.
 
     Its tables travel in the message, so they are small; `alt` says what it shows. What `spec_of`
-    gave may stand for the chart, and stays as it is. A chart of one head has it as its `title`: a
-    saved picture leaves the page.
+    gave may stand for the chart, and stays as it is. `title` names the head that it shows, if one.
     """
     spec = chart if isinstance(chart, dict) else spec_of(chart)
     spec = {**spec, "title": title} if title else spec
@@ -54,13 +53,13 @@ def altair_chart(
     st.vega_lite_chart(spec=spec, key=key, alt=alt, on_select=on_select, width=width)
 
 
-def plotly_chart(figure: "Figure", *, key: str, alt: str, name: str) -> None:
-    """Draw a figure of Plotly, whose button saves it under the name `headlight-NAME`."""
+def plotly_chart(figure: "Figure", *, key: str, alt: str) -> None:
+    """Draw a figure of Plotly, whose button saves it under the name `headlight-KEY`."""
     if address.is_presented():
         size = ENLARGED * (figure.layout.font.size or PLOTLY_FONT_SIZE)
         figure = type(figure)(figure)  # the given one may be drawn again
         figure.update_layout(font_size=size).update_annotations(font_size=size)
-    saved = {"toImageButtonOptions": {"filename": f"headlight-{name}"}}
+    saved = {"toImageButtonOptions": {"filename": f"headlight-{key}"}}
     st.plotly_chart(figure, key=key, alt=alt, config=saved)
 
 

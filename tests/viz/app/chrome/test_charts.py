@@ -57,7 +57,7 @@ def saved_script() -> None:
 
     line = alt.Chart(pd.DataFrame({"a": [1]})).mark_line().encode(x="a:Q")
     altair_chart(spec_of(line), key="one", alt="A line.", title="L2 H5 · encoder")
-    plotly_chart(go.Figure(), key="pe_two", alt="Nothing.", name="positions-decoder")
+    plotly_chart(go.Figure(), key="positions-decoder", alt="Nothing.")
 
 
 def test_a_saved_chart_says_what_it_shows() -> None:

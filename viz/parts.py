@@ -1,34 +1,38 @@
 """The parts of a page on a sentence before its heads: player, links and costliest heads."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import get_args
+
+import numpy as np
 
 from transformer import AttentionTrace, Translator
+from transformer.analysis.alignment import aligned_shares, strongest
+from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.effect import Effect, effect
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import removal_order
+from transformer.decoding.hypothesis import SearchTree
+from transformer.text.languages import Side, code_of_name
+from viz.draw import watched, wire, word_links
+from viz.draw.caption import Origin, head_caption
 from viz.draw.changed_words import mark_changed_words
 from viz.draw.formatting import format_difference, format_number
-from viz.site.pictures import languages
+from viz.draw.player import encode_player
 
 COSTLIEST = 4  # heads that are removed, each alone, then all
 
-Removals: TypeAlias = Sequence[tuple[Sequence[Head], Effect]]
 
-
-def costliest_heads(translator: Translator, trace: AttentionTrace) -> Removals:
-    """Remove the heads without which a translation becomes least probable."""
+def parts(
+    translator: Translator, trace: AttentionTrace, tree: SearchTree | None
+) -> tuple[str, dict[str, str]]:
+    """Make the parts and, by the ids of their elements, their pictures."""
     order = removal_order(translator.model, trace, length=COSTLIEST, greedy=COSTLIEST)
-    return [
+    removals = [
         (heads, effect(translator, trace, [Removal(*head) for head in heads]))
         for heads in (*([head] for head in order), order)
     ]
-
-
-def parts(removals: Removals) -> str:
-    """Make the parts; their pictures are those of `player_and_links`."""
-    return f"""<section id="watch"><h2>Watch it translate</h2>
+    html = f"""<section id="watch"><h2>Watch it translate</h2>
 <div data-picture="watch-data"></div></section>
 <section id="links"><h2>Which words belong together</h2>
 <div data-picture="links-data"></div></section>
@@ -39,9 +43,10 @@ alone. Choose a head to see what the model writes without it. Bold: new. Struck 
 dropped.</p>
 {_choices(removals)}</section>
 """
+    return html, _player_and_links(translator, trace, tree)
 
 
-def _choices(removals: Removals) -> str:
+def _choices(removals: Sequence[tuple[Sequence[Head], Effect]]) -> str:
     """Format a button for each removal, and the translations that they show."""
     buttons, texts = "", ""
     for number, (heads, changed) in enumerate(removals):
@@ -65,13 +70,49 @@ def removal_text(changed: Effect, attributes: str = "") -> str:
     """Format a translation without heads: its changed words, and log P of the original one."""
     text, before = changed.translation.text, changed.before.target
     written = mark_changed_words(text, before) if text.strip() else "(nothing)"
-    first, second = (
+    log_p = [
         format_number(float(trace.log_probs.sum())) for trace in (changed.before, changed.after)
-    )
+    ]
     same = " The translation stays the same." if text == before else ""
     return (
         f'<div class="without" {attributes}>'
         f'<p class="translation" lang="{languages(changed.before)[1]}">{written}</p>'
-        f"<p>Log probability of the original translation: {first} with all heads, {second} "
-        f"without.{same}</p></div>"
+        f"<p>Log probability of the original translation: {log_p[0]} with all heads, "
+        f"{log_p[1]} without.{same}</p></div>"
     )
+
+
+def _player_and_links(
+    translator: Translator, trace: AttentionTrace, tree: SearchTree | None
+) -> dict[str, str]:
+    """Encode player and links; the player shows what the search held at each step of `tree`."""
+    origin = Origin.from_translator(translator, trace.source, trace.target)
+    settings, shares = read_alignment(translator), np.zeros((0, 0), np.float32)
+    source, target = map(word_links.word_texts, (trace.source_pieces, trace.target_pieces))
+    if source and target:
+        shares = aligned_shares(translator, trace, settings)
+    every, mutual = strongest(shares, "each"), strongest(shares, "mutual")
+    pieces = [piece.text for piece in trace.target_pieces]
+    score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
+    player = encode_player(
+        trace,
+        watched.search_steps(translator.target_tokenizer, score, tree),
+        selected=watched.watched_heads(trace, mutual),
+        links=watched.piece_links(trace, mutual, every),
+        caption=origin.caption("What every head looks at, step by step of the search."),
+    )
+    links = word_links.encode_links(
+        source,
+        target,
+        every,
+        mutual=mutual,
+        made_by=word_links.map_text(settings),
+        languages=trace.languages,
+        caption=origin.caption(head_caption("cross", settings.layer, settings.head, settings.lens)),
+    )
+    return {"watch-data": wire.packed(player), "links-data": wire.packed(links)}
+
+
+def languages(trace: AttentionTrace) -> list[str]:
+    """Return the codes of both languages, "" where unknown."""
+    return [code_of_name(trace.languages.name(side)) for side in get_args(Side)]

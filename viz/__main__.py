@@ -57,8 +57,8 @@ def _run(options: argparse.Namespace) -> int:
         return _write_lines(options, ExplorerOptions(**_chosen(options)))
     translator = Translator.load(options.checkpoint)
     if options.target is None:
-        found = translator.translate(options.text, beam_size=options.beam or BEAM_SIZE, tree=True)
-        trace, notices, tree = translator.trace_of(found), found.notices, found.tree
+        result = translator.translate(options.text, beam_size=options.beam or BEAM_SIZE, tree=True)
+        trace, notices, tree = translator.trace_of(result), result.notices, result.tree
     else:
         trace = translator.trace(options.text, options.target)
         pieces = (*trace.source_pieces, *trace.target_pieces)
@@ -235,8 +235,8 @@ def _parser() -> Parser:
     beam = f"beam size; 1 is greedy, {BEAM_SIZE} unless given"
     add("--beam", type=whole_number(1, MAX_BEAM_SIZE), help=beam)
     first: dict[str, Any] = {"default": argparse.SUPPRESS}  # None would be a mean
-    of_first = "of the head that is open first; that of the first finding unless given"
-    add("--kind", choices=KINDS, help=of_first, **first)
+    opened = "of the head that is open first; that of the first finding unless given"
+    add("--kind", choices=KINDS, help=opened, **first)
     add("--layer", type=_index_or_mean, help="its layer, from 1, or mean", **first)
     add("--head", type=_index_or_mean, help="its head, from 1, or mean", **first)
     lens_help = "through which the heads are seen"

@@ -127,9 +127,9 @@ def first_options(trace: AttentionTrace, **chosen: Any) -> ExplorerOptions:
     """Return options that open the head that All heads opens on a trace of weights, or `chosen`."""
     options = ExplorerOptions(**chosen)
     kind = shown_parts(options, trace).kind
-    found = [chosen_head(finding.choices) for finding in ranked("heads", trace)[:1]]
-    last = max(layer for layer, heads in enumerate(trace.head_count(kind)) if heads)
-    first = next((head for head in found if head.kind == kind), Head(kind, last, 0))
+    heads = [chosen_head(finding.choices) for finding in ranked("heads", trace)[:1]]
+    last = max(layer for layer, count in enumerate(trace.head_count(kind)) if count)
+    first = next((head for head in heads if head.kind == kind), Head(kind, last, 0))
     head = first.head if tells_heads(options.lens) else None
     return ExplorerOptions(**{"kind": kind, "layer": first.layer, "head": head, **chosen})
 

@@ -34,7 +34,7 @@ def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -
     shown = [app.selectbox(key=name).value for name in ("layer", "head")]
     assert shown == [finding.choices["layer"], finding.choices["head"]]
     opened = first_options(trace)  # of a report, with no choice
-    assert shown == [str(opened.layer + 1), str(opened.head + 1)]
+    assert shown == [str(index + 1) for index in (opened.layer, opened.head) if index is not None]
     assert not {"layer", "head"} & {*app.query_params}
     app.text_area(key="text").set_value("Dog.").run()
     assert shown == [app.selectbox(key=name).value for name in ("layer", "head")]

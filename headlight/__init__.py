@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from transformer.analysis.alignment import align
     from transformer.analysis.both_directions import align_both
     from transformer.analysis.heads.removal import Removal, removed
-    from viz.notebook import explore
+    from viz.notebook import explore, svg
     from viz.report import report
+
+    from_arrays, from_huggingface = AttentionTrace.from_arrays, AttentionTrace.from_huggingface
 
 __version__ = "0.1.0"
 
@@ -27,8 +29,11 @@ __all__ = [
     "Translator",
     "Translation",
     "AttentionTrace",
+    "from_arrays",
+    "from_huggingface",
     "explore",
     "report",
+    "svg",
     "lenses",
     "align",
     "align_both",
@@ -47,6 +52,7 @@ _MODULE_OF = {
     "removed": "transformer.analysis.heads.removal",
     "explore": "viz.notebook",
     "report": "viz.report",
+    "svg": "viz.notebook",
 }
 
 if not TYPE_CHECKING:  # a type checker would accept any name at all
@@ -57,10 +63,12 @@ if not TYPE_CHECKING:  # a type checker would accept any name at all
         from headlight import packages
 
         with packages.named_if_hidden():
-            module = packages.load(_MODULE_OF.get(name, "transformer"))
-            value = module if name == "lenses" else getattr(module, name)
+            owner = packages.load(_MODULE_OF.get(name, "transformer"))
+            if name.startswith("from_"):
+                owner = owner.AttentionTrace
+            value = owner if name == "lenses" else getattr(owner, name)
         globals()[name] = value  # this function is not called for it again
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -63,7 +63,7 @@ def _main(arguments: list[str] | None) -> int:
             text = f"headlight {__version__}"
         case [name, *_]:
             listed = ", ".join(COMMANDS)
-            command.say(f"headlight: there is no command '{name}': choose one of {listed}.")
+            command.say(f"there is no command '{name}': choose one of {listed}.")
             return int(command.REFUSED)
     return int(command.guarded("headlight", lambda: print(text)))
 
@@ -73,13 +73,13 @@ def _run(name: str, arguments: list[str]) -> int:
         with packages.named_if_hidden():
             module = packages.load(COMMANDS[name].module)
     except ModuleNotFoundError as error:
+        command = packages.load("transformer.cli.command")
         # a plain install has what app, translate and report need
-        print(
-            f"headlight: {name} needs {error.name}, which is not installed: "
-            "run pip install 'headlight-attention[train]'.",
-            file=sys.stderr,
+        command.say(
+            f"{name} needs {error.name}, which is not installed: "
+            "run pip install 'headlight-attention[train]'."
         )
-        return 2
+        return int(command.REFUSED)
     status: int = module.main(arguments)
     return status
 

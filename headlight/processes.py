@@ -68,9 +68,7 @@ class Process:
                 self.ready.clear()
                 reason = signal.Signals(-status).name if status < 0 else f"status {status}"
                 then = "and another starts" if answered else "before it could answer"
-                command.say(
-                    f"headlight app: the process on port {self.port} ended with {reason} {then}."
-                )
+                command.say(f"the process on port {self.port} ended with {reason} {then}.")
                 if not answered:
                     return
                 await asyncio.sleep(began + START_INTERVAL - time.monotonic())
@@ -167,13 +165,13 @@ async def _restart(processes: Sequence[Process], wanted: asyncio.Event) -> None:
                 await asyncio.wait_for(process.ready.wait(), SILENCE)
             except TimeoutError:
                 command.say(
-                    f"headlight app: the process on port {process.port} does not answer: the "
+                    f"the process on port {process.port} does not answer: the "
                     "others stay as they are."
                 )
                 break
             await asyncio.sleep(NOTICED)
         else:
-            command.say("headlight app: all processes were restarted.")
+            command.say("all processes were restarted.")
 
 
 def answers(port: int) -> bool:

@@ -30,18 +30,18 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
     try:
         tempfile.gettempdir()
     except OSError:
-        command.say(f"{NAME}: no folder takes temporary files: set TMPDIR to one.")
+        command.say("no folder takes temporary files: set TMPDIR to one.")
         return command.REFUSED
     host, ports = options.host, [options.port]
     if options.processes > 1 and sys.platform == "win32":
-        command.say(f"{NAME}: on Windows, --processes 1 is all there is.")
+        command.say("on Windows, --processes 1 is all there is.")
         return command.REFUSED
     if options.processes > 1:  # the balancer has that address, and they are behind it
         host = processes.ADDRESS
         ports = [options.port + place for place in range(1, options.processes + 1)]
     for port in ports:
         if reason := _refusal(host, port):
-            command.say(f"{NAME}: port {port} cannot be opened, {reason}: choose another.")
+            command.say(f"port {port} cannot be opened, {reason}: choose another.")
             return command.REFUSED
     base = re.search(r"--server\.baseUrlPath[= ]/?(\S+)", " ".join(for_streamlit))
     place = f"{options.port}/{base[1]}" if base else options.port

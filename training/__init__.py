@@ -12,7 +12,7 @@ needs_more = sys.argv[:1] == ["-m"] and "training.average" not in sys.orig_argv
 for name in ("tqdm", "sacrebleu") if needs_more else ():
     if find_spec(name) is None:
         print(
-            f"training needs {name}, which is not installed: "
+            f"headlight: training needs {name}, which is not installed: "
             "run pip install 'headlight-attention[train]'.",
             file=sys.stderr,
         )

@@ -85,7 +85,7 @@ def _text(path: Path) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
-    parser = Parser(prog="python -m training.average", description=__doc__)
+    parser = Parser(prog="headlight average", description=__doc__)
     add = parser.add_argument
     run = "one run folder, to average its last checkpoints, or several checkpoint folders"
     add("folders", type=Path, nargs="+", metavar="FOLDER", help=run)
@@ -103,7 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--last is for one run: name one folder, or leave it out")
     if not several and options.shares is not None:
         parser.error("--shares are of several checkpoints: name them, or leave it out")
-    return command.run("training.average", lambda: _run(options))
+    return command.run(parser.prog, lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -12,12 +12,12 @@ SUBCOMMANDS = (bleu, aer, heads, lines, faithfulness)
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
-    parser = Parser(prog="python -m training.evaluate", description=__doc__)
+    parser = Parser(prog="headlight evaluate", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
     for module in SUBCOMMANDS:
         module.add_arguments(commands)
     options = parser.parse_args(arguments)
-    return command.run("training.evaluate", lambda: options.run(options))
+    return command.run(parser.prog, lambda: options.run(options))
 
 
 if __name__ == "__main__":

@@ -279,7 +279,7 @@ def _short_names(paths: Sequence[str]) -> dict[str, str]:
 
 def _parser() -> arguments.Parser:
     parser = arguments.Parser(
-        prog="python -m training.model_card",
+        prog="headlight card",
         description=__doc__,
         epilog="training.average --card FILE puts the card beside the weights.",
     )
@@ -298,7 +298,7 @@ def _parser() -> arguments.Parser:
     return parser
 
 
-main = command.main("training.model_card", _parser, _write)
+main = command.main(_parser, _write)
 
 if __name__ == "__main__":
     sys.exit(main())

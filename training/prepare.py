@@ -54,7 +54,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
 
 def _parser() -> arguments.Parser:
-    parser = arguments.Parser(prog="python -m training.prepare", description=__doc__)
+    parser = arguments.Parser(prog="headlight prepare", description=__doc__)
     text_folders.add_text(
         parser,
         config="TOML file, or the name of a file in training/configs; sets vocab_size and "
@@ -317,7 +317,7 @@ def encode_into(
     return rows, left_out
 
 
-main = command.main("training.prepare", _parser, _prepare)
+main = command.main(_parser, _prepare)
 
 if __name__ == "__main__":
     sys.exit(main())

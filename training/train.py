@@ -35,9 +35,10 @@ LOCK = "run.lock"  # in the folder of a run, while it trains
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
     try:
-        return command.run("training.train", lambda: _train(options))
+        return command.run(parser.prog, lambda: _train(options))
     finally:
         devices.leave_processes()  # only here nothing holds the model any more, not even an error
 
@@ -249,7 +250,7 @@ def _description(trainer: Trainer) -> str:
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="python -m training.train", description=__doc__)
+    parser = Parser(prog="headlight train", description=__doc__)
     text_folders.add_text(
         parser,
         config="TOML file, or the name of a file in training/configs",

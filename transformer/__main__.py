@@ -22,7 +22,6 @@ from transformer.text.words import has_unspaced
 from transformer.translation.batch import Line, LineSearch, given_results
 from transformer.translation.result import Candidate, Translation
 
-NAME = "transformer"
 ENGINES = ("torch", "ctranslate2")
 MAX_THREADS = 1024
 EPILOG = (
@@ -216,7 +215,7 @@ def _translate_lines(
             sys.stdout.flush()
         for result in results:
             if isinstance(result, InputError):
-                command.say(f"{NAME}: {result}")
+                command.say(str(result))
                 status = command.REFUSED
             elif result is not None:
                 number, _, notices = result
@@ -226,7 +225,7 @@ def _translate_lines(
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="python -m transformer", description=__doc__, epilog=EPILOG)
+    parser = Parser(prog="headlight translate", description=__doc__, epilog=EPILOG)
     add, beam = parser.add_argument, whole_number(1, MAX_BEAM_SIZE)
     text = "text in the source language of the model, English for the bundled model; default: "
     add("text", nargs="?", help=f"{text}standard input")
@@ -263,7 +262,7 @@ def _parser() -> Parser:
     return parser
 
 
-main = command.main(NAME, _parser, _run)
+main = command.main(_parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -42,7 +42,7 @@ def _print_size(path: Path, kind: str) -> None:
 
 
 def _parser() -> arguments.Parser:
-    parser = arguments.Parser(prog="python -m transformer.export", description=__doc__)
+    parser = arguments.Parser(prog="headlight export", description=__doc__)
     engines = parser.add_subparsers(required=True, dest="engine", metavar="engine")
     for name, summary, epilog, run in (
         (ctranslate2.ENGINE, "a model of CTranslate2", CTRANSLATE2_EPILOG, _export_ctranslate2),
@@ -64,7 +64,7 @@ def _parser() -> arguments.Parser:
     return parser
 
 
-main = command.main("transformer.export", _parser, lambda options: options.run(options))
+main = command.main(_parser, lambda options: options.run(options))
 
 if __name__ == "__main__":
     sys.exit(main())

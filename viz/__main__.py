@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import torch
 
@@ -26,7 +26,7 @@ from viz.draw.caption import Origin
 from viz.draw.head_grid import LAYER_ORDER, SORTS
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.lines import LinesPage, SentenceRecord, pack_sentence
-from viz.report import report
+from viz.report import first_options, report
 from viz.trace_files import DEFAULT_FORMATS, FORMATS, TraceFiles
 
 MEAN = "mean"
@@ -51,11 +51,11 @@ def _run(options: argparse.Namespace) -> int:
         raise InputError("A given translation is not searched for: leave out --beam.")
     command.require_place(options.out)
     if options.lines is not None:
-        return _write_lines(options, _explorer_options(options))
+        return _write_lines(options, ExplorerOptions(**_chosen(options)))
     translator = Translator.load(options.checkpoint)
     if options.target is None:
-        translation = translator.translate(options.text, beam_size=options.beam or BEAM_SIZE)
-        trace, notices = translator.trace_of(translation), translation.notices
+        result = translator.translate(options.text, beam_size=options.beam or BEAM_SIZE)
+        trace, notices = translator.trace_of(result), result.notices
     else:
         trace = translator.trace(options.text, options.target)
         pieces = (*trace.source_pieces, *trace.target_pieces)
@@ -63,19 +63,19 @@ def _run(options: argparse.Namespace) -> int:
     noted = replace(trace, notes=(*trace.notes, *notices))
     page = report(
         lens_trace(options.lens, translator, noted),
-        _explorer_options(options),
+        first_options(noted, **_chosen(options)),
         title=options.title,
         theme=options.theme,
-        origin=Origin.from_translator(translator, trace.source, trace.target),
+        translator=translator,
     )
     command.save(options.out, page)
     return 0
 
 
-def _explorer_options(options: argparse.Namespace) -> ExplorerOptions:
+def _chosen(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options choose for `ExplorerOptions`."""
     names = {field.name for field in fields(ExplorerOptions)} & vars(options).keys()
-    chosen = {name: getattr(options, name) for name in names}
-    return ExplorerOptions(**{**chosen, "over": tuple(options.over)})
+    return {name: getattr(options, name) for name in names} | {"over": tuple(options.over)}
 
 
 def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
@@ -102,7 +102,7 @@ def _write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int
         sentence = f"Line {number:,} {BLANK}" if result is None else str(result)
         left_out.append(sentence)
         progress.clear()
-        command.say(f"viz: {sentence}")
+        command.say(sentence)
         status = status if result is None else command.REFUSED
     progress.clear()
     if not len(page):
@@ -185,7 +185,7 @@ def _share(text: str) -> float:
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="python -m viz", description=__doc__)
+    parser = Parser(prog="headlight report", description=__doc__)
     add = parser.add_argument
     add("text", nargs="?", help="a text in the language that the model reads")
     add("-o", "--out", type=Path, required=True, help="the page to write, such as report.html")
@@ -193,9 +193,11 @@ def _parser() -> Parser:
     add("--target", help="a translation to force; the model's own unless given")
     beam = f"beam size; 1 is greedy, {BEAM_SIZE} unless given"
     add("--beam", type=whole_number(1, MAX_BEAM_SIZE), help=beam)
-    add("--kind", choices=KINDS, default="cross", help="of the head that is open first")
-    add("--layer", type=_index_or_mean, default=0, help="its layer, from 1, or mean")
-    add("--head", type=_index_or_mean, default=0, help="its head, from 1, or mean")
+    first: dict[str, Any] = {"default": argparse.SUPPRESS}  # None would be a mean
+    opened = "of the head that is open first; that of the first finding unless given"
+    add("--kind", choices=KINDS, help=opened, **first)
+    add("--layer", type=_index_or_mean, help="its layer, from 1, or mean", **first)
+    add("--head", type=_index_or_mean, help="its head, from 1, or mean", **first)
     lens_help = "through which the heads are seen"
     add("--lens", choices=(*NAMES, *VARIANTS), default="weights", help=lens_help)
     over = "heads whose ribbons lie over its own, such as 3.5; up to seven"
@@ -221,7 +223,7 @@ def _parser() -> Parser:
     return parser
 
 
-main = command.main("viz", _parser, _run)
+main = command.main(_parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

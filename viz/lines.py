@@ -16,7 +16,7 @@ from transformer.trace import AttentionTrace
 from viz.draw import caption, explorer, heads_view, palette, wire
 from viz.draw.formatting import counted, format_number
 from viz.draw.open_head import heads_of_kind, outlined, short_name
-from viz.report import PageTheme, about_text, heading, packed, require_theme, saved_page, text_sides
+from viz.report import PageTheme, about_text, heading, require_theme, saved_page, text_sides
 
 MAX_BYTES = 256 * reading.MIB
 """Packed size of all sentences of a page: Chromium opens as much in some four seconds."""
@@ -164,7 +164,7 @@ class LinesPage:
                 lists=_list(notes) + _list(left_out),
                 summary=self._summary(),
             ),
-            message=("lines-packed", packed(wire.encode(meta))),
+            message=("lines-packed", wire.packed(wire.encode(meta))),
             blocks={f"line-{name}": text for name, text in self._packed.items()},
         )
 

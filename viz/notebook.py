@@ -7,6 +7,7 @@ picture, for where no script runs: GitHub, LaTeX, a PDF. The extra `notebook` ha
 import base64
 import json
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from transformer.translator import Translator
 from viz.draw import caption, explorer, head_grid, heads_view, labels, open_head
 from viz.draw.labels import capitalised
 from viz.figures import still
+from viz.figures.axes import in_xml
 from viz.report import PageTheme, report
 
 MAX_BYTES = 20_000_000  # size of a cell above which a warning is given
@@ -96,11 +98,10 @@ def _picture(spec: dict[str, Any], title: str) -> Bundle:
     import vl_convert
     from PIL import Image
 
-    text = json.dumps(spec, ensure_ascii=False)
-    whole = text.encode("utf-8", "replace").decode()  # a token may be half a surrogate pair
+    text = json.dumps(in_xml(spec), ensure_ascii=False)
     try:
         drawn = vl_convert.vegalite_to_png(
-            whole, vl_version=VEGA_LITE, scale=SCALE, allowed_base_urls=[]
+            text, vl_version=VEGA_LITE, scale=SCALE, allowed_base_urls=[]
         )
     except ValueError:  # data from elsewhere, which the page alone may ask for
         return {}, {}
@@ -155,11 +156,6 @@ def explore(
         InputError: if there is no such kind, layer, head, lens, order, row or theme; if there is no
             translator for the lens; if no token is left to show.
     """
-    if not isinstance(trace, AttentionTrace):
-        raise InputError(
-            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
-            f"AttentionTrace.from_arrays or from_huggingface."
-        )
     kind, layer, head = (None, 0, 0) if selected is None else _head(selected, ("cross", 0, 0))
     options = heads_view.ExplorerOptions(
         kind,
@@ -187,6 +183,50 @@ def explore(
         )
     page = report(through, options, theme=theme)
     return HtmlFrame(page, draw=lambda: _specification(_still(view)))
+
+
+def svg(
+    trace: AttentionTrace,
+    kind: Kind,
+    layer: int | None,
+    head: int | None,
+    *,
+    words: bool = False,
+    special: bool = True,
+    lens: AnyLens = "weights",
+    sinks: bool = True,
+    translator: Translator | None = None,
+    rows: Row | None = None,
+) -> str:
+    """Draw the map of one head as an SVG file for a paper, with its name, axes and caption.
+
+    Layer and head count from 0; None is the mean. The options are those of `explore`. With the
+    translator, the caption names the model, too. The extra `notebook` has what this takes.
+
+    Raises:
+        InputError: for the reasons of `explore`; if that extra is not installed.
+    """
+    through = _through(lens, translator, trace)
+    if not find_spec("vl_convert"):
+        raise InputError(
+            "svg() draws with vl-convert, which is not installed: run pip install "
+            "'headlight-attention[notebook]'."
+        )
+    import vl_convert
+
+    options = heads_view.ExplorerOptions(
+        kind, layer, head, words=words, special=special, lens=lens, sinks=sinks, rows=rows
+    )
+    origin = caption.Origin(trace.source, trace.target, "", "")
+    if translator:
+        origin = caption.Origin.from_translator(translator, trace.source, trace.target)
+    view = heads_view.HeadsView(through, options, origin)
+    chart: Any = _still(view)
+    chart.hconcat = chart.hconcat[:1]
+    chart.title.text = [part for line in view.caption() for part in textwrap.wrap(line, 80)]
+    spec = json.dumps(in_xml(_specification(chart)), ensure_ascii=False)
+    drawn: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[])
+    return drawn
 
 
 def _still(view: heads_view.HeadsView) -> alt.TopLevelMixin:
@@ -230,6 +270,11 @@ def _several(given: Any, name: str) -> Any:
 
 
 def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace) -> AttentionTrace:
+    if not isinstance(trace, AttentionTrace):
+        raise InputError(
+            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
+            f"from_arrays or from_huggingface."
+        )
     needs_model = lens in [*NAMES, *VARIANTS] and lens not in NEEDS_NO_MODEL
     if needs_model and translator is None:
         raise InputError(

@@ -1,19 +1,19 @@
 """One sentence with all its heads as one HTML page, and the frame of every saved page."""
 
-import base64
-import gzip
 import re
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+from transformer.analysis.heads.head import Head
 from transformer.analysis.lenses import AnyLens
 from transformer.errors import InputError, quoted
 from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
+from transformer.translator import Translator
 from viz.draw import explorer, formatting
 from viz.draw.caption import LENS_NAMES, WITHOUT_SINKS, Origin, map_unit, tells_heads
 from viz.draw.heads_view import ExplorerOptions, HeadsView, is_alone, shown_parts
@@ -21,6 +21,7 @@ from viz.draw.labels import capitalised
 from viz.draw.left_out import left_out
 from viz.findings import ranked
 from viz.findings.weights import chosen_head
+from viz.parts import parts
 
 PageTheme = Literal["light", "dark", "auto"]
 
@@ -63,8 +64,12 @@ def report(
     theme: PageTheme = "auto",
     origin: Origin | None = None,
     link: str = "",
+    translator: Translator | None = None,
 ) -> str:
     """Return a self-contained HTML page: the texts, the findings, every head, and one large map.
+
+    With the translator that made the trace, it also has the player, word links, and what the model
+    writes without its costliest heads, unless the options choose a lens, a step or no sinks.
 
     The page stores up to 64 MiB of weights exactly, in float32 (`EXACT_BYTES` of
     `viz.draw.explorer`). Beyond that, it rounds them to 16 bits and says so. The page has no heads
@@ -73,34 +78,58 @@ def report(
     Args:
         trace: a trace of any model; for options with a lens other than the weights, the result of
             `lens_trace`.
-        options: the options of the explorer; by default, `ExplorerOptions()`.
+        options: the options of the explorer; by default, it opens the head of the first finding.
         title: the heading of the page; by default, it says what is shown, and through which lens.
         theme: the theme; "auto" follows the notebook, or the user's system.
         origin: the sentence and the model that the page names.
         link: the address at which the app shows the same.
+        translator: the translator that made the trace.
 
     Raises:
         InputError: if there is no such kind, layer, head or theme, or no token is left to show; if
             there are more weights than a browser opens.
     """
     require_theme(theme)
-    options = options or ExplorerOptions()
+    options = options or first_options(trace)
+    if translator:
+        origin = origin or Origin.from_translator(translator, trace.source, trace.target)
     encoded = explorer.encode_page(trace, options, origin)
     notes = [*trace.notes, *encoded.notes]
     if not options.sinks:
         view = HeadsView(trace, options)
         notes.append(left_out(trace, view.kind, view.options))
     lines = "".join(f'<p class="note">{escape(note)}</p>\n' for note in notes)
-    about = _about(trace, options, origin, link)
+    # findings and parts are of the weights of the whole sentence
+    is_whole = options.lens == "weights" and options.sinks and options.step is None
+    head = f"{_texts(trace)}{_worth_seeing(trace, options) if is_whole else ''}{lines}"
+    head += f"<p>{_about(trace, options, origin, link)}</p>\n</header>\n"
+    name, main, blocks = "report", '<main id="heads"></main>', encoded.heads
+    if translator and is_whole:
+        above, pictures = parts(translator, trace)
+        name, blocks = "site", {**pictures, **blocks}
+        main = f"""<main>
+{above}<section id="heads"><h2>Every head</h2>
+<div data-picture="weights"></div></section>
+</main>"""
     return saved_page(
-        "report",
+        name,
         heading(options) if title is None else title,
         theme,
-        body=f"{_texts(trace)}{_worth_seeing(trace, options)}{lines}<p>{about}</p>\n</header>\n"
-        '<main id="heads"></main>',
+        body=head + main,
         message=("weights", encoded.message),
-        blocks=encoded.heads,
+        blocks=blocks,
     )
+
+
+def first_options(trace: AttentionTrace, **chosen: Any) -> ExplorerOptions:
+    """Return options that open the head that All heads opens on a trace of weights, or `chosen`."""
+    options = ExplorerOptions(**chosen)
+    kind = shown_parts(options, trace).kind
+    heads = [chosen_head(finding.choices) for finding in ranked("heads", trace)[:1]]
+    last = max(layer for layer, count in enumerate(trace.head_count(kind)) if count)
+    first = next((head for head in heads if head.kind == kind), Head(kind, last, 0))
+    head = first.head if tells_heads(options.lens) else None
+    return ExplorerOptions(**{"kind": kind, "layer": first.layer, "head": head, **chosen})
 
 
 def _texts(trace: AttentionTrace) -> str:
@@ -115,9 +144,6 @@ def _texts(trace: AttentionTrace) -> str:
 
 def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
     """Format the findings on a trace as buttons, each of which opens its head."""
-    # they are of the weights of the whole sentence
-    if options.lens != "weights" or not options.sinks or options.step is not None:
-        return ""
     _, kinds, layers = shown_parts(options, trace)
     heads = [(chosen_head(finding.choices), finding.text) for finding in ranked("heads", trace)]
     buttons = [
@@ -126,7 +152,7 @@ def _worth_seeing(trace: AttentionTrace, options: ExplorerOptions) -> str:
         if head.kind in kinds and head.layer in layers
     ]
     shown = "".join(buttons[:MAX_FINDINGS])
-    return f"<h2>Worth seeing</h2>\n<ul>\n{shown}</ul>\n" if shown else ""
+    return f'<h2>Worth seeing</h2>\n<ul class="findings">\n{shown}</ul>\n' if shown else ""
 
 
 def heading(options: ExplorerOptions, extent: str = "") -> str:
@@ -218,11 +244,6 @@ def saved_page(
         script=_file(f"draw/{name}_bundle.js"),
         blocks="".join(_DATA.format(escape(block), text) for block, text in blocks.items()),
     )
-
-
-def packed(message: bytes) -> str:
-    """Pack a message as text of a page: in base64, no character of it can close a tag."""
-    return base64.b64encode(gzip.compress(message, mtime=0)).decode()
 
 
 @cache

@@ -168,7 +168,8 @@ class Saved:
 
     def heads(self):
         """The heads of the view, the open one first."""
-        return self.root.locator(".hl-explorer-open .hl-switches").inner_text().split("\n")
+        lines = self.root.locator(".hl-explorer-open .hl-switches").inner_text().split("\n")
+        return [line.partition(" · ")[0] for line in lines]
 
     def painted(self):
         """Read the canvas of the large map: see `map_on`."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import headlight
+from transformer import AttentionTrace
 from transformer.analysis import lenses
 
 ROOT = Path(__file__).parents[2]
@@ -24,12 +25,15 @@ def test_import_alone_loads_nothing():
 
 
 def test_each_public_name_is_there_and_no_other():
-    assert {*headlight.__all__} <= {*dir(headlight)}
-    assert len(set(headlight.__all__)) == len(headlight.__all__) == 13
+    assert len(set(headlight.__all__)) == len(headlight.__all__) == 16
     for name in headlight.__all__:
         value = getattr(headlight, name)
         assert getattr(value, "__name__", name).rpartition(".")[2] == name
         assert vars(headlight)[name] is value  # found without `__getattr__` from now on
+    assert [name for name in dir(headlight) if not name.startswith("__")] == sorted(
+        headlight.__all__
+    )
     assert headlight.lenses is lenses
+    assert headlight.from_arrays == AttentionTrace.from_arrays
     with pytest.raises(AttributeError, match="'nothing'"):
         getattr(headlight, "nothing")  # noqa: B009 mypy knows that it is not there

@@ -1,3 +1,4 @@
+import importlib
 import io
 import re
 import subprocess
@@ -69,11 +70,23 @@ def run_main(arguments):
         return left.code
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_error_is_signed_with_the_command_however_it_was_started(name, capsys):
+    wrong = ["--port", "x"] if name == "app" else ["--no-such-option"]
+    module = importlib.import_module(COMMANDS[name].module)
+    for start, words in ((main, [name, *wrong]), (module.main, wrong)):
+        with pytest.raises(SystemExit):
+            start(words)
+        usage, *_, last = capsys.readouterr().err.splitlines()
+        assert usage.startswith(f"usage: headlight {name}")
+        assert last.startswith(f"headlight {name}: error: ")
+
+
 def test_the_exit_status_is_the_command_s(capsys, checkpoint_folder, tmp_path, monkeypatch):
     assert main(["translate", "--checkpoint", str(checkpoint_folder), "The dog sleeps."]) == 0
     assert capsys.readouterr().out.strip()
     assert main(["translate", "--checkpoint", str(tmp_path), "The dog sleeps."]) == 2
-    assert capsys.readouterr().err.startswith("transformer: ")
+    assert capsys.readouterr().err.startswith("headlight translate: ")
     monkeypatch.setattr("sys.stdin", None)
     assert main(["translate", "--checkpoint", str(checkpoint_folder)]) == 2
     assert "Standard input is closed" in capsys.readouterr().err

@@ -68,7 +68,8 @@ export const mapData = (queries: number, keys: number, more: Partial<MapData> = 
 export const ribbonData = (
   heads: number, queries: number, keys: number, more: Partial<RibbonData> = {},
 ): RibbonData => ({
-  kind: "cross", heads: words("H", heads), rows: "rows", columns: "columns", note: "", from: 0.01,
+  kind: "cross", title: "cross-attention", heads: words("H", heads), rows: "rows",
+  columns: "columns", note: "", from: 0.01,
   colors: { light: words("#l", heads), dark: words("#d", heads) }, rowNames: null,
   queries: words("q", queries), keys: words("k", keys),
   weights: new Float32Array(heads * queries * keys).fill(0.5), ...more,

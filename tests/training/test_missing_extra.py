@@ -15,6 +15,6 @@ def test_a_command_whose_extra_is_not_installed_says_what_to_install(name: str) 
     ran = subprocess.run(bare, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
-        "training needs tqdm, which is not installed: "
+        "headlight: training needs tqdm, which is not installed: "
         "run pip install 'headlight-attention[train]'.\n"
     )

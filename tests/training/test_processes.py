@@ -128,7 +128,7 @@ def _results(started: list[ForkServerProcess], printed: list[Path]) -> tuple[lis
     text = "\n".join(path.read_text("utf-8") for path in printed)
     assert "Traceback" not in text
     assert "Exception" not in text  # of C++
-    sentences = [line for line in text.splitlines() if line.startswith("training.train: ")]
+    sentences = [line for line in text.splitlines() if line.startswith("headlight train: ")]
     return [process.exitcode or 0 for process in started], sentences
 
 

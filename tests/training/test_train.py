@@ -59,7 +59,7 @@ def test_a_folder_that_is_no_run_is_left_to_the_last_byte(holds, resume, tiny):
         (tiny.out / holds).write_text("mine", "utf-8")
     before = _files(tiny.folder)
     first = "MANIFEST.json" if holds == "model" else holds
-    assert tiny.refusal(*resume) == f"training.train: {tiny.out} " + (
+    assert tiny.refusal(*resume) == f"headlight train: {tiny.out} " + (
         "holds no run to resume: leave out --resume."
         if resume
         else f"holds '{first}', and no run: choose a new or an empty folder as --out."
@@ -84,8 +84,8 @@ def test_one_process_trains_in_a_folder_and_a_second_changes_nothing(
         for more in others:
             before = _files(tiny.folder)
             assert tiny.refusal(*more) == (
-                f"training.train: {tiny.out} is being trained in by another process: wait until it "
-                f"has finished, or choose another --out."
+                f"headlight train: {tiny.out} is being trained in by another process: wait until "
+                f"it has finished, or choose another --out."
             )
             assert _files(tiny.folder) == before
         return original(*given)

@@ -77,7 +77,7 @@ def test_notices_of_lines_have_their_numbers(run, translator):
             for number, notices in zip((1, 3), noticed, strict=True)
             for notice in notices
         ]
-        assert refused.startswith("transformer: Line 4: The text has ")
+        assert refused.startswith("headlight translate: Line 4: The text has ")
         assert status == 2
 
 
@@ -91,7 +91,7 @@ def test_a_byte_order_mark_is_no_character_of_a_line(run):
 def test_utf_16_is_refused_whole(run):
     status, out, err = run(stdin="The dog waits.\nA bird sings.\n".encode("utf-16-be"))
     assert (status, out) == (2, "")
-    assert err.startswith("transformer: Standard input is UTF-16")
+    assert err.startswith("headlight translate: Standard input is UTF-16")
     assert err.count("\n") == 1
 
 
@@ -106,7 +106,7 @@ def test_bad_lines_are_empty_and_named_and_all_others_are_there(run, translator)
     first, second, third = (translator.translate(text, beam_size=1).text for text in good)
     assert out.split("\n") == [first] * 40 + [""] * 6 + [second, "", third, ""]
     assert status == 2
-    named = [f"transformer: Line {number}: The text has " for number in range(41, 47)]
+    named = [f"headlight translate: Line {number}: The text has " for number in range(41, 47)]
     messages = [line for line in err.splitlines() if ": The text has " in line]
     assert [line[: len(start)] for line, start in zip(messages, named, strict=True)] == named
     assert ["more than" in line for line in messages] == [False, False, True, True, True, True]
@@ -131,7 +131,7 @@ def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
     assert lines[0] == lines[3]
     assert lines[0].startswith(f"{translator.translate_lines([typed])[0]} |||")
     assert status == 2
-    assert "transformer: Line 3: The text has " in err
+    assert "headlight translate: Line 3: The text has " in err
     # what is cut by the limit ends where it was cut
     cut = ["--align", "--max-length", "4"]
     typed = "A small bird eats beside the river."
@@ -231,7 +231,7 @@ def test_the_n_best_stand_in_lines_of_moses(run, translator):
         "--n-best", "3", stdin=f"\n\udcff\n{TEXT}\n".encode(errors="surrogateescape")
     )
     assert (status, out.splitlines()) == (2, [f"2 ||| {line}" for line in expected])
-    assert err.startswith("transformer: Line 2: ")
+    assert err.startswith("headlight translate: Line 2: ")
 
 
 def test_a_given_translation_is_scored_piece_by_piece(run, translator):
@@ -279,5 +279,5 @@ def test_options_that_make_no_sense_are_one_sentence_and_no_lines_fault(run, arg
     assert (status, out) == (2, "")
     sentence = err.rstrip("\n").splitlines()[-1]
     assert "Traceback" not in err
-    assert sentence.startswith("python -m transformer: error: ") or is_one_sentence(sentence)
+    assert sentence.startswith("headlight translate: error: ") or is_one_sentence(sentence)
     assert "Line " not in sentence

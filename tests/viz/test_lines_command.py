@@ -84,7 +84,11 @@ def test_a_line_that_cannot_be_shown_is_named_and_stops_no_other(run, capsys):
     assert status == 2
     assert [*blocks_of(page)] == [1, 5]
     messages = capsys.readouterr().err.splitlines()
-    assert [re.findall(r"^viz: Line (\d):? ", line) for line in messages] == [["2"], ["3"], ["4"]]
+    assert [re.findall(r"^headlight report: Line (\d):? ", line) for line in messages] == [
+        ["2"],
+        ["3"],
+        ["4"],
+    ]
     assert page.count("<li>Line ") == 3
     assert [row[0] for row in message_of(page)["sentences"]] == [1, 5]
     status, page = run("--lines", "in", **{"in": "The dog waits.\n \n"})  # a blank line alone

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import altair as alt
 import numpy as np
@@ -16,15 +17,20 @@ import plotly.graph_objects as go
 import pytest
 from PIL import Image
 
-from tests.viz.planted_trace import EVIL, planted
-from transformer import AttentionTrace, InputError
+import headlight
+from tests.viz.planted_trace import EVIL, planted, planted_at
+from transformer import KINDS, AttentionTrace, InputError
+from transformer.analysis import lenses
 from transformer.text.languages import Languages
 from viz import notebook
 from viz.draw import explorer
 from viz.draw.heads_view import ExplorerOptions, HeadsView
+from viz.draw.labels import SCREEN_NAMES, axis_titles, display_tokens
 from viz.figures import still
 from viz.figures.heads import all_heads, head_bars, head_map
 from viz.report import report
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_a_trace_shows_itself_in_ipython(monkeypatch):
@@ -199,6 +205,51 @@ def test_a_chart_brings_its_scripts_along():
     page = html.unescape(escaped)
     assert page.count("</script>") == page.count("<script>") == 2
     assert not re.findall(r"<script[^>]* src=|<link|cdn\.", page)
+
+
+def drawn_in(svg):
+    """Weights of the drawn squares in order, the place of the darkest, and all texts."""
+    root = ElementTree.fromstring(svg)
+    squares = [path for path in root.iter(f"{SVG}path") if path.get("aria-roledescription")]
+    weights = [float(str(path.get("aria-label")).rsplit(": ")[-1]) for path in squares]
+    light = [sum(map(int, re.findall(r"\d+", str(path.get("fill"))))) for path in squares]
+    return (
+        weights,
+        int(np.argmin(light)),
+        ["".join(text.itertext()) for text in root.iter(f"{SVG}text")],
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_svg_of_a_head_has_its_weights_names_and_caption(kind):
+    trace = replace(planted(evil=True), languages=Languages("English", "German"))
+    weights, darkest, texts = drawn_in(headlight.svg(trace, kind, 1, 2))
+    labels = trace.labels(kind)
+    assert weights == pytest.approx(trace.weights(kind)[1, 2].ravel().tolist(), rel=1e-5)
+    assert divmod(darkest, len(labels.keys)) == planted_at(trace, kind, 1, 2)
+    assert f"L2 H3 · {SCREEN_NAMES[kind]}" in texts
+    names = axis_titles(kind, trace.languages)
+    assert {*names, *display_tokens([*labels.queries, *labels.keys])} - {EVIL} <= {*texts}
+    caption = " ".join(texts[-4:])
+    assert "layer 2, head 3, lens: weights." in caption
+    assert EVIL in caption
+
+
+def test_an_svg_follows_its_options_and_is_a_file_whatever_the_tokens(translator):
+    whole = translator.trace("The dog waits.", "Der Hund.")
+    seen = lenses.lens_trace("norm", translator, whole)
+    made = headlight.svg(whole, "cross", 0, 1, lens="norm", translator=translator)
+    weights, _, texts = drawn_in(made)
+    assert weights == pytest.approx(seen.cross[0, 1].ravel().tolist(), abs=1e-6)
+    assert "L1 H2 · cross-attention · norms" in texts
+    assert translator.checksum[:16] in texts[-1]
+    tokens = ["\x07", "\ufffe", "a & <b>\x08", "Ω" * 200]
+    alone = headlight.from_arrays(
+        encoder_self=np.eye(4)[None, None], source_tokens=tokens, source="a\x07\uffff"
+    )
+    assert drawn_in(headlight.svg(alone, "encoder_self", 0, 0))[0] == [*np.eye(4).ravel()]
+    with pytest.raises(InputError, match="no layer 2"):
+        headlight.svg(alone, "encoder_self", 1, 0)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 
 from tests.viz.draw.message import unpacked_message
 from tests.viz.planted_trace import EVIL, many, planted
+from tests.viz.trained_model import trained_folder
 from transformer import KINDS, AttentionTrace, Translator
 from transformer.analysis import lenses, sinks
 from transformer.text import languages
@@ -20,7 +21,12 @@ from viz.draw import explorer
 from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.lines import lines_report
-from viz.report import report
+from viz.report import first_options, report
+from viz.site.pictures import pictures
+from viz.site.sentence_page import ShownSentence, sentence_page
+from viz.site.sentences import Line
+
+__all__ = ["trained_folder"]  # a fixture: used by name
 
 TEXT = "The dog waits beside the river."
 
@@ -30,8 +36,8 @@ def finding_heads(page):
     return re.findall(r'<button data-head="([^"]*)">', page)
 
 
-def text_of(page):
-    (text,) = re.findall(r'id="weights">([^<]*)<', page)
+def text_of(page, name="weights"):
+    (text,) = re.findall(rf'id="{name}">([^<]*)<', page)
     return text
 
 
@@ -124,8 +130,38 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
         "encoder_self", 1, 3, words=True, special=False,
         sort="entropy", scale="by row", threshold=0.1, over=((0, 1), (1, 0)),
     )  # fmt: skip
-    origin = Origin.from_translator(Translator.load(checkpoint_folder), trace.source, trace.target)
-    assert out.read_text(encoding="utf-8") == report(trace, shown, theme="dark", origin=origin)
+    model = Translator.load(checkpoint_folder)
+    assert out.read_text(encoding="utf-8") == report(trace, shown, theme="dark", translator=model)
+
+
+def test_the_command_has_the_player_links_and_removals_of_the_site(trained_folder, tmp_path):
+    out = tmp_path / "report.html"
+    command = [TEXT, "-o", str(out), "--checkpoint", str(trained_folder)]
+    assert __main__.main(command) == 0
+    page = out.read_text(encoding="utf-8")
+    translator = Translator.load(trained_folder)
+    beside = sentence_page(ShownSentence(Line(1, TEXT, ""), pictures(translator, TEXT)))
+    for name in ("watch-data", "links-data"):
+        assert text_of(page, name) == text_of(beside, name)
+    player = unpacked_message(text_of(page, "watch-data"))
+    assert all(step["beginnings"] for step in player["steps"])
+    removals, expected = (
+        re.findall(r'<section id="without">.*?</section>', text, re.DOTALL)
+        for text in (page, beside)
+    )
+    assert removals == expected
+    assert len(re.findall('data-head="', removals[0])) == 4
+    heads = [unpacked_message(text_of(*at)) for at in ((page,), (beside, "heads-data"))]
+    assert heads[0]["selected"] == heads[1]["selected"]
+    assert __main__.main([*command, "--lens", "norm"]) == 0  # the player is of weights
+    assert "watch-data" not in out.read_text(encoding="utf-8")
+    assert __main__.main([*command, "--kind", "encoder_self", "--layer", "mean"]) == 0
+    opened = unpacked_message(text_of(out.read_text(encoding="utf-8")))["selected"]
+    assert opened == [
+        "encoder_self",
+        None,
+        first_options(translator.trace(TEXT), kind="encoder_self").head,
+    ]
 
 
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
@@ -142,7 +178,8 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     origin = Origin("Two dogs", "Zwei Hunde", "own", "")
     meta = unpacked_message(explorer.encode_page(trace, options, origin).message)
     assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
-    assert meta["title"] == "layer 2 · mean of 3 heads · cross-attention"
+    assert meta["name"] == "layer 2 · mean of 3 heads"
+    assert meta["kinds"]["cross"]["map"]["title"] == "cross-attention"
     grid = meta["grid"]
     assert grid["selected"] == ["cross", 1, -1]  # a mean is no head
     assert [part["kind"] for part in grid["parts"]] == ["cross", "decoder_self"]
@@ -175,7 +212,7 @@ def test_a_report_through_a_lens_says_so(translator, lens, head, title):
     origin = Origin.from_translator(translator, trace.source, trace.target)
     page = report(trace, ExplorerOptions("cross", 1, head, lens=lens), origin=origin)
     meta = unpacked_message(text_of(page))
-    assert meta["title"].startswith(title)
+    assert f"{meta['name']} · {meta['kinds']['cross']['map']['title']}".startswith(title)
     for kind in KINDS:
         np.testing.assert_array_equal(meta["kinds"][kind]["weights"], trace.weights(kind))
         picture = meta["kinds"][kind]["map"]
@@ -192,6 +229,7 @@ def test_a_report_through_a_lens_says_so(translator, lens, head, title):
 def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path):
     out = tmp_path / "report.html"
     more = ["--checkpoint", str(checkpoint_folder), "--target", "Der Hund.", "--without-sinks"]
+    more += ["--layer", "1", "--head", "1"]
     assert __main__.main([TEXT, "-o", str(out), *more]) == 0
     trace = translator.trace(TEXT, "Der Hund.")
     for page in (out.read_text(encoding="utf-8"), notebook.explore(trace, sinks=False).page):
@@ -201,7 +239,7 @@ def test_a_report_without_sinks_says_so(checkpoint_folder, translator, tmp_path)
             drawn = meta["kinds"][kind]
             np.testing.assert_array_equal(drawn["weights"], expected.weights(kind))
             assert drawn["map"]["title"].endswith("without sinks")
-        assert meta["title"].endswith("without sinks")
+        assert meta["kinds"]["cross"]["ribbons"]["title"].endswith("without sinks")
         share = sinks.share_on_sinks(trace, "cross")
         assert f"Left out: {100 * share.mean():.0f}\u00a0% of" in page
         assert f"{100 * share[0, 0]:.0f}\u00a0% in cross-attention L1 H1" in page

@@ -254,7 +254,7 @@ def _hold_out(pairs: list[Pair], count: int) -> dict[str, Iterable[Pair]]:
 
 def _parser() -> arguments.Parser:
     parser = arguments.Parser(
-        prog="python -m training.download",
+        prog="headlight download",
         description="Download public English-German text. Complete files stay: an interrupted "
         "download resumes with the first missing file.",
     )
@@ -277,7 +277,7 @@ def address(text: str) -> str:
     return text.rstrip("/")
 
 
-main = command.main("training.download", _parser, _run)
+main = command.main(_parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -207,7 +207,7 @@ def run(options: argparse.Namespace) -> None:
     gold, dropped = read_gold(options.gold, text, notation)
     if dropped:
         problem = "link names a word that is" if dropped == 1 else "links name words that are"
-        command.say(f"training.evaluate: {dropped:,} {problem} not there: dropped.")
+        command.say(f"{dropped:,} {problem} not there: dropped.")
     translator = Translator.load(options.checkpoint)
     reverse = Translator.load(options.reverse) if options.reverse else None
     name = both_directions.FILE if reverse else FILE
@@ -231,7 +231,7 @@ def run(options: argparse.Namespace) -> None:
     if options.write:
         store(translator.folder, {name: result.content(options.write).encode()})
         best = result.best(options.write).in_words()
-        command.say(f"training.evaluate: {translator.folder / name} says: {best}.")
+        command.say(f"{translator.folder / name} says: {best}.")
 
 
 def _name(text: str) -> str:

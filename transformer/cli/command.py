@@ -1,4 +1,4 @@
-"""Running of a command: an error is one sentence on standard error, and an exit status."""
+"""Running of a command: an error is one signed sentence on standard error, and an exit status."""
 
 import contextlib
 import io
@@ -8,6 +8,7 @@ import sys
 import threading
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 
 from transformer.cli.startup import INTERRUPTED
@@ -16,23 +17,24 @@ from transformer.files.atomic import is_stream, require_room, sweep, write_file
 
 REFUSED = 2  # exit status: something is wrong with what was asked
 
+_signature = ContextVar("signature", default="headlight")  # the name of the command that runs
+
 
 def main(
-    name: str,
-    parser: Callable[[], ArgumentParser],
-    body: Callable[[Namespace], int | None],
+    parser: Callable[[], ArgumentParser], body: Callable[[Namespace], int | None]
 ) -> Callable[..., int]:
-    """Make the `main` of a command, which parses its arguments and runs its body; see `run`."""
+    """Make the `main` of a command, which has the name of its parser however it is started."""
 
     def main(arguments: list[str] | None = None) -> int:
-        options = parser().parse_args(arguments)
-        return run(name, lambda: body(options))
+        own = parser()
+        options = own.parse_args(arguments)
+        return run(own.prog, lambda: body(options))
 
     return main
 
 
 def run(name: str, body: Callable[[], int | None]) -> int:
-    """Run the body of a command and return its exit status; each sentence begins with the name.
+    """Run the body of a command and return its exit status; `say` signs with the name.
 
     Text is written as UTF-8 whatever the locale says, and the bytes of a path as they are. Ctrl-C
     and SIGTERM interrupt the body, which removes its temporary files.
@@ -45,6 +47,7 @@ def run(name: str, body: Callable[[], int | None]) -> int:
 
 def guarded(name: str, body: Callable[[], int | None]) -> int:
     """Run a body as `run` does, with the encoding and the signals as they are."""
+    token = _signature.set(name)
     try:
         status = body() or 0
         if sys.stdout is not None:
@@ -52,18 +55,20 @@ def guarded(name: str, body: Callable[[], int | None]) -> int:
     except HeadlightError as error:
         if isinstance(error.__cause__, BrokenPipeError):
             return 0  # the reader of a pipe has what it wanted
-        say(f"{name}: {error}")
+        say(str(error))
         return REFUSED
     except BrokenPipeError:
         _discard_output()  # the reader has what it wanted
         return 0
     except OSError as error:
         _discard_output()
-        say(f"{name}: {unwritable(error, 'Standard output')}")
+        say(unwritable(error, "Standard output"))
         return REFUSED
     except KeyboardInterrupt as error:
-        say(f"{name}: stopped.")
+        say("stopped.")
         return error.args[0] if error.args else INTERRUPTED
+    finally:
+        _signature.reset(token)
     return status
 
 
@@ -90,10 +95,10 @@ def _interruptible() -> Iterator[None]:
 
 
 def say(sentence: str) -> None:
-    """Print one line to standard error, if there is one."""
+    """Print one line to standard error, if there is one, after the name of the command."""
     with contextlib.suppress(OSError):  # a full disk, a reader who has left
         if sys.stderr is not None:
-            print(one_line(sentence), file=sys.stderr)
+            print(one_line(f"{_signature.get()}: {sentence}"), file=sys.stderr)
 
 
 def require_place(path: Path) -> None:

@@ -24,7 +24,7 @@ interface KindData {
 
 export interface ExplorerData { // the message of `encode_explorer` in viz/draw/explorer.py
   selected: Opened; // which is open first
-  title: string; // of that map
+  name: string; // of that map
   mean: Float32Array | null; // its weights, where it is a mean and no head
   together: string | null; // what stands in the place of a head, where a map is of a layer
   over: [layer: number, head: number][]; // whose ribbons lie over its own
@@ -241,7 +241,9 @@ export class Explorer extends View<ExplorerData> {
     const { data: { grid }, pair } = this;
     const parts = grid.parts.map((part) =>
       (pair && part.kind === PAIR_KIND ? pair.grid.parts[0] : part));
-    this.overview = mount(this.grid, HeadGrid, { ...grid, selected: this.outlined(), parts }, {
+    const nameEnd = [grid.nameEnd, pair && nameOf(pair)].filter(Boolean).join(" · ");
+    const data = { ...grid, selected: this.outlined(), parts, nameEnd };
+    this.overview = mount(this.grid, HeadGrid, data, {
       onSelect: (head) => {
         this.selected = head;
         this.drawHead();
@@ -318,24 +320,25 @@ export class Explorer extends View<ExplorerData> {
   }
 
   showHead() {
-    const { title, weights, mean } = this.data;
+    const { name, weights, mean } = this.data;
     const [kind] = this.selected;
     const { map, ribbons, part } = this.shown(kind);
     const stacked = this.stacked();
     const numbers = stacked.map((place) =>
       part((place ? weights.get(kind, ...place) : mean) as Float32Array));
-    const names = stacked.map((place) => (place ? this.nameOf(...place) : title));
+    const names = stacked.map((place) => (place ? this.nameOf(...place) : name));
     this.problem.hidden = true;
     this.open.removeAttribute("aria-busy");
-    const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]),
-      ...(this.pair && kind === PAIR_KIND ? [nameOf(this.pair)] : [])].join(" · ");
+    const title = [map.title, ...(this.pair && kind === PAIR_KIND ? [nameOf(this.pair)] : [])]
+      .join(" · ");
     const before = this.views;
     this.views = [
-      mount(this.map, AttentionMap, { ...map, title: mapTitle, weights: numbers[0] }),
+      mount(this.map, AttentionMap,
+        { ...map, title: `${names[0]} · ${title}`, weights: numbers[0] }),
       ...this.drawCompared(),
     ];
     for (const view of before) if (!this.views.includes(view)) view.remove();
-    this.undrawn = { ...ribbons, heads: names, weights: joined(numbers) };
+    this.undrawn = { ...ribbons, title, heads: names, weights: joined(numbers) };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
     else {
       // those of a long text take a second to draw

@@ -13,6 +13,7 @@ type Side = "queries" | "keys";
 interface Token { side: Side; index: number }
 
 export interface RibbonData extends Axes { // of `encode_ribbons` in viz/draw/attention_map.py
+  title: string; // what the heads share, such as `cross-attention · norms`
   heads: string[]; // their names
   colors: { light: string[]; dark: string[] }; // of the heads
   amount?: string; // how a ribbon's width is called, where it is no weight
@@ -221,11 +222,12 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
 
   /** One switch for each head; they are made anew only for other heads, so they keep the focus. */
   showSwitches() {
-    const { heads } = this.data;
+    const { heads, title } = this.data;
     const ids = heads.map((name) => this.idOf(name));
     for (const id of this.off) if (!ids.includes(id)) this.off.delete(id); // taken away: comes on
-    if (ids.join("\n") === this.named) return;
-    this.named = ids.join("\n");
+    const named = [title, ...ids].join("\n");
+    if (named === this.named) return;
+    this.named = named;
     const choices = (heads.length > 1 ? ids : []).map((id, head) => {
       const { input, label } = choice({ type: "checkbox" }, make("span", {}, heads[head]));
       input.checked = !this.off.has(id);
@@ -238,7 +240,7 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     this.inputs = choices.map(({ input }) => input);
     // a head alone cannot be switched off
     this.switches.replaceChildren(...(heads.length > 1 ? choices.map(({ label }) => label)
-      : [make("span", {}, this.dot, heads[0])]));
+      : [make("span", {}, this.dot, `${heads[0]} · ${title}`)]));
   }
 
   idOf(name: string) {
@@ -270,13 +272,14 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
 
   sheet() {
     const { data, theme, on } = this;
-    const names = on.map((head) => data.heads[head]);
+    const names = on.map((head) => data.heads[head]).join(", ");
+    const title = [names, data.title].filter(Boolean).join(" · ");
     const colors = data.colors[theme.name];
     const dot = (head: number) => ({
       width: 10, gap: 5, marks: [rect({ x: 0, y: 0, width: 10, height: 10, fill: colors[head] })],
     });
     return {
-      name: `${names.join(" ")} ${data.kind} ribbons`, title: names.join(", "),
+      name: `${title} ribbons`, title,
       lines: axes(data).map((words) => words.join(" ")),
       legend: on.flatMap((head) => [dot(head), data.heads[head]]),
     };

@@ -1,6 +1,7 @@
-// The script of every page of a site: it draws the pictures, shows what a removal changes, and runs
-// a lesson.
+// The script of every page of a site, and of a report with all parts: it draws the pictures, shows
+// what a removal changes, opens findings, and runs a lesson.
 
+import { bringIntoView } from "./core/dom.ts";
 import { followHost } from "./core/host_theme.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
@@ -46,7 +47,12 @@ for (const button of choices) {
       other.setAttribute("aria-pressed", String(other === button));
       (text as HTMLElement).hidden = other !== button;
     }
-    if (button.dataset.head) explorer?.overview?.open(headOf(button.dataset.head));
+  });
+}
+for (const button of document.querySelectorAll<HTMLElement>("button[data-head]")) {
+  button.addEventListener("click", () => {
+    explorer?.overview?.open(headOf(button.dataset.head as string));
+    if (button.closest("header")) bringIntoView(".hl-explorer-open");
   });
 }
 

@@ -81,6 +81,7 @@ def encode_ribbons(
     labels: trace.Labels,
     kind: kinds.Kind,
     *,
+    title: str,
     languages: Languages,
     alone: bool = False,
     by_read: bool = False,
@@ -93,7 +94,8 @@ def encode_ribbons(
     """Encode ribbons: queries left, keys right, a band for each weight between them.
 
     The arguments are those of `encode_map`, but for `heads`: one to eight names, such as `L3 H5`,
-    with weights `[query, key]`, 0 to 1. The first has the kind's colour; each can be switched off
+    with weights `[query, key]`, 0 to 1, and for `title`, what they share, such as their kind. A
+    saved picture is named after both. The first has the kind's colour; each can be switched off
     in the browser. Weights of less than 0.01, or than `threshold`, get no ribbon.
     """
     for _, weights in heads:
@@ -101,6 +103,7 @@ def encode_ribbons(
     drawn_from = max(threshold, FAINTEST)
     message = {
         **_axes(labels, kind, languages, alone, by_read, reads, writes),
+        "title": title,
         "heads": [name for name, _ in heads],
         "colors": {theme: palette.head_colors(kind, theme) for theme in palette.ENDS},
         "note": RIBBONS_NOTE.format(from_weight=drawn_from),

@@ -95,7 +95,7 @@ class Origin:
 
     source: str
     target: str
-    model: str
+    model: str  # "" where it is unknown
     checksum: str  # SHA-256 of the checkpoint's manifest; "" where it has none
 
     @classmethod
@@ -112,13 +112,14 @@ class Origin:
     @property
     def pair(self) -> str:
         """The sentence and its translation."""
-        return f"{labels.quoted(self.source)} → {labels.quoted(self.target)}"
+        return " → ".join(map(labels.quoted, filter(None, (self.source, self.target))))
 
     @property
     def made_by(self) -> str:
         """Program and model in words."""
         checksum = f", SHA-256 {self.checksum[:_DIGITS]}…" if self.checksum else ""
-        return f"Headlight {_version()}, model {self.model}{checksum}"
+        model = f", model {self.model}" if self.model else ""
+        return f"Headlight {_version()}{model}{checksum}"
 
     def file_name(self, part: str, ending: str) -> str:
         """Return a name of letters, digits and `-`, as `headlight-l3-h5-cross-dogs-bundled.csv`."""

@@ -6,8 +6,6 @@ numbers are the float32 weights; beyond `EXACT_BYTES` they are steps in 16 bits 
 `Packing.unit`.
 """
 
-import base64
-import gzip
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -126,7 +124,7 @@ def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Pac
     message = {
         "component": "explorer",
         "selected": [view.kind, options.layer, options.head if separate else None],
-        "title": view.opened.title,
+        "name": view.opened.name,
         "mean": view.opened.weights.astype(np.float32) if -1 in view.selected else None,
         "over": options.over,
         "mostHeads": attention_map.MAX_HEADS,
@@ -138,8 +136,7 @@ def _message(view: HeadsView, weights: Mapping[Kind, npt.NDArray], packing: "Pac
         "compared": compared,
         "pairs": _pairs(view),
     }
-    packed = gzip.compress(wire.encode(message), _LEVEL, mtime=0)
-    return base64.b64encode(packed).decode()
+    return wire.packed(wire.encode(message), _LEVEL)
 
 
 def _pairs(view: HeadsView) -> list[dict[str, Any]]:
@@ -201,7 +198,7 @@ class Packing:
         numbers = self.numbers(weights)
         little = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("<"))
         planes = little.reshape(-1).view(np.uint8).reshape(-1, little.itemsize).T
-        return base64.b64encode(gzip.compress(planes.tobytes(), _FAST, mtime=0)).decode()
+        return wire.packed(planes.tobytes(), _FAST)
 
     def texts(self, weights: Iterable[npt.NDArray[np.float32]]) -> list[str]:
         """Pack the weights of many heads, on all cores."""

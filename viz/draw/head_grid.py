@@ -57,6 +57,7 @@ def encode_grid(
     answered: int = 0,
     step: int | None = None,
     largest: int = LARGEST,
+    name_end: str = "",
     caption: Sequence[str] = (),
 ) -> bytes:
     """Encode the small maps of all heads, a block for each kind, layers down and heads across.
@@ -66,7 +67,7 @@ def encode_grid(
     view. `order` lists the heads that are drawn, row after row. `crossed` heads are off, and
     `switches` lets a click toggle them; `answered` is the last click that they include, as
     `click_of` returns it. Rows after `step`, from 0, are blank; more than `largest` tokens share
-    cells.
+    cells. A saved picture is named after kinds and `name_end`, such as a lens.
     """
     by_kind = {part.kind: part for part in parts}
     shapes = {part.kind: part.weights.shape[:2] for part in parts}
@@ -82,6 +83,7 @@ def encode_grid(
         "switches": switches,
         "answered": answered,
         "step": step,
+        "nameEnd": name_end,
         "parts": [_pack(part, step, largest) for part in parts],
     }
     return wire.encode_picture("head_grid", caption, message)

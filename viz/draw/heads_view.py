@@ -237,6 +237,7 @@ class HeadsView:
             selected=None if key else self.selected,
             order=head_order(self.parts, self.shown.layers, options.sort),
             step=options.step,
+            name_end=" · ".join(caption.title_end(options.lens, sinks=options.sinks)),
             caption=self.caption(caption.grid_caption(options.lens, sinks=options.sinks)),
         )
 
@@ -283,8 +284,9 @@ class HeadsView:
         if first.labels != other.labels:
             return None
         own = self.caption()
+        end = " · first minus second" if first.title == other.title else f" minus {other.title}"
         return self._map(
-            replace(first, title="first minus second", weights=first.weights - other.weights),
+            replace(first, title=first.title + end, weights=first.weights - other.weights),
             self.kind,
             note=None if self.options.special else "Each square is first minus second.",
             caption=["First:", *own, "Second:", *second.caption()] if own else [],
@@ -298,7 +300,7 @@ class HeadsView:
     def ribbons(self, over: Sequence[tuple[int, int]], rows: Row | None) -> bytes:
         """Encode the ribbons of the open map, with other heads' over them, named by `rows`."""
         lens, heads = self.options.lens, self.cropped[self.kind]
-        ribbons = [(self.opened.title, self.opened.weights)]
+        ribbons = [(self.opened.name, self.opened.weights)]
         for place in over:
             name = open_head.short_name(lens, *place)
             ribbons.append((name, open_head.open_map(heads, *place).weights))
@@ -310,8 +312,8 @@ class HeadsView:
         labels, reads, writes = heads.axes.labels, heads.axes.reads, heads.axes.writes
         empty = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
         lens, sinks = heads.lens, heads.sinks
-        title = " · ".join([KIND_TITLES[kind], *caption.title_end(lens, sinks=sinks)])
-        drawn = open_head.OpenMap(title, empty, labels, reads, writes, None, lens, sinks)
+        title = open_head.name_end(kind, lens, sinks=sinks)
+        drawn = open_head.OpenMap("", title, empty, labels, reads, writes, None, lens, sinks)
         lens_part = caption.lens_caption(self.options.lens, sinks=self.options.sinks)
         own = self.caption(f"{KIND_TITLES[kind]}, {lens_part}")
         note = caption.row_note(lens, kind, special=options.special, sinks=sinks)
@@ -338,7 +340,10 @@ class HeadsView:
     ) -> bytes:
         named = open_head.named_by(drawn, rows)
         shared = self._shared(named, kind)
-        return attention_map.encode_ribbons(ribbons, named.labels, kind, **shared, caption=caption)
+        title = open_head.name_end(kind, drawn.lens, sinks=drawn.sinks)
+        return attention_map.encode_ribbons(
+            ribbons, named.labels, kind, title=title, **shared, caption=caption
+        )
 
     def _shared(self, drawn: open_head.OpenMap, kind: Kind) -> dict[str, Any]:
         return {

@@ -37,7 +37,8 @@ class Heads:
 class OpenMap:
     """One map with its labels."""
 
-    title: str  # such as `layer 3 · mean of 8 heads · cross-attention · norms`
+    name: str  # such as `layer 3 · mean of 8 heads`
+    title: str  # the name, and what `name_end` returns
     weights: fields.Weights  # `[query, key]`
     labels: Labels
     reads: tuple[str, ...] | None  # `[query]`, as `LabelledWeights` has them, and so `writes`
@@ -79,8 +80,10 @@ def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
     if not tells_heads(heads.lens):
         head = None
     axes, absorbed, counts = heads.axes, heads.absorbed, heads.counts
+    name = _name(heads, layer, head)
     return OpenMap(
-        title=_title(heads, layer, head),
+        name=name,
+        title=f"{name} · {name_end(heads.kind, heads.lens, sinks=heads.sinks)}",
         weights=mean(axes.weights, layer, head, counts),
         labels=axes.labels,
         reads=axes.reads,
@@ -105,22 +108,25 @@ def named_by(drawn: OpenMap, row: kinds.Row | None) -> OpenMap:
     )
 
 
-def _title(heads: Heads, layer: int | None, head: int | None) -> str:
+def name_end(kind: Kind, lens: AnyLens, *, sinks: bool) -> str:
+    """Format what every head of a kind shares, as `cross-attention · norms · without sinks`."""
+    return " · ".join([SCREEN_NAMES[kind], *title_end(lens, sinks=sinks)])
+
+
+def _name(heads: Heads, layer: int | None, head: int | None) -> str:
     if not tells_heads(heads.lens):
         every_layer = f"mean of {counted(sum(map(bool, heads.counts)), 'layer')}"
         which = every_layer if layer is None else f"layer {layer + 1}"
-        which = f"{which} · {ALL_HEADS}"
+        return f"{which} · {ALL_HEADS}"
     elif layer is None and head is None:
         every = sum(heads.counts)
-        which = f"mean of {'all ' if every > 1 else ''}{counted(every, 'head')}"
+        return f"mean of {'all ' if every > 1 else ''}{counted(every, 'head')}"
     elif layer is None and head is not None:
         layers = sum(head < count for count in heads.counts)
-        which = f"head {head + 1} · mean of {counted(layers, 'layer')}"
+        return f"head {head + 1} · mean of {counted(layers, 'layer')}"
     elif head is None and layer is not None:
-        which = f"layer {layer + 1} · mean of {counted(heads.counts[layer], 'head')}"
-    else:
-        which = head_name(layer, head)
-    return " · ".join([which, SCREEN_NAMES[heads.kind], *title_end(heads.lens, sinks=heads.sinks)])
+        return f"layer {layer + 1} · mean of {counted(heads.counts[layer], 'head')}"
+    return head_name(layer, head)
 
 
 def short_name(lens: AnyLens, layer: int, head: int) -> str:

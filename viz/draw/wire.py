@@ -11,6 +11,8 @@ little-endian, arrays in C order. `decode` in `viz/browser/core/wire.ts` reads t
 Streamlit's socket or from a page that carries the bytes in base64.
 """
 
+import base64
+import gzip
 import json
 import struct
 from collections.abc import Mapping, Sequence
@@ -68,6 +70,11 @@ def encode_picture(component: str, caption: Sequence[str], message: Mapping[str,
 def encode_value(key: str, value: object) -> bytes:
     """Encode a value that a picture on the page reads by its key; see `core/store.ts`."""
     return encode({"component": "value", "key": key, "value": value})
+
+
+def packed(content: bytes, level: int = 9) -> str:
+    """Pack bytes as text of a page: in base64, no character of it can close a tag."""
+    return base64.b64encode(gzip.compress(content, level, mtime=0)).decode()
 
 
 def is_index(value: object, count: int) -> TypeGuard[int]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -35,7 +36,17 @@ def vega_json(value: object) -> str:
 
     A plain JSON string "if" would be read as the name of a signal, and no chart drawn.
     """
-    return json.dumps(value).replace('"if"', r'"if\u2060"')
+    text = json.dumps(value if isinstance(value, dict) else in_xml(value))
+    return text.replace('"if"', r'"if\u2060"')
+
+
+def in_xml(value: Any) -> Any:
+    """Replace in all texts of a value what no XML may hold: vl-convert would abort the process."""
+    if isinstance(value, str):
+        return re.sub("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", value)
+    if isinstance(value, dict):
+        return {name: in_xml(part) for name, part in value.items()}
+    return [in_xml(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def tick_label(number: str) -> str:

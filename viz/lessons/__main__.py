@@ -23,16 +23,14 @@ from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
 from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
 
-NAME = "viz.lessons"
 MAX_LINES = 10_000  # lines that are searched for puzzles
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 if the input is wrong."""
-    options = _parser().parse_args(arguments)
+def _run(options: argparse.Namespace) -> int:
     # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
-    return command.run(NAME, lambda: options.run(options))
+    status: int = options.run(options)
+    return status
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -76,7 +74,7 @@ def _puzzles(options: argparse.Namespace) -> int:
         command.save(options.out, writing.puzzle_file(puzzles, bundled, made_by))
     if len(puzzles) < options.count:
         made = f"{counted(len(puzzles), 'puzzle')} of {options.count} could be made"
-        command.say(f"{NAME}: {made} of {options.text}: give more lines with --text.")
+        command.say(f"{made} of {options.text}: give more lines with --text.")
     return 0 if puzzles else command.REFUSED
 
 
@@ -116,12 +114,12 @@ def _collect(options: argparse.Namespace) -> int:
 
 def _say(problems: Sequence[str]) -> int:
     for problem in problems:
-        command.say(f"{NAME}: {problem}")
+        command.say(problem)
     return command.REFUSED if problems else 0
 
 
 def _parser() -> Parser:
-    parser = Parser(prog=f"python -m {NAME}", description=__doc__)
+    parser = Parser(prog="headlight lessons", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
     model = Parser(add_help=False)
     help_text = "folder of the model; the bundled one unless given"
@@ -152,6 +150,8 @@ def _parser() -> Parser:
     collect.set_defaults(run=_collect)
     return parser
 
+
+main = command.main(_parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -18,7 +18,8 @@ from viz.report import anchor
 from viz.site.folder import require_own, write_site
 from viz.site.index_page import index_page
 from viz.site.lesson_page import PAGE, lesson_page
-from viz.site.sentence_page import ShownSentence, sentence_page, show_sentence
+from viz.site.pictures import pictures
+from viz.site.sentence_page import ShownSentence, sentence_page
 from viz.site.sentences import MAX_LINES, bundled_sentences, read_sentences
 
 PAGE_BYTES, SITE_BYTES = 1_500_000, 25_000_000
@@ -41,13 +42,13 @@ def _run(options: Namespace) -> int:
     for translator in map(Translator.load, (BUNDLED, REVERSE) if both else [options.checkpoint]):
         for line in lines or bundled_sentences(translator.languages):
             try:
-                sentence = show_sentence(translator, line)
+                sentence = ShownSentence(line, pictures(translator, line.text))
                 page = sentence_page(sentence).encode()
                 if (size := len(page)) > PAGE_BYTES:
                     raise InputError(f"Its page has {size:,} bytes; at most {PAGE_BYTES:,} fit.")
             except HeadlightError as error:
                 progress.clear()
-                command.say(f"viz.site: Line {line.number:,} is left out: {error}")
+                command.say(f"Line {line.number:,} is left out: {error}")
                 status = command.REFUSED
             else:
                 shown.append(sentence)
@@ -84,7 +85,7 @@ def _parser() -> Parser:
     return parser
 
 
-main = command.main("viz.site", _parser, _run)
+main = command.main(_parser, _run)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -13,8 +13,9 @@ from viz.draw import wire
 from viz.lessons import grading
 from viz.lessons.reading import read_lesson
 from viz.lessons.texts import TEXTS
-from viz.report import packed, saved_page
-from viz.site.pictures import pictures, removal_text
+from viz.parts import removal_text
+from viz.report import saved_page
+from viz.site.pictures import pictures
 
 LESSON = ASSETS / "lessons" / "attention.en.md"
 PAGE = "lesson-attention.html"
@@ -46,7 +47,7 @@ def lesson_page() -> LessonPage:
 {_MARKDOWN.render(lesson.text)}</header>
 <main id="lesson">
 {cards}</main>"""
-    answers = packed(wire.encode({"texts": texts, "cards": list(map(_answer, key))}))
+    answers = wire.packed(wire.encode({"texts": texts, "cards": list(map(_answer, key))}))
     html = saved_page(
         "site",
         f"{lesson.title} · Headlight",

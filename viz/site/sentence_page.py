@@ -1,20 +1,13 @@
 """The page of one sentence: the player, its links, its costliest heads, and every head."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
-from transformer import Translator
-from transformer.analysis.heads.effect import Effect, effect
-from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.removal import Removal
-from transformer.analysis.heads.removal_order import removal_order
-from viz.draw.formatting import counted, format_difference, format_number
+from viz.draw.formatting import counted, format_number
+from viz.parts import languages
 from viz.report import saved_page
-from viz.site.pictures import Pictures, languages, pictures, removal_text
+from viz.site.pictures import Pictures
 from viz.site.sentences import Line
-
-COSTLIEST = 4  # heads that are removed, each alone, then all
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,23 +16,11 @@ class ShownSentence:
 
     line: Line
     pictures: Pictures
-    removals: Sequence[tuple[Sequence[Head], Effect]] = field(repr=False)
 
     @property
     def page(self) -> str:
         """The name of its file."""
         return f"{languages(self.pictures.trace)[0] or 'text'}-{self.line.number}.html"
-
-
-def show_sentence(translator: Translator, line: Line) -> ShownSentence:
-    """Translate a sentence, remove its costliest heads, and encode all pictures."""
-    shown = pictures(translator, line.text)
-    order = removal_order(translator.model, shown.trace, length=COSTLIEST)
-    removals = [
-        (heads, effect(translator, shown.trace, [Removal(*head) for head in heads]))
-        for heads in (*([head] for head in order), order)
-    ]
-    return ShownSentence(line, shown, removals)
 
 
 def sentence_page(sentence: ShownSentence) -> str:
@@ -56,17 +37,7 @@ def sentence_page(sentence: ShownSentence) -> str:
 <p>{about}</p>
 {notes}</header>
 <main>
-<section id="watch"><h2>Watch it translate</h2>
-<div data-picture="watch-data"></div></section>
-<section id="links"><h2>Which words belong together</h2>
-<div data-picture="links-data"></div></section>
-<section id="without"><h2>Without its costliest heads</h2>
-<p>The heads are in the order in which the page removes them: each time the head without which the
-translation becomes least probable. A number is the change in log probability without this head
-alone. Choose a head to see what the model writes without it. Bold: new. Struck through:
-dropped.</p>
-{_removals(sentence)}</section>
-<section id="heads"><h2>Every head</h2>
+{sentence.pictures.parts}<section id="heads"><h2>Every head</h2>
 <p>Each small map is one of {heads} heads; choose one to open it.</p>
 <div data-picture="heads-data"></div></section>
 </main>
@@ -78,24 +49,4 @@ dropped.</p>
         body=body,
         blocks=sentence.pictures.blocks,
         description=f"How a Transformer translates “{trace.source}”, head by head.",
-    )
-
-
-def _removals(sentence: ShownSentence) -> str:
-    """Format a button for each removal, and the translations that they show."""
-    buttons, texts = "", ""
-    for number, (heads, changed) in enumerate(sentence.removals):
-        after, before = (float(trace.log_probs.sum()) for trace in (changed.after, changed.before))
-        alone = len(heads) == 1
-        name = heads[0].title if alone else f"All {len(heads)} together"
-        opens = f' data-head="{".".join(map(str, heads[0]))}"' if alone else ""
-        buttons += (
-            f'<button type="button" aria-pressed="{str(not alone).lower()}" '
-            f'aria-controls="without-{number}"{opens}>{name}'
-            f"<small>{format_difference(after, before)}</small></button>"
-        )
-        texts += removal_text(changed, f'id="without-{number}"{" hidden" * alone}')
-    return (
-        f'<div class="choices" role="group" aria-label="Heads">{buttons}</div>\n'
-        f'<div aria-live="polite">{texts}</div>\n'
     )

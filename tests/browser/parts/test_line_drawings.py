@@ -27,7 +27,8 @@ def alone(*spots, labels=test_attention_map.LABELS):
 
 def ribbons_of(*heads, labels=test_attention_map.LABELS, **options):
     """Heads by their names."""
-    return attention_map.encode_ribbons(list(heads), labels, "cross", languages=OURS, **options)
+    shared = {"title": "cross-attention", "languages": OURS, **options}
+    return attention_map.encode_ribbons(list(heads), labels, "cross", **shared)
 
 
 def inked(page, text):

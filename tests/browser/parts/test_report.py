@@ -236,7 +236,7 @@ def test_heads_are_laid_over_the_open_one(saved):
     switches.first.wait_for(state="detached")
     assert page.heads() == ["L2 H1"]
     # the focus stays in the menu
-    page = saved(report(encoder_of((6, 4))[0]))
+    page = saved(report(encoder_of((6, 4))[0], heads_view.ExplorerOptions()))
     switches, menu, add = (
         page.root.locator(".hl-switches input"),
         page.root.get_by_label("Overlay another head"),
@@ -261,7 +261,8 @@ def test_heads_are_laid_over_the_open_one(saved):
 @pytest.mark.usefixtures("apart")
 def test_a_head_that_the_page_lost_is_said_and_the_others_open(saved):
     trace, _ = encoder_of()
-    page = saved(report(trace).replace('id="encoder_self.2.1"', 'id="gone"'))
+    text = report(trace, heads_view.ExplorerOptions())
+    page = saved(text.replace('id="encoder_self.2.1"', 'id="gone"'))
     page.cell("encoder_self", 2, 1).click()
     problem = page.root.get_by_role("alert")
     problem.wait_for()

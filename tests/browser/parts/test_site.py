@@ -12,9 +12,10 @@ from transformer import Translator
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import removal_order
+from viz.__main__ import main as report
 from viz.draw.formatting import format_difference
+from viz.parts import COSTLIEST
 from viz.site import __main__
-from viz.site.sentence_page import COSTLIEST
 
 pytestmark = pytest.mark.browser
 
@@ -108,6 +109,35 @@ def test_a_click_shows_the_translation_without_a_head(site, tab, translator: Tra
     title = tab.locator(".hl-explorer-open h3").first.inner_text()
     assert title.startswith(f"L{layer + 1} H{head + 1}")
     assert tab.locator(".hl-explorer-open h3").first.get_attribute("data-kind") == kind
+
+
+def test_a_report_has_the_same_parts_and_its_pictures_are_named_after_their_heads(
+    trained_folder, tab, tmp_path
+):
+    path = tmp_path / "report.html"
+    assert report([SENTENCE, "-o", str(path), "--checkpoint", str(trained_folder)]) == 0
+    tab.messages.clear()
+    tab.goto(path.as_uri())
+    tab.wait_for_function(DRAWN)
+    assert tab.locator("[data-picture] > *").count() == 3
+    opened = tab.locator(".hl-explorer-open h3").first
+    for button in (
+        tab.locator("header .findings button").last,
+        tab.locator("#without button").nth(2),
+    ):
+        kind, layer, head = button.get_attribute("data-head").split(".")
+        button.press("Enter")
+        name = f"l{int(layer) + 1}-h{int(head) + 1}"
+        assert opened.inner_text().lower().replace(" ", "-").startswith(f"{name}-")
+        assert opened.get_attribute("data-kind") == kind
+        for part in range(2):  # the map, and its ribbons
+            place = tab.locator(".hl-explorer-open .hl-save").nth(part)
+            place.locator("summary").click()
+            with tab.expect_download() as download:
+                place.get_by_role("button", name="Save as SVG").click()
+            assert download.value.suggested_filename.startswith(f"headlight-{name}-")
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    assert tab.messages == []
 
 
 def test_a_lesson_is_taken_by_keyboard_and_checked_on_the_page(site, tab):

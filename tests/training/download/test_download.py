@@ -72,7 +72,7 @@ def download(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str])
             return printed.out
         assert status == 2
         assert printed.err.count("\n") == 1
-        assert printed.err.startswith("training.download: ")
+        assert printed.err.startswith("headlight download: ")
         assert not list(out.glob("train.*"))
         return printed.err
 

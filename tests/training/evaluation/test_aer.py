@@ -169,7 +169,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
     assert main(_command(files, "--write", "x")) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err.startswith("training.evaluate: ")
+    assert printed.err.startswith("headlight evaluate: ")
     assert sentence in printed.err
     assert printed.err.count("\n") == 1
     assert {path.name: path.read_bytes() for path in (files / "model").iterdir()} == before

@@ -68,7 +68,7 @@ def _error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.count("\n") == 1
-    assert printed.err.startswith("training.evaluate: ")
+    assert printed.err.startswith("headlight evaluate: ")
     return printed.err
 
 

@@ -1,5 +1,6 @@
 """A command and its signals, and output that cannot be written."""
 
+import argparse
 import io
 import os
 import shutil
@@ -13,6 +14,7 @@ import pytest
 from headlight.__main__ import main
 from tests.training import conftest
 from transformer.cli import command
+from transformer.errors import InputError
 from transformer.files.atomic import MARK, temporary_folder
 
 ROOT = Path(__file__).parents[3]
@@ -86,6 +88,22 @@ def test_output_that_takes_nothing(monkeypatch, capsys, kind, status, run):
     assert run("name", lambda: print("text")) == status
     message = "name: Standard output cannot be written: No space left on device.\n"
     assert capsys.readouterr().err == (message if status else "")
+
+
+def test_what_a_command_says_has_the_name_of_its_parser(capsys):
+    def body(options: argparse.Namespace) -> int:
+        command.say("first")
+        raise InputError(f"second {options.given}")
+
+    def parser() -> argparse.ArgumentParser:
+        made = argparse.ArgumentParser(prog="headlight part")
+        made.add_argument("given")
+        return made
+
+    assert command.main(parser, body)(["x"]) == 2
+    command.say("third")
+    lines = ["headlight part: first", "headlight part: second x", "headlight: third"]
+    assert capsys.readouterr().err.splitlines() == lines
 
 
 def test_a_file_that_is_a_pipe_without_a_reader_any_more_is_no_error(capsys):

@@ -61,7 +61,9 @@ def test_an_empty_map_and_one_without_numbers_are_refused():
 def test_the_exact_weights_of_each_head_travel_in_order():
     heads = [("L1 H1", WEIGHTS), ("L1 H2", 1 - WEIGHTS)]
     header, arrays = decode(
-        encode_ribbons(heads, LABELS, "cross", reads=("<s>", "▁Zwei", "▁Hun"), languages=OURS)
+        encode_ribbons(
+            heads, LABELS, "cross", title="", reads=("<s>", "▁Zwei", "▁Hun"), languages=OURS
+        )
     )
     assert arrays["weights"].tolist() == [WEIGHTS.tolist(), (1 - WEIGHTS).tolist()]
     assert header["heads"] == ["L1 H1", "L1 H2"]

@@ -60,7 +60,7 @@ def test_layers_of_a_hybrid_model_keep_their_numbers_on_the_page():
     meta, weights, inner = read(encode_page(hybrid(), ExplorerOptions()).message)
     (part,) = inner["grid"]["parts"]
     assert (part["layers"], part["counts"]) == (4, [0, 2, 0, 2])
-    assert (meta["selected"], meta["title"]) == (["decoder_self", 1, 0], "L2 H1 · decoder")
+    assert (meta["selected"], meta["name"]) == (["decoder_self", 1, 0], "L2 H1")
     np.testing.assert_array_equal(weights["decoder_self"], hybrid().decoder_self)
     assert inner["grid"]["order"] is None
     for options, title, weight in (

@@ -4,6 +4,12 @@ import numpy as np
 import pytest
 
 from benchmarks.made_trace import made_trace
+from tests.viz.draw.message import decode
+from tests.viz.planted_trace import planted, planted_at
+from transformer import KINDS
+from transformer.analysis.sinks import without_sinks
+from viz.draw.heads_view import ExplorerOptions, HeadsView
+from viz.draw.labels import SCREEN_NAMES
 from viz.draw.open_head import crop_to_step, heads_of_kind, open_map
 
 
@@ -58,3 +64,30 @@ def test_what_special_tokens_absorb_is_that_of_the_open_head(translator) -> None
     assert opened.absorbed == pytest.approx(float(trace.cross[1, 2, :-1][:, ends].sum(-1).mean()))
     np.testing.assert_array_equal(opened.weights, trace.cross[1, 2, :-1, :-1])
     assert "</s>" not in (*opened.labels.queries, *opened.labels.keys)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sinks", [True, False])
+def test_every_picture_is_named_after_the_heads_whose_weights_it_holds(kind, sinks) -> None:
+    trace = planted()
+    end = SCREEN_NAMES[kind] if sinks else f"{SCREEN_NAMES[kind]} · without sinks"
+    expected = trace if sinks else without_sinks(trace, kind)
+    view, second = (
+        HeadsView(trace, ExplorerOptions(kind, *head, sinks=sinks)) for head in ((1, 2), (0, 1))
+    )
+    a_map, other = decode(view.open_map())[0], decode(view.second_map(second))[0]
+    for message, head, name in ((a_map, (1, 2), "L2 H3"), (other, (0, 1), "L1 H2")):
+        assert message["title"] == f"{name} · {end}"
+        np.testing.assert_array_equal(message["weights"], expected.weights(kind)[head])
+    if sinks:
+        query, key = planted_at(trace, kind, 1, 2)
+        assert a_map["weights"][query].argmax() == key
+    ribbons = decode(view.ribbons([(0, 0)], None))[0]
+    assert (ribbons["heads"], ribbons["title"]) == (["L2 H3", "L1 H1"], end)
+    weights = [expected.weights(kind)[head] for head in ((1, 2), (0, 0))]
+    np.testing.assert_array_equal(ribbons["weights"], weights)
+    difference = decode(view.difference(second) or b"")[0]
+    assert difference["title"] == f"L2 H3 · {end} minus L1 H2 · {end}"
+    same = decode(view.difference(view) or b"")[0]
+    assert same["title"] == f"L2 H3 · {end} · first minus second"
+    assert decode(view.grid())[0]["nameEnd"] == ("" if sinks else "without sinks")

@@ -23,8 +23,8 @@ def test_a_check_prints_the_answer_of_each_card(lesson_file, tmp_path, capsys):
     ends = ["→ horse", "→ 7", "→ Eva", "→ –"]
     assert [line[-len(end) :] for line, end in zip(lines, ends, strict=False)] == ends
     no_lesson, problem = output.err.splitlines()
-    assert no_lesson.startswith("viz.lessons: bad.md, line 3: ")
-    assert problem.startswith("viz.lessons: heads.de.md, line 52: ")
+    assert no_lesson.startswith("headlight lessons: bad.md, line 3: ")
+    assert problem.startswith("headlight lessons: heads.de.md, line 52: ")
     assert "9" in problem
 
 

@@ -39,13 +39,15 @@ def altair_chart(
     key: str | None = None,
     on_select: Literal["ignore", "rerun"] | Callable[[], None] = "ignore",
     width: Literal["stretch", "content"] = "stretch",
+    title: str = "",
 ) -> None:
     """Draw a chart not compared with the schema of Vega-Lite, which takes up to half of the time.
 
     Its tables travel in the message, so they are small; `alt` says what it shows. What `spec_of`
-    gave may stand for the chart, and stays as it is.
+    gave may stand for the chart, and stays as it is. `title` names the head that it shows, if one.
     """
     spec = chart if isinstance(chart, dict) else spec_of(chart)
+    spec = {**spec, "title": title} if title else spec
     if address.is_presented():
         spec = enlarged(spec)
     st.vega_lite_chart(spec=spec, key=key, alt=alt, on_select=on_select, width=width)
@@ -53,12 +55,12 @@ def altair_chart(
 
 def plotly_chart(figure: "Figure", *, key: str, alt: str) -> None:
     """Draw a figure of Plotly, whose button saves it under the name `headlight-KEY`."""
-    name = f"headlight-{key.replace('_', '-')}"
     if address.is_presented():
         size = ENLARGED * (figure.layout.font.size or PLOTLY_FONT_SIZE)
         figure = type(figure)(figure)  # the given one may be drawn again
         figure.update_layout(font_size=size).update_annotations(font_size=size)
-    st.plotly_chart(figure, key=key, alt=alt, config={"toImageButtonOptions": {"filename": name}})
+    saved = {"toImageButtonOptions": {"filename": f"headlight-{key}"}}
+    st.plotly_chart(figure, key=key, alt=alt, config=saved)
 
 
 def spec_of(chart: altair.TopLevelMixin) -> dict[str, Any]:

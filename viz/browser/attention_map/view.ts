@@ -326,6 +326,7 @@ export class AttentionMap extends MatrixView<MapData, MapPlan> {
   sheet() {
     const { data, theme } = this;
     return {
+      title: data.title,
       lines: axes(data).map((words) => words.join(" ")),
       legend: legend(data, data.palette[theme.name]),
     };

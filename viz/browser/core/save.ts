@@ -27,6 +27,7 @@ const MARGIN = 16;
 const LINE = 21;
 const LETTERS = 14;
 const GAP = 9; // between two items of the legend
+const LONGEST = 160; // letters of a file's name: eight heads with their lens
 const CAPTION = { size: 12, line: 17, narrowest: 320 };
 
 /** One quiet button, which opens the forms of a file and the choice of white paper. */
@@ -132,7 +133,7 @@ export function drawingOf(sheet: Sheet, measure: Measure): Drawing {
   const { marks, bottom } = footOf(sheet, wide, wideOf);
   const [width, height] = [Math.ceil(wide + 2 * MARGIN), Math.ceil(foot + bottom + LINE + MARGIN)];
   return {
-    name: ["headlight", ...named].join("-").slice(0, 80), width, height, theme,
+    name: ["headlight", ...named].join("-").slice(0, LONGEST), width, height, theme,
     marks: [
       rect({ x: 0, y: 0, width, height, fill: theme.paper }),
       text({ text: title, x: MARGIN, y: MARGIN + 14, size: 16, weight: 600, fill: theme.ink }),

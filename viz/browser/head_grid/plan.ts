@@ -40,6 +40,7 @@ export interface GridData { // the message of `encode_grid` in viz/draw/head_gri
   switches?: boolean; // a click switches a head off and on, and does not open it
   answered?: number; // number of the last click that `crossed` follows
   step: number | null;
+  nameEnd: string; // of a saved picture, such as the lens
   parts: Part[];
 }
 

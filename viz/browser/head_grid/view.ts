@@ -5,7 +5,7 @@ import { paint, sized } from "../core/canvas.ts";
 import { blank, hidden, setPixel } from "../core/color.ts";
 import { ARROWS, framed, isShortcut, make, nearest, placeTip } from "../core/dom.ts";
 import { SHARP } from "../core/save.ts";
-import { circle, group, type Mark, path, picture, type Place, rect, text } from "../core/scene.ts";
+import { circle, type Mark, path, picture, type Place, rect, text } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
 import { View } from "../core/view.ts";
 import {
@@ -88,10 +88,7 @@ function spans(pixels: number, count: number) {
   });
 }
 
-const MARGIN = 16; // paper around the grid in a file
 const STROKE = 2.5; // as style.css draws it around the selected map
-const NOTE = 12; // letters, CSS pixels
-const LINE = 17;
 
 export class HeadGrid extends View<GridData> {
   canvas = make("canvas", { "aria-hidden": "true" });
@@ -180,26 +177,18 @@ export class HeadGrid extends View<GridData> {
     this.point(this.grid.contains(this.pointed) ? this.pointed : null);
   }
 
-  drawing() {
-    const { plan, theme, notes, measure } = this;
-    const wide = Math.max(plan.width, ...notes.map((note) => Math.ceil(measure(note, NOTE, 400))));
-    const high = plan.height + (notes.length && 13 + notes.length * LINE);
-    const [width, height] = [wide + 2 * MARGIN, high + 2 * MARGIN];
-    const words = notes.map((note, line) =>
-      ({ text: note, x: 0, y: plan.height + 24 + line * LINE, size: NOTE, quiet: true }));
+  sheet() {
+    const { data: { nameEnd }, plan, theme, notes } = this;
+    const kinds = new Set(plan.cells.map(({ part }) => part.name));
     const outlines = plan.cells.filter(({ id }) => id === ident(this.selected)).map((cell) => rect({
       x: cell.x - 2.25, y: cell.y - 2.25, width: cell.width + 4.5, height: cell.height + 4.5,
       stroke: theme.ink, line: STROKE,
     }));
-    const marks = [
-      ...gridMarks(plan, theme, SHARP, this.crossed), ...wordMarks(words, theme), ...outlines,
-    ];
+    const unit = plan.cells[0]?.part.together ? "Layers" : "Heads";
     return {
-      name: "headlight-heads", width, height, theme,
-      marks: [
-        rect({ x: 0, y: 0, width, height, fill: theme.paper }),
-        group(marks, { x: MARGIN, y: MARGIN }),
-      ],
+      title: [unit, [...kinds].join(", "), nameEnd].filter(Boolean).join(" · "),
+      width: plan.width, height: plan.height, legend: notes,
+      marks: [...gridMarks(plan, theme, SHARP, this.crossed), ...outlines],
     };
   }
 

@@ -158,7 +158,8 @@ export class WordLinks extends PictureView<LinkData, Token, LinkPlan> {
   }
 
   sheet() {
-    return { name: "word links", lines: [this.data.madeBy] };
+    const { madeBy } = this.data; // the map that the links are read from
+    return { name: `word links ${madeBy}`, lines: [madeBy] };
   }
 
   hit(x: number, y: number) {

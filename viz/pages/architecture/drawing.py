@@ -295,7 +295,7 @@ def _picture(scene: Scene, box: Box) -> None:
         data = encode_strip(
             values,
             scene.rows(box),
-            title=box.heading,
+            title=scene.named(box.heading, box),
             columns=scene.tensors.columns if box.value in OVER_VOCABULARY else None,
             caption=origin_of(trace).caption(f"{scene.named(box.heading, box)}."),
         )

@@ -121,6 +121,7 @@ def _distances(lines: MeasuredLines, head: Head) -> None:
     charts.altair_chart(
         changes.offset_histogram(counts, palette.COLOR[head.kind]),
         key="corpus-distances",
+        title=head.title,
         alt=f"Rows of {head.title} by the distance to their largest weight.",
     )
     rows = int(lines.rows[head.kind].sum())

@@ -264,6 +264,7 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
         charts.altair_chart(
             saturation_chart(scales, (row.largest, row.entropy / maximum, row.gradient), marks),
             alt="Largest weight, entropy and gradient of this row over the scale of q · k.",
+            title=choices.place.title,
         )
     with right:
         st.subheader("Wider q and k: larger scores", anchor=False)
@@ -273,6 +274,7 @@ def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> 
         charts.altair_chart(
             variance_chart(*measured, WIDTHS, _gaussian()),
             alt="Variance of q · k over the width of queries and keys.",
+            title=choices.place.title,
         )
 
 

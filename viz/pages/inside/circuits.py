@@ -137,6 +137,7 @@ def _why_here(
         score_map(merged),
         alt=f"The score of {at} by parts of the query and parts of the key.",
         key="score-parts",
+        title=row.place.title,
     )
     st.caption(
         f"{values.size:,} pairs of parts in {merged.size} cells, which sum to "

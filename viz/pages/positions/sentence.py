@@ -55,7 +55,7 @@ def embeddings() -> None:
     with st.container(key=PICTURE):
         charts.plotly_chart(
             input_figure(tokens, titled, maximum),
-            key="pe_foot",
+            key=f"embeddings-and-positions-{stack}",
             alt="Token embeddings, positions and their sum, tokens down and dimensions across.",
         )
     numbers, explanation = st.columns([1, 2], gap="large")

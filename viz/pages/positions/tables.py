@@ -57,7 +57,7 @@ def encoding() -> None:
     with picture, st.container(key=PICTURE):
         charts.plotly_chart(
             encoding_map(embedding.sinusoidal_positions(*size).numpy(), waves),
-            key="pe_encoding",
+            key="positional-encoding",
             alt="The encoding of each position (across) in each dimension (down).",
         )
     with explanation:
@@ -154,7 +154,7 @@ def similarity() -> None:
     with picture, st.container(key=PICTURE):
         if drawn == "map":
             alt = "The product of each two positions."
-            charts.plotly_chart(similarity_map(products), key="pe_similarity_map", alt=alt)
+            charts.plotly_chart(similarity_map(products), key="similarity-of-positions", alt=alt)
         else:
             charts.altair_chart(
                 similarity_curves(products[starts], starts, formula),
@@ -202,7 +202,7 @@ def rotation() -> None:
     with picture, st.container(key=PICTURE):
         figure = rotation_figure(matrix, before, matrix @ before, after, drawn)
         alt = "The matrix of the rotation, a position, its product with it, and that k further."
-        charts.plotly_chart(figure, key="pe_rotation", alt=alt)
+        charts.plotly_chart(figure, key="rotation-of-positions", alt=alt)
     with explanation:
         st.latex(
             r"\begin{gathered} PE_{pos+k} = M_k\,PE_{pos} \\[4pt] \text{block } i:\ "
@@ -285,7 +285,7 @@ def learned() -> None:
         hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"
         charts.plotly_chart(
             position_maps(maps, 1, hover, 440),
-            key="pe_learned",
+            key=f"learned-positions-{stack}",
             alt="How similar two positions of a table are.",
         )
         neighbours = {name: np.diagonal(values, 1) for name, values in maps.items()}

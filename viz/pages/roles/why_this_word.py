@@ -242,6 +242,7 @@ def show_open_head(
     charts.altair_chart(
         pieces_chart(names, values, "gradient × value, nats", places=places, more=further),
         key="why-open",
+        title=head.title,
         alt="Gradient × value of each subword that the open head looks at.",
     )
     with st.container(key="why-links", horizontal=True, vertical_alignment="center", gap="small"):

@@ -62,7 +62,8 @@ def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsy
         assert "take the checkpoint that it was exported from" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{TEXT}\n{TEXT}\n".encode())))
     assert __main__.main(["--checkpoint", str(moved), *command[:2], "--align"]) == 2  # told once
-    assert capsys.readouterr().err.startswith(f"transformer: {moved} holds a model for CTranslate2")
+    refusal = f"headlight translate: {moved} holds a model for CTranslate2"
+    assert capsys.readouterr().err.startswith(refusal)
     assert __main__.main(["--checkpoint", str(moved), TEXT]) == 2
     assert "add --engine ctranslate2" in capsys.readouterr().err
 

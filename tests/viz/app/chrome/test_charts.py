@@ -47,6 +47,28 @@ def test_a_spec_has_the_theme_and_its_data_and_stays_as_it_is() -> None:
     assert (len(drawn.datasets), drawn.alt, spec) == (1, "A line.", before)
 
 
+def saved_script() -> None:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from viz.app.chrome.charts import altair_chart, plotly_chart, spec_of
+
+    import altair as alt  # isort: skip
+
+    line = alt.Chart(pd.DataFrame({"a": [1]})).mark_line().encode(x="a:Q")
+    altair_chart(spec_of(line), key="one", alt="A line.", title="L2 H5 · encoder")
+    plotly_chart(go.Figure(), key="positions-decoder", alt="Nothing.")
+
+
+def test_a_saved_chart_says_what_it_shows() -> None:
+    app = AppTest.from_function(saved_script).run()
+    assert not app.exception
+    spec = json.loads(app.get("vega_lite_chart")[0].proto.spec)
+    assert spec["title"] == "L2 H5 · encoder"
+    config = json.loads(app.get("plotly_chart")[0].proto.config)
+    assert config["toImageButtonOptions"]["filename"] == "headlight-positions-decoder"
+
+
 def test_letters_grow_where_the_page_is_presented_and_data_stay() -> None:
     table = pd.DataFrame({"step": [1, 2], "b": [3.0, 4.0]})
     words = alt.Chart(table).mark_text(fontSize=10).encode(x="step:Q", y="b:Q")

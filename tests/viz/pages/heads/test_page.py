@@ -20,6 +20,7 @@ from viz.app.sentence import worth_seeing
 from viz.app.sentence.source_box import EXAMPLES
 from viz.draw import heads_view, labels
 from viz.pages.heads import downloads
+from viz.report import first_options
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -32,6 +33,8 @@ def test_opens_on_the_head_of_the_first_finding(serve, translator: Translator) -
     app = serve("heads", text=SENTENCE)
     shown = [app.selectbox(key=name).value for name in ("layer", "head")]
     assert shown == [finding.choices["layer"], finding.choices["head"]]
+    opened = first_options(trace)  # of a report, with no choice
+    assert shown == [str(index + 1) for index in (opened.layer, opened.head) if index is not None]
     assert not {"layer", "head"} & {*app.query_params}
     app.text_area(key="text").set_value("Dog.").run()
     assert shown == [app.selectbox(key=name).value for name in ("layer", "head")]

@@ -1,0 +1,112 @@
+"""The parts of a page on a sentence before its heads: player, links and costliest heads."""
+
+from collections.abc import Sequence
+from typing import get_args
+
+import numpy as np
+
+from transformer import AttentionTrace, Translator
+from transformer.analysis.alignment import aligned_shares, strongest
+from transformer.analysis.alignment_settings import read_alignment
+from transformer.analysis.heads.effect import Effect, effect
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_order import removal_order
+from transformer.text.languages import Side, code_of_name
+from viz.draw import watched, wire, word_links
+from viz.draw.caption import Origin, head_caption
+from viz.draw.changed_words import mark_changed_words
+from viz.draw.formatting import format_difference, format_number
+from viz.draw.player import encode_player
+
+COSTLIEST = 4  # heads that are removed, each alone, then all
+
+
+def parts(translator: Translator, trace: AttentionTrace) -> tuple[str, dict[str, str]]:
+    """Make the parts and, by the ids of their elements, their pictures."""
+    order = removal_order(translator.model, trace, length=COSTLIEST)
+    removals = [
+        (heads, effect(translator, trace, [Removal(*head) for head in heads]))
+        for heads in (*([head] for head in order), order)
+    ]
+    html = f"""<section id="watch"><h2>Watch it translate</h2>
+<div data-picture="watch-data"></div></section>
+<section id="links"><h2>Which words belong together</h2>
+<div data-picture="links-data"></div></section>
+<section id="without"><h2>Without its costliest heads</h2>
+<p>The heads are in the order in which the page removes them: each time the head without which the
+translation becomes least probable. A number is the change in log probability without this head
+alone. Choose a head to see what the model writes without it. Bold: new. Struck through:
+dropped.</p>
+{_choices(removals)}</section>
+"""
+    return html, _player_and_links(translator, trace)
+
+
+def _choices(removals: Sequence[tuple[Sequence[Head], Effect]]) -> str:
+    """Format a button for each removal, and the translations that they show."""
+    buttons, texts = "", ""
+    for number, (heads, changed) in enumerate(removals):
+        after, before = (float(trace.log_probs.sum()) for trace in (changed.after, changed.before))
+        alone = len(heads) == 1
+        name = heads[0].title if alone else f"All {len(heads)} together"
+        opens = f' data-head="{".".join(map(str, heads[0]))}"' if alone else ""
+        buttons += (
+            f'<button type="button" aria-pressed="{str(not alone).lower()}" '
+            f'aria-controls="without-{number}"{opens}>{name}'
+            f"<small>{format_difference(after, before)}</small></button>"
+        )
+        texts += removal_text(changed, f'id="without-{number}"{" hidden" * alone}')
+    return (
+        f'<div class="choices" role="group" aria-label="Heads">{buttons}</div>\n'
+        f'<div aria-live="polite">{texts}</div>\n'
+    )
+
+
+def removal_text(changed: Effect, attributes: str = "") -> str:
+    """Format a translation without heads: its changed words, and log P of the original one."""
+    text, before = changed.translation.text, changed.before.target
+    written = mark_changed_words(text, before) if text.strip() else "(nothing)"
+    log_p = [
+        format_number(float(trace.log_probs.sum())) for trace in (changed.before, changed.after)
+    ]
+    same = " The translation stays the same." if text == before else ""
+    return (
+        f'<div class="without" {attributes}>'
+        f'<p class="translation" lang="{languages(changed.before)[1]}">{written}</p>'
+        f"<p>Log probability of the original translation: {log_p[0]} with all heads, "
+        f"{log_p[1]} without.{same}</p></div>"
+    )
+
+
+def _player_and_links(translator: Translator, trace: AttentionTrace) -> dict[str, str]:
+    origin = Origin.from_translator(translator, trace.source, trace.target)
+    settings, shares = read_alignment(translator), np.zeros((0, 0), np.float32)
+    source, target = map(word_links.word_texts, (trace.source_pieces, trace.target_pieces))
+    if source and target:
+        shares = aligned_shares(translator, trace, settings)
+    every, mutual = strongest(shares, "each"), strongest(shares, "mutual")
+    pieces = [piece.text for piece in trace.target_pieces]
+    score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
+    player = encode_player(
+        trace,
+        watched.search_steps(score),
+        selected=watched.watched_heads(trace, mutual),
+        links=watched.piece_links(trace, mutual, every),
+        caption=origin.caption("What every head looks at, step by step of the search."),
+    )
+    links = word_links.encode_links(
+        source,
+        target,
+        every,
+        mutual=mutual,
+        made_by=word_links.map_text(settings),
+        languages=trace.languages,
+        caption=origin.caption(head_caption("cross", settings.layer, settings.head, settings.lens)),
+    )
+    return {"watch-data": wire.packed(player), "links-data": wire.packed(links)}
+
+
+def languages(trace: AttentionTrace) -> list[str]:
+    """Return the codes of both languages, "" where unknown."""
+    return [code_of_name(trace.languages.name(side)) for side in get_args(Side)]

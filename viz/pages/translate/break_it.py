@@ -9,14 +9,14 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, Translation, Translator
+from transformer import AttentionTrace, Translator
 from transformer.analysis.heads import removal, removal_order, removal_text
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import losses_of_gates
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding.settings import SearchSettings
 from viz.app import jobs
-from viz.app.cache.cached_results import Report, effect_of, needed_heads
+from viz.app.cache.cached_results import Report, SearchBudget, needed_heads
 from viz.app.chrome import explanations
 from viz.app.links import address, navigation
 from viz.app.sentence import sentence_bar
@@ -59,10 +59,7 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         st.caption("All heads are there. Move the slider to remove the first one.")
         return
     settings = sentence_bar.settings()
-    what, work = (
-        ("break", count, settings),
-        partial(_break, bar.translation, trace, count, settings),
-    )
+    what, work = ("break", count, settings), partial(_break, trace, count, settings)
     try:
         _show_broken(
             jobs.computed(bar.translator, trace, what, "Removing one head after another", work),
@@ -76,7 +73,6 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
 
 
 def _break(
-    translation: Translation,
     trace: AttentionTrace,
     count: int,
     settings: SearchSettings,
@@ -86,22 +82,25 @@ def _break(
     """Find and remove the heads, then as many random ones."""
     model = translator.model
 
-    def text_without(heads: Sequence[Head]) -> tuple[str, float]:
-        removals = [removal.Removal(*head) for head in heads]
-        changed = effect_of(translator, translation, trace, None, removals, settings)
-        return changed.translation.text, float(changed.after.log_probs.sum())
+    def text_without(heads: Sequence[Head]) -> str:
+        with removal.removed(translator, [removal.Removal(*head) for head in heads]):
+            stop = SearchBudget()
+            return translator.translate(trace.source, should_stop=stop, **settings.arguments).text
 
-    for order in needed_heads(translator, trace, count, report):
+    def log_p_without(*removals: Sequence[Head]) -> list[float]:
+        gates = removal_order.gates_without(model, removals)
+        return (-losses_of_gates(model, forced_pair(model, trace), gates)).tolist()
+
+    for order in needed_heads(translator, trace, count, report):  # noqa: B007  the last one is used
         yield None
     needed = order.heads[: removal_order.LENGTH]
-    yield (broken := Broken(needed, *text_without(needed[:count])))
+    broken = Broken(needed, text_without(needed[:count]), *log_p_without(needed[:count]))
+    yield broken
     seed = int.from_bytes(hashlib.sha256(trace.source.encode("utf-8", "replace")).digest()[:4])
     controls = [
         removal_order.random_order(model, needed, seed + draw)[:count] for draw in range(DRAWS)
     ]
-    gates = removal_order.gates_without(model, controls)
-    log_p = (-losses_of_gates(model, forced_pair(model, trace), gates)).tolist()
-    text, _ = text_without(controls[0])
+    text, log_p = text_without(controls[0]), log_p_without(*controls)
     return broken._replace(controls=controls, control_text=text, control_log_p=log_p)
 
 

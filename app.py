@@ -6,7 +6,6 @@ import streamlit as st
 
 from headlight import __version__
 from viz.app import log, served
-from viz.app.cache import memory
 from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
@@ -64,7 +63,6 @@ if __name__ == "__main__":
     main()
 else:  # `streamlit run` imports it for what it is to serve
     log.begin(__version__)
-    memory.use_one_heap()
     app = st.App(
         __file__,
         routes=served.routes(),

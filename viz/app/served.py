@@ -291,7 +291,8 @@ _LOG = logging.getLogger(__name__)
 def bound_connections() -> None:
     """Bound connections and memory of the server that starts next, which gets descriptors."""
     raise_limit()
-    memory.use_one_heap()
+    # one heap for all threads (M_ARENA_MAX): of others, glibc gives next to nothing back
+    memory.call_heap("mallopt", -8, 1)
     streamlit_internals.serve_with(http=BoundedConnection)
 
 

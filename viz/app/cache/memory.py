@@ -102,19 +102,10 @@ def size_of(value: object, counted: set[int] | None = None) -> int:
     return size + sum(size_of(part, counted) for part in parts if part is not None)
 
 
-_M_ARENA_MAX = -8  # of glibc's malloc.h
-
-
-def use_one_heap() -> None:
-    """Let all threads allocate from one heap: of others, glibc gives next to nothing back."""
-    with suppress(AttributeError, OSError, TypeError):  # elsewhere there is no such function
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
-
-
-def give_back() -> None:
-    """Return to the system what is freed; glibc would keep it for later."""
+def call_heap(name: str, *numbers: int) -> None:
+    """Call a function of glibc's `malloc.h`, where there is one."""
     with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+        getattr(ctypes.CDLL(None), name)(*numbers)
 
 
 _server_wide: dict[Hashable, Any] = {}

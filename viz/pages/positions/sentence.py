@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from transformer import AttentionTrace, InputError, Translation, Translator, embedding
+from transformer import InputError, Translation, Translator, embedding
 from transformer.decoding.settings import SearchSettings
 from transformer.paper.positions import (
     Edit,
@@ -30,8 +30,6 @@ from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures import axes, forms, positions
 from viz.pages.positions.tables import PICTURE, pick_stack
-
-Floats = NDArray[np.floating]
 
 STEPS = (0, *(2**n for n in range(15)))
 """Numbers of positions by which a sentence is shifted, up to far beyond any sentence."""
@@ -103,8 +101,13 @@ def beyond() -> None:
             f"choose a model with sinusoidal positions."
         )
     log_p = jobs.computed(
-        translator, trace, ("moved",), "Shifting positions", partial(_moved, trace), at_once=48
-    )
+        translator, trace, ("moved",), "Shifting positions",
+        lambda model, _: {
+            name: moved_log_probs(model.model, trace, stacks, STEPS).sum(-1)  # [step]
+            for name, stacks in MOVED.items()
+        },
+        at_once=48,
+    )  # fmt: skip
     picture, candidates = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         charts.altair_chart(
@@ -132,17 +135,6 @@ def beyond() -> None:
             result[name] = moved.sum(-1)
     """
     python_code.show_code(code, *_translation_code(edits))
-
-
-def _moved(
-    trace: AttentionTrace, translator: Translator, report: cached_results.Report
-) -> dict[str, Floats]:
-    """Compute log P of the translation at each shift, `[step]`."""
-    log_p = {}
-    for done, (name, stacks) in enumerate(MOVED.items()):
-        report(done, len(MOVED))
-        log_p[name] = moved_log_probs(translator.model, trace, stacks, STEPS).sum(-1)
-    return log_p
 
 
 def without() -> None:
@@ -186,10 +178,8 @@ def without() -> None:
             + explanations.sources("§3.2.3, §3.5", embedding.Embedding.forward)
         )
     with candidates:
-        settings = sentence_bar.settings()
-        unedited = cached_results.search(translator, translation.source, settings)
-        what, work = ("edited", seed, settings), partial(_all_edited, edits, trace, settings)
-        new = jobs.computed(translator, trace, what, "Translating", work, at_once=64)
+        unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
+        new = {name: _edited(translator, translation.source, edits[name]) for name in edits}
         changed = [name for name in edits if new[name].text != unedited.text]
         names = f": {listing(changed)}" if changed else ""
         change = "changes" if len(changed) == 1 else "change"
@@ -237,21 +227,6 @@ def _edited(
     return cached_results.translate_edited(translator, text, settings, edit.hooks(), repr(edit))
 
 
-def _all_edited(
-    edits: Mapping[str, Edit],
-    trace: AttentionTrace,
-    settings: SearchSettings,
-    translator: Translator,
-    report: cached_results.Report,
-) -> dict[str, Translation]:
-    """Translate with each edit; a long sentence takes seconds."""
-    new = {}
-    for done, (name, edit) in enumerate(edits.items()):
-        report(done, len(edits))
-        new[name] = _edited(translator, trace.source, edit, settings)
-    return new
-
-
 PAIR = ("The dog bites the man.", "The man bites the dog.")  # two sentences of the same pieces
 PAIR_LANGUAGE = "English"  # source language that a model must have for them
 _REMOVED = Edit("removed", ("encoder",))
@@ -278,6 +253,8 @@ def show_pair(translator: Translator) -> None:
         for text in PAIR:
             st.button(f"Use “{text}”", on_click=search_request.put_text, args=(text,))
 
+
+Floats = NDArray[np.floating]
 
 _ROW, _LEAST = 22, 12  # CSS pixels of a token, and of the smallest readable label
 _TALLEST = 900

@@ -21,7 +21,6 @@ from transformer.analysis.heads.removal_text import format_removals, parse_remov
 from transformer.kinds import KINDS
 from viz.app import jobs
 from viz.app.cache import cached_results
-from viz.app.cache.cached_results import trace_identity
 from viz.app.chrome import charts, explanations, fields, mounts, problems
 from viz.app.chrome.head_picker import choose_removed, head_buttons, open_head
 from viz.app.sentence import python_code, search_request, sentence_bar
@@ -102,14 +101,13 @@ def _effect(
     try:
         settings = sentence_bar.settings()
         given = translation, trace, donor, removals, settings
-        what = "effect", settings, format_removals(removals), donor and trace_identity(donor)
-        title = "Translating without these heads"
-        compute = lambda model, _: bool(cached_results.effect_of(model, *given))  # noqa: E731
-        if removals:  # so that a long sentence has its effect in the cache
-            jobs.computed(translator, trace, what, title, compute, at_once=64)
+        if removals:  # of a long sentence, it is in the cache then
+            jobs.computed(
+                translator, trace, ("effect", settings, controls.removed, donor and donor.source),
+                "Translating without these heads",
+                lambda model, _: bool(cached_results.effect_of(model, *given)), at_once=64,
+            )  # fmt: skip
         effect = cached_results.effect_of(translator, *given)
-    except jobs.UnfinishedError:
-        raise
     except HeadlightError as error:
         removals, problem = [], problem or problems.without_paths(error)
     if problem:

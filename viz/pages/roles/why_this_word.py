@@ -179,9 +179,6 @@ def _changes_by_erasing(
     what, title = ("erased", step, other), f"Erasing {count} subwords one by one"
     try:
         return jobs.computed(translator, trace, what, title, compute, at_once=64), ""
-    except jobs.UnfinishedError as unfinished:
-        unfinished.show()
-        return None, ""
     except HeadlightError as error:
         return None, problems.without_paths(error)
 

@@ -1,7 +1,7 @@
 """Break it: the heads that this sentence needs most are removed, beside as many random ones."""
 
 import hashlib
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from statistics import median
 from typing import NamedTuple
@@ -12,8 +12,6 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, Translator
 from transformer.analysis.heads import removal, removal_order, removal_text
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import losses_of_gates
-from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding.settings import SearchSettings
 from viz.app import jobs
 from viz.app.cache.cached_results import Report, SearchBudget, needed_heads
@@ -78,7 +76,7 @@ def _break(
     settings: SearchSettings,
     translator: Translator,
     report: Report,
-) -> Generator[Broken | None, None, Broken]:
+) -> Broken:
     """Find and remove the heads, then as many random ones."""
     model = translator.model
 
@@ -87,21 +85,16 @@ def _break(
             stop = SearchBudget()
             return translator.translate(trace.source, should_stop=stop, **settings.arguments).text
 
-    def log_p_without(*removals: Sequence[Head]) -> list[float]:
-        gates = removal_order.gates_without(model, removals)
-        return (-losses_of_gates(model, forced_pair(model, trace), gates)).tolist()
-
-    for order in needed_heads(translator, trace, count, report):  # noqa: B007  the last one is used
-        yield None
-    needed = order.heads[: removal_order.LENGTH]
-    broken = Broken(needed, text_without(needed[:count]), *log_p_without(needed[:count]))
-    yield broken
+    needed = needed_heads(trace, count, translator, report).heads[: removal_order.LENGTH]
+    (log_p,) = removal_order.log_p_without(model, trace, [needed[:count]])
+    broken = Broken(needed, text_without(needed[:count]), log_p)
+    report(1, 1, "comparing with random heads", broken)
     seed = int.from_bytes(hashlib.sha256(trace.source.encode("utf-8", "replace")).digest()[:4])
     controls = [
         removal_order.random_order(model, needed, seed + draw)[:count] for draw in range(DRAWS)
     ]
-    text, log_p = text_without(controls[0]), log_p_without(*controls)
-    return broken._replace(controls=controls, control_text=text, control_log_p=log_p)
+    text, log_ps = text_without(controls[0]), removal_order.log_p_without(model, trace, controls)
+    return broken._replace(controls=controls, control_text=text, control_log_p=log_ps)
 
 
 def _show_broken(broken: Broken, trace: AttentionTrace, count: int) -> None:

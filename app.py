@@ -5,7 +5,7 @@ from importlib import import_module
 import streamlit as st
 
 from headlight import __version__
-from viz.app import log, served
+from viz.app import jobs, log, served
 from viz.app.cache.metrics import metrics
 from viz.app.cache.search_queue import turn
 from viz.app.lessons import library, panel, saved_views
@@ -54,7 +54,10 @@ def main() -> None:
                 worth_seeing.show(path)
             if path != "translate":  # which has them below its picture
                 first_steps.show(path)
-            page.run()
+            try:
+                page.run()
+            except jobs.UnfinishedError as unfinished:
+                unfinished.show()
             panel.notice(path)
         finally:
             sentence_bar.release_model()

@@ -244,12 +244,12 @@ def _measure_costs(
     values: Mapping[str, measured.Singles],
     step: passes.Step,
 ) -> None:
-    heads = all_heads(model.config)
+    alone = [[head] for head in all_heads(model.config)]
     for rows, batch in passes.batches_of(model, pairs):
         values[measured.GRADIENT][rows] = importance.gradient_importance(model, *batch)
         whole = passes.losses_of(model, batch)
         pieces = np.array([len(pairs[row].target_ids) for row in rows])
-        for number, losses in enumerate(importance.losses_without(model, *batch, heads)):
+        for number, losses in enumerate(importance.losses_without(model, *batch, alone)):
             values[measured.COST][rows, number] = (losses.double().cpu().numpy() - whole) / pieces
             step("costs", [len(pairs[row].source_ids) for row in rows])
 

@@ -57,8 +57,8 @@ _COMMON = {
     "for were not what where who there from through by at does did don't i me we he him us be "
     "been a can no or over two three",
     "de": "der die das den dem des und ist sind mit sie er ich dir mir dich mich uns euch nicht "
-    "ein eine einen einem einer kein keine keinen auf von zu für wir ihr sein haben hat habe hatte wird "
-    "auch im zum zur durch über bei aus nach wie wo wer dass es zwei drei kann",
+    "ein eine einen einem einer kein keine keinen auf von zu für wir ihr sein haben hat habe hatte "
+    "wird auch im zum zur durch über bei aus nach wie wo wer dass es zwei drei kann",
 }
 _COMMON_WORDS = {code: frozenset(words.split()) for code, words in _COMMON.items()}
 """Frequent words of a language that the other does not have."""

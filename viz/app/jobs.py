@@ -1,18 +1,15 @@
-"""Long work in the background, with its progress bar, in three lanes.
+"""Long work in the background, with its progress bar.
 
-Files of many lines keep no sentence waiting, and long sentences no short one. A job continues on
-other pages, and ends with the session that began it.
+Jobs wait in three lanes: many lines keep no sentence waiting, and a long sentence no short one. A
+job continues on other pages, and ends with the session that began it.
 """
 
 import logging
 import threading
 import time
-from bisect import insort
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count as count_from
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
@@ -29,14 +26,10 @@ from viz.draw import formatting
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "out of time"]
-Work = Callable[[cached_results.Report, Callable[[], bool]], T | Generator[object, None, T]]
-"""Work that reports many times a second, in a thread, where nothing can be drawn: a report raises
-`JobEnded` once the job has ended, and the second argument says so without raising. It takes a model
-by `viz.app.models.menu.in_use`: a job that has not begun holds no memory.
-
-A generator lets others go first wherever it yields. What it yields, unless None, is its result so
-far: jobs that have none yet come before those that have one. Its steps may be in different threads,
-so that no hooks and no `torch.inference_mode` are active where it yields."""
+Work = Callable[[cached_results.Report, Callable[[], bool]], T]
+"""Work that reports many times a second, in its own thread, where nothing can be drawn: a report
+raises `JobEnded` once the job has ended, and the second argument says so without raising. It takes
+a model by `viz.app.models.menu.in_use`: a job that waits holds no memory."""
 
 LONGEST = 30 * 60.0  # largest duration of a job, in seconds
 SURE_AFTER = 10.0  # seconds of a job before its remaining time is estimated
@@ -46,18 +39,16 @@ _TICK = 0.02  # seconds between two looks at a job that a run waits for
 AWAY = 5.0  # seconds in which a browser that lost its connection may come back to its job
 
 Lane = Literal["lines", "long", "short"]
-"""What waits together: jobs on many lines, those on a long sentence, and those on a short one."""
 
 MAX_WAITING: dict[Lane, int] = {"lines": 8, "long": 16, "short": 256}
 """Largest numbers of waiting jobs; one client, in all of its tabs, has half of them at most."""
 
 AT_ONCE: dict[Lane, int] = {"lines": 1, "long": 1, "short": 2}
-"""Jobs that run at one time: on two cores a class gets its answers sooner, and pages still draw."""
+"""Jobs that run at one time: while a class asks for short ones, they take both cores."""
 
-SHORT = 64  # subwords of the longer side of a short sentence
+SHORT = 64  # subwords of the longer side of a sentence whose jobs are short
 
-PATIENCE = 1.0
-"""Seconds that a run waits for a job on a sentence before it draws the bar."""
+PATIENCE = 1.0  # seconds that a run waits for a job on a sentence before it draws the bar
 
 OUT_OF_TIME = f"This took longer than {LONGEST / 60:.0f} minutes and was stopped: ask for less."
 OUT_OF_MEMORY = "The server has too little memory for this: ask for less."
@@ -84,17 +75,15 @@ class Job(Generic[T]):
     # what computes the result; None once it is over, so that nothing is held by it
     work: Work[T] | None
     key: Hashable = None  # of its result in the memo, if it has one
-    number: int = 0  # order in which the jobs of a queue came
-    part: Any = None  # result so far, of work that yields it
     state: State = "waiting"  # the last one is final
     # parts that are done, of how many, and what is being done
     progress: tuple[int, int, str] = (0, 1, "")
+    part: Any = None  # the result so far, if the work reports one
     result: T | None = None  # the result where it is done
     error: str = ""  # a sentence where it failed or was out of time, or ""
     began: float | None = None  # time by the clock of the queue; likewise of its end
     ended: float | None = None
     _away_since: float | None = None
-    _steps: Generator[object, None, T] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -124,10 +113,10 @@ class Job(Generic[T]):
                 self.end("out of time", error=OUT_OF_TIME)
         return not self.is_active
 
-    def _report(self, done: int, total: int, now: str = "", /) -> None:
+    def _report(self, done: int, total: int, now: str = "", part: object = None, /) -> None:
         if self.should_stop():
             raise JobEnded
-        self.progress = done, total, now
+        self.progress, self.part = (done, total, now), part or self.part
 
     def wait(self, seconds: float) -> None:
         """Wait in a run of a page until it has ended, or has a result so far."""
@@ -138,25 +127,15 @@ class Job(Generic[T]):
                 time.sleep(_TICK)
 
     def run(self) -> None:
-        """Do the work, or its next step: called by the queue, in a thread."""
+        """Do the work: called once by the queue, in a thread."""
         torch.set_num_threads(1)  # of this thread
         with self._lock:
             work = self.work
             if work is None:  # it was cancelled
                 return
-            if self.began is None:
-                self.state, self.began = "running", self.queue.clock()
+            self.state, self.began = "running", self.queue.clock()
         try:
-            if self._steps is None:
-                result = work(self._report, self.should_stop)
-                if not isinstance(result, Generator):
-                    self.end("done", result=result)
-                    return
-                self._steps = result
-            if (part := next(self._steps)) is not None:
-                self.part = part
-        except StopIteration as finished:
-            self.end("done", result=finished.value)
+            self.end("done", result=work(self._report, self.should_stop))
         except JobEnded:
             pass
         except errors.HeadlightError as error:
@@ -175,22 +154,12 @@ class Job(Generic[T]):
                 self.result, self.error, self.ended = result, error, self.queue.clock()
                 self.state, self.work = state, None
 
-    def close(self) -> None:
-        """Let go of what steps that do not come hold; not while one runs."""
-        if self._steps is not None:
-            self._steps.close()
-            self._steps = None
-
 
 class JobQueue:
-    """The job that runs and those that wait, in turns: no client twice while another waits.
-
-    Those that have a result so far come after those without one.
-    """
+    """The jobs that run and those that wait, in turns: no client twice while another waits."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, lane: Lane = "lines") -> None:
         self.clock, self._most, self._at_once = clock, MAX_WAITING[lane], AT_ONCE[lane]
-        self._numbers = count_from()
         self._running: list[Job] = []
         self._last = ""  # the client of the job that ran last
         self._waiting: list[Job] = []
@@ -202,12 +171,10 @@ class JobQueue:
             self._sweep()
             own = sum(other.client == job.client for other in self._waiting)
             if len(self._waiting) >= self._most or own >= self._most // 2:
-                full = own >= self._most // 2
-                error = FULL_OF_YOURS.format(own) if full else FULL.format(len(self._waiting))
-                job.end("failed", error=error)
+                full = FULL_OF_YOURS.format(own), FULL.format(len(self._waiting))
+                job.end("failed", error=full[own < self._most // 2])
                 count_refusal("too many jobs")
                 return
-            job.number = next(self._numbers)
             self._waiting.append(job)
             self._advance()
 
@@ -226,21 +193,16 @@ class JobQueue:
             return len(self._waiting if state == "waiting" else self._running)
 
     def _sweep(self) -> None:
-        ended = [job for job in self._waiting if job.should_stop()]
-        self._waiting = [job for job in self._waiting if job not in ended]
-        for job in ended:
-            job.close()
+        self._waiting = [job for job in self._waiting if not job.should_stop()]
 
     def _in_turns(self) -> list[Job]:
         """Return the jobs that wait in the order in which they run."""
-        jobs, last = list[Job](), self._last
-        for has_part in (False, True):
-            left = [job for job in self._waiting if (job.part is not None) == has_part]
-            while left:
-                job = next((job for job in left if job.client != last), left[0])
-                left.remove(job)
-                jobs.append(job)
-                last = job.client
+        left, jobs, last = list(self._waiting), list[Job](), self._last
+        while left:
+            job = next((job for job in left if job.client != last), left[0])
+            left.remove(job)
+            jobs.append(job)
+            last = job.client
         return jobs
 
     def _advance(self) -> None:
@@ -257,12 +219,11 @@ class JobQueue:
         finally:
             with self._lock:
                 self._running.remove(job)
-                insort(self._waiting, job, key=attrgetter("number"))  # for its next step
                 self._sweep()
                 self._advance()
                 is_idle = not self._running
             if is_idle:
-                memory.give_back()
+                memory.call_heap("malloc_trim", 0)  # what is freed goes back to the system
 
 
 @memory.server_wide
@@ -281,8 +242,8 @@ def start(
     """Start work for this session, titled on the screen, in place of its job of this name."""
     if (earlier := current(name)) is not None:
         earlier.cancel()
-    client, queue = search_queue.current_client(), _queues()[lane]
-    job = Job(name, title, session_name(), client, queue, work, key)
+    client = search_queue.current_client()
+    job = Job(name, title, session_name(), client, _queues()[lane], work, key)
     # first: it may end this run, and with it the only handle
     st.session_state[f"job {name}"] = job
     job.queue.add(job)
@@ -296,9 +257,9 @@ def current(name: str) -> Job[Any] | None:
 
 
 def show(job: Job, drawn: object = None) -> None:
-    """Draw a job until it ends; then its error, if it has one.
+    """Draw a job until it ends, or has another part than is `drawn`; then the page is drawn anew.
 
-    The page is drawn once more as the job ends, or has another result so far than was `drawn`.
+    Of a job that has ended, draw its error, if it has one.
     """
     if job.is_active:
         st.fragment(_bar, run_every="1s")(job, drawn)
@@ -330,7 +291,6 @@ STEPS = {"translate": "translating", "measure": "measuring", "costs": "scoring"}
 """Parts of the work with a model, on the screen."""
 
 ModelWork = Callable[[Translator, cached_results.Report], object]
-"""Work with a model; what it returns is the result, or a generator of it as `Work` has it."""
 
 
 def get_or_offer(
@@ -367,49 +327,37 @@ def start_with_model(
 ) -> Job[tuple[Hashable, object]]:
     """Start work with the model of a folder; see `get_or_offer`."""
 
-    def run(
-        report: cached_results.Report, _should_stop: object
-    ) -> Generator[object, None, tuple[Hashable, object]]:
-        def report_part(done: int, total: int, part: str = "", /) -> None:
-            report(done, total, STEPS.get(part, part))
+    def run(report: cached_results.Report, _should_stop: object) -> tuple[Hashable, object]:
+        def report_part(done: int, total: int, now: str = "", part: object = None, /) -> None:
+            report(done, total, STEPS.get(now, now), part)
 
         with menu.in_use(folder, lambda *_: report(0, 1, "loading the model")) as model:
-            result = work(model, report_part)
-            if isinstance(result, Generator):
-                result = yield from result
-            return key, result
+            return key, work(model, report_part)
 
     return start(name, title, run, lane, key)
 
 
-class UnfinishedError(problems.DrawnError):
-    """What has no result yet: its job, which `show` draws, computes it."""
+class UnfinishedError(Exception):
+    """A result that a job computes, which the app draws in place of the rest of the page."""
 
     def __init__(self, job: Job) -> None:
-        super().__init__(job.error or job.title)
         self.job = job
 
     def show(self, drawn: object = None) -> None:
-        """Draw the job, beside its result so far if that is `drawn`, and start it again."""
+        """Draw the job, and where it has ended a button that forgets it; see `show`."""
         show(self.job, drawn)
         if not self.job.is_active:
             name = f"job {self.job.name}"
-            fields.button("Try again", f"again {self.job.name}", st.session_state.pop, name, None)
+            fields.button("Try again", f"again {name}", st.session_state.pop, name, None)
 
 
 def computed(
-    translator: Translator,
-    trace: AttentionTrace,
-    what: tuple[Hashable, ...],
-    title: str,
-    work: ModelWork,
-    *,
-    at_once: int = 0,
-) -> Any:
-    """Return a result on a sentence, cached; up to `at_once` subwords this run computes it.
+    translator: Translator, trace: AttentionTrace, what: tuple[Hashable, ...], title: str,
+    work: ModelWork, *, at_once: int = 0,
+) -> Any:  # fmt: skip
+    """Return a result on a sentence, cached; this run computes it up to `at_once` subwords.
 
-    Beyond, a job named by the first of `what` does. It is drawn by `UnfinishedError`, which is
-    raised until the result is there.
+    Beyond, a job does, named by the first of `what`. Raises `UnfinishedError` until it is done.
     """
     name, key = str(what[0]), (what, *cached_results.key_of(translator, trace))
     longest = max(len(trace.source_pieces), len(trace.target_pieces))
@@ -424,8 +372,7 @@ def computed(
         job.wait(PATIENCE)
     if job.result is None:
         raise UnfinishedError(job)
-    _, result = job.result
-    del st.session_state[f"job {name}"]  # the memo has its result
+    _, result = st.session_state.pop(f"job {name}").result
     return memory.memo(key, lambda: result)
 
 

@@ -31,7 +31,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from transformer import errors
 from transformer.files import reading
 from viz.app import monitoring, streamlit_internals
-from viz.app.cache import search_queue
+from viz.app.cache import memory, search_queue
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.models import menu
 from viz.app.monitoring import TAB, most_descriptors, raise_limit
@@ -289,8 +289,10 @@ _LOG = logging.getLogger(__name__)
 
 
 def bound_connections() -> None:
-    """Bound the connections of the server that starts next, which gets descriptors for them."""
+    """Bound connections and memory of the server that starts next, which gets descriptors."""
     raise_limit()
+    # one heap for all threads (M_ARENA_MAX): of others, glibc gives next to nothing back
+    memory.call_heap("mallopt", -8, 1)
     streamlit_internals.serve_with(http=BoundedConnection)
 
 

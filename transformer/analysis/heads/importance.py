@@ -1,7 +1,6 @@
 """Importance of each head for the loss: by its gradient, and by removing the head."""
 
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,7 @@ from torch.nn import functional as F
 
 from transformer import config, kinds, masks
 from transformer.analysis import teacher_forcing
-from transformer.analysis.heads import head, removal
+from transformer.analysis.heads import head
 from transformer.model import Transformer
 
 Floats = npt.NDArray[np.float64]
@@ -73,7 +72,7 @@ def gated_losses(
 
 
 def _columns(model: Transformer) -> dict[str, list[int]]:
-    """Return the columns of gates at each point that has outputs of heads."""
+    """Return the columns of the gates at each point that has outputs of heads."""
     columns: dict[str, list[int]] = {}
     for column, place in enumerate(head.all_heads(model.config)):
         point = f"{kinds.attention_name(place.kind, place.layer)}.hook_z"
@@ -82,86 +81,66 @@ def _columns(model: Transformer) -> dict[str, list[int]]:
 
 
 MAX_TOKENS = 4096
-"""Tokens of a batch of copies of one sentence: larger ones take memory and save no time."""
-
-
-@torch.inference_mode()
-def losses_of_gates(
-    model: Transformer,
-    pair: teacher_forcing.ForcedPair,
-    gates: Floats,
-    progress: teacher_forcing.Progress = lambda _done, _total: None,
-) -> Floats:
-    """Compute `gated_losses` of one sentence, `[row]`; what rows have in common runs once.
-
-    `progress` is called with the rows done, and all, after each batch of bounded size.
-    """
-    size = max(1, MAX_TOKENS // max(pair.source.size(1), pair.target.size(1)))
-    losses: list[Tensor] = []
-    for first in range(0, len(gates), size):
-        rows = torch.tensor(gates[first : first + size], device=model.device)
-        losses.append(_batch_losses(model, pair, rows))
-        progress(min(first + size, len(gates)), len(gates))
-    return torch.cat(losses).double().cpu().numpy()
-
-
-def _batch_losses(model: Transformer, pair: teacher_forcing.ForcedPair, gates: Tensor) -> Tensor:
-    """Compute the losses of a batch that grows: a row enters at the first layer where it differs.
-
-    The first row has the gates that all rows have in common.
-    """
-    columns, rows = _columns(model), [0]
-    gates = torch.cat([gates.amax(0, keepdim=True), gates])
-    apart = (gates != gates[0]).cpu()
-
-    def gate(z: Tensor, name: str) -> Tensor:
-        return z * gates[rows][:, columns[name], None, None].to(z.dtype)
-
-    def enter(x: Tensor, layer: int, *in_layer: kinds.Kind) -> Tensor:
-        names = (f"{kinds.attention_name(kind, layer)}.hook_z" for kind in in_layer)
-        here = apart[:, [column for name in names for column in columns[name]]].any(1)
-        rows.extend(new := [n for n in here.nonzero().flatten().tolist() if n not in rows])
-        return torch.cat([x, x[:1].expand(len(new), -1, -1)])
-
-    with model.hooks(dict.fromkeys(columns, gate)):
-        memory = model.encoder.embedding(pair.source)
-        for n, layer in enumerate(model.encoder.layers):
-            memory = layer(enter(memory, n, "encoder_self"))
-        x = model.decoder.embedding(pair.target).expand(len(rows), -1, -1)
-        for n, layer in enumerate(model.decoder.layers):
-            x = enter(x, n, "decoder_self", "cross")
-            more = memory[:1].expand(len(rows) - len(memory), -1, -1)
-            x = layer(x, torch.cat([memory, more]))
-    # a few positions at a time: the logits of all would be the largest tensor by far
-    size = max(1, teacher_forcing.MAX_TENSOR_SIZE // model.config.vocab_size)
-    parts = x.flatten(0, 1).split(size), pair.written.repeat(len(rows)).split(size)
-    nats = [_nats(model.logits(part), labels) for part, labels in zip(*parts, strict=True)]
-    losses = torch.cat(nats).view(len(rows), -1).sum(-1)
-    found = dict(zip(rows, losses, strict=True))
-    # what differs nowhere is the first row
-    return torch.stack([found.get(n, losses[0]) for n in range(1, len(gates))])
+"""Tokens of a batch of copies of sentences: more of them take memory, and save no time."""
 
 
 @torch.inference_mode()
 def losses_without(
-    model: Transformer, source: Tensor, target: Tensor, labels: Tensor, heads: Sequence[head.Head]
+    model: Transformer,
+    source: Tensor,
+    target: Tensor,
+    labels: Tensor,
+    removals: Sequence[Collection[head.Head]],
 ) -> Iterable[Tensor]:
-    """Compute `sentence_losses` without each of these heads; earlier layers run once for all."""
+    """Compute `sentence_losses` without each of several sets of heads, in batches of them."""
+    size = max(1, MAX_TOKENS // max(source.numel(), target.numel()))
+    heads = head.all_heads(model.config)
+    for first in range(0, len(removals), size):
+        kept = [[n not in off for n in heads] for off in removals[first : first + size]]
+        yield from _batch_losses(model, source, target, labels, torch.tensor(kept))
+
+
+def _batch_losses(
+    model: Transformer, source: Tensor, target: Tensor, labels: Tensor, kept: Tensor
+) -> Tensor:
+    """Compute the losses with the heads that are kept, `[row, head]`: `[row, sentence]`.
+
+    The batch grows: its first row has the heads that some row keeps, and each other row enters at
+    the first layer in which it differs. So the layers before run once.
+    """
+    kept = torch.cat([kept.any(0, keepdim=True), kept])
+    apart, gates = kept != kept[0], kept.to(model.device)
+    columns, rows, sentences = _columns(model), [0], len(source)
+
+    def gate(z: Tensor, name: str) -> Tensor:
+        own = gates[rows][:, columns[name]].repeat_interleave(sentences, 0)
+        return z * own[:, :, None, None]
+
+    def enter(x: Tensor, layer: int, *in_layer: kinds.Kind) -> Tensor:
+        names = [f"{kinds.attention_name(kind, layer)}.hook_z" for kind in in_layer]
+        here = apart[:, [column for name in names for column in columns[name]]].any(1)
+        new = [n for n in here.nonzero().flatten().tolist() if n not in rows]
+        rows.extend(new)
+        return torch.cat([x, x[:sentences].repeat(len(new), 1, 1)])
+
+    def for_all(part: Tensor) -> Tensor:
+        return part.repeat(len(rows), *[1] * (part.dim() - 1))
+
     mask = masks.padding_mask(source)
-    encoded = list(accumulate(model.encoder.layers, lambda x, layer: layer(x, mask),
-                              initial=model.encoder.embedding(source)))  # fmt: skip
-    decoded = list(accumulate(model.decoder.layers, lambda x, layer: layer(x, encoded[-1], mask),
-                              initial=model.decoder.embedding(target)))  # fmt: skip
-    for place in heads:
-        with removal.removed(model, [removal.Removal(*place)]):
-            if place.kind == "encoder_self":
-                memory, first = encoded[place.layer], 0
-                for layer in model.encoder.layers[place.layer :]:
-                    memory = layer(memory, mask)
-            else:
-                memory, first = encoded[-1], place.layer
-            x = decoded[first]
-            for layer in model.decoder.layers[first:]:
-                x = layer(x, memory, mask)
-            losses = _summed_losses(model.logits(x), labels)
-        yield losses  # outside the block: the head is there again for who takes them
+    with model.hooks(dict.fromkeys(columns, gate)):
+        memory = model.encoder.embedding(source)
+        for n, layer in enumerate(model.encoder.layers):
+            memory = enter(memory, n, "encoder_self")
+            memory = layer(memory, for_all(mask))
+        x = for_all(model.decoder.embedding(target))
+        for n, layer in enumerate(model.decoder.layers):
+            x = enter(x, n, "decoder_self", "cross")
+            same = memory[:sentences].repeat(len(rows) - len(memory) // sentences, 1, 1)
+            x = layer(x, torch.cat([memory, same]), for_all(mask))
+    # a few positions at a time: the logits of all would be the largest tensor by far
+    size = max(1, teacher_forcing.MAX_TENSOR_SIZE // model.config.vocab_size)
+    parts = x.flatten(0, 1).split(size), for_all(labels).flatten().split(size)
+    nats = [_nats(model.logits(part), of_part) for part, of_part in zip(*parts, strict=True)]
+    losses = torch.cat(nats).view(len(rows), sentences, -1).sum(-1)
+    place = {row: n for n, row in enumerate(rows)}
+    return losses[[place.get(row, 0) for row in range(1, len(kept))]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import losses_of_gates
+from transformer.analysis.heads.importance import losses_without
 from transformer.analysis.teacher_forcing import Progress, forced_pair
 from transformer.kinds import KINDS
 from transformer.model import Transformer
@@ -52,15 +52,29 @@ def with_next_place(
     is_round = len(order.removed) % ROUND == 0
     left = heads if is_round else order.others[:CANDIDATES]
     tried = [head for head in heads if head in left and head not in order.removed]
-    gates = gates_without(model, [[*order.removed, head] for head in tried])
-    losses = losses_of_gates(model, forced_pair(model, trace), gates, progress)
-    most = int(losses.argmax())
-    by_loss = [tried[n] for n in np.argsort(-losses, kind="stable")]
+    log_p = log_p_without(model, trace, [(*order.removed, head) for head in tried], progress)
+    by_log_p = [tried[n] for n in np.argsort(log_p, kind="stable")]
+    others = by_log_p if is_round else order.others
     return RemovalOrder(
-        (*order.removed, tried[most]),
-        (*order.log_p, -float(losses[most])),
-        tuple(head for head in (by_loss if is_round else order.others) if head != tried[most]),
+        (*order.removed, by_log_p[0]),
+        (*order.log_p, min(log_p)),
+        tuple(head for head in others if head != by_log_p[0]),
     )
+
+
+def log_p_without(
+    model: Transformer,
+    trace: AttentionTrace,
+    removals: Sequence[Sequence[Head]],
+    progress: Progress = lambda _done, _total: None,
+) -> list[float]:
+    """Compute log P of a translation without each of several sets of heads, in nats."""
+    source, target, written = forced_pair(model, trace)
+    log_p: list[float] = []
+    for losses in losses_without(model, source, target, written[None], removals):
+        log_p.append(-float(losses))
+        progress(len(log_p), len(removals))
+    return log_p
 
 
 def removal_order(
@@ -81,12 +95,6 @@ def removal_order(
         order = with_next_place(model, trace, order)
         progress(len(order.removed), count)
     return list(order.heads[:length])
-
-
-def gates_without(model: Transformer, removals: Sequence[Sequence[Head]]) -> np.ndarray:
-    """Return a row of gates for each removal of some heads, `[removal, head]`: 0 where removed."""
-    heads = all_heads(model.config)
-    return np.array([[head not in removed for head in heads] for removed in removals], np.float32)
 
 
 def random_order(model: Transformer, order: Sequence[Head], seed: int) -> list[Head]:

@@ -153,9 +153,9 @@ PATIENCE = 0.5  # seconds before the bar is drawn: a flash of it would be of no 
 
 
 class Report(Protocol):
-    """Takes how far the work is, of how much, and what it does now, if the bar is to say so."""
+    """Takes how far the work is, of how much, what it does now, and its result so far, if any."""
 
-    def __call__(self, done: int, total: int, now: str = "", /) -> None: ...
+    def __call__(self, done: int, total: int, now: str = "", part: object = None, /) -> None: ...
 
 
 @contextmanager
@@ -163,7 +163,7 @@ def progress_bar(text: str) -> Iterator[Report]:
     """Yield a function that reports progress, beside a trusted text, and ends unwanted work."""
     container, began = st.empty(), time.monotonic()
 
-    def report(done: int, total: int, now: str = "", /) -> None:
+    def report(done: int, total: int, now: str = "", _part: object = None, /) -> None:
         streamlit_internals.end_if_unwanted()
         if time.monotonic() - began > PATIENCE:
             container.progress(done / total, f"{text}: {now}" if now else text)
@@ -209,8 +209,8 @@ def effect_of(
 
 
 def needed_heads(
-    translator: Translator, trace: AttentionTrace, count: int, report: Report = lambda *_: None
-) -> Iterator[RemovalOrder]:
+    trace: AttentionTrace, count: int, translator: Translator, report: Report
+) -> RemovalOrder:
     """Find so many places of the order in which the sentence needs its heads, each cached."""
     order, count = RemovalOrder(), min(count, places(translator.model))
     for place in range(count):
@@ -222,4 +222,4 @@ def needed_heads(
             return with_next_place(translator.model, trace, order, progress)
 
         order = memory.memo(("removal order", *key_of(translator, trace), place), find)
-        yield order
+    return order

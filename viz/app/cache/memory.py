@@ -102,10 +102,10 @@ def size_of(value: object, counted: set[int] | None = None) -> int:
     return size + sum(size_of(part, counted) for part in parts if part is not None)
 
 
-def give_back() -> None:
-    """Return to the system what is freed: glibc keeps it otherwise, for each thread."""
-    with suppress(AttributeError, OSError, TypeError):  # elsewhere there is no such function
-        ctypes.CDLL(None).malloc_trim(0)
+def call_heap(name: str, *numbers: int) -> None:
+    """Call a function of glibc's `malloc.h`, where there is one."""
+    with suppress(AttributeError, OSError, TypeError):
+        getattr(ctypes.CDLL(None), name)(*numbers)
 
 
 _server_wide: dict[Hashable, Any] = {}

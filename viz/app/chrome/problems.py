@@ -6,21 +6,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from transformer.errors import HeadlightError, InputError
+from transformer.errors import InputError
 from transformer.files.installed import ASSETS
 from viz.app.log import has_texts
 
 _LOG = logging.getLogger(__name__)
 _VARIABLES = "HEADLIGHT_"
 """Beginning of the environment variables; those of folders hold one, or several as PATH does."""
-
-
-class DrawnError(HeadlightError):
-    """An error that draws itself in its place."""
-
-    def show(self) -> None:
-        """Draw it."""
-        raise NotImplementedError
 
 
 def without_paths(error: object) -> str:
@@ -35,11 +27,8 @@ def without_paths(error: object) -> str:
 
 
 def say(error: object) -> None:
-    """Draw an error as `without_paths` words it, or as it draws itself."""
-    if isinstance(error, DrawnError):
-        error.show()
-    else:
-        st.text(without_paths(error))
+    """Draw an error as `without_paths` words it."""
+    st.text(without_paths(error))
 
 
 def _folders() -> set[Path]:

@@ -51,11 +51,7 @@ def show(page: str, view: str = "", find: FromModel | None = None) -> None:
     bar = sentence_bar.current()
     # its finding answers what one view asks
     asks_otherwise = page == "roles" and view != navigation.REMOVE_HEADS and find is None
-    results: list[Finding] = []
-    try:
-        results = [] if bar is None or asks_otherwise else _findings(page, bar, find)[:MOST]
-    except jobs.UnfinishedError as unfinished:
-        unfinished.show()
+    results = [] if bar is None or asks_otherwise else _findings(page, bar, find)[:MOST]
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     if results or (page, view) in QUESTIONS:
@@ -92,10 +88,7 @@ def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
 def default_choices(page: str) -> Mapping[str, str]:
     """Return the parameters in the URL of the view that a page opens on: its first finding's."""
     bar = sentence_bar.current()
-    try:
-        return next((f.choices for f in _findings(page, bar)), {}) if bar is not None else {}
-    except jobs.UnfinishedError:  # which `show` draws
-        return {}
+    return next((f.choices for f in _findings(page, bar)), {}) if bar is not None else {}
 
 
 def _findings(
@@ -110,25 +103,19 @@ def _findings(
         if find is not None:
             finding = find(model, trace) if short else None
             return [finding] if finding else []
-        if page == "roles" and short:
-            work = partial(_costliest, trace)
-            found: list[Finding] = jobs.computed(model, trace, ("finding",), _TRYING, work)
-            return found
+        if page == "roles":
+            return _costliest(model, trace)
         key = cached_results.key_of(model, trace)
         compute = partial(ranked, page, trace, model if short else None)
         return memory.memo(("findings", page, *key), compute)
-    except jobs.UnfinishedError:
-        raise
     except HeadlightError:
         return []
 
 
-_TRYING = "Removing each head"
-
-
-def _costliest(
-    trace: AttentionTrace, translator: Translator, report: cached_results.Report
-) -> list[Finding]:
-    order = next(cached_results.needed_heads(translator, trace, 1, report))
-    finding = passes.costliest_head(translator, trace, order)
+def _costliest(model: Translator, trace: AttentionTrace) -> list[Finding]:
+    if max(len(trace.source_pieces), len(trace.target_pieces)) > jobs.SHORT:
+        return []
+    title, first = "Removing each head", partial(cached_results.needed_heads, trace, 1)
+    order = jobs.computed(model, trace, ("first head",), title, first)
+    finding = passes.costliest_head(model, trace, order)
     return [finding] if finding else []

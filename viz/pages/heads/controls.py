@@ -1,6 +1,6 @@
 """Controls of the Heads page, its lenses among them; every choice is kept in the URL."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
 import streamlit as st
@@ -11,7 +11,7 @@ from transformer.analysis.heads import measures
 from transformer.analysis.lenses import AnyLens, alti, decomposition, gradient, lens_trace
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
-from viz.app.cache import cached_results, memory
+from viz.app import jobs
 from viz.app.chrome import fields, head_picker
 from viz.app.chrome.explanations import sources
 from viz.app.sentence import sentence_bar, worth_seeing
@@ -99,6 +99,10 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
     return NORMS_BY_NAME[measured]
 
 
+_AT_ONCE: Mapping[AnyLens, int] = {"value_zeroing": 48}
+"""Subwords up to which a slow lens takes less than a second."""
+
+
 def through_lens(
     name: AnyLens, trace: AttentionTrace, translator: Translator | None = None
 ) -> AttentionTrace:
@@ -106,13 +110,12 @@ def through_lens(
     if name == "weights":
         return trace
     model = translator or sentence_bar.drawn_from().translator
-    key = "lens", name, cached_results.identity(model), cached_results.trace_identity(trace)
-
-    def compute() -> AttentionTrace:
-        with cached_results.progress_bar(f"Lens {LENS_NAMES[name]}") as progress:
-            return lens_trace(name, model, trace, progress=progress)
-
-    return memory.memo(key, compute)
+    seen: AttentionTrace = jobs.computed(
+        model, trace, ("lens", name), f"Lens {LENS_NAMES[name]}",
+        lambda model, report: lens_trace(name, model, trace, progress=report),
+        at_once=_AT_ONCE.get(name, 200),
+    )  # fmt: skip
+    return seen
 
 
 def explanation(name: AnyLens) -> str:

@@ -22,6 +22,7 @@ from transformer.paper.positions import (
     shuffled_order,
 )
 from transformer.text.languages import Languages
+from viz.app import jobs
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, search_request, sentence_bar, translation_line
@@ -99,14 +100,14 @@ def beyond() -> None:
             f"This model has a learned table of {config.max_length} positions and nothing beyond: "
             f"choose a model with sinusoidal positions."
         )
-    log_p = {
-        name: memory.memo_per_trace(
-            trace,
-            ("moved", stacks),
-            partial(moved_log_probs, translator.model, trace, stacks, STEPS),
-        ).sum(-1)  # [step]
-        for name, stacks in MOVED.items()
-    }
+    log_p = jobs.computed(
+        translator, trace, ("moved",), "Shifting positions",
+        lambda model, _: {
+            name: moved_log_probs(model.model, trace, stacks, STEPS).sum(-1)  # [step]
+            for name, stacks in MOVED.items()
+        },
+        at_once=48,
+    )  # fmt: skip
     picture, candidates = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         charts.altair_chart(

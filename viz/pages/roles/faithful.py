@@ -17,7 +17,6 @@ from transformer import (
     Transformer,
     Translator,
 )
-from transformer.analysis.lenses import NAMES
 from transformer.analysis.stored import Figure
 from transformer.corpus import faithfulness_report
 from transformer.corpus.faithfulness import (
@@ -31,7 +30,8 @@ from transformer.corpus.faithfulness import (
 )
 from transformer.corpus.faithfulness_report import COMMAND, Curves, FaithfulnessReport
 from transformer.kinds import KIND_TITLES, KINDS
-from viz.app.cache import cached_results, memory
+from viz.app import jobs
+from viz.app.cache import memory
 from viz.app.chrome import charts, head_picker, problems
 from viz.app.chrome.explanations import explain, sources
 from viz.app.chrome.fields import choose_one, controls_row, menu, whole_number
@@ -153,12 +153,8 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requeste
     if not requested:
         st.text("Press “Erase on this sentence” to run the test here; it takes some seconds.")
         return
-    with cached_results.progress_bar("Erasing") as report:
-        erased = erase_by_lenses(translator, trace, seed, report)
-    if missing := [screen_name(name) for name in NAMES if name not in erased.lenses]:
-        st.text(f"Time is up: press the button again to continue with {', '.join(missing)}.")
-    if not erased.lenses:
-        return
+    work = partial(erase_by_lenses, trace, seed)
+    erased = jobs.computed(translator, trace, ("faithful", seed), "Erasing", work)
     named = {screen_name(name): result for name, result in erased.lenses.items()}
     curves = {name: result.curves for name, result in named.items()}
     _curves("yours", curves, erased.random, FRACTIONS)

@@ -13,7 +13,7 @@ from transformer.analysis.stored import Figure
 from transformer.corpus import faithfulness
 from transformer.corpus.faithfulness_report import Curves, FaithfulnessReport
 from viz.app import streamlit_internals
-from viz.app.cache import cached_results, memory
+from viz.app.cache import memory
 from viz.draw import caption
 from viz.draw.formatting import format_number, listing, per_cent
 
@@ -57,13 +57,13 @@ def measured_pieces(trace: AttentionTrace) -> npt.NDArray[np.int64]:
 
 
 def erase_by_lenses(
-    translator: Translator,
     trace: AttentionTrace,
     seed: int,
+    translator: Translator,
     progress: Callable[[int, int, str], None],
 ) -> ErasingResult:
-    """Erase the words that each lens ranks first, and random ones, within the time budget."""
-    targets, model, budget = measured_pieces(trace), translator.model, cached_results.SearchBudget()
+    """Erase the words that each lens ranks first, and random ones."""
+    targets, model = measured_pieces(trace), translator.model
     steps = len(NAMES) + 2
     progress(0, steps, "each word by itself")
     drops = _memo(trace, "each word", lambda: faithfulness.drops_without_each_word(model, trace))
@@ -76,8 +76,6 @@ def erase_by_lenses(
     lenses: dict[LensName, LensResult] = {}
     for number, name in enumerate(NAMES, start=2):
         progress(number, steps, screen_name(name))
-        if budget():
-            break
 
         def compute(name: LensName = name) -> LensResult:
             result = faithfulness.lens_faithfulness(translator, trace, name, drops, targets)

@@ -1,7 +1,6 @@
 """The view “Layer by layer”: predictions of each layer, parts of a logit, shares of the source."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from html import escape
 
 import altair as alt
@@ -16,8 +15,8 @@ from transformer.analysis.lenses import alti
 from transformer.analysis.logits.decoder_lens import LayerReading, decoder_lens
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
-from transformer.analysis.teacher_forcing import Array
-from viz.app.cache.cached_results import SearchBudget, progress_bar
+from viz.app import jobs
+from viz.app.cache.cached_results import Report, SearchBudget
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import charts, problems
 from viz.app.chrome.explanations import as_markdown, explain, sources
@@ -154,11 +153,12 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
         st.text("The shares take some seconds for a sentence of this length.")
         return
 
-    def compute() -> Array:
-        with progress_bar("Sharing out each layer's output") as report:
-            return alti.whole_model(translator.model, trace, progress=report)
-
-    first, shares = word_shares(trace, memo_per_trace(trace, "shares", compute))
+    whole = jobs.computed(
+        translator, trace, ("shares",), "Sharing out each layer's output",
+        lambda model, report: alti.whole_model(model.model, trace, progress=report),
+        at_once=200,
+    )  # fmt: skip
+    first, shares = word_shares(trace, whole)
     words = by_words(trace, "cross").labels.queries
     charts.altair_chart(
         shares_chart(words, shares, int(np.searchsorted(first, step, side="right")) - 1),
@@ -242,17 +242,19 @@ def _encoder_layers(
         return
     settings = sentence_bar.settings()
 
-    def read(layer: int) -> LayerReading:
-        stop = SearchBudget()
-        return decoder_lens(translator, trace, layer, should_stop=stop, **settings.arguments)
+    def read(model: Translator, report: Report) -> list[LayerReading]:
+        readings = []
+        for layer in range(N + 1):
+            report(layer, N + 1)
+            stop = SearchBudget()
+            readings.append(
+                decoder_lens(model, trace, layer, should_stop=stop, **settings.arguments)
+            )
+        return readings
 
-    readings = []
+    what, title = ("decoder lens", settings), "Translating from each encoder layer"
     try:
-        with progress_bar("Translating from each encoder layer") as report:
-            for layer in range(N + 1):
-                report(layer, N + 1)
-                key = "decoder lens", settings, layer
-                readings.append(memo_per_trace(trace, key, partial(read, layer)))
+        readings = jobs.computed(translator, trace, what, title, read, at_once=16)
     except HeadlightError as error:
         problems.say(error)
         return

@@ -19,6 +19,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, Replacement, patched, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, toggled
 from transformer.kinds import KINDS
+from viz.app import jobs
 from viz.app.cache import cached_results
 from viz.app.chrome import charts, explanations, fields, mounts, problems
 from viz.app.chrome.head_picker import choose_removed, head_buttons, open_head
@@ -99,7 +100,14 @@ def _effect(
     effect = Effect(trace, trace, translation)
     try:
         settings = sentence_bar.settings()
-        effect = cached_results.effect_of(translator, translation, trace, donor, removals, settings)
+        given = translation, trace, donor, removals, settings
+        if removals:  # of a long sentence, it is in the cache then
+            jobs.computed(
+                translator, trace, ("effect", settings, controls.removed, donor and donor.source),
+                "Translating without these heads",
+                lambda model, _: bool(cached_results.effect_of(model, *given)), at_once=64,
+            )  # fmt: skip
+        effect = cached_results.effect_of(translator, *given)
     except HeadlightError as error:
         removals, problem = [], problem or problems.without_paths(error)
     if problem:

@@ -1,7 +1,8 @@
 """Controls of the view “Remove heads”: menus, undo, painted rows, and the order of importance."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 import altair as alt
@@ -14,7 +15,6 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads import means
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, Replacement
-from transformer.analysis.heads.removal_order import GREEDY
 from transformer.analysis.heads.removal_text import format_removals, parse_removals, with_row
 from transformer.corpus.head_report import Curve, HeadReport
 from viz.app import jobs
@@ -124,23 +124,11 @@ def _remove_needed(translator: Translator, trace: AttentionTrace) -> None:
     if st.session_state.get(_ASKED) != asked:
         return
 
-    def first_left(
-        model: Translator, report: cached_results.Report
-    ) -> Generator[None, None, Sequence[Head | None]]:
-        for order in cached_results.needed_heads(model, trace, GREEDY, report):
-            if order.removed[-1] not in off:
-                return order.removed[-1:]
-            yield
-        return *(head for head in order.others if head not in off), None
-
-    title = "Removing one head after another"
-    try:
-        head, *_ = jobs.computed(translator, trace, ("needed", off), title, first_left)
-    except HeadlightError as error:
-        problems.say(error)
-        return
+    title, more = "Removing one head after another", len(off) + 1
+    work = partial(cached_results.needed_heads, trace, more)
+    order = jobs.computed(translator, trace, ("needed", more), title, work)
     del st.session_state[_ASKED]
-    if head is not None:
+    if (head := next((head for head in order.heads if head not in off), None)) is not None:
         open_head(head)
         choose_removed(format_removals([*now, Removal(*head)]))
 

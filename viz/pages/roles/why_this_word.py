@@ -17,6 +17,7 @@ from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
 from transformer.analysis.teacher_forcing import Array
 from transformer.circuits.edges import patch_strongest
+from viz.app import jobs
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields, head_picker, problems
 from viz.app.links import navigation
@@ -175,12 +176,12 @@ def _changes_by_erasing(
     ):
         return None, "Erasing takes some seconds on a sentence of this length."
 
-    def compute() -> Array:
-        with cached_results.progress_bar(f"Erasing {count} subwords one by one") as report:
-            return erase(translator.model, trace, step, other, progress=report)
+    def compute(model: Translator, report: cached_results.Report) -> Array:
+        return erase(model.model, trace, step, other, progress=report)
 
+    what, title = ("erased", step, other), f"Erasing {count} subwords one by one"
     try:
-        return memory.memo_per_trace(trace, ("erased", step, other), compute), ""
+        return jobs.computed(translator, trace, what, title, compute, at_once=64), ""
     except HeadlightError as error:
         return None, problems.without_paths(error)
 

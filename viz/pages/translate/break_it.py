@@ -1,21 +1,19 @@
 """Break it: the heads that this sentence needs most leave the player one after another."""
 
 import hashlib
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Translation, Translator
-from transformer.analysis.heads import effect, removal, removal_order, removal_text
+from transformer.analysis.heads import removal, removal_order, removal_text
 from transformer.analysis.heads.head import Head, all_heads
-from transformer.analysis.heads.importance import losses_of_gates
-from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding.settings import SearchSettings
 from transformer.model import Transformer
 from viz.app import jobs
-from viz.app.cache.cached_results import Report, effect_of, needed_heads
+from viz.app.cache.cached_results import Report, SearchBudget, needed_heads
 from viz.app.chrome import mounts
 from viz.app.links import address, navigation
 from viz.app.sentence import sentence_bar
@@ -32,8 +30,8 @@ ABOUT = (
     f"the log probability of the translation most. Every head was tried for the first place and "
     f"for every {removal_order.ROUND}th one after it; for the others, the "
     f"{removal_order.CANDIDATES} that lowered it most in the last such round. The heads behind "
-    f"them follow as in the last round. The control draws heads of the same kinds from all others. "
-    f"Other heads can take over what a head does."
+    f"them follow as in the last round. The control draws heads of the same kinds from the others, "
+    f"as long as there are enough. Other heads can take over what a head does."
 )
 
 
@@ -70,8 +68,8 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         mounts.mount(player.BROKEN, data)
 
     def follow() -> None:
-        *known, ends = come()
-        send(*known)
+        places, note, ends = come()
+        send(places, note)
         if ends:
             st.rerun()  # only a run of the whole page ends the fragment's repetition
 
@@ -103,49 +101,30 @@ def _break(
     settings: SearchSettings,
     translator: Translator,
     report: Report,
-) -> Generator[list[player.RemovedHead], None, list[player.RemovedHead]]:
+) -> list[player.RemovedHead]:
     """Remove heads one after another: as many as are wanted, or until a word changes."""
-    found: list[player.RemovedHead] = []
+    most, found = _most(translator.model), list[player.RemovedHead]()
     seed = int.from_bytes(hashlib.sha256(trace.source.encode("utf-8", "replace")).digest()[:4])
 
-    def without(heads: Sequence[Head]) -> effect.Effect:
-        removals = [removal.Removal(*head) for head in heads]
-        return effect_of(translator, translation, trace, None, removals, settings)
+    def without(heads: Sequence[Head]) -> Translation:
+        with removal.removed(translator, [removal.Removal(*head) for head in heads]):
+            stop = SearchBudget()
+            return translator.translate(trace.source, should_stop=stop, **settings.arguments)
 
-    for needed in _orders(translator, trace, report):
-        count = len(found) + 1
-        after = without(needed[:count])
+    for count in range(1, (wanted or most) + 1):
+        needed = needed_heads(trace, count, translator, report).heads[:most]
         controls = [
             removal_order.random_order(translator.model, needed, seed + draw)[:count]
             for draw in range(DRAWS)
         ]
-        gates = removal_order.gates_without(translator.model, controls)
-        losses = losses_of_gates(translator.model, forced_pair(translator.model, trace), gates)
-        same = without(controls[0]).translation.text == translation.text
-        found = [
-            *found,
-            player.RemovedHead(
-                needed[count - 1],
-                float(after.after.log_probs.sum()),
-                after.translation.best.pieces,
-                player.ControlDraws((-losses).tolist(), same),
-            ),
-        ]
-        changes = after.translation.text != translation.text
-        if count >= wanted and (wanted or changes):
+        after = without(needed[:count])
+        log_p, *others = removal_order.log_p_without(
+            translator.model, trace, [needed[:count], *controls]
+        )
+        control = player.ControlDraws(others, without(controls[0]).text == translation.text)
+        head = player.RemovedHead(needed[count - 1], log_p, after.best.pieces, control)
+        found = [*found, head]
+        report(count, wanted or most, "", found)
+        if not wanted and after.text != translation.text:
             break
-        yield found
     return found
-
-
-def _orders(
-    translator: Translator, trace: AttentionTrace, report: Report
-) -> Generator[Sequence[Head], None, None]:
-    """Yield the heads that are needed most, as they are known once each place is found."""
-    most, count = _most(translator.model), 0
-    needed: Sequence[Head] = ()
-    for order in needed_heads(translator, trace, most, report):
-        count, needed = len(order.removed), order.heads[:most]
-        yield needed
-    for _ in range(count, most):  # as in the last round
-        yield needed

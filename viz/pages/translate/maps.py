@@ -19,6 +19,7 @@ from transformer.analysis.source_share import SourceShares, by_words, source_sha
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.paper.arithmetic import arithmetic, sublayer_values
 from transformer.text.languages import Languages
+from viz.app import jobs
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
@@ -131,11 +132,12 @@ def pick_shares(translator: Translator, trace: AttentionTrace) -> SourceShares |
     if not st.toggle("Where it comes from", key=WHERE_FROM, bind="query-params"):
         return None
 
-    def compute() -> SourceShares:
-        with cached_results.progress_bar("Sharing out each layer's output") as report:
-            return by_words(source_shares(translator, trace, progress=report), trace)
-
-    return memory.memo_per_trace(trace, "shares of words", compute)
+    shares: SourceShares = jobs.computed(
+        translator, trace, ("shares of words",), "Sharing out each layer's output",
+        lambda model, report: by_words(source_shares(model, trace, progress=report), trace),
+        at_once=200,
+    )  # fmt: skip
+    return shares
 
 
 def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> None:

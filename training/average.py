@@ -13,6 +13,7 @@ from transformer.checkpoints.checkpoint import MAX_OTHER_BYTES, Checkpoint
 from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import CheckpointError, reading, writing
+from transformer.files.installed import checkpoint_folder
 from transformer.files.reading import read_bytes
 
 LAST = 5  # checkpoints of a run, unless the user says so
@@ -82,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = Parser(prog="python -m training.average", description=__doc__)
     parser.add_argument(
         "folders",
-        type=Path,
+        type=checkpoint_folder,
         nargs="+",
         metavar="FOLDER",
         help="one run folder, to average its last checkpoints, or several checkpoint folders",

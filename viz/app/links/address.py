@@ -7,10 +7,12 @@ it cannot hold, such as infinity. It also removes a name from the address of the
 widget of the last page had it, even if a link or Back has just put it there.
 """
 
+import codecs
+import re
 import time
 from collections.abc import Mapping, Sequence
 from html import escape
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -93,6 +95,8 @@ def prepare(page: str) -> None:
     raw = st.session_state[_RAW] = streamlit_internals.query_string()
     left, linked, own = raw.rpartition(f"{LINKED}=")
     query = _read(own)
+    if _PAGE not in st.session_state:  # a link from elsewhere, which may have been coded twice
+        query = {name: [*map(_decoded_again, values)] for name, values in query.items()}
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
     if page_changed := before != page:
@@ -228,10 +232,37 @@ def clean(query: Mapping[str, list[str]]) -> streamlit_internals.Query:
     return {name: values for name, values in usable.items() if values}
 
 
+_AS_LATIN = "headlight.as-latin"  # how bytes are read that are not UTF-8
+_NUMBER_IN_TEXT = re.compile(r"(\d+)[.,;:)>\]]+")
+
+
+def _as_latin(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+
+
+codecs.register_error(_AS_LATIN, _as_latin)
+
+
 def _read(query: str) -> streamlit_internals.Query:
-    query = query if len(query) <= MAX_QUERY else ""
-    values_by_name = parse_qs(query, keep_blank_values=True)
-    return {n: values for n, values in values_by_name.items() if not n.startswith(RESERVED)}
+    """Read a query, also as HTML and mails change it: `&amp;`, Latin-1, `head=3).` in brackets."""
+    query = re.sub("&(amp;)+", "&", query) if len(query) <= MAX_QUERY else ""
+
+    def read(name: str, value: str) -> str:
+        number = None if name in FREE_TEXTS else _NUMBER_IN_TEXT.fullmatch(value)
+        return number[1] if number else value
+
+    values_by_name = parse_qs(query, keep_blank_values=True, errors=_AS_LATIN)
+    return {
+        name: [read(name, value) for value in values]
+        for name, values in values_by_name.items()
+        if not name.startswith(RESERVED)
+    }
+
+
+def _decoded_again(value: str) -> str:
+    is_coded = "%20" in value and not re.search(r"\s", value)
+    return unquote(value, errors=_AS_LATIN) if is_coded else value
 
 
 def _query_of_new_page(

@@ -101,7 +101,7 @@ def frames_setting() -> str:
 
 
 _CHROME = Path(__file__).with_name("chrome")
-_SCRIPTS = "blocked card_focus groups history languages light live_text menus share undo"
+_SCRIPTS = "blocked card_focus groups history languages light live_text menus share translated undo"
 SCRIPTS = [_CHROME / "js" / f"{name}.js" for name in _SCRIPTS.split()]
 _STYLES = "page sentence_bar translate texts choices focus lesson share forced_colors phone"
 STYLE_SHEETS = [_CHROME / "style" / f"{name}.css" for name in _STYLES.split()]

@@ -23,7 +23,7 @@ import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -123,20 +123,13 @@ def style_sheet() -> str:
 
 def routes() -> list[Route]:
     """Return the routes of all pages, which answer with it, and that of the metrics."""
-    text = html()
+    text, prefix = html(), _prefix()
 
     async def page(_request: Request) -> Response:
         return HTMLResponse(text, headers={"Cache-Control": "no-cache"})
 
-    def to_first(request: Request) -> Response:
-        # Streamlit knows the first page by the empty path alone
-        return RedirectResponse(f"{prefix}?{request.scope['query_string'].decode()}")
-
-    prefix = _prefix()
-    first, *others = labels.PAGE_TITLES
     return [
-        Route(prefix + first, to_first),
-        *(Route(prefix + path, page) for path in ("", *others)),
+        *(Route(prefix + path, page) for path in ("", *[*labels.PAGE_TITLES][1:])),
         Route(prefix + monitoring.METRICS_PATH, monitoring.answer),
     ]
 

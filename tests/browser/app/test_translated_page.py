@@ -1,4 +1,4 @@
-"""A page that the browser translates: its texts stay those of the sentence, its words as they are."""
+"""A page that the browser translates: its texts are those of the sentence, its words unchanged."""
 
 import re
 
@@ -70,8 +70,8 @@ def test_sentence_translation_and_words_are_left_as_they_are(visit, translator) 
     page = visit("heads", text=FIRST, kind="cross-attention", layer="2", head="1")
     app_page.expect_german(page, translator.translate(FIRST).text)
     app_page.at_rest(page)
-    kept = page.locator("[translate=no]").all_inner_texts()
-    assert f" · {FIRST}" in kept
-    assert translator.translate(FIRST).text in kept
+    words = page.locator("[translate=no]").all_inner_texts()
+    assert f" · {FIRST}" in words
+    assert translator.translate(FIRST).text in words
     links = page.locator(".st-key-findings-links").text_content()
-    assert {word for word in kept if "“" in word} == set(re.findall("“\u2068.*?”", links)) != set()
+    assert {word for word in words if "“" in word} == set(re.findall("“\u2068.*?”", links)) != set()

@@ -21,7 +21,7 @@ QUERY = "text=A+%22dog%22%26&layer=2"
 
 
 class Answer(NamedTuple):
-    """What a browser gets."""
+    """Answer to a browser."""
 
     status: int
     headers: dict[str, str]
@@ -29,8 +29,8 @@ class Answer(NamedTuple):
 
     def links(self) -> dict[str, str]:
         """The addresses by what stands on them; of two the last one."""
-        found = re.findall(r'<a href="(.*?)">(.*?)</a>', self.body)
-        return {text: unescape(address) for address, text in found}
+        links = re.findall(r'<a href="(.*?)">(.*?)</a>', self.body)
+        return {text: unescape(address) for address, text in links}
 
 
 @pytest.fixture(params=["", "some/where"], ids=["root", "below a path"])
@@ -99,11 +99,18 @@ def test_the_page_that_was_probably_meant_comes_first(ask, path, title) -> None:
     assert len(answer.body) < 3_000
 
 
-@pytest.mark.parametrize("path", ["Heads", "HEADS.", "heads)", "All-heads"])
-def test_a_name_in_other_letters_opens_its_page(ask, path) -> None:
+@pytest.mark.parametrize(
+    ("path", "page"),
+    [
+        *((name, "heads") for name in ("Heads", "HEADS.", "heads)", "All-heads")),
+        ("translate", ""),  # Streamlit knows the first page by the empty path alone
+        ("Translate", ""),
+    ],
+)
+def test_a_name_in_other_letters_opens_its_page(ask, path, page) -> None:
     prefix, get = ask
     answer = get(path, QUERY)
-    assert (answer.status, answer.headers["location"]) == (307, f"{prefix}heads?{QUERY}")
+    assert (answer.status, answer.headers["location"]) == (307, f"{prefix}{page}?{QUERY}")
 
 
 def test_a_typed_path_is_text(ask) -> None:

@@ -7,7 +7,6 @@ it cannot hold, such as infinity. It also removes a name from the address of the
 widget of the last page had it, even if a link or Back has just put it there.
 """
 
-import codecs
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -96,7 +95,8 @@ def prepare(page: str) -> None:
     left, linked, own = raw.rpartition(f"{LINKED}=")
     query = _read(own)
     if _PAGE not in st.session_state:  # a link from elsewhere, which may have been coded twice
-        query = {name: [*map(_decoded_again, values)] for name, values in query.items()}
+        for values in query.values():
+            values[:] = [unquote(v) if "%20" in v and len(v.split()) == 1 else v for v in values]
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
     if page_changed := before != page:
@@ -232,37 +232,17 @@ def clean(query: Mapping[str, list[str]]) -> streamlit_internals.Query:
     return {name: values for name, values in usable.items() if values}
 
 
-_AS_LATIN = "headlight.as-latin"  # how bytes are read that are not UTF-8
-_NUMBER_IN_TEXT = re.compile(r"(\d+)[.,;:)>\]]+")
-
-
-def _as_latin(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeDecodeError)
-    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
-
-
-codecs.register_error(_AS_LATIN, _as_latin)
+_AS_LATIN = {0xDC00 + n: bytes([n]).decode("cp1252", "replace") for n in range(0x80, 0x100)}
+_PUNCTUATED = re.compile(r"((?:^|&)(?:layer|head|card|word|step)=\d+)[.,;:)>\]]+$")
 
 
 def _read(query: str) -> streamlit_internals.Query:
-    """Read a query, also as HTML and mails change it: `&amp;`, Latin-1, `head=3).` in brackets."""
+    """Read a query, also as HTML and mails change it: `&amp;`, Latin-1, the end of a sentence."""
     query = re.sub("&(amp;)+", "&", query) if len(query) <= MAX_QUERY else ""
-
-    def read(name: str, value: str) -> str:
-        number = None if name in FREE_TEXTS else _NUMBER_IN_TEXT.fullmatch(value)
-        return number[1] if number else value
-
-    values_by_name = parse_qs(query, keep_blank_values=True, errors=_AS_LATIN)
-    return {
-        name: [read(name, value) for value in values]
-        for name, values in values_by_name.items()
-        if not name.startswith(RESERVED)
-    }
-
-
-def _decoded_again(value: str) -> str:
-    is_coded = "%20" in value and not re.search(r"\s", value)
-    return unquote(value, errors=_AS_LATIN) if is_coded else value
+    query = _PUNCTUATED.sub(r"\1", query)
+    pairs = parse_qs(query, keep_blank_values=True, errors="surrogateescape").items()
+    read = {n.translate(_AS_LATIN): [v.translate(_AS_LATIN) for v in values] for n, values in pairs}
+    return {n: values for n, values in read.items() if not n.startswith(RESERVED)}
 
 
 def _query_of_new_page(

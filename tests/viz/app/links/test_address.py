@@ -112,9 +112,7 @@ def open_raw(visit, monkeypatch: pytest.MonkeyPatch, query: str, **url: str) -> 
     """Open *All heads* at a query that stands in the address as it is here."""
     sent = [query]  # AppTest would code it anew; later runs have what the page wrote
     own = streamlit_internals.query_string
-    monkeypatch.setattr(
-        streamlit_internals, "query_string", lambda: sent.pop() if sent else own()
-    )
+    monkeypatch.setattr(streamlit_internals, "query_string", lambda: sent.pop() if sent else own())
     return visit("heads", **url)
 
 

@@ -6,12 +6,6 @@
   /** @type {WeakMap<Node, Node>} */
   const places = new WeakMap();
 
-  /** @param {any} text */
-  const giveBack = (text) => {
-    const place = places.get(text);
-    if (place?.parentNode && !text.parentNode) place.parentNode.replaceChild(text, place);
-  };
-
   new MutationObserver((changes) => {
     for (const { addedNodes, removedNodes: [text], previousSibling, nextSibling } of changes) {
       const place = [...addedNodes, previousSibling, nextSibling]
@@ -20,18 +14,20 @@
     }
   }).observe(document, { childList: true, subtree: true });
 
-  const { nodeValue } = Object.getOwnPropertyDescriptors(Node.prototype);
-  /** @this {Node} @param {string | null} value */
-  const write = function (value) {
-    giveBack(this);
-    nodeValue.set?.call(this, value);
-  };
-  Object.defineProperty(Node.prototype, "nodeValue", { ...nodeValue, set: write });
-  for (const name of /** @type {const} */ (["appendChild", "insertBefore", "removeChild"])) {
-    const own = Node.prototype[name];
-    Node.prototype[name] = /** @param {Node[]} nodes @returns {any} */ function (...nodes) {
-      nodes.forEach(giveBack);
-      return Reflect.apply(own, this, nodes);
-    };
+  for (const name of ["nodeValue", "appendChild", "insertBefore", "removeChild"]) {
+    const part = name === "nodeValue" ? "set" : "value";
+    /** @type {any} */
+    const own = Object.getOwnPropertyDescriptor(Node.prototype, name);
+    Object.defineProperty(Node.prototype, name, {
+      ...own,
+      /** @this {Node} @param {any[]} given */
+      [part](...given) {
+        for (const text of [this, ...given]) {
+          const place = places.get(text);
+          if (place?.parentNode && !text.parentNode) place.parentNode.replaceChild(text, place);
+        }
+        return own[part].apply(this, given);
+      },
+    });
   }
 }

@@ -44,7 +44,8 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
             command.say(f"port {port} cannot be opened, {reason}: choose another.")
             return command.REFUSED
     base = re.search(r"--server\.baseUrlPath[= ]/?(\S+)", " ".join(for_streamlit))
-    place = f"{options.port}/{base[1]}" if base else options.port
+    path = base[1] if base else os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "").strip("/")
+    place = f"{options.port}/{path}".rstrip("/")
     print(_listening(options.host, place), flush=True)
     if options.processes > 1:
         return processes.serve(options.host, options.port, ports, for_streamlit)
@@ -56,7 +57,11 @@ def _serve(options: argparse.Namespace, for_streamlit: list[str]) -> int:
     from viz.app.served import bound_connections
 
     bound_connections()
-    given = {"server.port": options.port, "server.address": options.host}
+    given = {
+        "server.port": options.port,
+        "server.address": options.host,
+        "logger.hideWelcomeMessage": "true",  # it would name another address than the line above
+    }
     if options.host not in {HOST, *EVERY_INTERFACE}:
         given["browser.serverAddress"] = options.host
     settings = [f"--{name}={value}" for name, value in given.items()]

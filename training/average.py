@@ -15,6 +15,7 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import CheckpointError, reading, writing
 from transformer.files import atomic
+from transformer.files.installed import checkpoint_folder
 from transformer.files.reading import read_bytes
 
 LAST = 5  # checkpoints of a run, unless the user says so
@@ -88,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = Parser(prog="headlight average", description=__doc__)
     add = parser.add_argument
     run = "one run folder, to average its last checkpoints, or several checkpoint folders"
-    add("folders", type=Path, nargs="+", metavar="FOLDER", help=run)
+    add("folders", type=checkpoint_folder, nargs="+", metavar="FOLDER", help=run)
     add("--last", type=whole_number(1), help=f"how many; default: {LAST}")
     share, equal = number(LEAST_SHARE, 1.0), "share of each checkpoint; default: equal shares"
     add("--shares", type=share, nargs="+", metavar="SHARE", help=equal)

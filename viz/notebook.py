@@ -6,8 +6,10 @@ picture, for where no script runs: GitHub, LaTeX, a PDF. The extra `notebook` ha
 
 import base64
 import json
+import re
 import sys
 import textwrap
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +46,10 @@ _NOT_TRUSTED = (
 )
 _PLOTLY = "plotly.graph_objs._figure.Figure"  # by name, as not every notebook loads it
 _STILL = "Run the notebook for the interactive page."
+_LETTER = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">'
+    '<text y="16" font-family="sans-serif">%s</text></svg>'
+)
 _CHART = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Chart</title><style>body {{ margin: 0 }}</style></head>
@@ -105,12 +111,30 @@ def _picture(spec: dict[str, Any], title: str) -> Bundle:
         )
     except ValueError:  # data from elsewhere, which the page alone may ask for
         return {}, {}
+    _warn_of_boxes(whole)
     png, image = BytesIO(), Image.open(BytesIO(drawn))
     few = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(png, "PNG", optimize=True)
     width, height = (pixels // SCALE for pixels in image.size)
     shown = {"width": width, "height": height, "alt": title}
     return {"image/png": base64.b64encode(png.getvalue()).decode()}, {"image/png": shown}
+
+
+def _warn_of_boxes(text: str) -> None:
+    """Warn if a text has letters of a script for which this machine has no font."""
+    import vl_convert
+
+    plain = re.sub(r"\\u([0-9a-f]{4})", lambda code: chr(int(code[1], 16)), text)
+    # one letter of each script; those of Latin are there, and the first in no font
+    letters = {unicodedata.name(c, "")[:4]: c for c in plain if c > "ɏ" and c.isalpha()}
+    box, *drawn = (vl_convert.svg_to_png(_LETTER % c) for c in ("\U0010fffd", *letters.values()))
+    boxes = [c for c, picture in zip(letters.values(), drawn, strict=True) if picture == box]
+    if boxes:
+        warnings.warn(
+            f"The stored picture has empty boxes, as no font on this machine has {boxes}: install "
+            "one, such as Noto Sans, and run the cell again.",
+            stacklevel=2,
+        )
 
 
 def explore(

@@ -26,7 +26,8 @@ def test_the_port_is_the_option_or_the_variable(streamlit_arguments, monkeypatch
     serve.main([])
     serve.main(["--port", "8700", "--theme.base=dark"])
     run = ["run", str(FILES / "app.py")]
-    here = ["--server.address=127.0.0.1"]
+    # one address is printed: Streamlit's own greeting named localhost for every interface
+    here = ["--server.address=127.0.0.1", "--logger.hideWelcomeMessage=true"]
     assert streamlit_arguments == [
         [*run, "--server.port=8501", *here],
         [*run, "--server.port=8600", *here],
@@ -46,6 +47,9 @@ def test_the_address_is_the_option_or_the_variable(streamlit_arguments, monkeypa
         {"--server.address=0.0.0.0"},
     ]
     here, single, everywhere = capsys.readouterr().out.splitlines()
+    monkeypatch.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "/some/where/")
+    serve.main(["--host", "127.0.0.1"])
+    assert "http://localhost:8501/some/where " in capsys.readouterr().out
     serve.main(["--host", "127.0.0.1", "--server.baseUrlPath", "/headlight"])
     assert "http://localhost:8501/headlight " in capsys.readouterr().out
     assert "http://localhost:8501" in here

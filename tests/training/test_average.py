@@ -11,6 +11,7 @@ from training.average import average, main, write_average
 from training.run.state import checkpoints
 from transformer import Tokenizer, Transformer, errors
 from transformer.checkpoints import checkpoint
+from transformer.files.installed import BUNDLED
 
 
 @pytest.fixture
@@ -65,6 +66,7 @@ def test_models_of_different_shapes_have_no_mean(run, tokenizer, model):
         (["none", "--out", "mean"], "There are no checkpoints to average"),
         (["run", "--out", "mean", "--card", "binary"], "binary is not UTF-8 at byte 3: it is no"),
         (["run", "--out", "file"], "file is there and is no checkpoint: choose another folder"),
+        (["run/checkpoints/step-00000008", "bundled", "--out", "mean"], f"{BUNDLED} holds another"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(arguments, sentence, run, monkeypatch, capsys):

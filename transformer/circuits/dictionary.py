@@ -23,7 +23,6 @@ from transformer.analysis.teacher_forcing import Array, Progress, to_array
 from transformer.attention import MultiHeadAttention, split_heads
 from transformer.circuits.stream import norm_of, query_stream, sublayers
 from transformer.circuits.writing import centred, copying_scores
-from transformer.config import EOS
 from transformer.corpus import resampling
 from transformer.corpus.measured import MeasuredLines, places_table
 from transformer.corpus.measuring import trace_of
@@ -107,9 +106,9 @@ def linked_pieces(
     """Pair the token ids of all pieces whose words are linked."""
     for pair in align(translator, trace, settings):
         for piece in trace.source_pieces:
-            if piece.word == pair.source and piece.id != EOS:
+            if piece.word == pair.source:
                 for other in trace.target_pieces:
-                    if other.word == pair.target and other.id != EOS:
+                    if other.word == pair.target:
                         yield piece.id, other.id
 
 

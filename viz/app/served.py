@@ -23,7 +23,7 @@ import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -35,6 +35,7 @@ from viz.app.cache import memory, search_queue
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.models import menu
 from viz.app.monitoring import TAB, most_descriptors, raise_limit
+from viz.app.unknown_page import UnknownPages
 from viz.draw import labels
 
 FRAMES_VARIABLE = "HEADLIGHT_FRAME_ANCESTORS"
@@ -100,7 +101,9 @@ def frames_setting() -> str:
 
 
 _CHROME = Path(__file__).with_name("chrome")
-_SCRIPTS = "drawn blocked card_focus groups history languages light live_text menus share undo"
+_SCRIPTS = (
+    "drawn blocked card_focus groups history languages light live_text menus share translated undo"
+)
 SCRIPTS = [_CHROME / "js" / f"{name}.js" for name in _SCRIPTS.split()]
 _STYLES = "page sentence_bar translate texts choices focus lesson share forced_colors phone"
 STYLE_SHEETS = [_CHROME / "style" / f"{name}.css" for name in _STYLES.split()]
@@ -122,20 +125,13 @@ def style_sheet() -> str:
 
 def routes() -> list[Route]:
     """Return the routes of all pages, which answer with it, and that of the metrics."""
-    text = html()
+    text, prefix = html(), _prefix()
 
     async def page(_request: Request) -> Response:
         return HTMLResponse(text, headers={"Cache-Control": "no-cache"})
 
-    def to_first(request: Request) -> Response:
-        # Streamlit knows the first page by the empty path alone
-        return RedirectResponse(f"{prefix}?{request.scope['query_string'].decode()}")
-
-    prefix = _prefix()
-    first, *others = labels.PAGE_TITLES
     return [
-        Route(prefix + first, to_first),
-        *(Route(prefix + path, page) for path in ("", *others)),
+        *(Route(prefix + path, page) for path in ("", *[*labels.PAGE_TITLES][1:])),
         Route(prefix + monitoring.METRICS_PATH, monitoring.answer),
     ]
 
@@ -146,6 +142,7 @@ def middleware() -> list[Middleware]:
         Middleware(SecurityHeaders, headers=answer_headers()),
         Middleware(monitoring.CountedSessions),
         Middleware(BoundedUploads),
+        Middleware(UnknownPages, prefix=_prefix()),
     ]
 
 

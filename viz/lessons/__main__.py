@@ -22,6 +22,7 @@ from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
 from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
+from viz.lessons.wording import slips
 
 MAX_LINES = 10_000  # lines that are searched for puzzles
 
@@ -43,12 +44,14 @@ def _check(options: argparse.Namespace) -> int:
         except reading.LessonError as error:
             problems.append(str(error))
             continue
-        for card, _, answer, problem in answer_key(lesson, translator):
+        for card, sentence, answer, problem in answer_key(lesson, translator):
             place = f"{path.name}, line {card.line}:"
             if problem:
                 line = card.answer.line if card.answer else card.line
                 problems.append(f"{path.name}, line {line}: {problem}")
                 continue
+            named = slips(card, sentence) if sentence else ()
+            problems += [f"{path.name}, line {line}: {slip}" for line, slip in named]
             right = answer.text if answer else "depends on the reader’s sentence"
             print(place, card.view.url if card.view else "–", "→", right if card.ask else "–")
     return _say(problems)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlsplit
 
 from transformer import AttentionTrace, HeadlightError, Translator, kinds
 from transformer.analysis.heads.head import Head
@@ -125,7 +124,7 @@ def _problem(card: Card, sentence: Sentence | None, answer: Answer | None) -> st
 
 def parameters(card: Card) -> dict[str, str]:
     """Return the parameters in the link of a card, the last of each name."""
-    return dict(parse_qsl(urlsplit(card.view.url).query)) if card.view else {}
+    return {name: values[-1] for name, values in card.view.choices.items()} if card.view else {}
 
 
 def head_in_link(card: Card) -> tuple[kinds.Kind, int | None, int | None] | None:

@@ -74,6 +74,8 @@ class Card:
     reveal: str = ""
     predict: bool = False  # whether the student answers before the view is opened
     own_sentence: bool = False  # whether it is about a sentence that the student writes
+    words: str = ""  # that it quotes, beside those of its sentence and translation
+    source: str = field(default="", repr=False)  # all of it, as the file has it
 
 
 @dataclass(frozen=True)

@@ -186,6 +186,7 @@ def _card(file: _File, tokens: Sequence[Token], start: int, stop: int) -> lesson
         choices=choices,
         predict=given.pop("open", "") != "",
         own_sentence=given.pop("sentence", "") != "",
+        source="\n".join(file.lines[start - 1 : stop - 1]),
         **given,
     )
 
@@ -435,4 +436,5 @@ _CARD: Mapping[str, _Parser] = {
     "answer": _measurement,
     "hint": _markdown,
     "reveal": _reveal,
+    "words": _text,
 }

@@ -7,6 +7,7 @@ from typing import get_args
 from viz.draw.labels import PAGE_TITLES
 from viz.lessons import grading, lesson, reading
 from viz.lessons.measures import MEASURES
+from viz.lessons.wording import slips
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "guides" / "own-lesson.md").read_text("utf-8")
 
@@ -40,6 +41,7 @@ def test_its_lesson_is_one_whose_answers_can_be_computed(bundled):
     (text,) = re.findall(r"^````markdown\n(.*?)^````", GUIDE, re.DOTALL | re.MULTILINE)
     entries = list(grading.answer_key(reading.parse_lesson("snow", text, "snow.md"), bundled))
     assert [entry.problem for entry in entries] == ["", ""]
+    assert not any([*slips(card, sentence)] for card, sentence, *_ in entries if sentence)
     answers = [entry.answer.text for entry in entries if entry.answer]
     assert answers[0] == "snow"
     assert 0 < float(answers[1]) < 1

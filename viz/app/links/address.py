@@ -7,10 +7,11 @@ it cannot hold, such as infinity. It also removes a name from the address of the
 widget of the last page had it, even if a link or Back has just put it there.
 """
 
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -99,6 +100,9 @@ def prepare(page: str) -> None:
     raw = st.session_state[_RAW] = streamlit_internals.query_string()
     left, linked, own = raw.rpartition(f"{LINKED}=")
     query = _read(own)
+    if _PAGE not in st.session_state:  # a link from elsewhere, which may have been coded twice
+        for values in query.values():
+            values[:] = [unquote(v) if "%20" in v and len(v.split()) == 1 else v for v in values]
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
     if page_changed := before != page:
@@ -253,10 +257,17 @@ def clean(query: Mapping[str, list[str]]) -> streamlit_internals.Query:
     return {name: values for name, values in usable.items() if values}
 
 
+_AS_LATIN = {0xDC00 + n: bytes([n]).decode("cp1252", "replace") for n in range(0x80, 0x100)}
+_PUNCTUATED = re.compile(r"((?:^|&)(?:layer|head|card|word|step)=\d+)[.,;:)>\]]+$")
+
+
 def _read(query: str) -> streamlit_internals.Query:
-    query = query if len(query) <= MAX_QUERY else ""
-    values_by_name = parse_qs(query, keep_blank_values=True)
-    return {n: values for n, values in values_by_name.items() if not n.startswith(RESERVED)}
+    """Read a query, also as HTML and mails change it: `&amp;`, Latin-1, the end of a sentence."""
+    query = re.sub("&(amp;)+", "&", query) if len(query) <= MAX_QUERY else ""
+    query = _PUNCTUATED.sub(r"\1", query)
+    pairs = parse_qs(query, keep_blank_values=True, errors="surrogateescape").items()
+    read = {n.translate(_AS_LATIN): [v.translate(_AS_LATIN) for v in values] for n, values in pairs}
+    return {n: values for n, values in read.items() if not n.startswith(RESERVED)}
 
 
 def _query_of_new_page(

@@ -1,5 +1,6 @@
 """The question that a page answers, and links to what is worth seeing, above each page."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -77,12 +78,17 @@ def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
         with st.container(key="findings-links", gap=None):
             for finding in results:
                 if page == "inside" and not finding.choices.keys() & st.query_params.keys():
-                    st.markdown(as_markdown(finding.text))  # the page has opened on it
+                    st.markdown(_in_markdown(finding.text))  # the page has opened on it
                     continue
                 # another page gets the sentence from the bar, and would get it twice
                 own = sentence_bar.url_choices() if finding.page == page else {}
                 choices = {**own, **finding.choices}
-                navigation.plain_link(finding.page, as_markdown(finding.text), choices)
+                navigation.plain_link(finding.page, _in_markdown(finding.text), choices)
+
+
+def _in_markdown(text: str) -> str:
+    """Escape a text, with an element for each quoted token, which `js/languages.js` looks for."""
+    return re.sub("“\u2068.*?\u2069”", r"*\g<0>*", as_markdown(text))
 
 
 def default_choices(page: str) -> Mapping[str, str]:

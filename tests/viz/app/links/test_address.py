@@ -15,6 +15,7 @@ from streamlit.util import calc_hash
 
 from tests.viz.app_test import in_url, texts
 from tests.viz.draw.message import decode
+from viz.app import streamlit_internals
 from viz.app.links import address
 from viz.app.links.address import FREE_TEXTS, MAX_QUERY, MAX_TYPED, clean, longest
 from viz.app.models.menu import CHECKPOINT_VARIABLE
@@ -105,6 +106,44 @@ def test_a_link_of_megabytes_is_not_read_at_all(visit, monkeypatch: pytest.Monke
     assert max(parsed) <= MAX_QUERY
     assert "removed" not in app.session_state
     assert [text for text in texts(app) if f"more than {MAX_QUERY:,} characters" in text]
+
+
+def open_raw(visit, monkeypatch: pytest.MonkeyPatch, query: str, **url: str) -> AppTest:
+    """Open *All heads* at a query that stands in the address as it is here."""
+    sent = [query]  # AppTest would code it anew; later runs have what the page wrote
+    own = streamlit_internals.query_string
+    monkeypatch.setattr(streamlit_internals, "query_string", lambda: sent.pop() if sent else own())
+    return visit("heads", **url)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("kind=encoder&amp;text=A+dog+%26+a+cat.&amp;layer=2&amp;head=3", "A dog & a cat."),
+        ("kind=encoder&amp;amp;layer=2&amp;amp;head=3&amp;text=A+dog%26amp;", "A dog&amp;"),
+        ("kind=encoder&layer=2&text=M%E4nner+%80+M%C3%A4nner&head=3", "Männer € Männer"),
+        ("kind=encoder&text=Two%2520dogs%2520%2526%2520M%25C3%25A4nner&layer=2&head=3",
+         "Two dogs & Männer"),
+        ("kind=encoder&text=5%25+%2520+of+3&layer=2&head=3", "5% %20 of 3"),
+        ("text=Rome+2020.&kind=encoder&layer=2&head=3).", "Rome 2020."),
+        ("kind=encoder&layer=2&head=3&text=2020.", "2020."),
+    ],
+    ids=["html", "html twice", "latin-1", "coded twice", "once", "sentence", "full stop"],
+)  # fmt: skip
+def test_a_link_that_came_by_mail_is_read_as_it_was_sent(
+    visit, monkeypatch: pytest.MonkeyPatch, query: str, text: str
+) -> None:
+    app = open_raw(visit, monkeypatch, query)
+    assert app.text_area(key="text").value == in_url(app, "text") == text
+    assert head(app) == ("encoder", "2", "3")
+
+
+def test_what_is_typed_is_not_decoded(visit) -> None:
+    app = visit("heads", text=SENTENCE)
+    app.text_area(key="text").set_value("a%20b")
+    app.query_params["text"] = "a%20b"  # as a browser does
+    app.run()
+    assert app.text_area(key="text").value == in_url(app, "text") == "a%20b"
 
 
 def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:

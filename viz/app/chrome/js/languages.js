@@ -1,6 +1,7 @@
 // Part of the page itself: the sentence and its translation are marked with their languages, by
-// which a screen reader and the browser's fonts go, and each runs in its own direction. Streamlit
-// has no attribute for that; the line of the translation says what the languages are.
+// which a screen reader and the browser's fonts go, and each runs in its own direction; no browser
+// translates them, or their words on the page. Streamlit has no attribute for that; the line of the
+// translation says what the languages are.
 {
   const LINE = "[data-source-language]";
   const PLACES = /** @type {const} */ ({
@@ -8,7 +9,12 @@
     targetLanguage: ".st-key-translation",
   });
 
+  const WORDS = ".st-key-translation, .st-key-page-name h1 span, .st-key-findings-links em, bdi";
+
   const mark = () => {
+    for (const words of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(WORDS))) {
+      words.translate = false;
+    }
     const line = /** @type {HTMLElement | null} */ (document.querySelector(LINE));
     for (const [name, selector] of Object.entries(PLACES)) {
       const place = /** @type {HTMLElement | null} */ (line && document.querySelector(selector));

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from transformer.choices import check_choices
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, Kind, axes
 from transformer.text.languages import Languages
@@ -23,6 +24,7 @@ _MAX_NUMBERS = MAX_BYTES // np.dtype(np.float32).itemsize
 _ROUNDING = 1e-6
 
 
+@check_choices
 @dataclass(frozen=True, kw_only=True)
 class TraceOptions:
     """All that is given beside the weights, as `AttentionTrace.from_huggingface` names it."""
@@ -39,6 +41,7 @@ class TraceOptions:
     decoder_attention_mask: Any = None
     index: Any = None
     kinds: Collection[Kind] | None = None
+    config: Any = None
     normalized: bool = True
 
 
@@ -131,6 +134,8 @@ def _decoder_pieces(
 def _layers_of(given: Any, kind: Kind) -> list[Weights]:
     """Convert the layers of one kind, each `[head, query, key]`, to float32 and check them."""
     title = KIND_TITLES[kind]
+    if isinstance(given, np.ndarray) and given.dtype == object:  # as NumPy stores a list of layers
+        given = given.tolist()
     in_layers = isinstance(given, (list, tuple))
     whole = given if in_layers else as_array(given, title)
     if not in_layers and whole.ndim != 4:

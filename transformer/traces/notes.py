@@ -37,7 +37,10 @@ def _sums(layers: Sequence[Weights], title: str) -> list[str]:
     low, high = _number(rows.min()), _number(rows.max())
     span = low if low == high else f"{low} to {high}"
     if rows.min() > 0 and rows.max() < 1:
-        span += "; the rest lies on no token here, as on a sink that each head of gpt-oss has"
+        span += (
+            "; the rest lies elsewhere, as on a sink of the head (gpt-oss) or on the keys of the "
+            "other kind (T5Gemma 2)"
+        )
     if count == 1:
         return [f"As given, rows of {title} {farthest} do not sum to 1: {span}."]
     return [

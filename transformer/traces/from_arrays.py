@@ -260,16 +260,14 @@ def _require_fitting(
             f"The decoder has {len(decoder)} tokens that it reads and {len(target)} that it "
             f"writes: give one of each for every position, the same sequence one step apart."
         )
-    if "decoder_self" in layers and not decoder:
-        raise InputError(
-            "There are no tokens for decoder self-attention: give decoder_tokens, what the decoder "
-            "reads at each position, by which its rows and columns are named."
-        )
-    if "cross" in layers and not (decoder or target):
-        raise InputError(
-            "There are no tokens for the rows of cross-attention: give decoder_tokens, what the "
-            "decoder reads at each position, or target_tokens, what it writes there."
-        )
+    named: dict[Kind, Any] = {"decoder_self": decoder, "cross": decoder or target}
+    for kind, tokens in named.items():
+        if kind in layers and not tokens:
+            raise InputError(
+                f"There are no tokens for the rows of {KIND_TITLES[kind]}: give decoder_tokens, "
+                f"what the decoder reads at each position; cross-attention can do with "
+                f"target_tokens, what it writes there."
+            )
     for kind, kind_layers in layers.items():
         wanted = axes(kind, len(source), len(decoder or target))
         for number, layer in enumerate(kind_layers, start=1):

@@ -6,6 +6,7 @@ Plotly.
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -184,7 +185,8 @@ def measures_chart(
 
 
 def _listed(table: pd.DataFrame) -> alt.InlineData:
-    return alt.InlineData(table.to_dict("records"))  # Altair refuses a table above 5,000 rows
+    rows: list[Any] = table.to_dict("records")  # Altair refuses a table above 5,000 rows
+    return alt.InlineData(rows)
 
 
 def _as_weights(values: object, kind: kinds.Kind) -> Weights:

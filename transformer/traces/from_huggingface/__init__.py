@@ -1,7 +1,7 @@
 """Outputs of the library transformers as a trace; that library is never imported here."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -25,7 +25,7 @@ from transformer.traces.from_huggingface.outputs import (
     shape_of_layer,
 )
 
-Texts = tuple[str, ...]
+Texts = tuple[str, ...] | None
 
 
 def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
@@ -48,18 +48,17 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
             if steps and (kind in wanted or alone)
         }
     if alone and "decoder_self" in layers:
-        layers["decoder_self"] = told.over_tokens(layers["decoder_self"], mask)
+        layers["decoder_self"] = told.over_tokens(layers["decoder_self"])
     for kind, maps in layers.items():
         keys = mask if kind == "decoder_self" else None if alone else inputs.mask()
         layers[kind] = [_cut(layer, mask, keys) for layer in maps]
     own = layers.get("decoder_self")
     if alone and own:
-        given = zip(attentions.decoder[0], own, strict=True)
-        lost = [str(n) for n, pair in enumerate(given, 1) if pair[1] is None is not pair[0]]
-        if lost:
+        lost = zip(attentions.decoder[0], own, strict=True)
+        if any(shown is None is not given for given, shown in lost):
             notes.append(
-                f"Layers that look at blocks, states or an image (give config=model.config), and "
-                f"not at each token, are left out: {', '.join(lost)}."
+                "Layers that look at blocks, states or an image, and not at each token, are left "
+                "out: give config=model.config to see those that look at an image."
             )
         ahead = {bool(np.triu(layer, 1).any()) for layer in own if layer is not None}
         if len(ahead) > 1 and {*wanted} != {"encoder_self"}:
@@ -72,9 +71,8 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
         layers = {"encoder_self": own} if encodes else layers
         layers = {kind: maps for kind, maps in layers.items() if kind in wanted}
     elif attentions.encoder and "encoder_self" in wanted:
-        encoder = _encoder(attentions, inputs)
-        if encoder is not None:
-            layers["encoder_self"] = [_cut(layer, *[inputs.mask()] * 2) for layer in encoder]
+        if encoder := _encoder(attentions, inputs):
+            layers["encoder_self"] = encoder
         elif layers:
             notes.append(
                 "There is no encoder self-attention: there is not a row and a column for each "
@@ -112,7 +110,8 @@ def _encoder(outputs: Outputs, inputs: ModelInputs) -> Rows | None:
     if not square or not batch or inputs.count % batch:
         return None
     maps = _rows(outputs.encoder, inputs.row(batch), "encoder_self")
-    return None if told.in_windows(maps, inputs.mask()) else maps
+    mask = inputs.mask()
+    return None if told.in_windows(maps) else [_cut(layer, mask, mask) for layer in maps]
 
 
 def _generated(
@@ -125,8 +124,8 @@ def _generated(
     title = KIND_TITLES["decoder_self" if outputs.decoder else "cross"]
     _layer(every, 0, 0, title)  # there is one
     first = next((layer for layer in every[0] if layer is not None), None)
-    prompt = shape_of_layer(first, f"{title} in step 1")[2]
-    rows = _rows_of_steps(outputs, inputs.number, len(every), len(first))
+    size, _, prompt, _ = shape_of_layer(first, f"{title} in step 1")
+    rows = _rows_of_steps(outputs, inputs.number, len(every), size)
     named = inputs.ids("decoder_")
     if named is None:
         ids = sequence[: prompt + len(rows)]
@@ -170,14 +169,7 @@ def _rows_of_steps(outputs: Outputs, number: int, count: int, size: int) -> list
         return [number] * count
     if number >= len(outputs.beams):
         raise InputError("There are fewer rows of beam_indices than sequences: give both whole.")
-    rows = [row for row in outputs.beams[number] if row >= 0][:count]
-    if max(rows) >= size:
-        raise InputError(
-            f"The sequence came through row {max(rows)} of the beam, and the outputs hold {size} "
-            f"of its rows, as Whisper's do: call the model once more with the sequence as "
-            f"decoder_input_ids, and give what it returns."
-        )
-    return rows
+    return [row for row in outputs.beams[number] if row >= 0][:count]
 
 
 def _self_attention(
@@ -197,12 +189,12 @@ def _self_attention(
     for number, given in enumerate(steps[0]):
         if given is None:
             continue
-        first, *written = (part for _, part in _parts(steps, rows, number, title))
+        first, *written = _parts(steps, rows, number, title)
         shown = first if mask is None else np.compress(mask, first, axis=1)
         if first.shape[2] < prompt or shown[..., prompt:].any():
             continue
-        maps[number] = np.zeros((len(first), size, size), np.float32)
-        maps[number][:, :prompt, :prompt] = first[..., :prompt]
+        whole = maps[number] = np.zeros((len(first), size, size), np.float32)
+        whole[:, :prompt, :prompt] = first[..., :prompt]
         alike[tuple(part.shape[2] for part in written)][number] = written
         own_rows |= not written or bool(written[0][..., 1:].any())  # none sees the first key alone
     for widths, layers in alike.items():
@@ -229,28 +221,24 @@ def _self_attention(
 def _cross_attention(steps: Sequence[Layers], rows: Sequence[int], title: str) -> Rows:
     """Join cross-attention of all read positions, `[head, query, key]` each."""
     layers: Rows = []
-    for layer, first in enumerate(steps[0]):
-        parts: list[Weights] = []
-        for name, part in () if first is None else _parts(steps, rows, layer, title):
-            parts.append(part)
-            if part.shape[::2] != parts[0].shape[::2]:
-                raise _unfitting(name, "another number of heads or keys than the steps before")
+    for number, first in enumerate(steps[0]):
+        parts = [] if first is None else _parts(steps, rows, number, title)
+        if len({part.shape[2] for part in parts}) > 1:
+            raise _unfitting(f"{title} of layer {number + 1}", "another number of keys in a step")
         layers.append(np.concatenate(parts, axis=1) if parts else None)
     return layers
 
 
-def _parts(
-    steps: Sequence[Layers], rows: Sequence[int], layer: int, title: str
-) -> Iterator[tuple[str, Weights]]:
-    """Yield the name and the new rows of each step of a layer, `[head, query, key]`."""
-    heads = 0
+def _parts(steps: Sequence[Layers], rows: Sequence[int], layer: int, title: str) -> list[Weights]:
+    """Return the new rows of each step of a layer, `[head, query, key]`."""
+    parts: list[Weights] = []
     for step, row in enumerate(rows):
         name = f"{title} of layer {layer + 1} in step {step + 1}"
         weights = row_of(_layer(steps, step, layer, title), row, name)
-        heads = heads or len(weights)
-        if len(weights) != heads:
+        parts.append(weights[:, -1:].copy() if parts else weights)
+        if len(weights) != len(parts[0]):
             raise _unfitting(name, "another number of heads than the steps before")
-        yield name, weights if step == 0 else weights[:, -1:].copy()
+    return parts
 
 
 def _layer(steps: Sequence[Layers], step: int, layer: int, title: str) -> Any:

@@ -20,7 +20,9 @@ def placed(found: Outputs, outputs: Any, config: Any) -> Outputs:
     if not found.one_stack:
         return found
     kinds = _cached(outputs) if config is None else _configured(config)
-    count, size = len(found.decoder[0]), len(kinds)
+    count = len(found.decoder[0])
+    kinds += [None] * (count - len(kinds)) * (None in kinds)  # a cache ends with the last keys
+    size = len(kinds)
     own = [number for number, kind in enumerate(kinds) if kind == "decoder_self"]
     every = [number for number, kind in enumerate(kinds) if kind]  # an image may not have been seen
     numbers = next((n for n in (every, own, [*range(size)]) if own and len(n) == count), None)
@@ -59,17 +61,27 @@ def _cached(outputs: Any) -> list[Kind | None]:
     return [None if getattr(layer, "keys", None) is None else "decoder_self" for layer in layers]
 
 
-def over_tokens(maps: Rows, mask: Keep | None) -> Rows:
+def over_tokens(maps: Rows) -> Rows:
     """Leave out layers without a row and a column for each token, None in their place.
 
     Funnel pools its tokens, MiniMax has states, Mllama looks at an image.
     """
     shapes = [() if layer is None else layer.shape[1:] for layer in maps]
     size = max((shape[0] for shape in shapes if shape and shape[0] == shape[1]), default=0)
-    if not size or in_windows(maps, mask):
-        raise InputError(NOT_TOKENS)
     pairs = zip(maps, shapes, strict=True)
-    return [layer if shape == (size, size) else None for layer, shape in pairs]
+    fitting = [layer if shape == (size, size) else None for layer, shape in pairs]
+    if not size or in_windows(fitting):
+        raise InputError(NOT_TOKENS)
+    return fitting
+
+
+def in_windows(maps: Rows) -> bool:
+    """Return whether the columns are offsets, by chance as many as tokens, as in Longformer.
+
+    Then the first and the last token look at others, and others at them, but not at themselves.
+    """
+    seen = _seen(maps)
+    return bool(seen[:, 0].any() and seen[:, -1].any() and not seen[0, 0] and not seen[-1, -1])
 
 
 def decodes(maps: Rows) -> bool:
@@ -88,28 +100,7 @@ def decodes(maps: Rows) -> bool:
     return bool(whole.any()) or not np.triu(seen, 1).any()
 
 
-def in_windows(maps: Rows, keep: Keep | None) -> bool:
-    """Return whether the columns are offsets in a window, as many as there are tokens by chance.
-
-    Longformer and LED have columns of tokens that all look at, and then a column for each offset:
-    those that lie before the text or behind it are 0, and each row looks at itself in the middle.
-    """
-    there = {layer.shape[1:] for layer in maps if layer is not None}
-    if len(there) != 1 or len({*there.pop()}) != 1:
-        return False
-    seen = _seen(maps)
-    size = len(seen)
-    looks = seen.any(-1) & (True if keep is None or len(keep) != size else keep)
-    for first in range(size - 2):
-        reach, odd = divmod(size - first - 1, 2)
-        if odd or seen[0, first] or not seen[looks, first + reach].all():
-            continue
-        places = np.arange(size)[:, None] + np.arange(-reach, reach + 1)
-        if not seen[:, first:][(places < 0) | (places >= size)].any():
-            return True
-    return False
-
-
 def _seen(maps: Rows) -> Keep:
     """Mark the keys that some head of some layer gives weight, `[query, key]`."""
-    return np.any([layer.any(0) for layer in maps if layer is not None], axis=0)
+    seen: Keep = np.any([layer.any(0) for layer in maps if layer is not None], axis=0)
+    return seen

@@ -1,6 +1,6 @@
 """The attentions in a model's outputs, by the names that the library gives them."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -62,12 +62,29 @@ def read(outputs: Any) -> Outputs:
     if isinstance(outputs, np.ndarray) and outputs.dtype == object:
         outputs = outputs.tolist()
     found = _read({"attentions": outputs} if _are_layers(outputs) else outputs)
-    if found is None:
-        deeper = dict(_deeper(outputs))
-        if len(deeper) != 1:
-            raise InputError(_why_none(outputs, deeper))
-        (found,) = deeper.values()
-    return found
+    if found is not None:
+        return found
+    deeper, kind = dict(_deeper(outputs)), type(outputs).__name__
+    if len(deeper) == 1:
+        return deeper.popitem()[1]
+    if deeper:
+        paths = ", ".join(f"outputs{path}" for path in [*deeper][:4])
+        raise InputError(
+            f"The attention weights lie deeper, in {len(deeper)} places: give one of them in place "
+            f"of the outputs, {paths}{', …' if len(deeper) > 4 else ''}."
+        )
+    if shape := [*getattr(outputs, "shape", ())]:
+        raise InputError(
+            f"This is a single {kind}, {shape}: give the outputs as a whole (of generate, called "
+            f"with return_dict_in_generate=True), a list of [batch, head, query, key] for each "
+            f"layer, or [layer, head, query, key] of one sentence to from_arrays."
+        )
+    if isinstance(outputs, (list, tuple)):
+        raise InputError(
+            f"A {kind} does not name its attentions: give the outputs as a whole, of a call with "
+            f"return_dict=True, or the attentions of a model of one stack."
+        )
+    raise InputError(NONE_THERE)
 
 
 def _read(outputs: Any) -> Outputs | None:
@@ -115,26 +132,6 @@ def _deeper(outputs: Any, path: str = "", depth: int = 3) -> Iterator[tuple[str,
             yield from _deeper(member, place, depth - 1)
 
 
-def _why_none(outputs: Any, deeper: Collection[str]) -> str:
-    kind, shape = type(outputs).__name__, [*getattr(outputs, "shape", ())]
-    if deeper:
-        paths = ", ".join(f"outputs{path}" for path in [*deeper][:4])
-        return (
-            f"The attention weights lie deeper, in {len(deeper)} places: give one of them in place "
-            f"of the outputs, {paths}{', …' if len(deeper) > 4 else ''}."
-        )
-    if shape:
-        return (
-            f"This is a single {kind}, {shape}: give the outputs as a whole (of generate, called "
-            f"with return_dict_in_generate=True), a list of [batch, head, query, key] for each "
-            f"layer, or [layer, head, query, key] of one sentence to from_arrays."
-        )
-    return NONE_THERE if not isinstance(outputs, (list, tuple)) else (
-        f"A {kind} does not name its attentions: give the outputs as a whole, of a call with "
-        f"return_dict=True, or the attentions of a model of one stack."
-    )  # fmt: skip
-
-
 def _are_layers(member: Any) -> bool:
     """Return whether these are tensors; None stands for a layer without weights."""
     return (
@@ -163,7 +160,8 @@ def row_of(layer: Any, row: int, name: str) -> fields.Weights:
     if row >= sentences:
         raise InputError(
             f"The {name} is of {sentences} sentences, and number {row} was to be read, counted "
-            f"from 0: give the outputs and the tokens of one batch."
+            f"from 0: give the outputs and the tokens of one batch, or, where generate returns a "
+            f"part of a beam (Whisper), those of one more call with the sequence."
         )
     return from_arrays.as_array(layer[row], name)
 

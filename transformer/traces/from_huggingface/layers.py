@@ -19,13 +19,16 @@ def placed(found: Outputs, outputs: Any, config: Any) -> Outputs:
     """
     if not found.one_stack:
         return found
+    last = field_of(outputs, "last_hidden_state")  # it does not count windows as sentences
+    if last is not None and len(last) != found.batch_size:
+        raise InputError(NOT_TOKENS)
     kinds = _cached(outputs) if config is None else _configured(config)
-    count = len(found.decoder[0])
-    kinds += [None] * (count - len(kinds)) * (None in kinds)  # a cache ends with the last keys
-    size = len(kinds)
+    count, size = len(found.decoder[0]), len(kinds)
     own = [number for number, kind in enumerate(kinds) if kind == "decoder_self"]
     every = [number for number, kind in enumerate(kinds) if kind]  # an image may not have been seen
-    numbers = next((n for n in (every, own, [*range(size)]) if own and len(n) == count), None)
+    # not all layers have keys of their own in a cache, as those of Gemma 3n share them
+    ways = [every] if config is None else [every, own, [*range(size)]]
+    numbers = next((way for way in ways if len(way) == count), None)
     if numbers is None:
         states = () if found.sequences else field_of(outputs, "hidden_states") or ()
         depth = max(size, len(states) - 1)

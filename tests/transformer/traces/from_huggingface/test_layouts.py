@@ -106,8 +106,11 @@ def test_layers_of_blocks_are_left_out_and_the_others_keep_their_numbers() -> No
     assert read_back(trace, "encoder_self") == (2, 1, "c", "b")
     assert trace.head_count("encoder_self") == (0, 0, 2)
     assert any("left out" in note for note in trace.notes)
-    with pytest.raises(InputError, match="windows or blocks"):
-        AttentionTrace.from_huggingface((torch.ones(4, 2, 5, 5), *per_layer([maps])))
+    stages = (torch.ones(4, 2, 5, 5), *per_layer([maps]))
+    one_stage = {"attentions": stages[:1], "last_hidden_state": torch.ones(1, 20, 8)}
+    for outputs in (stages, one_stage):
+        with pytest.raises(InputError, match="windows or blocks"):
+            AttentionTrace.from_huggingface(outputs, index=0)
 
 
 def test_rows_of_cross_attention_for_tokens_to_come_are_refused_by_their_number() -> None:
@@ -150,10 +153,8 @@ STATE = torch.ones(1, 4, 4, 4) / 2  # no row of it sums to 1
         ({"attentions": GAPS}, {}),
         ({"attentions": LAYERS}, {"config": HYBRID}),
         ({"attentions": LAYERS, "past_key_values": cache(False, True, False, True)}, {}),
-        # MiniMax returns states among the weights, and its cache ends with the last keys
+        # MiniMax returns states among the weights
         ({"attentions": (STATE, LAYERS[0], STATE, LAYERS[1])}, {"config": HYBRID}),
-        ({"attentions": (STATE, LAYERS[0], STATE, LAYERS[1]),
-          "past_key_values": cache(False, True, False, True)}, {}),
     ],
 )  # fmt: skip
 def test_layers_of_a_hybrid_model_keep_their_numbers(outputs, options, tmp_path) -> None:
@@ -171,15 +172,13 @@ def test_layers_of_a_hybrid_model_keep_their_numbers(outputs, options, tmp_path)
     np.testing.assert_array_equal(loaded.decoder_self, trace.decoder_self)
 
 
-def test_a_cache_may_end_before_the_last_layer() -> None:
-    """That of MiniMax ends with the last keys; layers of Gemma 3n share those of others."""
-    maps = {"attentions": (LAYERS[0], STATE, LAYERS[1], STATE)}
-    cached = {"past_key_values": cache(True, False, True)}
-    trace = AttentionTrace.from_huggingface(maps | cached, [*"abcd"])
-    assert trace.head_count("decoder_self") == (4, 0, 4, 0)
-    shared = {"attentions": LAYERS * 2, "past_key_values": cache(True, True)}
+@pytest.mark.parametrize("keys", [(True, True), (True, True, False, False)])
+def test_layers_without_keys_of_their_own_have_weights_where_they_are_given(keys) -> None:
+    """Gemma 3n: later layers share the keys of others."""
+    shared = {"attentions": LAYERS * 2, "past_key_values": cache(*keys)}
     trace = AttentionTrace.from_huggingface(shared, [*"abcd"])
     assert trace.head_count("decoder_self") == (4, 4, 4, 4)
+    assert not any("alone" in note or "numbered" in note for note in trace.notes)
 
 
 @pytest.mark.parametrize("option", ["config", "cache", "gaps"])

@@ -103,7 +103,8 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
 
 def _encoder(outputs: Outputs, inputs: ModelInputs) -> Rows | None:
     """Read the encoder; None if it has not a row and a column for each position of the source."""
-    shapes = [(*getattr(layer, "shape", [0]),) for layer in outputs.encoder if layer is not None]
+    there = [layer for layer in outputs.encoder if layer is not None]
+    shapes = [(*(getattr(layer, "shape", ()) or [0]),) for layer in there]
     across = [layer for layer in (outputs.cross or [()])[0] if layer is not None]
     batch, size = shapes[0][0], across[0].shape[-1] if across else shapes[0][-1]
     square = all(shape[:1] + shape[2:] == (batch, size, size) for shape in shapes)
@@ -191,11 +192,14 @@ def _self_attention(
             continue
         first, *written = _parts(steps, rows, number, title)
         shown = first if mask is None else np.compress(mask, first, axis=1)
-        if first.shape[2] < prompt or shown[..., prompt:].any():
+        widths = tuple(part.shape[2] for part in written)
+        # keys of a window and candidates may be as many as tokens: then no head sees the last
+        chance = widths == ends and not all(part[..., -1].any() for part in written)
+        if chance or first.shape[2] < prompt or shown[..., prompt:].any():
             continue
         whole = maps[number] = np.zeros((len(first), size, size), np.float32)
         whole[:, :prompt, :prompt] = first[..., :prompt]
-        alike[tuple(part.shape[2] for part in written)][number] = written
+        alike[widths][number] = written
         own_rows |= not written or bool(written[0][..., 1:].any())  # none sees the first key alone
     for widths, layers in alike.items():
         for step, end in enumerate(ends):

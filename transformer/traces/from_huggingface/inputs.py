@@ -72,7 +72,7 @@ class ModelInputs:
         labels = self.options.target_tokens
         row = [] if labels is None else self._row_of(labels, "target_tokens")
         last = max((n for n, label in enumerate(row) if label != _IGNORED), default=-1)
-        if last == len(row) - 1:
+        if last in (-1, len(row) - 1):
             return mask
         keep: Keep = np.arange(len(row)) <= last
         return keep if mask is None or len(mask) != len(keep) else mask & keep

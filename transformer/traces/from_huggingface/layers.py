@@ -17,10 +17,10 @@ def placed(found: Outputs, outputs: Any, config: Any) -> Outputs:
 
     Hybrid models have no weights of some layers, or states; some of Mllama look at an image.
     """
-    if not found.one_stack:
+    if not found.one_stack or not isinstance(found.decoder[0], (list, tuple)):
         return found
-    last = field_of(outputs, "last_hidden_state")  # it does not count windows as sentences
-    if last is not None and len(last) != found.batch_size:
+    states, last = (field_of(outputs, name) for name in ("hidden_states", "last_hidden_state"))
+    if (*getattr(last, "shape", ()), found.batch_size)[0] != found.batch_size:  # it counts windows
         raise InputError(NOT_TOKENS)
     kinds = _cached(outputs) if config is None else _configured(config)
     count, size = len(found.decoder[0]), len(kinds)
@@ -30,14 +30,14 @@ def placed(found: Outputs, outputs: Any, config: Any) -> Outputs:
     ways = [every] if config is None else [every, own, [*range(size)]]
     numbers = next((way for way in ways if len(way) == count), None)
     if numbers is None:
-        states = () if found.sequences else field_of(outputs, "hidden_states") or ()
-        depth = max(size, len(states) - 1)
+        known = isinstance(states, (list, tuple)) and found.sequences is None
+        depth = max(size, len(states) - 1 if known else 0)
         note = (
             f"Of {depth} layers, {count} have weights and are numbered from 1: give "
             f"config=model.config to number them as in the model."
         )
         return replace(found, notes=(*found.notes, *[note] * (depth > count)))
-    steps = [dict(zip(numbers, step, strict=True)) for step in found.decoder]
+    steps = [dict(zip(numbers, step or (), strict=False)) for step in found.decoder]
     decoder, cross = (
         [[step.get(n) if kinds[n] == kind else None for n in range(size)] for step in steps]
         for kind in ("decoder_self", "cross")
@@ -97,8 +97,12 @@ def decodes(maps: Rows) -> bool:
     seen = _seen(maps)
     size = len(seen)
     places = np.arange(size)
-    last = np.maximum.accumulate(np.where(seen, places, -1).max(1))  # that is seen so far
-    first = np.minimum.accumulate(np.where(seen, places, size).min(1)[::-1])[::-1]  # from here on
+    last = np.maximum.accumulate(
+        np.where(seen, places, -1).max(1, initial=-1)
+    )  # that is seen so far
+    first = np.minimum.accumulate(np.where(seen, places, size).min(1, initial=size)[::-1])[
+        ::-1
+    ]  # from here on
     whole = (last[:-1] < places[1:]) & (first[1:] < places[1:]) & seen.diagonal()[1:]
     return bool(whole.any()) or not np.triu(seen, 1).any()
 

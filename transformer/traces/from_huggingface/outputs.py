@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,8 +53,8 @@ class Outputs:
         layers = next(layers for layers in (*self.decoder, *self.cross, self.encoder) if layers)
         numbered = [(n, layer) for n, layer in enumerate(layers, start=1) if layer is not None]
         sizes = {shape_of_layer(layer, f"attention of layer {n}")[0] for n, layer in numbered}
-        if len(sizes) > 1:  # of windows, which are counted as sentences
-            raise InputError(NOT_TOKENS)
+        if len(sizes) != 1:  # several count windows
+            raise InputError(NOT_TOKENS if sizes else NONE_THERE)
         return sizes.pop()
 
 
@@ -143,7 +144,7 @@ def _are_layers(member: Any) -> bool:
 
 def _layers(field: Any) -> Sequence[Any]:
     """List the members of a field; none where it is absent, or every layer in it is."""
-    if field is not None and not isinstance(field, Iterable):
+    if getattr(field, "shape", None) == () or not isinstance(field, (Iterable, NoneType)):
         raise InputError(f"The attentions are {quoted(field)}: give the outputs of a model.")
     members = () if field is None else tuple(field)
     return () if all(map(_is_absent, members)) else members

@@ -111,7 +111,7 @@ def _picture(spec: dict[str, Any], title: str) -> Bundle:
         )
     except ValueError:  # data from elsewhere, which the page alone may ask for
         return {}, {}
-    _warn_of_boxes(whole)
+    _warn_of_boxes(text)
     png, image = BytesIO(), Image.open(BytesIO(drawn))
     few = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(png, "PNG", optimize=True)
@@ -138,7 +138,8 @@ def _warn_of_boxes(text: str) -> None:
 
 
 def explore(
-    trace: AttentionTrace,
+    trace: AttentionTrace | Any,
+    tokens: Any = None,
     *,
     selected: tuple[Kind, int | None, int | None] | None = None,
     over: Sequence[tuple[int, int]] = (),
@@ -158,7 +159,9 @@ def explore(
     The trace can be of any model; see `AttentionTrace.from_arrays` and `from_huggingface`.
 
     Args:
-        trace: the trace to show.
+        trace: the trace to show; or the attentions of a model of one stack, with its tokens, as
+            `AttentionTrace.from_huggingface` takes them.
+        tokens: the tokens of such attentions.
         selected: the kind, layer and head that is open first, from 0; None as layer or head is the
             mean.
         over: up to seven heads, as layer and head from 0, whose ribbons overlay those of the open
@@ -180,6 +183,13 @@ def explore(
         InputError: if there is no such kind, layer, head, lens, order, row or theme; if there is no
             translator for the lens; if no token is left to show.
     """
+    if tokens is not None:
+        trace = AttentionTrace.from_huggingface(trace, tokens)
+    if not isinstance(trace, AttentionTrace):
+        raise InputError(
+            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
+            f"AttentionTrace.from_arrays or from_huggingface."
+        )
     kind, layer, head = (None, 0, 0) if selected is None else _head(selected, ("cross", 0, 0))
     options = heads_view.ExplorerOptions(
         kind,

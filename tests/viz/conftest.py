@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from viz.app import jobs
 from viz.app.cache.memory import forget_server_wide
 
 
@@ -14,6 +15,14 @@ def _no_package_is_scanned() -> Iterator[None]:
     """Each AppTest searches all installed packages for components, which takes most of its time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", list)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _runs_wait_for_their_jobs() -> Iterator[None]:
+    """A run draws the result of a job on a sentence, however slow the machine is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "PATIENCE", 60.0)
         yield
 
 

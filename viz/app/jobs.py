@@ -119,10 +119,10 @@ class Job(Generic[T]):
         self.progress, self.part = (done, total, now), part or self.part
 
     def wait(self, seconds: float) -> None:
-        """Wait in a run of a page until it has ended, or has a result so far."""
+        """Wait in a run of a page until it has ended, or so many seconds."""
         end = time.monotonic() + seconds
         with search_queue.without_turn():
-            while self.is_active and self.part is None and time.monotonic() < end:
+            while self.is_active and time.monotonic() < end:
                 end_if_unwanted()
                 time.sleep(_TICK)
 

@@ -96,9 +96,16 @@ class CountedSessions:
                 metrics().open_sessions.inc()
                 _LOG.info("session %d begins", number)
 
+        async def of_bytes() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive" and message.get("bytes") is None:
+                count_refusal("forged message")  # a browser sends no text
+                return {"type": "websocket.disconnect", "code": 1003}
+            return message
+
         self._open[client] += 1
         try:
-            await self.app(scope, receive, counted)
+            await self.app(scope, of_bytes, counted)
         finally:
             self._open -= Counter([client])  # which forgets a client without a tab
             if number:

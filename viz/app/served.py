@@ -16,6 +16,7 @@ from asyncio import BaseTransport
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import h11
@@ -290,6 +291,7 @@ def bound_connections() -> None:
     raise_limit()
     # one heap for all threads (M_ARENA_MAX): of others, glibc gives next to nothing back
     memory.call_heap("mallopt", -8, 1)
+    streamlit_internals.drop_forged_values(partial(count_refusal, "forged value"))
     streamlit_internals.serve_with(http=BoundedConnection)
 
 

@@ -1,10 +1,11 @@
 """Private names of Streamlit, and changes to its `index.html`: all that a new version may break.
 
 Streamlit has no public way to end a long run, to detect a run for Back, to write the whole address
-at once, or to check for a session. Nor can it release a file, bound connections, or put a script
-into the page before its own.
+at once, or to check for a session. Nor can it release a file, bound connections, drop a forged
+value, or put a script into the page before its own.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -14,6 +15,7 @@ from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.state.session_state import Serialized, Value, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.web.server.starlette import starlette_server
 
@@ -91,6 +93,40 @@ def serve_with(**options: Any) -> None:
     """Have Streamlit start its server with options of `uvicorn.Config`."""
     arguments = starlette_server._get_uvicorn_config_kwargs
     starlette_server._get_uvicorn_config_kwargs = lambda: {**arguments(), **options}
+
+
+DEEPEST = 32  # nested lists and objects in a value that a component sends; ours have two
+
+
+def drop_forged_values(count: Callable[[], None]) -> None:
+    """Let widgets whose values no browser sends keep their defaults; `count` is called for each.
+
+    Such a value would end the run, with a traceback of Streamlit's in the log.
+    """
+    get = WStates.__getitem__
+
+    def get_checked(states: WStates, widget: str) -> Any:
+        sent, metadata = states.states.get(widget), states.widget_metadata.get(widget)
+        if not isinstance(sent, Serialized) or metadata is None:
+            return get(states, widget)
+        try:
+            if sent.value.WhichOneof("value") not in (None, metadata.value_type):
+                raise TypeError
+            value = get(states, widget)
+            if _is_deeper(value, DEEPEST):
+                raise RecursionError
+        except Exception:  # noqa: BLE001  whatever it is, the browser would not have sent it
+            count()
+            value = metadata.deserializer(None)
+            states.states[widget] = Value(value)
+        return value
+
+    WStates.__getitem__ = get_checked  # type: ignore[method-assign]
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if type(value) is list else ()
+    return levels < 0 or any(_is_deeper(part, levels - 1) for part in inner)
 
 
 def release(file: UploadedFile) -> None:

@@ -1,6 +1,7 @@
 """Seconds of searches and runs, for Prometheus and the log, without names or texts of users."""
 
 import logging
+import time
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -36,6 +37,7 @@ class Metrics:
         counter = partial(Counter, registry=self.registry)
         self.sessions = counter("headlight_sessions", "Tabs that were opened.")
         self.errors = counter("headlight_errors", "Runs and jobs that failed.")
+        self.logged: dict[str, float] = {}  # when the log last had each reason
         self.refusals = counter("headlight_refusals", "Refusals by their reason.", ["reason"])
 
 
@@ -46,6 +48,9 @@ def metrics() -> Metrics:
 
 
 def count_refusal(reason: str) -> None:
-    """Count and log a refusal; `reason` is one of a few fixed words, never user input."""
-    metrics().refusals.labels(reason).inc()
-    _LOG.warning("refused: %s", reason)
+    """Count a refusal, and log it at most once a second; `reason` is never user input."""
+    counts, now = metrics(), time.monotonic()
+    counts.refusals.labels(reason).inc()
+    if now - counts.logged.get(reason, -1.0) >= 1:
+        counts.logged[reason] = now
+        _LOG.warning("refused: %s", reason)

@@ -125,16 +125,12 @@ def _warn_of_boxes(text: str) -> None:
     import vl_convert
 
     plain = re.sub(r"\\u([0-9a-f]{4})", lambda code: chr(int(code[1], 16)), text)
-    # one letter of each script; those of Latin are there, and the first in no font
-    letters = {unicodedata.name(c, "")[:4]: c for c in plain if c > "ɏ" and c.isalpha()}
-    box, *drawn = (vl_convert.svg_to_png(_LETTER % c) for c in ("\U0010fffd", *letters.values()))
-    boxes = [c for c, picture in zip(letters.values(), drawn, strict=True) if picture == box]
-    if boxes:
-        warnings.warn(
-            f"The stored picture has empty boxes, as no font on this machine has {boxes}: install "
-            "one, such as Noto Sans, and run the cell again.",
-            stacklevel=2,
-        )
+    # one letter of each script, but Latin; no font has the one that they are compared with
+    letters = {unicodedata.name(c, "")[:4]: c for c in plain if c > "ɏ" and c.isalpha()}.values()
+    box, *drawn = (vl_convert.svg_to_png(_LETTER % c) for c in ("\U0010fffd", *letters))
+    if boxes := [c for c, picture in zip(letters, drawn, strict=True) if picture == box]:
+        problem = f"The stored picture has empty boxes, as no font on this machine has {boxes}"
+        warnings.warn(f"{problem}: install one, such as Noto Sans.", stacklevel=2)
 
 
 def explore(

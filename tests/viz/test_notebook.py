@@ -6,6 +6,8 @@ import io
 import json
 import re
 import sys
+import unicodedata
+import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -103,6 +105,29 @@ def test_the_picture_has_the_numbers_and_tokens_of_the_page(options, rows):
     assert [row["weight"] for row in small] == pytest.approx(heads.ravel().tolist())
     assert [place["layer"] for place in small[:: heads[0].size]] == [*view.shown.layers]
     assert outlined == view.selected[1:]
+
+
+@pytest.mark.parametrize("lacking", [{"CJK"}, {"THAI", "DEVANAGARI"}, set()])
+def test_letters_without_a_font_are_named(lacking, monkeypatch):
+    """Each machine has other fonts: here the name of a letter says whether there is one."""
+
+    def script(letter):
+        return unicodedata.name(letter, "none").split()[0]
+
+    def drawn_letter(picture):
+        letter = re.sub("<.*?>", "", picture)
+        return b"box" if script(letter) in {*lacking, "none"} else letter.encode()
+
+    monkeypatch.setattr("vl_convert.svg_to_png", drawn_letter)
+    tokens = ("▁東京", "▁กรุง", "▁महल", "▁жук", "▁A")
+    weights = np.full((1, 1, len(tokens), len(tokens)), 1 / len(tokens), np.float32)
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=tokens)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        bundle, _ = notebook.explore(trace)._repr_mimebundle_()
+    assert "image/png" in bundle
+    named = [letter for warning in caught for letter in re.findall("'(.)'", str(warning.message))]
+    assert {script(letter) for letter in named} == lacking
 
 
 def heads_options(options):

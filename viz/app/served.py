@@ -36,7 +36,7 @@ from viz.app.cache import memory, search_queue
 from viz.app.cache.metrics import count_refusal, metrics
 from viz.app.models import menu
 from viz.app.monitoring import TAB, most_descriptors, raise_limit
-from viz.app.unknown_page import UnknownPages
+from viz.app.unknown_page import unknown_pages
 from viz.draw import labels
 
 FRAMES_VARIABLE = "HEADLIGHT_FRAME_ANCESTORS"
@@ -143,7 +143,7 @@ def middleware() -> list[Middleware]:
         Middleware(SecurityHeaders, headers=answer_headers()),
         Middleware(monitoring.CountedSessions),
         Middleware(BoundedUploads),
-        Middleware(UnknownPages, prefix=_prefix()),
+        Middleware(unknown_pages, prefix=_prefix()),
     ]
 
 

@@ -20,11 +20,9 @@ def slips(card: Card, sentence: Sentence) -> Iterator[tuple[int, str]]:
     """Yield the line and a sentence for each name that the card's sentence or model lacks."""
     trace, translator = sentence.trace, sentence.translator
     text = re.sub("(?m)^(link|answer|words):.*|[*`]", "", card.source)  # as many lines
-    measured = card.answer.arguments if card.answer else {}
-    head, linked = measured.get("head"), KINDS_BY_NAME.get(parameters(card).get("kind", ""))
-    kind = head.kind if isinstance(head, Head) else linked
+    kind = KINDS_BY_NAME.get(parameters(card).get("kind", ""))
     known = [trace.source, trace.target, card.words]
-    if isinstance(heads := measured.get("heads"), list):
+    if card.answer and isinstance(heads := card.answer.arguments.get("heads"), list):
         with removed(translator, heads):
             known.append(translator.translate(trace.source).text)
     source, target = trace.source_tokens, (*trace.decoder_tokens, *trace.target_tokens)

@@ -1,4 +1,4 @@
-"""What the texts of a lesson name: words, rows and heads that its sentence and model have."""
+"""Words, rows and heads that a lesson names: those that its sentence and the model have pass."""
 
 import pytest
 

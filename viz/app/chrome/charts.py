@@ -50,6 +50,14 @@ def altair_chart(
     spec = {**spec, "title": title} if title else spec
     if address.is_presented():
         spec = enlarged(spec)
+    if isinstance(height := spec.get("height"), dict):  # Vega-Lite warns that it fits no step
+        parts, across = [spec], {"type": "fit-x", "contains": "padding"}
+        for part in parts:
+            parts += part.get("layer", ())
+        fields = {part.get("encoding", {}).get("y", {}).get("field") for part in parts}
+        tables = [row for table in spec["datasets"].values() for row in table]
+        rows = {row[field] for row in tables for field in fields & row.keys()}
+        spec = {**spec, "height": height["step"] * len(rows), "autosize": across}
     st.vega_lite_chart(spec=spec, key=key, alt=alt, on_select=on_select, width=width)
 
 

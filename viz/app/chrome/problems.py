@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -29,6 +30,12 @@ def without_paths(error: object) -> str:
 def say(error: object) -> None:
     """Draw an error as `without_paths` words it."""
     st.text(without_paths(error))
+
+
+def say_of_lines(sentences: Sequence[tuple[int, str]], unit: str = "Line") -> None:
+    """Draw a sentence on each of some lines or other units, whole; many scroll."""
+    with st.container(height="content" if len(sentences) < 8 else 280):
+        st.text("\n".join(f"{unit} {line:,}: {sentence}" for line, sentence in sentences))
 
 
 def _folders() -> set[Path]:

@@ -77,18 +77,15 @@ def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
         st.text("Worth seeing:")
         with st.container(key="findings-links", gap=None):
             for finding in results:
+                # an element for each quoted token, which `js/languages.js` looks for
+                text = re.sub("“\u2068.*?\u2069”", r"*\g<0>*", as_markdown(finding.text))
                 if page == "inside" and not finding.choices.keys() & st.query_params.keys():
-                    st.markdown(_in_markdown(finding.text))  # the page has opened on it
+                    st.markdown(text)  # the page has opened on it
                     continue
                 # another page gets the sentence from the bar, and would get it twice
                 own = sentence_bar.url_choices() if finding.page == page else {}
                 choices = {**own, **finding.choices}
-                navigation.plain_link(finding.page, _in_markdown(finding.text), choices)
-
-
-def _in_markdown(text: str) -> str:
-    """Escape a text, with an element for each quoted token, which `js/languages.js` looks for."""
-    return re.sub("“\u2068.*?\u2069”", r"*\g<0>*", as_markdown(text))
+                navigation.plain_link(finding.page, text, choices)
 
 
 def default_choices(page: str) -> Mapping[str, str]:

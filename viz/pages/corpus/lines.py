@@ -5,7 +5,6 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from transformer import HeadlightError, InputError, Translator, config, errors
@@ -21,7 +20,7 @@ from viz.app.cache import memory
 from viz.app.cache.cached_results import identity
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.fields import choose_one, file_field, release_file, text_area, typed
-from viz.app.chrome.problems import say, without_paths
+from viz.app.chrome.problems import say, say_of_lines, without_paths
 from viz.app.links.address import MAX_TYPED, has_arrived, raw_value
 from viz.app.links.navigation import OWN_LINES
 from viz.draw.formatting import counted, format_number
@@ -108,12 +107,7 @@ def _own(translator: Translator) -> Measured | None:
     with st.expander(label, expanded=lines is None and not is_busy):
         _fields(translator, None if own is None or lines is None else own.key)
         if every:
-            st.dataframe(
-                pd.DataFrame(every, columns=["line", "why"]),
-                hide_index=True,
-                height="content" if len(every) < 8 else 280,
-                column_config={"line": st.column_config.NumberColumn(width="small")},
-            )
+            say_of_lines(every)
     if job is not None:
         jobs.show(job)
     if own is None:

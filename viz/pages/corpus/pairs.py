@@ -153,8 +153,7 @@ def _draw(measured: MeasuredPairs, key: Hashable) -> str:
     charts.table_downloads(listed, "minimal-pairs")
     if measured.left_out:
         st.text(f"Left out: {counted(len(measured.left_out), 'pair')}.")
-        rows = pd.DataFrame(measured.left_out, columns=["pair", "why"])
-        st.dataframe(rows, hide_index=True, height="content" if len(rows) < 8 else 280)
+        problems.say_of_lines(measured.left_out, "Pair")
     return group
 
 

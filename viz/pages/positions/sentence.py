@@ -282,7 +282,8 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
         across=positions.dimension_axis(drawn, most=4),
         down={"tickmode": "array", "tickvals": places, "ticktext": texts},
         height=height,
-    )
+        # one title of all three, which fits a phone
+    ).for_each_xaxis(lambda axis: axis.plotly_name == "xaxis2" or axis.update(title=None))
 
 
 def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int) -> alt.LayerChart:

@@ -89,6 +89,26 @@ def test_letters_grow_where_the_page_is_presented_and_data_stay() -> None:
     assert spec == before
 
 
+@pytest.mark.parametrize("present", ["", "1"])
+def test_a_step_for_each_row_is_a_height_that_vega_need_not_fit(present: str) -> None:
+    table = pd.DataFrame({"layer": [1, 2, 2, 3], "from": [0, 4, 4, 0], "x": [0.0, 1.0, 2.0, 3.0]})
+    base = alt.Chart(table).encode(x="x:Q")
+    nested = base.mark_rect().encode(y="layer:O") + base.mark_text()
+    rules = base.mark_rule().encode(y="from:O", y2="layer:O")
+    spec = spec_of(alt.LayerChart(layer=[nested, rules], height=alt.Step(20)))
+    before = deepcopy(spec)
+    app = AppTest.from_function(script)
+    app.session_state["spec"] = spec
+    if present:
+        app.query_params["present"] = present
+    app.run()
+    assert not app.exception
+    drawn = json.loads(app.get("vega_lite_chart")[0].proto.spec)
+    assert drawn["height"] == 20 * len({0, 1, 2, 3, 4}) * (charts.ENLARGED if present else 1)
+    assert drawn["autosize"] == {"type": "fit-x", "contains": "padding"}
+    assert spec == before
+
+
 def test_the_word_if_is_text_on_every_chart() -> None:
     table = pd.DataFrame({"place": [0, 1], "word": ["as", "if"], "weight": [0.25, 0.75]})
     bars = alt.Chart(table).mark_bar()

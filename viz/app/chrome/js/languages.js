@@ -12,9 +12,7 @@
   const WORDS = ".st-key-translation, .st-key-page-name h1 span, .st-key-findings-links em, bdi";
 
   const mark = () => {
-    for (const words of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(WORDS))) {
-      words.translate = false;
-    }
+    for (const words of document.querySelectorAll(WORDS)) words.setAttribute("translate", "no");
     const line = /** @type {HTMLElement | null} */ (document.querySelector(LINE));
     for (const [name, selector] of Object.entries(PLACES)) {
       const place = /** @type {HTMLElement | null} */ (line && document.querySelector(selector));

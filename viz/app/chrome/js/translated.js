@@ -1,7 +1,5 @@
-// Part of the page itself: texts stay those of the page where the browser translates it.
-//
-// A translator puts a <font> in the place of each text. React still writes into the text that it
-// took out, which nobody sees: the text returns first, and the translator reads it again.
+// Part of the page itself: a browser's translator puts a <font> in the place of each text; React
+// still writes into the text that nobody sees. It returns first, and the translator reads it again.
 {
   /** @type {WeakMap<Node, Node>} */
   const places = new WeakMap();

@@ -113,7 +113,7 @@ def _picture(spec: dict[str, Any], title: str) -> Bundle:
 
 
 def explore(
-    trace: AttentionTrace | Any,
+    trace: AttentionTrace | Sequence[Any],
     tokens: Any = None,
     *,
     selected: tuple[Kind, int | None, int | None] | None = None,

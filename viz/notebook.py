@@ -134,7 +134,7 @@ def _warn_of_boxes(text: str) -> None:
 
 
 def explore(
-    trace: AttentionTrace | Any,
+    trace: AttentionTrace | Sequence[Any],
     tokens: Any = None,
     *,
     selected: tuple[Kind, int | None, int | None] | None = None,

@@ -300,4 +300,4 @@ def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message):
         notebook.explore(planted(), **choice)
     with pytest.raises(InputError, match="no attention trace but 'list'"):
-        notebook.explore([planted()])  # type: ignore[arg-type]
+        notebook.explore([planted()])

@@ -113,11 +113,10 @@ def text_of(pieces: Sequence[Piece], special: SpecialTokens) -> str:
 
 # Each speller takes the tokens between two special ones and gives their texts and words, from 0.
 _Spelt = tuple[list[str], list[int]]
+_Speller = Callable[[Sequence[str]], _Spelt]
 
 
-def _speller(
-    tokens: Iterable[str], added: Collection[str] | None
-) -> Callable[[Sequence[str]], _Spelt]:
+def _speller(tokens: Iterable[str], added: Collection[str] | None) -> _Speller:
     """Choose the speller by the marks in these tokens, or by the text that they are as bytes."""
     some = [token for token in tokens if token not in (added or ())]
     words = sum(token.startswith(WORD_START) for token in some)
@@ -128,9 +127,8 @@ def _speller(
         return lambda tokens: _from_bytes([_bytes_of(token, added) for token in tokens])
     controls = any("\x80" <= token <= "\x9f" for token in some)  # which no text has
     if all(token in _LATIN for token in some) and (controls or _is_utf8(some, _LATIN)):
-        return lambda tokens: _from_bytes(
-            [bytes([_LATIN[token]]) if token in _LATIN else token.encode() for token in tokens]
-        )
+        codes = {True: "latin-1", False: "utf-8"}
+        return lambda tokens: _from_bytes([t.encode(codes[t in _LATIN]) for t in tokens])
     if any(token.startswith((WORD_START, " ")) or _BYTES.fullmatch(token) for token in some):
         return _sentencepiece
     for mark in ("##", "</w>", "@@"):

@@ -12,8 +12,8 @@ from transformer.errors import InputError
 from transformer.kinds import KIND_TITLES, KINDS, Kind
 from transformer.traces.fields import TraceFields, Weights
 from transformer.traces.from_arrays import TraceOptions, fields_of_arrays
-from transformer.traces.from_huggingface import layers as told
 from transformer.traces.from_huggingface.inputs import ModelInputs
+from transformer.traces.from_huggingface.layers import in_windows, looks_back, over_tokens, placed
 from transformer.traces.from_huggingface.outputs import (
     NOT_TOKENS,
     Keep,
@@ -30,7 +30,7 @@ Texts = tuple[str, ...] | None
 
 def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
     """Make the fields of `AttentionTrace.from_huggingface`."""
-    attentions = told.placed(read(outputs), outputs, options.config)
+    attentions = placed(read(outputs), outputs, options.config)
     inputs = ModelInputs(options, attentions)
     wanted = KINDS if options.kinds is None else options.kinds
     alone, generated = attentions.one_stack, attentions.sequences is not None
@@ -48,7 +48,7 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
             if steps and (kind in wanted or alone)
         }
     if alone and "decoder_self" in layers:
-        layers["decoder_self"] = told.over_tokens(layers["decoder_self"])
+        layers["decoder_self"] = over_tokens(layers["decoder_self"])
     for kind, maps in layers.items():
         keys = mask if kind == "decoder_self" else None if alone else inputs.mask()
         layers[kind] = [_cut(layer, mask, keys) for layer in maps]
@@ -67,7 +67,7 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
                 "image: give config=model.config, which tells what each layer looks at."
             )
         decodes = generated or attentions.cross or writes or {*wanted} == {"decoder_self"}
-        encodes = not decodes and not told.decodes(own)
+        encodes = not decodes and not looks_back(own)
         layers = {"encoder_self": own} if encodes else layers
         layers = {kind: maps for kind, maps in layers.items() if kind in wanted}
     elif attentions.encoder and "encoder_self" in wanted:
@@ -104,15 +104,16 @@ def fields_of_outputs(outputs: Any, options: TraceOptions) -> TraceFields:
 def _encoder(outputs: Outputs, inputs: ModelInputs) -> Rows | None:
     """Read the encoder; None if it has not a row and a column for each position of the source."""
     there = [layer for layer in outputs.encoder if layer is not None]
-    shapes = [(*(getattr(layer, "shape", ()) or [0]),) for layer in there]
     across = [layer for layer in (outputs.cross or [()])[0] if layer is not None]
-    batch, size = shapes[0][0], across[0].shape[-1] if across else shapes[0][-1]
+    shapes = [(*(getattr(layer, "shape", ()) or [0]),) for layer in there]
+    size = shape_of_layer(across[0], KIND_TITLES["cross"])[3] if across else shapes[0][-1]
+    batch = shapes[0][0]
     square = all(shape[:1] + shape[2:] == (batch, size, size) for shape in shapes)
     if not square or not batch or inputs.count % batch:
         return None
     maps = _rows(outputs.encoder, inputs.row(batch), "encoder_self")
     mask = inputs.mask()
-    return None if told.in_windows(maps) else [_cut(layer, mask, mask) for layer in maps]
+    return None if in_windows(maps) else [_cut(layer, mask, mask) for layer in maps]
 
 
 def _generated(
@@ -279,11 +280,11 @@ def _cut(layer: Weights | None, rows: Keep | None, keys: Keep | None) -> Weights
                 f"{layer.shape[axis]}: give the mask that the model was given, or weights that are "
                 f"not over these tokens to from_arrays."
             )
-        kept = np.compress(keep, layer, axis=axis)
-        if axis == 2 and layer.any() and not kept.any():
+        remaining = np.compress(keep, layer, axis=axis)
+        if axis == 2 and layer.any() and not remaining.any():
             raise InputError(
                 "No row looks at the tokens that the attention_mask keeps: it has 1 for a token "
                 "and 0 for padding, so give ~mask of a key_padding_mask."
             )
-        layer = kept
+        layer = remaining
     return layer

@@ -1,4 +1,4 @@
-"""What each layer looks at: told by the configuration, the cache, its shape and its weights."""
+"""Layers of a model by what they look at: configuration, cache, shapes and weights tell it."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,37 +12,41 @@ from transformer.traces.from_huggingface.outputs import NOT_TOKENS, Keep, Output
 _STATES = "linear", "mamba", "recurrent", "conv", "moe", "mlp"  # in the names of other layers
 
 
-def placed(found: Outputs, outputs: Any, config: Any) -> Outputs:
+def placed(attentions: Outputs, outputs: Any, config: Any) -> Outputs:
     """Give the layers of a single stack their numbers in the model, and cross-attention its kind.
 
     Hybrid models have no weights of some layers, or states; some of Mllama look at an image.
     """
-    if not found.one_stack or not isinstance(found.decoder[0], (list, tuple)):
-        return found
+    if not attentions.one_stack or not isinstance(attentions.decoder[0], (list, tuple)):
+        return attentions
     states, last = (field_of(outputs, name) for name in ("hidden_states", "last_hidden_state"))
-    if (*getattr(last, "shape", ()), found.batch_size)[0] != found.batch_size:  # it counts windows
+    sentences = (*getattr(last, "shape", ()), attentions.batch_size)[0]
+    if sentences != attentions.batch_size:  # it counts windows
         raise InputError(NOT_TOKENS)
     kinds = _cached(outputs) if config is None else _configured(config)
-    count, size = len(found.decoder[0]), len(kinds)
+    count, size = len(attentions.decoder[0]), len(kinds)
     own = [number for number, kind in enumerate(kinds) if kind == "decoder_self"]
     every = [number for number, kind in enumerate(kinds) if kind]  # an image may not have been seen
     # not all layers have keys of their own in a cache, as those of Gemma 3n share them
     ways = [every] if config is None else [every, own, [*range(size)]]
     numbers = next((way for way in ways if len(way) == count), None)
     if numbers is None:
-        known = isinstance(states, (list, tuple)) and found.sequences is None
+        known = isinstance(states, (list, tuple)) and attentions.sequences is None
         depth = max(size, len(states) - 1 if known else 0)
         note = (
             f"Of {depth} layers, {count} have weights and are numbered from 1: give "
             f"config=model.config to number them as in the model."
         )
-        return replace(found, notes=(*found.notes, *[note] * (depth > count)))
-    steps = [dict(zip(numbers, step or (), strict=False)) for step in found.decoder]
+        return replace(attentions, notes=(*attentions.notes, *[note] * (depth > count)))
+    steps = [
+        dict(zip(numbers, () if step is None else step, strict=False))
+        for step in attentions.decoder
+    ]
     decoder, cross = (
         [[step.get(n) if kinds[n] == kind else None for n in range(size)] for step in steps]
         for kind in ("decoder_self", "cross")
     )
-    return replace(found, decoder=decoder, cross=cross if numbers == every != own else ())
+    return replace(attentions, decoder=decoder, cross=cross if numbers == every != own else ())
 
 
 def _configured(config: Any) -> list[Kind | None]:
@@ -87,7 +91,7 @@ def in_windows(maps: Rows) -> bool:
     return bool(seen[:, 0].any() and seen[:, -1].any() and not seen[0, 0] and not seen[-1, -1])
 
 
-def decodes(maps: Rows) -> bool:
+def looks_back(maps: Rows) -> bool:
     """Return whether those before some position see neither it nor what follows.
 
     In a decoder each is such a position, or the first behind what it reads as a whole, such as an
@@ -95,15 +99,12 @@ def decodes(maps: Rows) -> bool:
     padding.
     """
     seen = _seen(maps)
-    size = len(seen)
-    places = np.arange(size)
-    last = np.maximum.accumulate(
-        np.where(seen, places, -1).max(1, initial=-1)
-    )  # that is seen so far
-    first = np.minimum.accumulate(np.where(seen, places, size).min(1, initial=size)[::-1])[
-        ::-1
-    ]  # from here on
-    whole = (last[:-1] < places[1:]) & (first[1:] < places[1:]) & seen.diagonal()[1:]
+    size, places = len(seen), np.arange(len(seen))
+    last = np.where(seen, places, -1).max(1, initial=-1)  # that each row sees
+    first = np.where(seen, places, size).min(1, initial=size)
+    unseen = np.maximum.accumulate(last)[:-1] < places[1:]
+    looked_back = np.minimum.accumulate(first[::-1])[::-1][1:] < places[1:]
+    whole = unseen & looked_back & seen.diagonal()[1:]
     return bool(whole.any()) or not np.triu(seen, 1).any()
 
 

@@ -62,10 +62,10 @@ def read(outputs: Any) -> Outputs:
     """Find the attentions by their names; a list of layers alone is that of a model's one stack."""
     if isinstance(outputs, np.ndarray) and outputs.dtype == object:
         outputs = outputs.tolist()
-    found = _read({"attentions": outputs} if _are_layers(outputs) else outputs)
-    if found is not None:
-        return found
-    deeper, kind = dict(_deeper(outputs)), type(outputs).__name__
+    attentions = _read({"attentions": outputs} if _are_layers(outputs) else outputs)
+    if attentions is not None:
+        return attentions
+    deeper = dict(_deeper(outputs))
     if len(deeper) == 1:
         return deeper.popitem()[1]
     if deeper:
@@ -74,16 +74,11 @@ def read(outputs: Any) -> Outputs:
             f"The attention weights lie deeper, in {len(deeper)} places: give one of them in place "
             f"of the outputs, {paths}{', …' if len(deeper) > 4 else ''}."
         )
-    if shape := [*getattr(outputs, "shape", ())]:
+    if isinstance(outputs, (list, tuple)) or hasattr(outputs, "shape"):
         raise InputError(
-            f"This is a single {kind}, {shape}: give the outputs as a whole (of generate, called "
-            f"with return_dict_in_generate=True), a list of [batch, head, query, key] for each "
-            f"layer, or [layer, head, query, key] of one sentence to from_arrays."
-        )
-    if isinstance(outputs, (list, tuple)):
-        raise InputError(
-            f"A {kind} does not name its attentions: give the outputs as a whole, of a call with "
-            f"return_dict=True, or the attentions of a model of one stack."
+            f"A {type(outputs).__name__} does not name its attentions: give the outputs as a whole "
+            f"(return_dict=True, of generate return_dict_in_generate=True), a list of [batch, "
+            f"head, query, key] for each layer, or one array for a sentence to from_arrays."
         )
     raise InputError(NONE_THERE)
 
@@ -127,8 +122,8 @@ def _deeper(outputs: Any, path: str = "", depth: int = 3) -> Iterator[tuple[str,
             continue
         place = step.format(path, key)
         layers = "attention" in str(key) and _are_layers(member)
-        if (found := _read({"attentions": member} if layers else member)) is not None:
-            yield place, found
+        if (attentions := _read({"attentions": member} if layers else member)) is not None:
+            yield place, attentions
         elif depth:
             yield from _deeper(member, place, depth - 1)
 
@@ -144,9 +139,10 @@ def _are_layers(member: Any) -> bool:
 
 def _layers(field: Any) -> Sequence[Any]:
     """List the members of a field; none where it is absent, or every layer in it is."""
-    if getattr(field, "shape", None) == () or not isinstance(field, (Iterable, NoneType)):
+    number = getattr(field, "shape", None) == () or not isinstance(field, (Iterable, NoneType))
+    members = () if field is None or number else tuple(field)
+    if number or any(isinstance(member, (bool, int, float, str)) for member in members):
         raise InputError(f"The attentions are {quoted(field)}: give the outputs of a model.")
-    members = () if field is None else tuple(field)
     return () if all(map(_is_absent, members)) else members
 
 

@@ -1,4 +1,4 @@
-"""What is not [query = key tokens], layers of hybrid models, prefixes, weights that lie deeper."""
+"""Layers that are not [query = key tokens], hybrid models, prefixes, weights that lie deeper."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -62,7 +62,7 @@ def test_a_refused_line_is_empty_and_moves_no_other(
     arguments = ["--checkpoint", str(checkpoint_folder), "--beam", "1"]
     status, out, err = run_main(__main__.main, arguments, b"\n".join(mixed) + b"\n")
     refusals = [line for line in err.splitlines() if line.startswith("headlight translate: ")]
-    numbers = {int(line.split()[2].rstrip(":").replace(",", "")) - 1 for line in refusals}
+    numbers = {int(line.split()[3].rstrip(":").replace(",", "")) - 1 for line in refusals}
     assert status == (2 if numbers else 0)
     written = out.split("\n")[:-1]
     assert len(written) == len(mixed)

@@ -193,8 +193,8 @@ def test_a_given_translation_is_aligned_and_prints_its_pairs_alone(
     for content, problem in (
         (targets[:3], "de ends before line 4"),
         ([*targets, "Mehr."], "Standard input ends before line 6"),
-        ([targets[0], "Mehr.", *targets[2:]], "transformer: Line 2: The text is empty"),
-        ([*targets[:4], ""], "transformer: Line 5: The translation is empty"),
+        ([targets[0], "Mehr.", *targets[2:]], "headlight translate: Line 2: The text is empty"),
+        ([*targets[:4], ""], "headlight translate: Line 5: The translation is empty"),
         (["<tstset>", *targets[1:]], "de is SGML or XML"),
     ):
         (tmp_path / "de").write_text("\n".join(content) + "\n")

@@ -112,7 +112,7 @@ def test_a_head_is_said_to_write_a_word_where_no_other_is_raised_as_much(text, e
         head, query, key, logit = raised[max(raised)]
         assert (finding.choices["layer"], finding.choices["head"]) == ("6", str(head + 1))
         assert finding.choices["word"] == str(query + 1)
-        assert f"by a logit of {format_number(logit)}." in finding.text
+        assert f"{format_number(logit, sign=True)} in its logit" in finding.text
         for token in (trace.source_tokens[key], trace.target_tokens[query]):
             assert token.removeprefix("▁") in finding.text
         assert trace.cross[5, head, query].argmax() == key  # on which the page opens

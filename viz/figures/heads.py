@@ -6,6 +6,7 @@ Plotly.
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -122,7 +123,7 @@ def head_bars(
     tokens = display_tokens(keys)
     frame = pd.DataFrame({"place": range(len(keys)), "token": tokens, "weight": drawn})
     return (
-        alt.Chart(frame, height=180)
+        alt.Chart(_listed(frame), height=180)
         .mark_bar(color=palette.COLOR[kind])
         .encode(
             x=word_axis(tokens, title=axis_titles(kind, languages, alone=alone).columns),
@@ -168,7 +169,7 @@ def measures_chart(
         alt.Y("layer:O", title="layer"),
     )
     legend = alt.Legend(gradientLength=28 * drawn["layer"].nunique())
-    cells = alt.Chart(drawn, width=alt.Step(width), height=alt.Step(34)).mark_rect()
+    cells = alt.Chart(_listed(drawn), width=alt.Step(width), height=alt.Step(34)).mark_rect()
     squares = cells.encode(
         *axes,
         color=alt.Color("value:Q", title=name, scale=scale, legend=legend),
@@ -176,11 +177,16 @@ def measures_chart(
     )
     if "p" not in frame:
         return squares
-    marked = alt.Chart(drawn[drawn["p"] < SIGNIFICANT])
+    marked = alt.Chart(_listed(drawn[drawn["p"] < SIGNIFICANT]))
     dots = marked.mark_point(  # unnamed where there is none
         filled=True, size=36, color="#202124", stroke="#fff", opacity=1, aria=False
     )
     return squares + dots.encode(*axes)
+
+
+def _listed(table: pd.DataFrame) -> alt.InlineData:
+    rows: list[Any] = table.to_dict("records")  # Altair refuses a table above 5,000 rows
+    return alt.InlineData(rows)
 
 
 def _as_weights(values: object, kind: kinds.Kind) -> Weights:

@@ -81,6 +81,16 @@ def test_a_row_is_drawn_in_the_order_of_the_sentence_with_a_word_twice():
     assert spec["mark"]["color"] == COLOR["cross"]
 
 
+def test_a_row_and_a_measure_of_more_than_5000_are_drawn():
+    """Altair refuses to read longer tables of pandas."""
+    spec = head_bars(np.full(5_001, 1 / 5_001), ["a"] * 5_001, kind="cross").to_dict()
+    assert len(next(iter(spec["datasets"].values()))) == 5_001
+    layer, head = np.divmod(np.arange(5_001), 64)
+    frame = pd.DataFrame({"layer": layer, "head": head, "entropy": 0.5, "p": 0.01})
+    spec = measures_chart(frame).to_dict()
+    assert [len(rows) for rows in spec["datasets"].values()] == [5_001] * len(spec["datasets"])
+
+
 def test_the_chart_of_a_measure_has_a_square_for_each_head():
     frame = pd.DataFrame({"layer": [0, 0, 1], "head": [0, 1, 0], "entropy": [0.5, 1.5, 2.0]})
     spec = measures_chart(frame).to_dict()

@@ -1,7 +1,8 @@
 """Tokens of anybody's tokenizer as pieces: readable, with the words that they belong to."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
 
 from transformer.errors import InputError, quoted
@@ -20,6 +21,9 @@ _VISIBLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 _OTHERS = [byte for byte in range(256) if byte not in _VISIBLE]
 _BYTE_OF = {chr(b): b for b in _VISIBLE} | {chr(256 + n): b for n, b in enumerate(_OTHERS)}
 _MARKS = "Ġ", "Ċ"  # a space and a line break in that alphabet
+_CONTROLS = {c for c, b in _BYTE_OF.items() if b == 0x7F or (b < 32 and b not in b"\t\n\r")}
+_LATIN = {chr(byte): byte for byte in range(256)}  # ByT5 and Perceiver name each byte so
+_JOINER = "￭"  # of OpenNMT's Tokenizer
 
 
 def checked_tokens(tokens: object, owner: str) -> tuple[str, ...]:
@@ -59,21 +63,22 @@ def pieces_of(
     tokens: Sequence[str],
     special: SpecialTokens,
     vocabulary: Callable[[], Iterable[str]] = tuple,
-    added: Collection[str] = (),
+    added: Collection[str] | None = None,
 ) -> tuple[Piece, ...]:
     """Spell tokens like our own pieces: a leading space is `▁`, whatever the mark was.
 
     Known are the marks of SentencePiece (`▁`, bytes as `<0xE2>`), of byte-level BPE (`Ġ`, or
-    decoded to a space), of WordPiece (`##`), and of BPE that marks a word's end (`</w>`) or what
-    goes on (`@@`). The part of a character that is cut over several tokens is written as its bytes,
-    `<0xE2>`. Without any mark, each token is a word.
+    decoded to a space), of WordPiece (`##`), of BPE that marks a word's end (`</w>`) or what goes
+    on (`@@`), and of OpenNMT (`￭` where there is no space); and a character for each byte. The part
+    of a character that is cut over several tokens is written as its bytes, `<0xE2>`. Without any
+    mark, each token is a word.
 
     `vocabulary` lists more tokens of the same tokenizer, asked for where these here have no mark;
-    `added` are those of them that were added as text.
+    `added` are those of them that were added as text, None where that is not known.
     """
     ordinary = [token for token in tokens if token not in special.tokens]
     spell = _speller(ordinary, added)
-    if spell is _as_words and len(ordinary) > 1:
+    if spell is _as_words and ordinary:
         spell = _speller(vocabulary(), added)
     texts: list[str] = []
     words: list[int] = []
@@ -108,27 +113,54 @@ def text_of(pieces: Sequence[Piece], special: SpecialTokens) -> str:
 
 # Each speller takes the tokens between two special ones and gives their texts and words, from 0.
 _Spelt = tuple[list[str], list[int]]
+_Speller = Callable[[Sequence[str]], _Spelt]
 
 
-def _speller(tokens: Iterable[str], added: Collection[str]) -> Callable[[Sequence[str]], _Spelt]:
-    """Choose the speller by the marks in these tokens."""
-    some = [*tokens]
+def _speller(tokens: Iterable[str], added: Collection[str] | None) -> _Speller:
+    """Choose the speller by the marks in these tokens, or by the text that they are as bytes."""
+    some = [token for token in tokens if token not in (added or ())]
     words = sum(token.startswith(WORD_START) for token in some)
-    if sum(token.startswith(_MARKS) for token in some) > words:
+    marked = [token for token in some if token.startswith(_MARKS)]
+    # a letter of “Ġorġ” is the mark of a space, but another of them is that of a control character
+    spaces = sum(_BYTE_OF.keys() >= {*token} and _CONTROLS.isdisjoint(token) for token in marked)
+    if spaces > max(words, len(marked) // 2) or not (words or marked or not _is_utf8(some)):
         return lambda tokens: _from_bytes([_bytes_of(token, added) for token in tokens])
+    controls = any("\x80" <= token <= "\x9f" for token in some)  # which no text has
+    if all(token in _LATIN for token in some) and (controls or _is_utf8(some, _LATIN)):
+        codes = {True: "latin-1", False: "utf-8"}
+        return lambda tokens: _from_bytes([t.encode(codes[t in _LATIN]) for t in tokens])
     if any(token.startswith((WORD_START, " ")) or _BYTES.fullmatch(token) for token in some):
         return _sentencepiece
     for mark in ("##", "</w>", "@@"):
         if any(_has_mark(token, mark) for token in some):
             return lambda tokens: _marked(tokens, mark)
+    if any(token.startswith(_JOINER) or token.endswith(_JOINER) for token in some):
+        return _with_joiners
     return _as_words
 
 
-def _bytes_of(token: str, added: Collection[str]) -> bytes:
-    """Return the bytes that a token of byte-level BPE stands for, of one that is text its own."""
-    if token in added or not all(character in _BYTE_OF for character in token):
-        return re.sub("^Ġ", " ", token).encode()
-    return bytes(_BYTE_OF[character] for character in token)
+def _is_utf8(tokens: Iterable[str], alphabet: Mapping[str, int] = _BYTE_OF) -> bool:
+    """Return whether tokens are, as bytes, a text beyond ASCII whose two ends may be cut."""
+    try:
+        content = bytes(alphabet[character] for token in tokens for character in token)
+        begun = content.lstrip(bytes(range(0x80, 0xC0)))
+        return not getincrementaldecoder("utf-8")().decode(begun).isascii()
+    except (KeyError, UnicodeDecodeError):
+        return False
+
+
+def _bytes_of(token: str, added: Collection[str] | None) -> bytes:
+    """Return the bytes that a token of byte-level BPE stands for, or those of one that is text.
+
+    Where `added` does not tell it, a word is text if as bytes it holds a part of a character
+    (“Müller”) or a control character (“Čapek”).
+    """
+    content = bytes(_BYTE_OF.get(character, 0) for character in token)
+    text = token in (added or ()) or not _BYTE_OF.keys() >= {*token}
+    if added is None and re.search("^[^ĠĊ]*[A-Za-z0-9]", token):
+        whole = content.decode(errors="replace")
+        text |= "\ufffd" in whole or not _CONTROLS.isdisjoint(token)
+    return re.sub("^Ġ", " ", token).encode() if text else content
 
 
 def _as_words(tokens: Sequence[str]) -> _Spelt:
@@ -144,6 +176,14 @@ def _sentencepiece(tokens: Sequence[str]) -> _Spelt:
             for token in tokens
         ]
     )
+
+
+def _with_joiners(tokens: Sequence[str]) -> _Spelt:
+    """Spell tokens of OpenNMT, of which one with a joiner has no space at that side."""
+    pairs = zip(tokens, ["", *tokens], strict=False)
+    joins = [token.startswith(_JOINER) or last.endswith(_JOINER) for token, last in pairs]
+    marks = ["" if joined else WORD_START for joined in joins]
+    return _sentencepiece([m + t.strip(_JOINER) for m, t in zip(marks, tokens, strict=True)])
 
 
 def _has_mark(token: str, mark: str) -> bool:

@@ -1,5 +1,7 @@
 """Tokens of other tokenizers become our pieces, and belong to the words of their text."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from transformer import InputError, Piece
@@ -8,7 +10,7 @@ from transformer.traces.external_tokens import checked_tokens, joined, pieces_of
 from transformer.traces.vocabulary import Vocabulary
 
 
-def spelt(tokens, vocabulary=tuple, added=()):
+def spelt(tokens, vocabulary=tuple, added=None):
     """Texts and words of the pieces, and the text that they are put together to."""
     special = SpecialTokens.among(tokens)
     pieces = pieces_of(tokens, special, vocabulary, added)
@@ -41,6 +43,29 @@ def spelt(tokens, vocabulary=tuple, added=()):
             "Hello, café 😀!↵ Bye",
             id="byte-level",
         ),
+        pytest.param(
+            ["æĪĳ", "çĪ±", "åĮĹäº¬"], ["▁我", "爱", "北京"], [0, 1, 2], "我爱北京",
+            id="byte-level without a space",
+        ),
+        pytest.param(
+            ["K", "Ã¶", "ln", "ðŁĺ"], ["▁K", "ö", "ln", "<0xF0><0x9F><0x98>"], [0, 0, 0, 1],
+            "Köln<0xF0><0x9F><0x98>", id="byte-level with a character that is cut",
+        ),
+        pytest.param(
+            ["The", "Ġ", "Müller", "Ġvirus", " 新冠", "José", "ĠfÃ¼r", "Čapek", "Ġ新"],
+            ["▁The", "▁", "Müller", "▁virus", "▁新冠", "José", "▁für", "Čapek", "▁新"],
+            [0, 1, 1, 2, 3, 4, 5, 5, 6],
+            "The Müller virus 新冠José fürČapek 新",
+            id="words that were added to byte-level",
+        ),
+        pytest.param(["ðŁĺĢ"], ["😀"], [0], "😀", id="a lone emoji in byte-level"),
+        pytest.param(
+            ["naÃ¯", "ve"], ["▁naï", "ve"], [0, 0], "naïve", id="one word in byte-level",
+        ),
+        pytest.param(
+            ["à¸", "ī", "à¸±à¸Ļ"], ["▁<0xE0><0xB8>", "<0x89>", "ัน"], [0, 0, 0], "ฉัน",
+            id="Thai in byte-level",
+        ),
         pytest.param(["été", "Ça"], ["été", "Ça"], [0, 1], "été Ça", id="words of Latin-1"),
         pytest.param(
             ["▁l-", "Ġ", "urn", "ata"], ["▁l-", "Ġ", "urn", "ata"], [0, 0, 0, 0], "l-Ġurnata",
@@ -68,6 +93,21 @@ def spelt(tokens, vocabulary=tuple, added=()):
             id="rest of a word marked",
         ),
         pytest.param(
+            ["«￭", "Un￭", "believ￭", "able", "￭,", "well", "￭-￭", "known", "￭'s", "3", "￭.￭", "5",
+             "￭»"],
+            ["▁«", "Un", "believ", "able", ",", "▁well", "-", "known", "'s", "▁3", ".", "5", "»"],
+            [0, 1, 1, 1, 2, 3, 3, 3, 3, 4, 4, 4, 5],
+            "«Unbelievable, well-known's 3.5»",
+            id="joiners",
+        ),
+        pytest.param(
+            ["un", "￭", "able", "<s>", "￭s", "a"],
+            ["▁un", "", "able", "<s>", "▁s", "▁a"],
+            [0, 0, 0, 1, 2, 3],
+            "unable | s a",
+            id="joiners of their own",
+        ),
+        pytest.param(
             ["Hi", " the", "re", "!"], ["▁Hi", "▁the", "re", "!"], [0, 1, 1, 2], "Hi there!",
             id="decoded",
         ),
@@ -77,6 +117,21 @@ def spelt(tokens, vocabulary=tuple, added=()):
             [0, 1, 2, 3],
             "the cat in the hat ↵␀",
             id="words",
+        ),
+        pytest.param(["Ġorġ", "Ġanni"], ["Ġorġ", "Ġanni"], [0, 1], "Ġorġ Ġanni", id="Maltese"),
+        pytest.param(
+            ["a", " ", "å", "\x8c", "\x97", "K", "Ã", "¶"],
+            ["▁a", "▁", "<0xE5>", "<0x8C>", "<0x97>", "K", "<0xC3>", "<0xB6>"],
+            [0, 1, 1, 1, 1, 2, 2, 2],
+            "a 北Kö",
+            id="a character for each byte, ByT5",
+        ),
+        pytest.param(
+            ["æ", "\x9d", "±", "ä", "º", "¬", " ", "o", "k"],
+            ["▁<0xE6>", "<0x9D>", "<0xB1>", "<0xE4>", "<0xBA>", "<0xAC>", "▁", "o", "k"],
+            [0, 0, 0, 1, 1, 1, 2, 2, 2],
+            "東京 ok",
+            id="bytes alone, ByT5",
         ),
         pytest.param(["é", "t", "é"], ["é", "t", "é"], [0, 1, 2], "é t é", id="characters"),
         pytest.param([], [], [], "", id="none"),
@@ -90,11 +145,14 @@ def test_a_vocabulary_tells_the_marks_that_a_short_text_does_not_have() -> None:
     assert spelt(["token", "ization"])[1] == [0, 1]
     assert spelt(["token", "ization"], lambda: ["a", "Ġb"])[:2] == (["▁token", "ization"], [0, 0])
     assert spelt(["<|im_start|>", "to", "do"], lambda: ["▁a"])[1] == [0, 1, 1]
+    assert spelt(["ðŁĺ"], lambda: ["a", "Ġb"])[0] == [
+        "<0xF0><0x9F><0x98>"
+    ]  # a character that is cut
 
 
 def test_a_tokenizer_tells_which_words_were_added_to_it() -> None:
     """“sÃ” may be bytes or a text."""
-    assert spelt(["Ġsa", "sÃ"])[0] == ["▁sa", "s<0xC3>"]
+    assert spelt(["Ġsa", "sÃ"], added=())[0] == ["▁sa", "s<0xC3>"]
     assert spelt(["Ġsa", "sÃ"], added={"sÃ"})[0] == ["▁sa", "sÃ"]
     assert spelt(["Ġa", " 新冠"])[2] == "a 新冠"
     assert spelt(["K", "Ã¶ln"], lambda: ["Ġa", "Ġb"], {" 新冠"})[2] == "Köln"
@@ -131,3 +189,15 @@ def test_what_names_no_ids_is_refused_by_its_type() -> None:
     with pytest.raises(InputError, match=r"^A Piece cannot name ids") as caught:
         Vocabulary(Piece(-1, "x" * 9_999, 0))
     assert len(str(caught.value)) < 150
+
+
+def test_special_characters_without_a_form_are_named_by_their_number() -> None:
+    """CANINE."""
+    canine = SimpleNamespace(
+        convert_ids_to_tokens=lambda ids: [*map(chr, ids)], all_special_tokens=["\ue000", "\ue001"],
+        bos_token="\ue000", eos_token="\ue001", cls_token="\ue000", sep_token="\ue001",
+    )  # fmt: skip
+    vocabulary = Vocabulary(canine)
+    assert vocabulary.texts([0xE000, 65, 0xE001], "source") == ("<U+E000>", "A", "<U+E001>")
+    assert vocabulary.special == {"<U+E000>", "<U+E001>"}
+    assert vocabulary.ends == {"<U+E001>"}

@@ -56,5 +56,7 @@ def _check(name: str, value: object, hint: object) -> None:
     elif origin is Literal:
         require_choice(name, value, parts)
     elif parts and get_origin(parts[0]) is Literal:  # a collection, or the keys of a mapping
+        if isinstance(value, str):
+            raise InputError(f"{name} = {quoted(value)} is a text: put brackets around it.")
         for single in value if isinstance(value, Collection) else (value,):
             require_choice(name, single, get_args(parts[0]))

@@ -116,6 +116,7 @@ class AttentionTrace(TraceFields):
         target: str = "",
         languages: Languages | None = None,
         second_start: int | None = None,
+        config: Any = None,
         normalized: bool = True,
     ) -> "AttentionTrace":
         """Make a trace from the outputs of a model of the library transformers.
@@ -150,6 +151,9 @@ class AttentionTrace(TraceFields):
             second_start: the position in `tokens`, padding included, at which the second text of a
                 pair begins, in a model that is an encoder; found in `token_type_ids` where these
                 are among the inputs.
+            config: `model.config`, of a model of one stack: which layers have attention, in a
+                hybrid model, and which look at an image, in Mllama. By default, the cache in the
+                outputs tells the former.
             normalized: as in `from_arrays`.
 
         Raises:
@@ -172,6 +176,7 @@ class AttentionTrace(TraceFields):
             target=target,
             languages=languages,
             second_start=second_start,
+            config=config,
             normalized=normalized,
         )
         return cls.from_fields(fields_of_outputs(outputs, options))

@@ -113,7 +113,8 @@ def _picture(spec: dict[str, Any], title: str) -> Bundle:
 
 
 def explore(
-    trace: AttentionTrace,
+    trace: AttentionTrace | Sequence[Any],
+    tokens: Any = None,
     *,
     selected: tuple[Kind, int | None, int | None] | None = None,
     over: Sequence[tuple[int, int]] = (),
@@ -133,7 +134,9 @@ def explore(
     The trace can be of any model; see `AttentionTrace.from_arrays` and `from_huggingface`.
 
     Args:
-        trace: the trace to show.
+        trace: the trace to show; or the attentions of a model of one stack, with its tokens, as
+            `AttentionTrace.from_huggingface` takes them.
+        tokens: the tokens of such attentions.
         selected: the kind, layer and head that is open first, from 0; None as layer or head is the
             mean.
         over: up to seven heads, as layer and head from 0, whose ribbons overlay those of the open
@@ -155,6 +158,8 @@ def explore(
         InputError: if there is no such kind, layer, head, lens, order, row or theme; if there is no
             translator for the lens; if no token is left to show.
     """
+    if tokens is not None:
+        trace = AttentionTrace.from_huggingface(trace, tokens)
     if not isinstance(trace, AttentionTrace):
         raise InputError(
             f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "

@@ -191,6 +191,16 @@ def test_a_trace_of_an_encoder_opens_on_what_is_worth_seeing():
 
 
 @pytest.mark.slow
+def test_attentions_and_tokens_are_shown_as_bertviz_takes_them():
+    weights = planted().encoder_self
+    tokens = planted().source_tokens
+    page = notebook.explore([layer[None] for layer in weights], tokens).page
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=tokens)
+    assert page == notebook.explore(trace).page
+    with pytest.raises(InputError, match="attention weights"):
+        notebook.explore(trace, tokens)
+
+
 def test_a_chart_brings_its_scripts_along():
     chart = head_bars(np.array([0.25, 0.75], dtype=np.float32), [f"▁{EVIL}", "▁b"], kind="cross")
     (escaped,) = re.findall(
@@ -214,4 +224,4 @@ def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message):
         notebook.explore(planted(), **choice)
     with pytest.raises(InputError, match="no attention trace but 'list'"):
-        notebook.explore([planted()])  # type: ignore[arg-type]
+        notebook.explore([planted()])

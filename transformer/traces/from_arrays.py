@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from transformer.choices import check_choices
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, Kind, axes
 from transformer.text.languages import Languages
@@ -23,6 +24,7 @@ _MAX_NUMBERS = MAX_BYTES // np.dtype(np.float32).itemsize
 _ROUNDING = 1e-6
 
 
+@check_choices
 @dataclass(frozen=True, kw_only=True)
 class TraceOptions:
     """All that is given beside the weights, as `AttentionTrace.from_huggingface` names it."""
@@ -39,6 +41,7 @@ class TraceOptions:
     decoder_attention_mask: Any = None
     index: Any = None
     kinds: Collection[Kind] | None = None
+    config: Any = None
     normalized: bool = True
 
 
@@ -131,6 +134,8 @@ def _decoder_pieces(
 def _layers_of(given: Any, kind: Kind) -> list[Weights]:
     """Convert the layers of one kind, each `[head, query, key]`, to float32 and check them."""
     title = KIND_TITLES[kind]
+    if isinstance(given, np.ndarray) and given.dtype == object:  # as NumPy stores a list of layers
+        given = given.tolist()
     in_layers = isinstance(given, (list, tuple))
     whole = given if in_layers else as_array(given, title)
     if not in_layers and whole.ndim != 4:
@@ -255,16 +260,14 @@ def _require_fitting(
             f"The decoder has {len(decoder)} tokens that it reads and {len(target)} that it "
             f"writes: give one of each for every position, the same sequence one step apart."
         )
-    if "decoder_self" in layers and not decoder:
-        raise InputError(
-            "There are no tokens for decoder self-attention: give decoder_tokens, what the decoder "
-            "reads at each position, by which its rows and columns are named."
-        )
-    if "cross" in layers and not (decoder or target):
-        raise InputError(
-            "There are no tokens for the rows of cross-attention: give decoder_tokens, what the "
-            "decoder reads at each position, or target_tokens, what it writes there."
-        )
+    named: dict[Kind, Any] = {"decoder_self": decoder, "cross": decoder or target}
+    for kind, tokens in named.items():
+        if kind in layers and not tokens:
+            raise InputError(
+                f"There are no tokens for the rows of {KIND_TITLES[kind]}: give decoder_tokens, "
+                f"what the decoder reads at each position; cross-attention can do with "
+                f"target_tokens, what it writes there."
+            )
     for kind, kind_layers in layers.items():
         wanted = axes(kind, len(source), len(decoder or target))
         for number, layer in enumerate(kind_layers, start=1):

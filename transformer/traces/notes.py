@@ -37,23 +37,17 @@ def _sums(layers: Sequence[Weights], title: str) -> list[str]:
     low, high = _number(rows.min()), _number(rows.max())
     span = low if low == high else f"{low} to {high}"
     if rows.min() > 0 and rows.max() < 1:
-        span += "; the rest lies on no token here, as on a sink that each head of gpt-oss has"
-    if count == 1:
-        return [f"As given, rows of {title} {farthest} do not sum to 1: {span}."]
-    return [
-        f"As given, rows of {title} do not sum to 1 in {count:,} heads, {farthest} "
-        f"the most: {span}."
-    ]
+        span += "; the rest lies elsewhere: on a sink (gpt-oss), or in the other kind (T5Gemma 2)"
+    where = farthest if count == 1 else f"{count:,} heads, {farthest} the most"
+    return [f"As given, rows of {title} do not sum to 1 in {where}: {span}."]
 
 
 def _negatives(layers: Sequence[Weights], title: str) -> list[str]:
     count, farthest, value = _heads([-layer.min((-1, -2)) for layer in layers], 0)
     if not count:
         return []
-    least = _number(-value)
-    if count == 1:
-        return [f"Values of {title} {farthest} are negative, down to {least}."]
-    return [f"Values of {title} are negative in {count:,} heads, down to {least} in {farthest}."]
+    where = "" if count == 1 else f" in {count:,} heads"
+    return [f"Values of {title} are negative{where}, down to {_number(-value)} in {farthest}."]
 
 
 def _ahead(layers: Sequence[Weights]) -> list[str]:

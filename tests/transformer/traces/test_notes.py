@@ -33,7 +33,7 @@ NEGATIVE = (1, 0, 2, (-0.25, 0.75, 0.25, 0.25))
         ("cross", changed((1, 2, 0, 0.93), (1, 2, 3, 1.02), (0, 1, slice(None), 0.5)),
          "As given, rows of cross-attention do not sum to 1 in 2 heads, L1 H2 the most: "
          "0.5 to 1.02."),
-        ("cross", [even(1) * 0], "As given, rows of cross-attention L1 H1 do not sum to 1: 0."),
+        ("cross", [even(1) * 0], "As given, rows of cross-attention do not sum to 1 in L1 H1: 0."),
         ("encoder_self", changed(NEGATIVE, (0, 0, 2, (-0.0625, 0.5625, 0.25, 0.25))),
          "Values of encoder self-attention are negative in 2 heads, down to −0.25 in L2 H1."),
         ("decoder_self", [np.stack([np.eye(4)] * 2),

@@ -1,6 +1,7 @@
 """The tokens and masks of one sentence of a batch: from texts, or from ids and a tokenizer."""
 
 from collections.abc import Mapping
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ import numpy as np
 from transformer.errors import InputError, quoted
 from transformer.traces import external_tokens, from_arrays, vocabulary
 from transformer.traces.from_huggingface.outputs import Keep, Outputs, rows_of
+
+_IGNORED = -100  # the label that torch's cross-entropy leaves out
 
 
 class ModelInputs:
@@ -39,15 +42,44 @@ class ModelInputs:
             )
         return self.number * rows // self.count
 
-    def texts(self, tokens: Any, side: str) -> tuple[str, ...] | None:
-        """Return the tokens of the sentence, given as texts or ids; None where none were given."""
+    def texts(self, tokens: Any, side: str, mask: Keep | None = None) -> tuple[str, ...] | None:
+        """Return the tokens of the sentence, given as texts or ids; None where none were given.
+
+        Those that the mask hides are left out, unless they are left out already.
+        """
         if tokens is None:
             return None
-        rows = rows_of(tokens, f"tokens of the {side}")
-        row = rows[self.row(len(rows))]
-        if row and all(isinstance(token, int) for token in row):
-            return self.vocabulary.texts(row, side)
-        return external_tokens.checked_tokens(row, side)
+        row = self._row_of(tokens, f"tokens of the {side}")
+        if mask is not None and len(row) != mask.sum():
+            if len(row) != len(mask):
+                raise InputError(
+                    f"There are {len(row)} tokens of the {side} and {len(mask)} positions in its "
+                    f"mask: give as many of both."
+                )
+            row = [*compress(row, mask)]
+        if not row or not all(isinstance(token, int) for token in row):
+            return external_tokens.checked_tokens(row, side)
+        if side != "target" and _IGNORED in row:
+            raise InputError(
+                f"The tokens of the {side} hold {_IGNORED}, as labels do: give labels as "
+                f"target_tokens, and here what the model read."
+            )
+        names = iter(self.vocabulary.texts([id_ for id_ in row if id_ != _IGNORED], side))
+        return tuple(str(id_) if id_ == _IGNORED else next(names) for id_ in row)
+
+    def labelled(self, mask: Keep | None) -> Keep | None:
+        """Return the mask of what a pass writes, without the padding of labels at the end."""
+        labels = self.options.target_tokens
+        row = [] if labels is None else self._row_of(labels, "target_tokens")
+        last = max((n for n, label in enumerate(row) if label != _IGNORED), default=-1)
+        if last in (-1, len(row) - 1):
+            return mask
+        keep: Keep = np.arange(len(row)) <= last
+        return keep if mask is None or len(mask) != len(keep) else mask & keep
+
+    def _row_of(self, values: Any, name: str) -> list[Any]:
+        rows = rows_of(values, name)
+        return rows[self.row(len(rows))]
 
     def ids(self, prefix: str = "") -> Any:
         """Return the input of the encoder or the only stack, or with `decoder_` the decoder's."""
@@ -64,8 +96,7 @@ class ModelInputs:
             mask = _field_of(self.options.tokens, name)  # that of sound counts other frames
         if mask is None:
             return None
-        rows = rows_of(mask, name)
-        row = rows[self.row(len(rows))]
+        row = self._row_of(mask, name)
         if not all(isinstance(item, (int, float)) for item in row):
             raise InputError(
                 f"The {name} is no [batch, token] of 0 and 1: give the tokenizer's own."
@@ -82,8 +113,7 @@ class ModelInputs:
         start = self.options.second_start
         types = _field_of(self.options.tokens, "token_type_ids") if encodes else None
         if start is None and types is not None:
-            rows = rows_of(types, "token_type_ids")  # 0 for the first text and 1 for the second
-            row = rows[self.row(len(rows))]
+            row = self._row_of(types, "token_type_ids")  # 0 for the first text, 1 for the second
             start = row.index(1) or None if 1 in row else None
         whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
         mask = self.mask()

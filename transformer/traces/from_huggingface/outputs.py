@@ -1,7 +1,8 @@
 """The attentions in a model's outputs, by the names that the library gives them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,14 +19,17 @@ Layers: TypeAlias = Sequence[Any]
 Rows: TypeAlias = list[fields.Weights | None]
 """The layers of one sentence, `[head, query, key]` each; None for one without weights."""
 
-_OTHERWISE = (
-    "pass return_dict=True and a model whose attentions are [batch, head, query, key], or use "
-    "from_arrays"
-)
+_NAMES = "encoder_attentions", "decoder_attentions", "cross_attentions", "attentions"
+
 NONE_THERE = (
-    'The outputs hold no attention weights by name: call model.set_attn_implementation("eager"), '
-    "since fused attention (sdpa, flash) keeps none, and the model with output_attentions=True; "
-    f"{_OTHERWISE}."
+    'The outputs hold no attention weights: call model.set_attn_implementation("eager"), since '
+    "fused attention (sdpa, flash) keeps none, and the model with output_attentions=True; models "
+    "that look at blocks (BigBird) or have no attention (FNet, Mamba) keep none in any case."
+)
+NOT_TOKENS = (
+    "There is not a row and a column for each token, as where a model looks in windows or blocks, "
+    "or goes on from a cache: give [batch, head, query, key] of the whole text, or parts of it to "
+    "from_arrays."
 )
 
 
@@ -38,31 +42,56 @@ class Outputs:
     cross: Sequence[Layers]  # likewise
     sequences: list[list[Any]] | None  # `[sequence, token]` ids; None of a forward pass
     beams: list[list[Any]] | None  # `[sequence, step]`, its row there, -1 after its end
-    one_stack: bool  # whether `decoder` is the only stack of the model, be it an encoder
+    one_stack: bool  # whether the model has a single stack, be it an encoder
+    notes: tuple[str, ...]  # on weights that were not kept
 
     @property
     def batch_size(self) -> int:
         """The number of sentences, or of sequences that were generated."""
         if self.sequences is not None:
             return len(self.sequences)
-        first = first_layer(next(layers for layers in (*self.decoder, *self.cross, self.encoder)))
-        return shape_of_layer(first, "attention of the first layer")[0]
+        layers = next(layers for layers in (*self.decoder, *self.cross, self.encoder) if layers)
+        numbered = [(n, layer) for n, layer in enumerate(layers, start=1) if layer is not None]
+        sizes = {shape_of_layer(layer, f"attention of layer {n}")[0] for n, layer in numbered}
+        if len(sizes) != 1:  # several count windows
+            raise InputError(NOT_TOKENS if sizes else NONE_THERE)
+        return sizes.pop()
 
 
 def read(outputs: Any) -> Outputs:
     """Find the attentions by their names; a list of layers alone is that of a model's one stack."""
-    if isinstance(outputs, (list, tuple)) and not hasattr(outputs, "_fields"):
-        alone = all(layer is None or len(getattr(layer, "shape", ())) == 4 for layer in outputs)
-        outputs = {"attentions": outputs if alone else None}
-    encoder, decoder, cross, single = (
-        _layers(_field(outputs, name))
-        for name in ("encoder_attentions", "decoder_attentions", "cross_attentions", "attentions")
-    )
+    if isinstance(outputs, np.ndarray) and outputs.dtype == object:
+        outputs = outputs.tolist()
+    attentions = _read({"attentions": outputs} if _are_layers(outputs) else outputs)
+    if attentions is not None:
+        return attentions
+    deeper = dict(_deeper(outputs))
+    if len(deeper) == 1:
+        return deeper.popitem()[1]
+    if deeper:
+        paths = ", ".join(f"outputs{path}" for path in [*deeper][:4])
+        raise InputError(
+            f"The attention weights lie deeper, in {len(deeper)} places: give one of them in place "
+            f"of the outputs, {paths}{', …' if len(deeper) > 4 else ''}."
+        )
+    if isinstance(outputs, (list, tuple)) or hasattr(outputs, "shape"):
+        raise InputError(
+            f"A {type(outputs).__name__} does not name its attentions: give the outputs as a whole "
+            f"(return_dict=True, of generate return_dict_in_generate=True), a list of [batch, "
+            f"head, query, key] for each layer, or one array for a sentence to from_arrays."
+        )
+    raise InputError(NONE_THERE)
+
+
+def _read(outputs: Any) -> Outputs | None:
+    encoder, decoder, cross, single = (_layers(field_of(outputs, name)) for name in _NAMES)
     own = decoder or single  # a decoder that was given the encoder's output has `attentions`
     if not (encoder or own or cross):
-        raise InputError(NONE_THERE)
-    sequences, beams = _field(outputs, "sequences"), _field(outputs, "beam_indices")
+        return None
+    sequences, beams = field_of(outputs, "sequences"), field_of(outputs, "beam_indices")
     generated = sequences is not None
+    if generated:  # a segment of Whisper's long form has an encoder without the axis of a batch
+        encoder = [e[None] if len(getattr(e, "shape", ())) == 3 else e for e in encoder]
     return Outputs(
         encoder=encoder,
         decoder=own if generated or not own else (own,),
@@ -70,18 +99,50 @@ def read(outputs: Any) -> Outputs:
         sequences=rows_of(sequences, "sequences") if generated else None,
         beams=None if beams is None else rows_of(beams, "beam_indices"),
         one_stack=bool(single) and not (encoder or decoder or cross),
+        notes=tuple(
+            f"There is no {stack} self-attention: it was computed fused, which keeps no weights."
+            for stack, layers in (("encoder", encoder), ("decoder", decoder))
+            if not layers and field_of(outputs, f"{stack}_attentions") is not None
+        ),
     )
 
 
-def _field(outputs: Any, name: str) -> Any:
+def field_of(outputs: Any, name: str) -> Any:
+    """Return a field of a model's outputs, which are a mapping or an object; None if absent."""
     return outputs.get(name) if isinstance(outputs, Mapping) else getattr(outputs, name, None)
+
+
+def _deeper(outputs: Any, path: str = "", depth: int = 3) -> Iterator[tuple[str, Outputs]]:
+    """Yield outputs within outputs, of several models or segments, each with its path."""
+    listed = isinstance(outputs, (list, tuple))
+    named = outputs if isinstance(outputs, Mapping) else getattr(outputs, "__dict__", {})
+    step = "{}[{!r}]" if listed or type(outputs) is dict else "{}.{}"  # as a ModelOutput has them
+    for key, member in enumerate(outputs) if listed else named.items():
+        if callable(member) or hasattr(member, "shape"):
+            continue
+        place = step.format(path, key)
+        layers = "attention" in str(key) and _are_layers(member)
+        if (attentions := _read({"attentions": member} if layers else member)) is not None:
+            yield place, attentions
+        elif depth:
+            yield from _deeper(member, place, depth - 1)
+
+
+def _are_layers(member: Any) -> bool:
+    """Return whether these are tensors; None stands for a layer without weights."""
+    return (
+        isinstance(member, (list, tuple))
+        and not _is_absent(member)
+        and all(layer is None or hasattr(layer, "shape") for layer in member)
+    )
 
 
 def _layers(field: Any) -> Sequence[Any]:
     """List the members of a field; none where it is absent, or every layer in it is."""
-    if field is not None and not isinstance(field, Iterable):
+    number = getattr(field, "shape", None) == () or not isinstance(field, (Iterable, NoneType))
+    members = () if field is None or number else tuple(field)
+    if number or any(isinstance(member, (bool, int, float, str)) for member in members):
         raise InputError(f"The attentions are {quoted(field)}: give the outputs of a model.")
-    members = () if field is None else tuple(field)
     return () if all(map(_is_absent, members)) else members
 
 
@@ -90,18 +151,14 @@ def _is_absent(member: Any) -> bool:
     return member is None or (isinstance(member, (list, tuple)) and all(map(_is_absent, member)))
 
 
-def first_layer(layers: Layers) -> Any:
-    """Return the first layer that has weights; None if none has."""
-    return next((layer for layer in layers if layer is not None), None)
-
-
 def row_of(layer: Any, row: int, name: str) -> fields.Weights:
     """Return one sentence of a batch, `[head, query, key]`."""
     sentences = shape_of_layer(layer, name)[0]
     if row >= sentences:
         raise InputError(
             f"The {name} is of {sentences} sentences, and number {row} was to be read, counted "
-            f"from 0: give the outputs and the tokens of one batch."
+            f"from 0: give the outputs and the tokens of one batch, or, where generate returns a "
+            f"part of a beam (Whisper), those of one more call with the sequence."
         )
     return from_arrays.as_array(layer[row], name)
 
@@ -112,7 +169,10 @@ def shape_of_layer(layer: Any, name: str) -> tuple[int, ...]:
         raise InputError(NONE_THERE)
     shape = tuple(getattr(layer, "shape", ()))
     if len(shape) != 4:
-        raise InputError(f"The {name} has {len(shape)} axes, {[*shape]}, and not 4: {_OTHERWISE}.")
+        raise InputError(
+            f"The {name} has {len(shape)} axes, {[*shape]}, and not 4: give [batch, head, query, "
+            f"key] of each layer, or use from_arrays."
+        )
     return shape
 
 

@@ -83,6 +83,16 @@ def test_only_the_kinds_that_are_asked_for_are_read() -> None:
     assert trace.encoder_self.shape == (0, 0, 5, 5)
 
 
+@pytest.mark.parametrize("nothing", [(), (None, None)])
+def test_an_encoder_that_was_fused_is_said_to_be(nothing) -> None:
+    made = seq2seq()
+    made.encoder_attentions = nothing
+    trace = read(outputs=made)
+    assert trace.kinds == ("decoder_self", "cross")
+    assert trace.notes[-1].startswith("There is no encoder self-attention: it was computed fused")
+    assert not read().notes
+
+
 def test_frames_of_sound_are_numbered() -> None:
     """Whisper: the mask of its inputs is that of other frames."""
     features = {"input_features": torch.zeros(2, 4, 10), "attention_mask": torch.ones(2, 10)}
@@ -184,19 +194,55 @@ def beam_without_rows() -> SimpleNamespace:
     return made
 
 
-def assisted() -> SimpleNamespace:
-    """Assisted generation gives the first rows of the prompt in place of those it accepted."""
-    made = generated([sequence([11, 12, 13, 14, 15, EOS], 3, seed=1)])
-    second = [torch.nn.functional.pad(whole[:, :, :1], (0, 1)) for whole in made.attentions[0]]
-    made.attentions = (made.attentions[0], tuple(second), *made.attentions[2:])
-    return made
+def in_padding() -> np.ndarray:
+    """Attention over five tokens of which the last two are padding."""
+    maps = rows(1, 2, 5, 5, seed=1)
+    maps[..., 3:] = 0
+    return maps
 
 
-def test_a_prompt_may_have_a_mask_of_its_own() -> None:
+def assisted(accepted: int, window: int = 3) -> tuple[Sequence, SimpleNamespace]:
+    """Steps of assisted generation: rows have keys of candidates behind their own token.
+
+    The second layer looks in a window. `accepted` candidates come from the first call of the model,
+    whose first rows the library gives in place of theirs.
+    """
+    entry = sequence([11, 12, 13, 14, 15, 16, 17, 18, EOS], 4, seed=1)
+    back = np.arange(8)[:, None] - np.arange(8)
+    entry.own[1] = np.where((back >= 0) & (back < window), rows(1, 4, 8, 8, seed=2)[0] + 1, 0)
+    made = generated([entry])
+    steps = [list(step) for step in made.attentions]
+    for step, extra in enumerate([2, 1, 0, 2], start=1):
+        own = steps[step][1][..., -window:]
+        hidden = torch.zeros(*own.shape[:-1], extra)
+        before = torch.zeros(*own.shape[:-1], 2 - extra)
+        steps[step][1] = torch.cat([before, own, hidden], -1)
+    for step in range(1, accepted):
+        for layer, whole in enumerate(steps[0]):
+            row = torch.zeros(1, 4, 1, 4 + step)
+            row[..., :4] = whole[:, :, step - 1 : step]
+            steps[step][layer] = row
+    made.attentions = tuple(map(tuple, steps))
+    return entry, made
+
+
+def test_rows_end_with_their_own_token_whatever_candidates_stand_behind() -> None:
+    """Prompt lookup and assistants on sliding layers; an own weight that rounds to 0 moves none."""
+    entry, made = assisted(0)
+    made.attentions[2][0][:, :2, :, -1] = 0
+    entry.own[0, :2, 5, 5] = 0
+    trace = AttentionTrace.from_huggingface(made, tokenizer=TOKENIZER, normalized=False)
+    np.testing.assert_array_equal(trace.decoder_self, entry.own)
+
+
+@pytest.mark.parametrize("mask", [[1, 0, 1, 1], [0, 1, 1]])
+def test_a_prompt_may_have_a_mask_of_its_own(mask) -> None:
+    """Before it `generate` puts a start token, which that mask does not have."""
     entry = sequence([BOS, 31, 32, 33, 34, EOS], 4, seed=1, source=5)
     made = generated([entry])
-    mask = [[1, 0, 1, 1]]
-    trace = AttentionTrace.from_huggingface(made, tokenizer=TOKENIZER, decoder_attention_mask=mask)
+    trace = AttentionTrace.from_huggingface(
+        made, tokenizer=TOKENIZER, decoder_attention_mask=[mask]
+    )
     assert trace.decoder_tokens == ("<s>", "▁t32", "▁t33", "▁t34")
 
 
@@ -243,7 +289,8 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"tokens": [["a"] * 5] * 3}, r"3 rows of tokens or of a mask for a batch of 2"),
         ({"attention_mask": [[1] * 4] * 2}, r"mask has 4 positions and the weights 5"),
         ({"decoder_tokens": None}, r"give decoder_tokens"),
-        ({"kinds": ["crossed"]}, r"no kinds of attention \['crossed'\]"),
+        ({"kinds": ["crossed"]}, r"kinds = 'crossed' does not exist"),
+        ({"kinds": "cross"}, r"kinds = 'cross' is a text"),
         ({"kinds": ["encoder_self", "cross"],
           "outputs": {"attentions": seq2seq().encoder_attentions}, "index": 1},
          r"no weights of cross: choose other kinds"),
@@ -254,15 +301,22 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"outputs": generated([sequence([BOS, 31, EOS], 1, 1, 5)] * 2, size=6)},
          r"2 sequences and 6 rows .* output_scores=True"),
         ({"outputs": beam_without_rows(), "decoder_tokens": None, "tokens": None},
-         r"of 1 sentences, and number 1 was to be read"),
+         r"of 1 sentences, and number 1 was to be read.*Whisper"),
         ({"outputs": prefix_in_the_cache(), "tokens": None, "decoder_tokens": None},
          r"not over the 2 tokens of this call .* model once"),
-        ({"outputs": torch.ones(3, 2, 4, 4) / 4}, r"by name: .* or use from_arrays"),
+        ({"outputs": torch.ones(3, 2, 4, 4) / 4}, r"Tensor does not name .* from_arrays"),
+        ({"outputs": torch.ones(1, 9, dtype=torch.long)}, r"return_dict_in_generate=True"),
+        ({"outputs": ()}, r"outputs as a whole"),  # cross_attentions of a BERT, its last member
+        ({"outputs": (torch.ones(2, 4, 4) / 4,)}, r"of layer 1 has 3 axes"),
+        ({"outputs": SimpleNamespace(logits=torch.zeros(1, 4, 9))}, r"Mamba"),
+        ({"tokens": [[11, 12, 13, 14, -100]] * 2}, r"source hold -100, .* as target_tokens"),
+        ({"outputs": {"attentions": per_layer([in_padding()])}, "tokens": [*"abcde"], "index": 0,
+          "attention_mask": [[False, False, False, True, True]]}, r"~mask .* key_padding_mask"),
         ({"outputs": (torch.zeros(1, 4, 9), seq2seq().encoder_attentions)}, r"return_dict=True"),
         ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "index": None,
           "attention_mask": ["ab"], "tokens": None, "decoder_tokens": None}, r"of 0 and 1"),
-        ({"outputs": assisted(), "tokens": None, "decoder_tokens": None, "index": None},
-         r"step 2, as assisted generation returns it"),
+        ({"outputs": assisted(2)[1], "tokens": None, "decoder_tokens": None, "index": None},
+         r"step 2 of assisted generation"),
         ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "tokens": None,
           "decoder_tokens": ["a", "b"]},
          r"has 2 tokens, and the model read 2 in its first step"),

@@ -106,8 +106,9 @@ def text_of(pieces: Sequence[Piece], special: SpecialTokens) -> str:
     parts = []
     for is_special, run in groupby(pieces, key=lambda piece: piece.text in special.tokens):
         if not is_special:
-            space = " " if whole_words else ""
-            parts.append(joined([space.join(piece.text for piece in run)]).strip())
+            words = groupby(run, key=lambda piece: piece.word)
+            texts = ("".join(piece.text for piece in word) for _, word in words)
+            parts.append(joined([(" " if whole_words else "").join(texts)]).strip())
     return " | ".join(part for part in parts if part)
 
 

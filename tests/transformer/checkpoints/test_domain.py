@@ -8,7 +8,6 @@ import pytest
 from transformer import CheckpointError, Translator, decoding, hooks
 from transformer.checkpoints import domain
 
-
 UNKNOWN = "Quarterly tariff derivatives hedge volatility."
 
 

@@ -60,6 +60,10 @@ def spelt(tokens, vocabulary=tuple, added=None):
         ),
         pytest.param(["ðŁĺĢ"], ["😀"], [0], "😀", id="a lone emoji in byte-level"),
         pytest.param(
+            ["ðŁĺ", "Ģ"], ["<0xF0><0x9F><0x98>", "<0x80>"], [0, 0], "😀",
+            id="an emoji in two pieces",
+        ),
+        pytest.param(
             ["naÃ¯", "ve"], ["▁naï", "ve"], [0, 0], "naïve", id="one word in byte-level",
         ),
         pytest.param(

@@ -17,7 +17,8 @@ def placed(attentions: Outputs, outputs: Any, config: Any) -> Outputs:
 
     Hybrid models have no weights of some layers, or states; some of Mllama look at an image.
     """
-    if not attentions.one_stack or not isinstance(attentions.decoder[0], (list, tuple)):
+    listed = all(isinstance(step, (list, tuple)) for step in attentions.decoder)
+    if not attentions.one_stack or not listed:
         return attentions
     states, last = (field_of(outputs, name) for name in ("hidden_states", "last_hidden_state"))
     sentences = (*getattr(last, "shape", ()), attentions.batch_size)[0]
@@ -38,10 +39,7 @@ def placed(attentions: Outputs, outputs: Any, config: Any) -> Outputs:
             f"config=model.config to number them as in the model."
         )
         return replace(attentions, notes=(*attentions.notes, *[note] * (depth > count)))
-    steps = [
-        dict(zip(numbers, () if step is None else step, strict=False))
-        for step in attentions.decoder
-    ]
+    steps = [dict(zip(numbers, step, strict=False)) for step in attentions.decoder]
     decoder, cross = (
         [[step.get(n) if kinds[n] == kind else None for n in range(size)] for step in steps]
         for kind in ("decoder_self", "cross")
@@ -74,9 +72,8 @@ def over_tokens(maps: Rows) -> Rows:
     Funnel pools its tokens, MiniMax has states, Mllama looks at an image.
     """
     shapes = [() if layer is None else layer.shape[1:] for layer in maps]
-    size = max((shape[0] for shape in shapes if shape and shape[0] == shape[1]), default=0)
-    pairs = zip(maps, shapes, strict=True)
-    fitting = [layer if shape == (size, size) else None for layer, shape in pairs]
+    size = max((rows for rows, keys in filter(None, shapes) if rows == keys), default=0)
+    fitting = [m if shape == (size, size) else None for m, shape in zip(maps, shapes, strict=True)]
     if not size or in_windows(fitting):
         raise InputError(NOT_TOKENS)
     return fitting

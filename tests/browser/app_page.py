@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from tests.browser.spy import map_on, plain
-from transformer import KINDS, AttentionTrace, Translator
-from transformer.analysis.alignment_settings import read_alignment
+from transformer import KINDS, AttentionTrace
 from transformer.trace import Labels
 from viz.draw.labels import PAGE_TITLES, SCREEN_NAMES, SECTIONS, display_tokens
+from viz.draw.player import WINDOW
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -161,10 +161,10 @@ def expect_map(page: Page, key: str, weights: np.ndarray, labels: Labels) -> Non
     until(page, read, (display_tokens(labels.queries), display_tokens(labels.keys), True))
 
 
-def expect_alignment(page: Page, translator: Translator, trace: AttentionTrace) -> None:
-    """The page of the translation comes to show which word comes from which."""
-    layer = read_alignment(translator).layer
-    expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
+def expect_player(page: Page, trace: AttentionTrace) -> None:
+    """The page of the translation comes to show the subwords of this one in its player."""
+    written = page.locator(".st-key-player .hl-unseen td:nth-child(2)")
+    until(page, written.all_text_contents, display_tokens(trace.target_tokens)[:WINDOW])
 
 
 def expect_url(page: Page, **wanted: str) -> None:

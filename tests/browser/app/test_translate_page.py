@@ -33,7 +33,7 @@ def opened(browser, address, slow_file):
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     page.set_default_timeout(app_page.PATIENCE)
     page.goto(f"{address}/?{urlencode({'text': app_page.SENTENCE})}")
-    page.locator(".st-key-translate-map canvas").first.wait_for()
+    page.locator(".st-key-player canvas").first.wait_for()
     app_page.at_rest(page)
     slow_file.touch()
     yield page
@@ -56,7 +56,7 @@ def test_a_translation_is_forced_undone_and_edited_in_place(opened, translator):
     steered = translator.translate(app_page.SENTENCE, prefix=app_page.url(page)["prefix"].split())
     assert steered.text != own.text
     app_page.expect_german(page, steered.text)
-    app_page.expect_alignment(page, translator, translator.trace_of(steered))
+    app_page.expect_player(page, translator.trace_of(steered))
     app_page.expect(page.get_by_role("button", name="Undo")).to_be_enabled()
     page.keyboard.press("Control+z")  # the focus is in the picture, which has no text
     app_page.expect_german(page, own.text)
@@ -76,7 +76,7 @@ def test_a_translation_is_forced_undone_and_edited_in_place(opened, translator):
     page.wait_for_timeout(450)
     page.keyboard.type(typed[-1])
     app_page.expect_german(page, typed)
-    app_page.expect_alignment(page, translator, translator.trace(app_page.SENTENCE, typed))
+    app_page.expect_player(page, translator.trace(app_page.SENTENCE, typed))
     assert field.input_value() == typed
     caret = "e => e.getRootNode().activeElement === e && e.selectionStart"
     assert field.evaluate(caret) == len(typed)

@@ -10,4 +10,4 @@ from viz.app import served
 if __name__ == "__main__":
     runpy.run_path(str(Path(__file__).parent / f"{st.query_params['part']}.py"))
 else:
-    app = st.App(__file__, middleware=served.middleware())
+    app = st.App(__file__, routes=served.routes(), middleware=served.middleware())

@@ -89,7 +89,8 @@ def test_the_finding_is_the_strongest_edge_of_the_step_that_the_view_opens_on(
     number = int(np.abs(lost).argmax())
     edge, named = candidates[number], format_number(abs(lost[number]))
     (link,) = [link for link in app.get("page_link") if "Strongest edge" in link.proto.label]
-    label, query = link.proto.label.replace("\\", "").replace("*", ""), dict(parse_qsl(link.proto.query_string))
+    label = link.proto.label.replace("\\", "").replace("*", "")
+    query = dict(parse_qsl(link.proto.query_string))
     phrase = (
         f"{edge.writer.title} through the {INPUT_NAMES[edge.input]} of "
         f"{named_head(*edge.reader)}, {named} nats for"

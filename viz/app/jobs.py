@@ -344,7 +344,9 @@ class UnfinishedError(Exception):
         self.job = job
 
     def show(self, drawn: object = None) -> None:
-        """Draw the job, and where it has ended a button that forgets it; see `show`."""
+        """Draw the job, and where it has failed a button that forgets it; see `show`."""
+        if self.job.result is not None:  # it has just ended
+            st.rerun()
         show(self.job, drawn)
         if not self.job.is_active:
             name = f"job {self.job.name}"

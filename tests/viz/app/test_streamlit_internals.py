@@ -1,4 +1,4 @@
-"""What Streamlit does with work that it has no more use for, and with values that are forged."""
+"""Streamlit ends work that it has no more use for, and drops values that are forged."""
 
 import json
 import threading

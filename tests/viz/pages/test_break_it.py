@@ -9,6 +9,7 @@ from tests.viz.pages.reading import SENTENCE, html
 from transformer import Translator
 from transformer.analysis.heads import removal_order
 from transformer.analysis.heads.effect import effect
+from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
 from viz.app import jobs
 from viz.draw.changed_words import mark_changed_words
@@ -25,7 +26,7 @@ def candidates(app) -> list[str]:
 def test_needed_heads_are_removed_beside_five_draws_of_others(
     serve, translator: Translator, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    drawn: list[list[list[removal_order.Head]]] = []
+    drawn: list[list[list[Head]]] = []
     as_ever = removal_order.log_p_without
 
     def noted(model, trace, removals, *more):

@@ -1,4 +1,4 @@
-"""What takes long on a sentence is computed in a job, and comes into the page by itself."""
+"""Views that take long on a sentence: their jobs, whose results come into the page."""
 
 import threading
 import time

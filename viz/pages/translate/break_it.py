@@ -24,7 +24,7 @@ from viz.draw.formatting import counted, format_number, listing
 
 BROKEN = "break"  # name in the URL of the number of heads that are removed
 
-DRAWS = 5  # controls, of which the first is translated
+DRAWS = 5  # draws of random heads, of which the first is translated
 
 
 class Broken(NamedTuple):
@@ -33,9 +33,9 @@ class Broken(NamedTuple):
     order: Sequence[Head]  # first heads of the order; behind those that are removed, as yet
     text: str
     log_p: float  # log P of the original translation
-    controls: Sequence[Sequence[Head]] = ()
-    control_text: str = ""
-    control_log_p: Sequence[float] = ()  # of each control
+    draws: Sequence[Sequence[Head]] = ()  # as many random heads, several times
+    drawn_text: str = ""  # the translation without the first draw
+    drawn_log_p: Sequence[float] = ()  # log P without each draw
 
 
 def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerator) -> None:
@@ -56,14 +56,10 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
     if not count:
         st.caption("All heads are there. Move the slider to remove the first one.")
         return
-    settings = sentence_bar.settings()
-    what, work = ("break", count, settings), partial(_break, trace, count, settings)
+    settings, title = sentence_bar.settings(), "Removing one head after another"
+    measure, work = ("break", count, settings), partial(_break, trace, count, settings)
     try:
-        _show_broken(
-            jobs.computed(bar.translator, trace, what, "Removing one head after another", work),
-            trace,
-            count,
-        )
+        _show_broken(jobs.computed(bar.translator, trace, measure, title, work), trace, count)
     except jobs.UnfinishedError as unfinished:
         if (broken := unfinished.job.part) is not None:
             _show_broken(broken, trace, count)
@@ -71,61 +67,47 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
 
 
 def _break(
-    trace: AttentionTrace,
-    count: int,
-    settings: SearchSettings,
-    translator: Translator,
+    trace: AttentionTrace, count: int, settings: SearchSettings, translator: Translator,
     report: Report,
-) -> Broken:
+) -> Broken:  # fmt: skip
     """Find and remove the heads, then as many random ones."""
-    model = translator.model
 
     def text_without(heads: Sequence[Head]) -> str:
         with removal.removed(translator, [removal.Removal(*head) for head in heads]):
             stop = SearchBudget()
             return translator.translate(trace.source, should_stop=stop, **settings.arguments).text
 
+    model = translator.model
     needed = needed_heads(trace, count, translator, report).heads[: removal_order.LENGTH]
     (log_p,) = removal_order.log_p_without(model, trace, [needed[:count]])
     broken = Broken(needed, text_without(needed[:count]), log_p)
-    report(1, 1, "comparing with random heads", broken)
+    report(1, 1, "random heads", broken)
     seed = int.from_bytes(hashlib.sha256(trace.source.encode("utf-8", "replace")).digest()[:4])
-    controls = [
-        removal_order.random_order(model, needed, seed + draw)[:count] for draw in range(DRAWS)
-    ]
-    text, log_ps = text_without(controls[0]), removal_order.log_p_without(model, trace, controls)
-    return broken._replace(controls=controls, control_text=text, control_log_p=log_ps)
+    draws = [removal_order.random_order(model, needed, seed + n)[:count] for n in range(DRAWS)]
+    log_ps = removal_order.log_p_without(model, trace, draws)
+    return broken._replace(draws=draws, drawn_text=text_without(draws[0]), drawn_log_p=log_ps)
 
 
 def _show_broken(broken: Broken, trace: AttentionTrace, count: int) -> None:
-    removed = broken.order[:count]
+    removals = [removal.Removal(*head) for head in broken.order[:count]]
     named = f"the {count} heads that this sentence needs most"
     if count <= 3:
-        named = listing([head.title for head in removed])
+        named = listing([removed.place.title for removed in removals])
+    original = "log probability of the original translation"
     before = f"{format_number(float(trace.log_probs.sum()))} with all heads"
-    figures = f"log probability of the original translation {format_number(broken.log_p)}, {before}"
+    figures = f"{original} {format_number(broken.log_p)}, {before}"
     show_candidate(broken.text, trace.target, figures, title=f"Without {named}")
-    if controls := broken.controls:
-        least, middle, most = (f(broken.control_log_p) for f in (min, median, max))
-        figures = (
-            f"log probability of the original translation, median of {len(controls)} draws "
-            f"{format_number(middle)} ({format_number(least)} to {format_number(most)}), {before}; "
-            f"translation of the first draw"
-        )
-        if any(head in broken.order for drawn in controls for head in drawn):
-            figures += "; too few heads are left, so some needed ones are among them"
+    if draws := broken.draws:
+        least, middle, most = (format_number(f(broken.drawn_log_p)) for f in (min, median, max))
+        figures = f"{original} {middle} ({least} to {most}), the median and the range of "
+        figures += f"{len(draws)} draws, {before}; the translation is that of the first draw"
+        if any(head in broken.order for heads in draws for head in heads):
+            figures += "; with too few other heads, needed ones are among them"
         title = f"Control: without {counted(count, 'random head')} of the same kinds"
-        show_candidate(broken.control_text, trace.target, figures, title=title)
-    navigation.plain_link(
-        "roles",
-        "Open these heads in Remove heads",
-        {
-            navigation.VIEW: navigation.REMOVE_HEADS,
-            navigation.REMOVED: removal_text.format_removals(
-                [removal.Removal(*head) for head in removed]
-            ),
-        },
-    )
+        show_candidate(broken.drawn_text, trace.target, figures, title=title)
+    choices = {navigation.REMOVED: removal_text.format_removals(removals)}
+    choices[navigation.VIEW] = navigation.REMOVE_HEADS
+    navigation.plain_link("roles", "Open these heads in Remove heads", choices)
     rule = removal_order
     st.caption(
         f"{MARKS} Every head was tried for the first place, and again for every {rule.ROUND}th "

@@ -110,9 +110,9 @@ def test_batches_are_bounded_and_change_nothing(
     sizes: list[int] = []
     in_batch = importance._batch_losses
 
-    def counted(*arguments: torch.Tensor) -> torch.Tensor:
-        sizes.append(len(arguments[-1]) * tokens)
-        return in_batch(*arguments)
+    def counted(model: Transformer, *tensors: torch.Tensor) -> torch.Tensor:
+        sizes.append(len(tensors[-1]) * tokens)
+        return in_batch(model, *tensors)
 
     monkeypatch.setattr(importance, "_batch_losses", counted)
     for limit in (5 * tokens, 1):

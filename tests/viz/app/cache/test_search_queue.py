@@ -279,13 +279,13 @@ def test_one_client_has_some_runs_at_once_and_another_begins_its_own(monkeypatch
 
 def test_a_run_that_waits_leaves_its_turn_to_another_and_never_waits_for_one(monkeypatch) -> None:
     monkeypatch.setattr(search_queue, "current_client", lambda: "school")
-    found, go_on = threading.Event(), threading.Event()
+    ready, go_on = threading.Event(), threading.Event()
     waiting, running = threading.Semaphore(0), threading.Semaphore(0)
 
     def waits(fails: bool) -> None:
         with turn(), without_turn():
             waiting.release()
-            assert found.wait(20)
+            assert ready.wait(20)
             if fails:
                 raise ConnectionError  # the user has left
 
@@ -299,7 +299,7 @@ def test_a_run_that_waits_leaves_its_turn_to_another_and_never_waits_for_one(mon
         assert all(waiting.acquire(timeout=20) for _ in first)
         others = [threads.submit(runs) for _ in range(MAX_RUNS)]
         assert all(running.acquire(timeout=20) for _ in others)
-        found.set()  # while others have all turns: they may wait for what these runs hold
+        ready.set()  # while others have all turns: they may wait for what these runs hold
         errors = [future.exception(20) for future in first]
         assert [*map(type, errors)] == [type(None), ConnectionError] * MAX_RUNS
         late = threads.submit(runs)

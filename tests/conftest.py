@@ -164,6 +164,15 @@ def bundled() -> "Translator":
 
 
 @pytest.fixture(scope="session")
+def reverse_bundled() -> "Translator":
+    """The model that comes with Headlight for German to English."""
+    from transformer import Translator
+    from transformer.files.installed import BUNDLED_BY_NAME
+
+    return Translator.load(next(path for path in BUNDLED_BY_NAME.values() if "de-en" in path.name))
+
+
+@pytest.fixture(scope="session")
 def reverse_folder(tmp_path_factory, checkpoint_folder) -> Path:
     """The tiny model as one that translates German to English."""
     from tests.reverse_model import write_reverse

@@ -36,11 +36,15 @@ def unsure_model(monkeypatch: pytest.MonkeyPatch) -> Domain:
 
 
 PAGE = """
+from viz.app import jobs
 from viz.app.sentence import sentence_bar
 from viz.pages import {page}
 
 sentence_bar.show("{page}")
-{page}.show()
+try:
+    {page}.show()
+except jobs.UnfinishedError as unfinished:
+    unfinished.show()
 """
 
 

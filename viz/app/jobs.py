@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
@@ -43,7 +42,7 @@ Lane = Literal["lines", "long", "short"]
 MAX_WAITING: dict[Lane, int] = {"lines": 8, "long": 16, "short": 256}
 """Largest numbers of waiting jobs; one client, in all of its tabs, has half of them at most."""
 
-AT_ONCE: dict[Lane, int] = {"lines": 1, "long": 1, "short": 2}
+RUNNING: dict[Lane, int] = {"lines": 1, "long": 1, "short": 2}
 """Jobs that run at one time: while a class asks for short ones, they take both cores."""
 
 SHORT = 64  # subwords of the longer side of a sentence whose jobs are short
@@ -159,7 +158,7 @@ class JobQueue:
     """The jobs that run and those that wait, in turns: no client twice while another waits."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, lane: Lane = "lines") -> None:
-        self.clock, self._most, self._at_once = clock, MAX_WAITING[lane], AT_ONCE[lane]
+        self.clock, self._most, self._at_once = clock, MAX_WAITING[lane], RUNNING[lane]
         self._running: list[Job] = []
         self._last = ""  # the client of the job that ran last
         self._waiting: list[Job] = []
@@ -169,10 +168,12 @@ class JobQueue:
         """Begin a job, let it wait, or refuse it where too many wait."""
         with self._lock:
             self._sweep()
+            count = len(self._waiting)
             own = sum(other.client == job.client for other in self._waiting)
-            if len(self._waiting) >= self._most or own >= self._most // 2:
-                full = FULL_OF_YOURS.format(own), FULL.format(len(self._waiting))
-                job.end("failed", error=full[own < self._most // 2])
+            if count >= self._most or own >= self._most // 2:
+                is_crowd = own >= self._most // 2
+                error = FULL_OF_YOURS.format(own) if is_crowd else FULL.format(count)
+                job.end("failed", error=error)
                 count_refusal("too many jobs")
                 return
             self._waiting.append(job)
@@ -344,7 +345,9 @@ class UnfinishedError(Exception):
         self.job = job
 
     def show(self, drawn: object = None) -> None:
-        """Draw the job, and where it has ended a button that forgets it; see `show`."""
+        """Draw the job, and where it has failed a button that forgets it; see `show`."""
+        if self.job.result is not None:  # it has just ended
+            st.rerun()
         show(self.job, drawn)
         if not self.job.is_active:
             name = f"job {self.job.name}"
@@ -352,30 +355,26 @@ class UnfinishedError(Exception):
 
 
 def computed(
-    translator: Translator, trace: AttentionTrace, what: tuple[Hashable, ...], title: str,
+    translator: Translator, trace: AttentionTrace, measure: tuple[Hashable, ...], title: str,
     work: ModelWork, *, at_once: int = 0,
 ) -> Any:  # fmt: skip
-    """Return a result on a sentence, cached; this run computes it up to `at_once` subwords.
+    """Return a measure of a sentence, cached; this run computes it up to `at_once` subwords.
 
-    Beyond, a job does, named by the first of `what`. Raises `UnfinishedError` until it is done.
+    Beyond, a job does, named by the first of `measure`. Raises `UnfinishedError` until it is done.
     """
-    name, key = str(what[0]), (what, *cached_results.key_of(translator, trace))
+    name, key = str(measure[0]), (measure, *cached_results.key_of(translator, trace))
     longest = max(len(trace.source_pieces), len(trace.target_pieces))
     if longest <= at_once:
-        return memory.memo(key, partial(_at_once, title, translator, work))
-    if (result := memory.recall(key)) is not None:
-        return result
-    job = current(name)
-    if job is None or job.key != key:
+        return memory.memo(key, lambda: work(translator, lambda *_: end_if_unwanted()))
+    job, result = current(name), memory.recall(key)
+    if result is None and (job is None or job.key != key):
         lane: Lane = "short" if longest <= SHORT else "long"
-        job = start_with_model(name, key, title, translator.folder, work, lane)
+        # of two jobs of the same measure, one waits for the other
+        shared = lambda *given: memory.memo(key, lambda: work(*given))  # noqa: E731
+        job = start_with_model(name, key, title, translator.folder, shared, lane)
         job.wait(PATIENCE)
-    if job.result is None:
+    if job is not None and job.key == key and job.result is not None:
+        _, result = st.session_state.pop(f"job {name}").result
+    if job is not None and result is None:
         raise UnfinishedError(job)
-    _, result = st.session_state.pop(f"job {name}").result
-    return memory.memo(key, lambda: result)
-
-
-def _at_once(title: str, translator: Translator, work: ModelWork) -> object:
-    with cached_results.progress_bar(title) as report:
-        return work(translator, report)
+    return result

@@ -96,7 +96,7 @@ class CountedSessions:
                 metrics().open_sessions.inc()
                 _LOG.info("session %d begins", number)
 
-        async def of_bytes() -> Message:
+        async def received() -> Message:
             message = await receive()
             if message["type"] == "websocket.receive" and message.get("bytes") is None:
                 count_refusal("forged message")  # a browser sends no text
@@ -105,7 +105,7 @@ class CountedSessions:
 
         self._open[client] += 1
         try:
-            await self.app(scope, of_bytes, counted)
+            await self.app(scope, received, counted)
         finally:
             self._open -= Counter([client])  # which forgets a client without a tab
             if number:

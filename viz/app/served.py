@@ -7,7 +7,6 @@ others belong to no component. A style sheet that came with the first run would 
 import base64
 import gc
 import hashlib
-import logging
 import os
 import re
 import threading
@@ -33,7 +32,7 @@ from transformer import errors
 from transformer.files import reading
 from viz.app import monitoring, streamlit_internals
 from viz.app.cache import memory, search_queue
-from viz.app.cache.metrics import count_refusal, metrics
+from viz.app.cache.metrics import count_refusal
 from viz.app.models import menu
 from viz.app.monitoring import TAB, most_descriptors, raise_limit
 from viz.app.unknown_page import unknown_pages
@@ -281,10 +280,6 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
 REQUEST_SECONDS = 10.0
 """Time in which a request has to come, from the beginning of the connection or the last answer."""
 
-REPORT_SECONDS = 60.0  # seconds between two lines of the log on a full server
-
-_LOG = logging.getLogger(__name__)
-
 
 def bound_connections() -> None:
     """Bound connections and memory of the server that starts next, which gets descriptors."""
@@ -297,8 +292,6 @@ def bound_connections() -> None:
 
 class BoundedConnection(H11Protocol):
     """A connection that ends where no request comes, or sooner where the server is full."""
-
-    _reported = -REPORT_SECONDS  # when the log last had a line
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Wait for a request; on a full server, take the place of another connection."""
@@ -344,7 +337,4 @@ class BoundedConnection(H11Protocol):
         others = [c for c in self.connections if isinstance(c, BoundedConnection) and c is not self]
         silent = [connection for connection in others if connection._is_silent]
         min(silent, key=lambda c: c._since, default=self).transport.abort()
-        metrics().refusals.labels("too many connections").inc()
-        if time.monotonic() >= type(self)._reported + REPORT_SECONDS:
-            type(self)._reported = time.monotonic()
-            _LOG.warning("refused: %d connections are too many, silent ones end", len(others))
+        count_refusal("too many connections")

@@ -14,13 +14,15 @@ import torch
 from streamlit.runtime import Runtime
 from streamlit.testing.v1 import AppTest
 
-from transformer import InputError
+from transformer import InputError, Translator
 from viz.app import jobs
 from viz.app.cache.cached_results import Report
-from viz.app.jobs import AWAY, LONGEST, MAX_PER_CLIENT, MAX_WAITING, Job, JobQueue, Work
+from viz.app.jobs import AWAY, LONGEST, Job, JobQueue, Work
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 
 PATIENCE = 10.0
+MAX_WAITING = jobs.MAX_WAITING["lines"]
+MAX_PER_CLIENT = MAX_WAITING // 2
 
 
 class Clock:
@@ -111,7 +113,7 @@ def test_jobs_run_one_at_a_time_in_the_order_in_which_they_came(add: Callable[..
     added = [add(numbered(n), f"session {n}") for n in range(1 + MAX_WAITING)]
     until(lambda: added[0].state == "running")
     ninth = add(numbered(99))
-    assert (ninth.state, ninth.error) == ("failed", jobs.FULL)
+    assert (ninth.state, ninth.error) == ("failed", jobs.FULL.format(MAX_WAITING))
     queue = ninth.queue
     assert [queue.ahead(job) for job in added] == list(range(1 + MAX_WAITING))
     added[2].cancel()
@@ -135,7 +137,8 @@ def test_clients_take_turns_and_none_has_all_places(add: Callable[..., Job]) -> 
 
     crowd = [add(named(f"crowd {n}"), f"tab {n}", "crowd") for n in range(9)]
     assert [job.state for job in crowd[1 + MAX_PER_CLIENT :]] == ["failed"] * (8 - MAX_PER_CLIENT)
-    assert {job.error for job in crowd[1 + MAX_PER_CLIENT :]} == {jobs.FULL_OF_YOURS}
+    full = jobs.FULL_OF_YOURS.format(MAX_PER_CLIENT)
+    assert {job.error for job in crowd[1 + MAX_PER_CLIENT :]} == {full}
     other, third = add(named("other"), client="other"), add(named("third"), client="third")
     queue = other.queue
     assert [queue.ahead(job) for job in (other, crowd[1], third)] == [1, 2, 3]
@@ -242,6 +245,95 @@ def test_a_job_that_ended_holds_nothing_of_its_work(add: Callable[..., Job]) -> 
     for job, _ in held:
         job.cancel()
     until(lambda: not any(model() for _, model in held))
+
+
+def test_short_jobs_of_a_class_run_two_at_once_and_wait_for_no_long_one(clock: Clock) -> None:
+    go_on = threading.Event()
+    lock, running, most = threading.Lock(), [0], [0]
+
+    def work(report: Report, should_stop: object) -> None:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        assert go_on.wait(PATIENCE)
+        with lock:
+            running[0] -= 1
+
+    queues: dict[jobs.Lane, JobQueue] = {lane: JobQueue(clock, lane) for lane in jobs.MAX_WAITING}
+    long = Job("name", "Title", "long", "school", queues["long"], endless)
+    long.queue.add(long)
+    pupils = [Job("name", "Title", f"{n}", "school", queues["short"], work) for n in range(40)]
+    for job in pupils:
+        job.queue.add(job)
+    until(lambda: running[0] == 2)
+    assert [job.queue.ahead(job) for job in pupils[2:]] == list(range(2, 40))
+    go_on.set()
+    until(lambda: all(job.state == "done" for job in pupils))
+    assert (most[0], long.state) == (2, "running")
+    long.cancel()
+
+
+def sentence_page() -> None:
+    import threading
+    import time
+
+    import streamlit as st
+
+    from tests.viz.app import test_jobs
+    from transformer import Translator
+    from viz.app import jobs
+
+    def work(_model, report):
+        test_jobs.began.append(threading.current_thread().name)
+        report(0, 1, "", "half of it")
+        while not test_jobs.go_on.is_set():
+            report(0, 1)
+            time.sleep(0.001)
+        return "all of it"
+
+    translator = Translator.load(test_jobs.folder)
+    trace = translator.trace("The dog sleeps in the garden.")
+    most = 99 if st.session_state.get("here") else 0
+    try:
+        st.text(jobs.computed(translator, trace, ("what", most), "*Work*", work, at_once=most))
+    except jobs.UnfinishedError as unfinished:
+        st.text(str(unfinished.job.part))
+        unfinished.show(unfinished.job.part)
+
+
+began: list[str] = []
+go_on = threading.Event()
+folder = ""
+
+
+def test_what_takes_long_on_a_sentence_is_a_job_whose_result_serves_everybody(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "folder", translator.folder)
+    monkeypatch.setattr(jobs, "PATIENCE", 0.0)
+    began.clear()
+    go_on.clear()
+    app = AppTest.from_function(sentence_page).run()
+    until(lambda: app.session_state["job what"].part is not None)
+    assert [text.value for text in app.run().text] == ["half of it"]
+    assert app.get("progress")[0].proto.text.startswith(r"\*Work\*")
+    # who cancels it may start it again
+    app.button(key="cancel what").click().run()
+    assert not app.get("progress")
+    app.button(key="again job what").click().run()
+    until(lambda: len(began) == 2)
+    go_on.set()
+    until(lambda: not app.session_state["job what"].is_active)
+    for reader in (app, AppTest.from_function(sentence_page)):
+        assert [text.value for text in reader.run().text] == ["all of it"]
+        assert not reader.get("progress")
+        assert "job what" not in reader.session_state
+    assert began == ["job", "job"]
+    other = AppTest.from_function(sentence_page)  # a short sentence needs none
+    other.session_state["here"] = True
+    assert [text.value for text in other.run().text] == ["all of it"]
+    assert len(began) == 3
+    assert began[2] != "job"
 
 
 def page() -> None:

@@ -23,6 +23,7 @@ def written() -> Iterator[io.StringIO]:
     logger = logging.getLogger("viz")
     before = logger.handlers[:], logger.level, logger.propagate, logging.getLogRecordFactory()
     logger.handlers.clear()
+    log._written.clear()
     log.begin("1.2.3")
     stream = io.StringIO()
     (handler,) = logger.handlers
@@ -58,6 +59,33 @@ def test_a_traceback_has_no_message_unless_asked(written, monkeypatch, allowed) 
     assert without_paths(CheckpointError("/srv/models is damaged")) == "models is damaged"
     assert (TYPED in written.getvalue()) == (allowed == "1")
     assert "/srv/models is damaged" in written.getvalue()
+
+
+def deeper(levels: int) -> None:
+    if not levels:
+        raise RecursionError
+    deeper(levels - 1)
+
+
+def test_a_traceback_that_comes_again_is_one_line_and_none_is_long(written, monkeypatch) -> None:
+    monkeypatch.setenv(log.TEXT_VARIABLE, "0")
+    logger = logging.getLogger("viz.app.jobs")
+
+    def lines(levels: int) -> list[str]:
+        before = len(written.getvalue().splitlines())
+        try:
+            deeper(levels)
+        except RecursionError:
+            logger.exception("job failed: %s", "Measuring")
+        return written.getvalue().splitlines()[before:]
+
+    assert 10 < len(lines(500)) < 4 * log.FRAMES  # more than two lines for each place
+    for _ in range(3):
+        (line,) = lines(500)
+        assert line.endswith("job failed: Measuring: RecursionError once more")
+    assert len(lines(3)) > 5  # another one
+    log._written.clear()  # as a minute later
+    assert len(lines(500)) > 10
 
 
 def test_streamlit_s_own_log_of_an_error_goes_through_it(written, monkeypatch) -> None:

@@ -72,7 +72,7 @@ def test_a_client_has_some_tabs_and_another_its_own(monkeypatch: pytest.MonkeyPa
 
         async def receive() -> dict[str, Any]:
             await leave.wait()
-            return {}
+            return {"type": "websocket.receive", "bytes": b""}
 
         async def send(message: MutableMapping[str, Any]) -> None:
             sent.append(message["type"].removeprefix("websocket."))

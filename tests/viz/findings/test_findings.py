@@ -7,11 +7,14 @@ import pytest
 import torch
 
 from transformer import AttentionTrace, Piece, Transformer, TransformerConfig, Translator
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal_order import RemovalOrder, with_next_place
 from transformer.analysis.source_share import by_words, source_shares
 from transformer.checkpoints import checkpoint
 from transformer.circuits.stream import stream_of
 from transformer.config import BOS
 from viz.draw.formatting import format_bound, format_number, per_cent
+from viz.draw.labels import named_head
 from viz.figures.schedule import format_rate
 from viz.findings import PAGES, passes, ranked
 from viz.findings.training import heads_form, largest_rise, peak
@@ -173,15 +176,21 @@ def test_of_maps_that_tell_nothing_apart_nothing_is_worth_seeing(keys: int) -> N
 
 @pytest.mark.parametrize(("costs", "expected"), [(0.09, 0), (0.001, 0), (-0.09, 1)])
 def test_a_head_that_costs_nothing_here_is_no_finding(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch, costs: float, expected: int
+    translator: Translator, costs: float, expected: int
 ) -> None:
     trace = translator.trace("The dog sings.")
-    changed = trace.log_probs + costs / len(trace.log_probs)
-    monkeypatch.setattr(passes, "log_probs", lambda *_: changed)
-    shown = ranked("roles", trace, translator)
-    assert len(shown) == expected
-    before, after = (format_number(float(x.sum())) for x in (trace.log_probs, changed))
-    assert all(f"from {before} to {after}." in finding.text for finding in shown)
+    before = float(trace.log_probs.sum())
+    head = Head("cross", 1, 3)
+    finding = passes.costliest_head(translator, trace, RemovalOrder((head,), (before + costs,)))
+    assert (finding is not None) == expected
+    if finding is not None:
+        texts = map(format_number, (before, before + costs))
+        assert "from {} to {}.".format(*texts) in finding.text
+        assert named_head(*head) in finding.text
+        assert finding.choices["removed"] == "L2 H4 cross"
+    (without_order,) = ranked("roles", trace, translator)
+    order = with_next_place(translator.model, trace, RemovalOrder())
+    assert named_head(*order.removed[0]) in without_order.text
 
 
 def test_a_map_opens_on_the_row_that_its_finding_names() -> None:

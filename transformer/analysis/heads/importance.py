@@ -29,10 +29,7 @@ def sentence_losses(model: Transformer, source: Tensor, target: Tensor, labels: 
     `source`, `[sentence, source]`, is padded on the right; `target` and `labels`, `[sentence,
     target]`, are what the decoder reads and writes.
     """
-    return _summed_losses(model(source, target), labels)
-
-
-def _summed_losses(logits: Tensor, labels: Tensor) -> Tensor:
+    logits = model(source, target)
     return _nats(logits.flatten(0, 1), labels.flatten()).view(labels.shape).sum(-1)
 
 
@@ -49,26 +46,17 @@ def gradient_importance(
     That is |∂L/∂ξ_h| of a gate ξ_h = 1 on the head's output; L is the loss of the sentence in nats
     for each of its pieces. The heads are in the order of `all_heads`.
     """
-    size = len(source), len(head.all_heads(model.config))
+    columns, size = _columns(model), (len(source), len(head.all_heads(model.config)))
     gates = torch.ones(size, device=source.device, requires_grad=True)
-    with torch.enable_grad():
-        losses = gated_losses(model, gates, source, target, labels)
-        losses = losses / (labels != config.PAD).sum(-1)
-        (gradients,) = torch.autograd.grad(losses.sum(), gates)
-    return gradients.abs().double().cpu().numpy()
-
-
-def gated_losses(
-    model: Transformer, gates: Tensor, source: Tensor, target: Tensor, labels: Tensor
-) -> Tensor:
-    """Compute `sentence_losses` with the heads' outputs times each row of gates, `[row, head]`."""
-    columns = _columns(model)
 
     def gate(z: Tensor, name: str) -> Tensor:
         return z * gates[:, columns[name], None, None].to(z.dtype)
 
-    with model.hooks(dict.fromkeys(columns, gate)):
-        return sentence_losses(model, source, target, labels)
+    with torch.enable_grad(), model.hooks(dict.fromkeys(columns, gate)):
+        losses = sentence_losses(model, source, target, labels)
+        losses = losses / (labels != config.PAD).sum(-1)
+        (gradients,) = torch.autograd.grad(losses.sum(), gates)
+    return gradients.abs().double().cpu().numpy()
 
 
 def _columns(model: Transformer) -> dict[str, list[int]]:
@@ -96,25 +84,24 @@ def losses_without(
     size = max(1, MAX_TOKENS // max(source.numel(), target.numel()))
     heads = head.all_heads(model.config)
     for first in range(0, len(removals), size):
-        kept = [[n not in off for n in heads] for off in removals[first : first + size]]
-        yield from _batch_losses(model, source, target, labels, torch.tensor(kept))
+        gates = [[n not in off for n in heads] for off in removals[first : first + size]]
+        yield from _batch_losses(model, source, target, labels, torch.tensor(gates))
 
 
 def _batch_losses(
-    model: Transformer, source: Tensor, target: Tensor, labels: Tensor, kept: Tensor
+    model: Transformer, source: Tensor, target: Tensor, labels: Tensor, gates: Tensor
 ) -> Tensor:
-    """Compute the losses with the heads that are kept, `[row, head]`: `[row, sentence]`.
+    """Compute the losses with the heads whose gates are True, `[row, head]`: `[row, sentence]`.
 
-    The batch grows: its first row has the heads that some row keeps, and each other row enters at
-    the first layer in which it differs. So the layers before run once.
+    The batch grows: its first row has the heads that any row has, and each other row enters at the
+    first layer in which it differs. So the layers before run once.
     """
-    kept = torch.cat([kept.any(0, keepdim=True), kept])
-    apart, gates = kept != kept[0], kept.to(model.device)
+    gates = torch.cat([gates.any(0, keepdim=True), gates])
+    apart, factors = gates != gates[0], gates.to(model.device)
     columns, rows, sentences = _columns(model), [0], len(source)
 
     def gate(z: Tensor, name: str) -> Tensor:
-        own = gates[rows][:, columns[name]].repeat_interleave(sentences, 0)
-        return z * own[:, :, None, None]
+        return z * factors[rows][:, columns[name], None, None].repeat_interleave(sentences, 0)
 
     def enter(x: Tensor, layer: int, *in_layer: kinds.Kind) -> Tensor:
         names = [f"{kinds.attention_name(kind, layer)}.hook_z" for kind in in_layer]
@@ -123,7 +110,7 @@ def _batch_losses(
         rows.extend(new)
         return torch.cat([x, x[:sentences].repeat(len(new), 1, 1)])
 
-    def for_all(part: Tensor) -> Tensor:
+    def copied(part: Tensor) -> Tensor:
         return part.repeat(len(rows), *[1] * (part.dim() - 1))
 
     mask = masks.padding_mask(source)
@@ -131,16 +118,16 @@ def _batch_losses(
         memory = model.encoder.embedding(source)
         for n, layer in enumerate(model.encoder.layers):
             memory = enter(memory, n, "encoder_self")
-            memory = layer(memory, for_all(mask))
-        x = for_all(model.decoder.embedding(target))
+            memory = layer(memory, copied(mask))
+        x = copied(model.decoder.embedding(target))
         for n, layer in enumerate(model.decoder.layers):
             x = enter(x, n, "decoder_self", "cross")
             same = memory[:sentences].repeat(len(rows) - len(memory) // sentences, 1, 1)
-            x = layer(x, torch.cat([memory, same]), for_all(mask))
+            x = layer(x, torch.cat([memory, same]), copied(mask))
     # a few positions at a time: the logits of all would be the largest tensor by far
     size = max(1, teacher_forcing.MAX_TENSOR_SIZE // model.config.vocab_size)
-    parts = x.flatten(0, 1).split(size), for_all(labels).flatten().split(size)
-    nats = [_nats(model.logits(part), of_part) for part, of_part in zip(*parts, strict=True)]
-    losses = torch.cat(nats).view(len(rows), sentences, -1).sum(-1)
+    parts = zip(x.flatten(0, 1).split(size), copied(labels).flatten().split(size), strict=True)
+    nats = torch.cat([_nats(model.logits(part), label) for part, label in parts])
+    losses = nats.view(len(rows), sentences, -1).sum(-1)
     place = {row: n for n, row in enumerate(rows)}
-    return losses[[place.get(row, 0) for row in range(1, len(kept))]]
+    return losses[[place.get(row, 0) for row in range(1, len(gates))]]

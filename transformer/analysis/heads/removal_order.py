@@ -27,7 +27,7 @@ class RemovalOrder:
 
     @property
     def heads(self) -> tuple[Head, ...]:
-        """All heads of the model, once the order is complete."""
+        """All heads of the model, in the order as far as it is known."""
         return *self.removed, *self.others
 
 
@@ -91,9 +91,9 @@ def removal_order(
     number of places found, and of all that are found so.
     """
     order, count = RemovalOrder(), min(places(model), length)
-    while len(order.removed) < count:
+    for place in range(count):
         order = with_next_place(model, trace, order)
-        progress(len(order.removed), count)
+        progress(place + 1, count)
     return list(order.heads[:length])
 
 

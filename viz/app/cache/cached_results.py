@@ -163,7 +163,7 @@ def progress_bar(text: str) -> Iterator[Report]:
     """Yield a function that reports progress, beside a trusted text, and ends unwanted work."""
     container, began = st.empty(), time.monotonic()
 
-    def report(done: int, total: int, now: str = "", _part: object = None, /) -> None:
+    def report(done: int, total: int, now: str = "", *_: object) -> None:
         streamlit_internals.end_if_unwanted()
         if time.monotonic() - began > PATIENCE:
             container.progress(done / total, f"{text}: {now}" if now else text)

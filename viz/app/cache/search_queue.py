@@ -58,33 +58,32 @@ def turn() -> Iterator[None]:
         free = _free_turns().setdefault(current_client(), Semaphore(MAX_RUNS))
     while not free.acquire(timeout=PATIENCE):
         end_if_unwanted()
-    token = _turn.set(held := [free])
+    token = _turns.set(held := [free])
     try:
         yield
     finally:
-        _turn.reset(token)
-        for turn_held in held:
-            turn_held.release()
+        _turns.reset(token)
+        for own in held:
+            own.release()
 
 
-_turn: ContextVar[list[Semaphore]] = ContextVar("turn")  # of this run, empty while it has none
+_turns: ContextVar[list[Semaphore]] = ContextVar("turns")  # of this run: one, or none as it waits
 
 
 @contextmanager
 def without_turn() -> Iterator[None]:
-    """Let another run of the client go on while this one waits for a result. A context manager.
+    """Give the turn away while this run waits for a result. A context manager.
 
-    This run goes on at once afterwards, even if all turns are taken: it may hold what they wait
-    for.
+    It goes on even if all turns are taken by then: it may hold what the others wait for.
     """
-    held = _turn.get([])
+    held = _turns.get([])
     given = [held.pop() for _ in held[:]]
-    for free in given:
-        free.release()
+    for own in given:
+        own.release()
     try:
         yield
     finally:
-        held += [free for free in given if free.acquire(blocking=False)]
+        held += [own for own in given if own.acquire(blocking=False)]
 
 
 @server_wide

@@ -122,7 +122,8 @@ export function planPlayer(
   const sources = data.source.map(shown);
   const size = [sources, texts].every((line) =>
     widthOf(line, FONT.large, GAP.large, measure) <= room) ? "large" : "small";
-  const [font, high] = [FONT[size], LINE[size]];
+  // as high in both sizes: a longer sentence moves nothing below it
+  const [font, high] = [FONT[size], width < NARROW ? LINE.small : LINE.large];
   const flow = (line: string[], y: number) => {
     // a short sentence is spread over the width, so that both stand one below the other
     const free = room - widthOf(line, font, GAP[size], measure);

@@ -252,9 +252,9 @@ def _encoder_layers(
             )
         return readings
 
-    what, title = ("decoder lens", settings), "Translating from each encoder layer"
+    measure, title = ("decoder lens", settings), "Translating from each encoder layer"
     try:
-        readings = jobs.computed(translator, trace, what, title, read, at_once=16)
+        readings = jobs.computed(translator, trace, measure, title, read, at_once=16)
     except HeadlightError as error:
         problems.say(error)
         return

@@ -179,9 +179,9 @@ def _changes_by_erasing(
     def compute(model: Translator, report: cached_results.Report) -> Array:
         return erase(model.model, trace, step, other, progress=report)
 
-    what, title = ("erased", step, other), f"Erasing {count} subwords one by one"
+    measure, title = ("erased", step, other), f"Erasing {count} subwords one by one"
     try:
-        return jobs.computed(translator, trace, what, title, compute, at_once=64), ""
+        return jobs.computed(translator, trace, measure, title, compute, at_once=64), ""
     except HeadlightError as error:
         return None, problems.without_paths(error)
 

@@ -47,19 +47,21 @@ def test_a_model_in_bfloat16_has_gradients_too(model) -> None:
         assert (gradients[:, own] > 0).any()
 
 
-def test_the_loss_of_each_head_taken_away(model) -> None:
-    heads = head.all_heads(model.config)[::6]
+def test_the_losses_without_sets_of_heads(model) -> None:
+    heads = head.all_heads(model.config)
+    removals = [*([place] for place in heads[::6]), heads[2:20:5], heads[:9], []]
     with torch.no_grad():
         whole = importance.sentence_losses(model, SOURCE, TARGET, LABELS)
     all_losses = []
-    for losses in importance.losses_without(model, SOURCE, TARGET, LABELS, heads):
+    for losses in importance.losses_without(model, SOURCE, TARGET, LABELS, removals):
         all_losses.append(losses)
-        with torch.no_grad():  # the head is there again for who takes its loss
+        with torch.no_grad():  # the heads are there again for who takes their loss
             assert torch.equal(importance.sentence_losses(model, SOURCE, TARGET, LABELS), whole)
-    for place in heads:
-        with torch.no_grad(), removal.removed(model, [removal.Removal(*place)]):
+    for losses, off in zip(all_losses, removals, strict=True):
+        places = [removal.Removal(*place) for place in off]
+        with torch.no_grad(), removal.removed(model, places):
             expected = importance.sentence_losses(model, SOURCE, TARGET, LABELS)
-        torch.testing.assert_close(all_losses[heads.index(place)], expected)
+        torch.testing.assert_close(losses, expected)
     with torch.no_grad():
         # a sentence by itself, without padding
         alone = importance.sentence_losses(model, SOURCE[1:, :3], TARGET[1:, :2], LABELS[1:, :2])

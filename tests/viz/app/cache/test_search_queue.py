@@ -14,7 +14,14 @@ from transformer.decoding.settings import SearchSettings
 from transformer.translation.search import TextSearch
 from viz.app.cache import memory, search_queue
 from viz.app.cache.metrics import metrics
-from viz.app.cache.search_queue import MAX_RUNS, BusyError, SearchQueue, network, turn
+from viz.app.cache.search_queue import (
+    MAX_RUNS,
+    BusyError,
+    SearchQueue,
+    network,
+    turn,
+    without_turn,
+)
 
 TREE = SearchSettings(tree=True)
 TEXTS = [
@@ -267,6 +274,39 @@ def test_one_client_has_some_runs_at_once_and_another_begins_its_own(monkeypatch
         for future in [*crowd, other]:
             future.result(20)
     assert len(running) == 31
+    assert not search_queue._free_turns()
+
+
+def test_a_run_that_waits_leaves_its_turn_to_another_and_never_waits_for_one(monkeypatch) -> None:
+    monkeypatch.setattr(search_queue, "current_client", lambda: "school")
+    ready, go_on = threading.Event(), threading.Event()
+    waiting, running = threading.Semaphore(0), threading.Semaphore(0)
+
+    def waits(fails: bool) -> None:
+        with turn(), without_turn():
+            waiting.release()
+            assert ready.wait(20)
+            if fails:
+                raise ConnectionError  # the user has left
+
+    def runs() -> None:
+        with turn():
+            running.release()
+            assert go_on.wait(20)
+
+    with ThreadPoolExecutor(40) as threads:
+        first = [threads.submit(waits, fails) for fails in (False, True) * MAX_RUNS]
+        assert all(waiting.acquire(timeout=20) for _ in first)
+        others = [threads.submit(runs) for _ in range(MAX_RUNS)]
+        assert all(running.acquire(timeout=20) for _ in others)
+        ready.set()  # while others have all turns: they may wait for what these runs hold
+        errors = [future.exception(20) for future in first]
+        assert [*map(type, errors)] == [type(None), ConnectionError] * MAX_RUNS
+        late = threads.submit(runs)
+        assert not running.acquire(timeout=0.2)
+        go_on.set()
+        for future in [*others, late]:
+            future.result(20)
     assert not search_queue._free_turns()
 
 

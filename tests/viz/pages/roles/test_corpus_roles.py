@@ -156,7 +156,7 @@ def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, repo
     assert role_text(report.head(place)) in " ".join(texts(app))
     title = f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} · "
     assert any(element.value.startswith(title) for element in app.subheader)
-    assert in_url(app, "layer") == str(place.layer + 1)
+    assert app.selectbox(key="layer").value == str(place.layer + 1)
 
 
 def test_an_example_goes_into_the_bar_and_a_head_is_taken_away_in_the_view_beside(opened) -> None:

@@ -13,7 +13,6 @@ from viz.app import jobs
 from viz.app.cache import memory
 
 VIEWS: list[tuple[str, dict[str, str]]] = [
-    ("translate", {"break": "3"}),
     ("translate", {"where_from": "true"}),
     ("heads", {"lens": "value zeroing"}),
     ("positions", {"pe_view": "Shift positions"}),

@@ -55,8 +55,8 @@ def show(page: str, view: str = "", find: FromModel | None = None) -> None:
     results = [] if bar is None or asks_otherwise else _findings(page, bar, find)[:MOST]
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
-    if results or (page, view) in QUESTIONS:
-        link(page, ask(page, view), results)
+    # the row is there without anything in it, too: else all below it would be drawn anew
+    link(page, ask(page, view), results)
 
 
 def ask(page: str, view: str = "") -> DeltaGenerator:

@@ -86,7 +86,7 @@ def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
 def test_bundled_pairs_without_their_words_are_named(view: Callable[..., AppTest]) -> None:
     app = press(view("Pairs"), JOB)
     bundled = read_pairs(pairs.BUNDLED_PAIRS["English"].read_bytes())
-    (left_out,) = [text.splitlines() for text in app_test.texts(app) if text.startswith("Line ")]
+    (left_out,) = [text.splitlines() for text in app_test.texts(app) if text.startswith("Pair ")]
     assert len(frame(app, "first word")) + len(left_out) == len(bundled)
     assert len(left_out) > 0
 

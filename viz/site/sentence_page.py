@@ -8,7 +8,7 @@ from transformer import Translator
 from transformer.analysis.heads.effect import Effect, effect
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
-from transformer.analysis.heads.removal_order import removal_order
+from transformer.analysis.heads.removal_order import CANDIDATES, removal_order
 from viz.draw.formatting import counted, format_difference, format_number
 from viz.report import saved_page
 from viz.site.pictures import Pictures, languages, pictures, removal_text
@@ -61,9 +61,10 @@ def sentence_page(sentence: ShownSentence) -> str:
 <section id="links"><h2>Which words belong together</h2>
 <div data-picture="links-data"></div></section>
 <section id="without"><h2>Without its costliest heads</h2>
-<p>The heads are in the order in which the page removes them: each time the head without which the
-translation becomes least probable. A number is the change in log probability without this head
-alone. Choose a head to see what the model writes without it. Bold: new. Struck through:
+<p>The heads are in the order in which the page removes them. Without the first one, of all heads,
+the translation becomes least probable; each other one is the worst, with those before it removed,
+of the {CANDIDATES} that are worst alone. A number is the change in log probability without this
+head alone. Choose a head to see what the model writes without it. Bold: new. Struck through:
 dropped.</p>
 {_removals(sentence)}</section>
 <section id="heads"><h2>Every head</h2>

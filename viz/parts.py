@@ -11,7 +11,7 @@ from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.heads.effect import Effect, effect
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal
-from transformer.analysis.heads.removal_order import removal_order
+from transformer.analysis.heads.removal_order import CANDIDATES, removal_order
 from transformer.text.languages import Side, code_of_name
 from viz.draw import watched, wire, word_links
 from viz.draw.caption import Origin, head_caption
@@ -34,9 +34,10 @@ def parts(translator: Translator, trace: AttentionTrace) -> tuple[str, dict[str,
 <section id="links"><h2>Which words belong together</h2>
 <div data-picture="links-data"></div></section>
 <section id="without"><h2>Without its costliest heads</h2>
-<p>The heads are in the order in which the page removes them: each time the head without which the
-translation becomes least probable. A number is the change in log probability without this head
-alone. Choose a head to see what the model writes without it. Bold: new. Struck through:
+<p>The heads are in the order in which the page removes them. Without the first one, of all heads,
+the translation becomes least probable; each other one is the worst, with those before it removed,
+of the {CANDIDATES} that are worst alone. A number is the change in log probability without this
+head alone. Choose a head to see what the model writes without it. Bold: new. Struck through:
 dropped.</p>
 {_choices(removals)}</section>
 """

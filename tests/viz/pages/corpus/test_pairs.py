@@ -46,8 +46,8 @@ def test_own_pairs_have_the_numbers_of_the_analysis_by_group(
     app = press(app, JOB)
     expected = measure_pairs(translator, read_pairs(CONTENT))
     assert [line for line, _ in expected.left_out] == [5]
-    ((line, why),) = expected.left_out
-    assert f"Line {line}: {why}" in app_test.texts(app)
+    ((number, why),) = expected.left_out
+    assert f"Line {number}: {why}" in app_test.texts(app)
     for group, rows in (("", [0, 1, 2, 3]), ("verb", [2, 3])):
         if group:
             app.selectbox(key="pairs_group").set_value(group).run()

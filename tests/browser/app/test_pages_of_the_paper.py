@@ -199,5 +199,6 @@ def test_the_buttons_of_a_table_cover_no_heading(visit):
     table = page.locator(".stElementContainer:has(.stDataFrame)").last
     table.locator(".stDataFrame").hover()
     table.get_by_test_id("stElementToolbar").get_by_role("button").first.wait_for()
+    page.wait_for_timeout(500)  # they slide up
     words, buttons = table.evaluate(ENDS)
     assert words <= buttons

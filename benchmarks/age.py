@@ -52,7 +52,7 @@ def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks age`."""
     parser = commands.add_parser("age", help="one server for thousands of sentences and pages")
     parser.add_argument(
-        "--pages", type=whole_number(BLOCKS), default=5_000, help="each for a new sentence"
+        "--pages", type=whole_number(2 * BLOCKS), default=5_000, help="each for a new sentence"
     )
     parser.add_argument("--sessions", type=whole_number(BLOCKS), default=500)
     parser.add_argument(

@@ -183,3 +183,22 @@ def test_figure_1_plays_by_itself_until_a_reader_acts_and_steps_by_keys(visit, t
     assert lit(page)[0] == ["decoder.linear"]
     assert f"“{written[0]}”" in lit(page)[1]
     page.emulate_media(reduced_motion="reduce")
+
+
+# the lower end of a heading's words, and the upper one of the buttons of the table below it
+ENDS = """(table) => {
+    const words = document.createRange();
+    words.selectNodeContents([...document.querySelectorAll("h3")].at(-1));
+    const button = table.querySelector("[data-testid=stElementToolbar] button");
+    return [words.getBoundingClientRect().bottom, button.getBoundingClientRect().top];
+}"""
+
+
+def test_the_buttons_of_a_table_cover_no_heading(visit):
+    page = visit("architecture", arch_view="tables 2 and 3")
+    table = page.locator(".stElementContainer:has(.stDataFrame)").last
+    table.locator(".stDataFrame").hover()
+    table.get_by_test_id("stElementToolbar").get_by_role("button").first.wait_for()
+    page.wait_for_timeout(500)  # they slide up
+    words, buttons = table.evaluate(ENDS)
+    assert words <= buttons

@@ -44,6 +44,7 @@ def test_texts_are_those_of_the_last_sentence(browser, address, translator) -> N
     page = browser.new_page()
     page.set_default_timeout(app_page.PATIENCE)
     faults: list[str] = []
+    german = translator.translate(SECOND).text
     page.on("pageerror", lambda error: faults.append(str(error)))
     for path, in_two_steps in (("masks", True), ("heads", False)):
         app_page.enter(page, f"{address}/{path}?text={SECOND}")
@@ -58,8 +59,7 @@ def test_texts_are_those_of_the_last_sentence(browser, address, translator) -> N
         # what goes has a <font> in its place, too
         page.evaluate(TRANSLATE, in_two_steps)
         page.get_by_label("English").fill("")
-        german = translator.translate(SECOND).text
-        app_page.until(page, lambda german=german: german in page.evaluate(SHOWN), False)
+        app_page.until(page, lambda: german in page.evaluate(SHOWN), False)
         app_page.no_traceback(page)
     assert faults == []
     page.close()

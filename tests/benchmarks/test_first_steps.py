@@ -1,0 +1,59 @@
+"""The first step of each benchmark that needs no server; `tests/browser/app` has the others."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks import first_step
+from tests.benchmarks.first_step import Step
+from tests.browser.app.benchmark_steps import STEPS as SERVED
+from transformer.config import TransformerConfig
+
+ENGLISH = "The dog sleeps.\nA man in a red hat rides a brown horse.\n"
+GERMAN = "Der Hund schläft.\nEin Mann mit rotem Hut reitet auf einem braunen Pferd.\n"
+PAIRS = "The dog sleeps.\tThe dogs sleep.\tDer\tDie\nA man sings.\tA woman sings.\tEin\tEine\n"
+TINY = TransformerConfig(vocab_size=40, N=1, d_model=16, d_ff=16, h=2)
+SMALL = {"d_model": 16, "layers": 1, "d_ff": 16, "h": 2, "max_length": 32}
+ONE_STEP = ["--alone", "--steps", "1", "--warmup", "0", "--turns", "1", "--batch-tokens", "64"]
+
+
+def without_costs(call: Callable[..., object], *given: object, **_: bool) -> object:
+    """Call a function in this process, and have it measure what takes no second."""
+    return call(*given, costs=False, removal=False)
+
+
+STEPS = {
+    "training": Step("measure", ONE_STEP, {"_config": lambda *_: TINY}),
+    "layers": Step("measure", ["--repeats", "1", "--out", "layers.json"], {"LENGTHS": (16,)}),
+    "lenses": Step("lenses.lens", ["--pieces", "3"]),
+    "lines": Step("measure", ["--src", "en.txt"], {"SHORT": 1, "alone": without_costs}),
+    "break-it": Step("removal_order", ["en.txt", "--lines", "1"], {"WORDS": 2}),
+    "circuits": Step("effects_table", [], {"BUNDLED_PAIRS": {"English": Path("pairs.tsv")}}),
+    "completeness": Step("_compared", ["en.txt", "de.txt", "--lines", "1"], {"REAL": SMALL}),
+    "confidence": Step("Translator.translate"),
+    "edges": Step("patch_strongest", ["en.txt", "--lines", "2"]),
+    "source_share": Step("by_words", ["--src", "en.txt", "--ref", "de.txt", "--lines", "1"]),
+    "hostile": Step("machine.table", ["--quick"]),
+    "huggingface": Step("_Checked.one_pass", library="transformers"),
+    "inference": Step("export.write", library="transformers"),
+    "marian": Step("export.write", library="transformers"),
+    "models": Step("_write_folder", library="transformers"),
+    "notebook": Step("check", library="bertviz"),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_first_step_can_be_taken(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file, text in {"en.txt": ENGLISH, "de.txt": GERMAN, "pairs.tsv": PAIRS}.items():
+        Path(file).write_text(text, "utf-8")
+    monkeypatch.setattr(pytest, "main", lambda *_: pytest.ExitCode.OK)  # of the hostile inputs
+    first_step.take(name, STEPS[name], monkeypatch)
+
+
+def test_no_benchmark_is_left_out() -> None:
+    assert STEPS.keys() | SERVED.keys() == first_step.commands().keys()
+    assert not STEPS.keys() & SERVED.keys()

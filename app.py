@@ -50,7 +50,7 @@ def main() -> None:
                 library.show()
                 saved_views.show(path)
             panel.show(path)
-            if path not in worth_seeing.WITH_OWN_ROW:
+            if path not in (*worth_seeing.WITH_OWN_ROW, "translate"):
                 worth_seeing.show(path)
             if path != "translate":  # which has them below its picture
                 first_steps.show(path)

@@ -57,7 +57,8 @@ def test_a_sentence_of_the_other_language_is_noticed_where_its_words_stay() -> N
     assert len(translator.score(text, text).translation.notices) == 1  # of the sentence alone
     assert not translator.translate("Berlin, Hamburg, Bremen.").notices
     translator.domain = None  # as of a model whose two languages may share half of their words
-    assert not translator.translate(text).notices
+    assert len(translator.translate(text).notices) == 1
+    assert not translator.translate(copied).notices
 
 
 def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: Translator) -> None:

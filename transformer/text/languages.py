@@ -67,8 +67,8 @@ _COMMON_WORDS = {code: frozenset(words.split()) for code, words in _COMMON.items
 def likely_language(text: str) -> str | None:
     """Return `en` or `de` if a text has frequent words of this one alone; None if it is unclear."""
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text.lower())
-    found = [code for code, known in _COMMON_WORDS.items() if not known.isdisjoint(words)]
-    return found[0] if len(found) == 1 else None
+    codes = [code for code, known in _COMMON_WORDS.items() if not known.isdisjoint(words)]
+    return codes[0] if len(codes) == 1 else None
 
 
 def name_of(code: str) -> str | None:

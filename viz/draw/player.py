@@ -48,7 +48,7 @@ class PieceLink(NamedTuple):
 
 
 class Linked(NamedTuple):
-    """What makes the links between words, as the player names it."""
+    """Origin of the links between words, as the player names it."""
 
     head: tuple[int, int] | None  # layer and head of the cross-attention; None for both directions
     about: str  # a sentence that names it, with its error
@@ -244,12 +244,12 @@ def changed_row(before: "Sequence[Piece]", after: "Sequence[Piece]") -> list[dic
 
     A subword is named by its place after the start token; the rest of a window is left out.
     """
-    of_word = defaultdict[int, list[int]](list)
+    by_word = defaultdict[int, list[int]](list)
     for number, piece in enumerate(before, start=1):
-        of_word[-1 if piece.id == config.EOS else piece.word].append(number)
-    ends = of_word.pop(-1, [])
+        by_word[-1 if piece.id == config.EOS else piece.word].append(number)
+    ends = by_word.pop(-1, [])
     old, new = word_texts(before), word_texts(after)
-    pieces = list(of_word.values())
+    pieces = list(by_word.values())
     row: list[dict[str, Any]] = [{"piece": 0, "lost": False}]
     for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes():
         lost = change != "equal"

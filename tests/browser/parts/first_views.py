@@ -15,7 +15,7 @@ PICTURES = {
     "roles": (".st-key-measured-map-beside",),
     "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
     "architecture": (".st-key-arch-drawing canvas",),
-    "masks": (".st-key-mask-picture [data-testid=stVegaLiteChart]",),
+    "masks": ("[data-testid=stVegaLiteChart]",),
     "positions": (".st-key-pe_without",),
     "schedule": (".st-key-schedule-picture [data-testid=stVegaLiteChart]",),
     "training": (".st-key-forming-player .hl-frame",),

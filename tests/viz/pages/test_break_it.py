@@ -23,8 +23,8 @@ def sent(app: AppTest) -> dict[str, Any] | None:
     """Return the last value that the player got of removed heads."""
     assert not app.exception
     values = [decode(element.proto.bytes)[0] for element in app.get("bidi_component")]
-    found = [value["value"] for value in values if value.get("key") == player.BROKEN]
-    return found[-1] if found else None
+    broken = [value["value"] for value in values if value.get("key") == player.BROKEN]
+    return broken[-1] if broken else None
 
 
 def removals(heads: list[Head]) -> list[Removal]:

@@ -11,7 +11,7 @@ from viz.app.cache import cached_results
 from viz.app.chrome import fields, mounts
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.links import address
-from viz.app.sentence import python_code, sentence_bar
+from viz.app.sentence import python_code, sentence_bar, worth_seeing
 from viz.draw import word_links
 from viz.pages.translate import attention_mass, both_links, forcing, maps, versus
 
@@ -36,6 +36,7 @@ def show() -> None:
             mounts.show_outdated_notice()
     if bar is None or traced is None:
         return
+    worth_seeing.show("translate")  # below: what comes late moves nothing that is acted on
     trace = traced.trace
     view = _pick_view()
     compared = choice = None

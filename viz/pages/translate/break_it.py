@@ -50,13 +50,13 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
         return
     most = _most(bar.translator.model)
     wanted, settings = min(int(asked), most), sentence_bar.settings()
-    what = "break", wanted, settings
+    measure = "break", wanted, settings
     work = partial(_break, bar.translation, trace, wanted, settings)
 
     def come() -> tuple[Sequence[player.RemovedHead], str, bool]:
         """Return the heads that are removed so far, a note, and whether these are all."""
         try:
-            return jobs.computed(bar.translator, trace, what, "Removing heads", work), "", True
+            return jobs.computed(bar.translator, trace, measure, "Removing heads", work), "", True
         except jobs.UnfinishedError as unfinished:
             job = unfinished.job
             ahead = job.queue.ahead(job)
@@ -103,7 +103,7 @@ def _break(
     report: Report,
 ) -> list[player.RemovedHead]:
     """Remove heads one after another: as many as are wanted, or until a word changes."""
-    most, found = _most(translator.model), list[player.RemovedHead]()
+    most, places = _most(translator.model), list[player.RemovedHead]()
     seed = int.from_bytes(hashlib.sha256(trace.source.encode("utf-8", "replace")).digest()[:4])
 
     def without(heads: Sequence[Head]) -> Translation:
@@ -123,8 +123,8 @@ def _break(
         )
         control = player.ControlDraws(others, without(controls[0]).text == translation.text)
         head = player.RemovedHead(needed[count - 1], log_p, after.best.pieces, control)
-        found = [*found, head]
-        report(count, wanted or most, "", found)
+        places = [*places, head]
+        report(count, wanted or most, "", places)
         if not wanted and after.text != translation.text:
             break
-    return found
+    return places

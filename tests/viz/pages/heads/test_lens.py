@@ -13,7 +13,7 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import head_distances, row_distances
 from transformer.analysis.lenses import AnyLens, as_rows, lens, lens_trace
-from viz.app import jobs
+from viz.app.cache import cached_results
 from viz.draw.caption import LENS_NAMES, NORMS_BY_NAME
 
 SENTENCE = "The dog sleeps in the garden."
@@ -109,13 +109,13 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
 def test_a_lens_is_computed_once(serve, monkeypatch) -> None:
     serve("heads", text=SENTENCE)  # loads the model
     started: list[str] = []
-    as_ever = jobs.start
+    as_ever = cached_results.progress_bar
 
-    def noted(name: str, *rest, **more):
-        started.append(name)
-        return as_ever(name, *rest, **more)
+    def noted(text: str):
+        started.append(text)
+        return as_ever(text)
 
-    monkeypatch.setattr(jobs, "start", noted)
+    monkeypatch.setattr(cached_results, "progress_bar", noted)
     app = serve("heads", text=SENTENCE, lens="value zeroing")
     first = len(started)
     assert first > 0

@@ -16,7 +16,7 @@ PICTURES = {
     "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
     "architecture": (".st-key-arch-drawing canvas",),
     "masks": ("[data-testid=stVegaLiteChart]",),
-    "positions": (".st-key-pe_without",),
+    "positions": (".st-key-positions-picture [data-testid=stVegaLiteChart]",),
     "schedule": (".st-key-schedule-picture [data-testid=stVegaLiteChart]",),
     "training": (".st-key-forming-player .hl-frame",),
 }

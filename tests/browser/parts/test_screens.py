@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 TEXT = "Two black dogs are running through the deep white snow today."  # 12 tokens
 BAR, CONTROLS = 80, 48  # most pixels of height
 MAX_STOPS = 20
-OTHERS = ("roles", "training")  # whose first views have more
+OTHERS = ("roles", "training", "masks", "positions")  # whose first views have more
 WIDE, HIGH = 390, 844  # of the phone
 MODES = [replace(mode, checks={}) for mode in (accessibility.MODES[0], accessibility.MODES[3])]
 

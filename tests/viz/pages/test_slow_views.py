@@ -3,6 +3,7 @@
 import threading
 import time
 from functools import partial
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,15 +13,28 @@ from tests.viz.pages.reading import SENTENCE, html
 from viz.app import jobs
 from viz.app.cache import memory
 
-VIEWS: list[tuple[str, dict[str, str]]] = [
-    ("translate", {"where_from": "true"}),
-    ("heads", {"lens": "value zeroing"}),
-    ("positions", {"pe_view": "Shift positions"}),
-    ("roles", {"roles_view": "Remove heads", "removed": "L1 H2 cross"}),
-    ("roles", {"roles_view": "Why this word", "erase": "true"}),
-    ("roles", {"roles_view": "Layer by layer", "encoder_layers": "true"}),
-    ("roles", {"roles_view": "Faithful?", "faithful_seed": "3"}),
+VIEWS: list[tuple[str, dict[str, str], set[str]]] = [
+    ("translate", {"where_from": "true"}, {"Sharing out each layer's output"}),
+    ("heads", {"lens": "value zeroing"}, {"Lens value zeroing"}),
+    ("positions", {"pe_view": "Shift positions"}, {"Shifting positions"}),
+    (
+        "roles",
+        {"roles_view": "Remove heads", "removed": "L1 H2 cross"},
+        {"Removing each head", "Translating without these heads"},
+    ),
+    (
+        "roles",
+        {"roles_view": "Why this word", "erase": "true"},
+        {"Removing each head", "Erasing 11 subwords one by one"},
+    ),
+    (
+        "roles",
+        {"roles_view": "Layer by layer", "encoder_layers": "true"},
+        {"Sharing out each layer's output", "Translating from each encoder layer"},
+    ),
+    ("roles", {"roles_view": "Faithful?", "faithful_seed": "3"}, {"Erasing"}),
 ]
+"""Page, address and titles of the jobs of each view."""
 
 
 def drawn(app: AppTest) -> list[list[str]]:
@@ -61,12 +75,19 @@ def run_to_the_end(app: AppTest, held: threading.Event) -> None:
         app.run()
 
 
-@pytest.mark.parametrize(("page", "url"), VIEWS, ids=[f"{p}-{[*u.values()]}" for p, u in VIEWS])
+@pytest.mark.parametrize(
+    ("page", "url", "titles"), VIEWS, ids=[f"{page}-{[*url.values()]}" for page, url, _ in VIEWS]
+)
 def test_a_view_waits_for_its_jobs_and_then_draws_the_same(
-    serve, monkeypatch: pytest.MonkeyPatch, request, page: str, url: dict[str, str]
+    serve,
+    monkeypatch: pytest.MonkeyPatch,
+    request,
+    page: str,
+    url: dict[str, str],
+    titles: set[str],
 ) -> None:
     def opened() -> AppTest:
-        app = serve(page, text=SENTENCE, **url)
+        app = serve(page, **{"text": SENTENCE, "kind": "encoder", "layer": "1", "head": "2"} | url)
         if url.get("roles_view") == "Faithful?":
             app.button(key="faithful-erase").click().run()
         return app
@@ -74,11 +95,18 @@ def test_a_view_waits_for_its_jobs_and_then_draws_the_same(
     expected = drawn(opened())
     memory.forget_server_wide()
     held = request.getfixturevalue("held")
-    computed = jobs.computed
+    computed, start, started = jobs.computed, jobs.start, set()
+
+    def noted(name: str, title: str, *more: Any) -> jobs.Job:
+        started.add(title)
+        return start(name, title, *more)
+
+    monkeypatch.setattr(jobs, "start", noted)
     monkeypatch.setattr(jobs, "computed", lambda *a, **k: computed(*a, **k | {"at_once": 0}))
     app = opened()
     run_to_the_end(app, held)
     assert drawn(app) == expected
+    assert started == titles
 
 
 def test_the_head_that_is_needed_most_is_removed_when_it_is_found(serve, request) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import streamlit as st
@@ -52,7 +53,11 @@ def show(page: str, view: str = "", find: FromModel | None = None) -> None:
     bar = sentence_bar.current()
     # its finding answers what one view asks
     asks_otherwise = page == "roles" and view != navigation.REMOVE_HEADS and find is None
-    results = [] if bar is None or asks_otherwise else _findings(page, bar, find)[:MOST]
+    results: list[Finding] = []
+    try:
+        results = [] if bar is None or asks_otherwise else _findings(page, bar, find)[:MOST]
+    except jobs.UnfinishedError as unfinished:  # the rest of the page does not wait for it
+        unfinished.show()
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     # the row is there without anything in it, too: else all below it would be drawn anew
@@ -90,8 +95,11 @@ def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
 
 def default_choices(page: str) -> Mapping[str, str]:
     """Return the parameters in the URL of the view that a page opens on: its first finding's."""
-    bar = sentence_bar.current()
-    return next((f.choices for f in _findings(page, bar)), {}) if bar is not None else {}
+    if (bar := sentence_bar.current()) is None:
+        return {}
+    with suppress(jobs.UnfinishedError):
+        return next((finding.choices for finding in _findings(page, bar)), {})
+    return {}
 
 
 def _findings(

@@ -33,7 +33,8 @@ export const NUMBERS = "player-numbers";
 
 export class Player extends View<PlayerData> {
   stage = make("canvas", { "aria-hidden": "true" });
-  scroll = make("div", { class: "hl-scroll hl-player-scroll" }, this.stage);
+  scroll = make("div", { class: "hl-scroll hl-player-scroll", tabindex: "0", role: "group",
+    "aria-label": "Words and ribbons" }, this.stage);
   says = make("p", { class: "hl-player-says", "aria-live": "polite" });
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
   play = button("▶ Play", () => (this.timer ? this.pause() : this.start()));

@@ -300,7 +300,7 @@ def test_a_run_that_waits_leaves_its_turn_to_another_and_never_waits_for_one(mon
         others = [threads.submit(runs) for _ in range(MAX_RUNS)]
         assert all(running.acquire(timeout=20) for _ in others)
         ready.set()  # while others have all turns: they may wait for what these runs hold
-        errors = [future.exception(20) for future in first]
+        errors = [future.exception(2) for future in first]
         assert [*map(type, errors)] == [type(None), ConnectionError] * MAX_RUNS
         late = threads.submit(runs)
         assert not running.acquire(timeout=0.2)

@@ -13,8 +13,8 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import head_distances, row_distances
 from transformer.analysis.lenses import AnyLens, as_rows, lens, lens_trace
-from viz.app.cache import cached_results
 from viz.draw.caption import LENS_NAMES, NORMS_BY_NAME
+from viz.pages.heads import controls
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -108,14 +108,14 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
 
 def test_a_lens_is_computed_once(serve, monkeypatch) -> None:
     serve("heads", text=SENTENCE)  # loads the model
-    started: list[str] = []
-    as_ever = cached_results.progress_bar
+    started: list[object] = []
+    as_ever = controls.lens_trace
 
-    def noted(text: str):
-        started.append(text)
-        return as_ever(text)
+    def noted(*given, **named):
+        started.append(given)
+        return as_ever(*given, **named)
 
-    monkeypatch.setattr(cached_results, "progress_bar", noted)
+    monkeypatch.setattr(controls, "lens_trace", noted)
     app = serve("heads", text=SENTENCE, lens="value zeroing")
     first = len(started)
     assert first > 0

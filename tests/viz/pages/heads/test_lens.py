@@ -109,11 +109,10 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
 def test_a_lens_is_computed_once(serve, monkeypatch) -> None:
     serve("heads", text=SENTENCE)  # loads the model
     started: list[object] = []
-    as_ever = controls.lens_trace
 
     def noted(*given, **named):
         started.append(given)
-        return as_ever(*given, **named)
+        return lens_trace(*given, **named)
 
     monkeypatch.setattr(controls, "lens_trace", noted)
     app = serve("heads", text=SENTENCE, lens="value zeroing")

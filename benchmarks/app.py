@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
             # what one page has asked for, the server remembers for the other
             fresh = iter(sentences(2 * (options.sentences + 1)))
             for path, script, label in (
-                ("", TRANSLATED, "translation and map"),
+                ("/?translate_view=One+map", TRANSLATED, "translation and map"),
                 ("/heads", ALL_MAPS, "the maps of all heads"),
             ):
                 page.goto(server.address + path)

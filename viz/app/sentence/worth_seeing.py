@@ -54,14 +54,19 @@ def show(page: str, view: str = "", find: FromModel | None = None) -> None:
     # its finding answers what one view asks
     asks_otherwise = page == "roles" and view != navigation.REMOVE_HEADS and find is None
     results: list[Finding] = []
+    unfinished: jobs.UnfinishedError | None = None
     try:
         results = [] if bar is None or asks_otherwise else _findings(page, bar, find)[:MOST]
-    except jobs.UnfinishedError as unfinished:  # the rest of the page does not wait for it
-        unfinished.show()
+    except jobs.UnfinishedError as error:  # the rest of the page does not wait for it
+        unfinished = error
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     # the row is there without anything in it, too: else all below it would be drawn anew
-    link(page, ask(page, view), results)
+    row = ask(page, view)
+    link(page, row, results)
+    if unfinished is not None:
+        with row:
+            unfinished.show()
 
 
 def ask(page: str, view: str = "") -> DeltaGenerator:

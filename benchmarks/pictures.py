@@ -49,7 +49,7 @@ PICTURES = (
     Picture("roles", "roles", {}, ".st-key-measured-map-beside"),
     Picture("take-away", "roles", KEYS | REMOVED),
     Picture("corpus", "corpus", {}, "[data-testid=stVegaLiteChart]"),
-    Picture("masks", "masks", {}),
+    Picture("masks", "masks", {"mask-view": "who sees whom"}),
     Picture("architecture", "architecture", {}),
     Picture("forming", "training", {"step": "12"}, ".hl-player-says"),
     Picture("lesson", "heads", SNOW),

@@ -6,6 +6,7 @@ value, or put a script into the page before its own.
 """
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -105,6 +106,7 @@ def drop_forged_values(count: Callable[[], None]) -> None:
     """
     get = WStates.__getitem__
 
+    @wraps(get)
     def get_checked(states: WStates, widget: str) -> Any:
         sent, metadata = states.states.get(widget), states.widget_metadata.get(widget)
         if not isinstance(sent, Serialized) or metadata is None:

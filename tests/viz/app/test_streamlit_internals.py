@@ -2,6 +2,7 @@
 
 import json
 import threading
+from inspect import unwrap
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -88,7 +89,7 @@ def nested(levels: int) -> str:
 def test_a_value_that_no_browser_sends_leaves_the_default(
     monkeypatch: pytest.MonkeyPatch, kind: Any, sent: dict[str, Any], expected: object
 ) -> None:
-    monkeypatch.setattr(WStates, "__getitem__", WStates.__getitem__)  # as it was, afterwards
+    monkeypatch.setattr(WStates, "__getitem__", unwrap(WStates.__getitem__))  # and back again
     refused: list[None] = []
     drop_forged_values(lambda: refused.append(None))
 

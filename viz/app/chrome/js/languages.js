@@ -9,7 +9,7 @@
     targetLanguage: ".st-key-translation",
   });
 
-  const WORDS = ".st-key-translation, .st-key-page-name h1 span, .st-key-findings-links em, bdi";
+  const WORDS = ".st-key-translation, h1 span, .st-key-findings-links em, bdi";
 
   const mark = () => {
     for (const words of document.querySelectorAll(WORDS)) words.setAttribute("translate", "no");

@@ -52,6 +52,7 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument(
         "--ref",
         type=Path,
+        action=measurement.OneReference,
         help="translations to force, one per line; default: the model's own",
     )
 

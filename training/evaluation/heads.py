@@ -51,7 +51,13 @@ def add_arguments(commands: Any) -> None:
     )
     parser.set_defaults(run=run)
     add, count = parser.add_argument, arguments.whole_number(1)
-    add("--ref", type=Path, required=True, help="reference translation, line by line")
+    add(
+        "--ref",
+        type=Path,
+        action=measurement.OneReference,
+        required=True,
+        help="reference translation, line by line",
+    )
     some = f"number of sentences to translate for BLEU; default: {BLEU_SENTENCES}"
     add("--bleu-sentences", type=count, default=BLEU_SENTENCES, help=some)
     add("--examples", type=Path, help="example sentences; each head gets three")

@@ -7,7 +7,7 @@ from typing import Any
 from tqdm import tqdm
 
 from training.data import corpus
-from training.evaluation.measurement import add_paths, load_translator, store_or_write
+from training.evaluation.measurement import OneReference, add_paths, load_translator, store_or_write
 from transformer.cli import command
 from transformer.corpus import measured, measuring, result_file
 
@@ -20,7 +20,9 @@ def add_arguments(commands: Any) -> None:
     parser.set_defaults(run=run)
     add_paths(parser, src="sentences, one per line")
     parser.add_argument("--tgt", type=Path, help="translations to force; default: the model's own")
-    parser.add_argument("--ref", type=Path, help="reference translations, for BLEU and chrF2")
+    parser.add_argument(
+        "--ref", type=Path, action=OneReference, help="reference translations, for BLEU and chrF2"
+    )
     parser.add_argument("--gold", type=Path, help="hand-drawn word links, for the alignment error")
     parser.add_argument(
         "--no-costs", action="store_true", help="leave out the loss without each head: much faster"

@@ -24,6 +24,22 @@ T = TypeVar("T")
 MEASURED = "MEASURED.json"  # the manifest of what was stored in a MarianMT folder
 
 
+class OneReference(argparse.Action):
+    """The option of a reference, which is refused when it is given again: the last would count."""
+
+    def __call__(
+        self,
+        _parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        _option: str | None = None,
+    ) -> None:
+        """Keep the value."""
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, "only one reference is read: give it once")
+        setattr(namespace, self.dest, values)
+
+
 def add_paths(parser: argparse.ArgumentParser, **texts: str) -> None:
     """Add `--checkpoint` and a required option for each file, with its help."""
     parser.add_argument("--checkpoint", type=Path, help="folder; default: the bundled checkpoint")

@@ -29,11 +29,6 @@ class Parser(argparse.ArgumentParser):
         for word in options:
             if _NO_VALUE.fullmatch(word):
                 self.error(f"argument {word.removesuffix('--').rstrip('=')}: '--' is no value")
-        names = [word.partition("=")[0] for word in options]
-        for action in self._actions:  # of two references, the last one would count alone
-            is_one = action.dest == "ref" and not isinstance(action, argparse._ExtendAction)
-            if is_one and names.count("--ref") > 1:
-                self.error("argument --ref: only one reference is read: give it once")
         try:
             return super().parse_known_args(given, namespace)
         except OSError as error:  # of a path that the system does not take

@@ -44,9 +44,8 @@ class Tokenizer:
             raise CheckpointError(f"{name} is not a SentencePiece model: copy it again.")
         self._processor = processor
         pieces = ["<pad>", "<unk>", "<s>", "</s>"]
-        known = zip(
-            pieces, processor.PieceToId(pieces), strict=True
-        )  # one that is not there is UNK
+        # PieceToId gives a piece that is not there the id of <unk>
+        known = zip(pieces, processor.PieceToId(pieces), strict=True)
         ids = [id_ if processor.IdToPiece(id_) == piece else None for piece, id_ in known]
         if ids != [PAD, UNK, BOS, EOS]:
             raise CheckpointError(

@@ -58,7 +58,8 @@ async function bundle({ entry, folder, name }, css) {
   return outputFiles[0];
 }
 
-const sheet = readFileSync(join(HERE, "style.css"), "utf8");
+const sheet = ["style.css", "player/style.css"]
+  .map((name) => readFileSync(join(HERE, name), "utf8")).join("\n");
 const { code } = await transform(sheet, { loader: "css", minify: true, charset: "utf8" });
 const files = await Promise.all([SERVED, ...CARRIED].map((output) => bundle(output, code.trim())));
 const served = join(ROOT, SERVED.folder);

@@ -29,7 +29,7 @@ def explain(text: str) -> None:
 
 def sources(paper: str, *functions: Callable[..., object]) -> str:
     """Return the last line of an explanation: sections of the paper, and functions of the code."""
-    places = {"In the paper": paper, "In the code": ", ".join(map(code_line, functions))}
+    places = {"In the paper": paper, "In the code": ", ".join(map(function_name, functions))}
     line = " · ".join(f"{name}: {place}" for name, place in places.items() if place)
     return f"\n\n{line}" if line else ""
 
@@ -37,7 +37,7 @@ def sources(paper: str, *functions: Callable[..., object]) -> str:
 _NAMED = "explanations.named"  # in the session: the functions that this run has named
 
 
-def code_line(function: Callable[..., object]) -> str:
+def function_name(function: Callable[..., object]) -> str:
     """Return the name of a function in Markdown; `named_lines` says where it stands."""
     line, name = place_of(function).split(" ")
     st.session_state.setdefault(_NAMED, {})[name] = line

@@ -55,7 +55,7 @@ export class Pointer {
     }
     const queries = kind.kind === "encoder_self" ? "source" : "written";
     const step = word.side !== queries ? -1 : word.index - (queries === "written" ? 1 : 0);
-    return { word, ribbon: null, step: step };
+    return { word, ribbon: null, step };
   }
 
   wordAt(x: number, y: number): Word | null {

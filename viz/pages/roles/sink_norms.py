@@ -11,7 +11,7 @@ from transformer import KINDS, AttentionTrace, Kind, Translator
 from transformer.circuits.key_norms import KeyNorms, key_norms
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome import charts
-from viz.app.chrome.explanations import as_markdown, code_line
+from viz.app.chrome.explanations import as_markdown, function_name
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import SCREEN_NAMES, display_tokens, quoted
 from viz.draw.palette import COLOR
@@ -50,7 +50,7 @@ def show(translator: Translator, trace: AttentionTrace) -> None:
         "sinks have the largest ‖x‖ (Sun et al. 2024); here a norm ends each sub-layer. This is "
         "one sentence, and ‖x‖ hides single large components."
     )
-    st.caption(f"{text} {code_line(key_norms)}")
+    st.caption(f"{text} {function_name(key_norms)}")
 
 
 def norms_table(norms: KeyNorms) -> pd.DataFrame:

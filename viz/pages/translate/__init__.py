@@ -9,7 +9,7 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
 from viz.app.cache import cached_results
 from viz.app.chrome import fields, mounts
-from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.explanations import function_name, explain
 from viz.app.links import address
 from viz.app.sentence import python_code, sentence_bar, worth_seeing
 from viz.draw import word_links
@@ -44,7 +44,7 @@ def show() -> None:
         forcing.show_tree(bar)
         explain(
             "What the beam search of §6.1 ranked step by step: "
-            f"{code_line(BeamSearch.step)}. A forced prefix is read before its first step, and "
+            f"{function_name(BeamSearch.step)}. A forced prefix is read before its first step, and "
             "forbidden words are left out of each."
         )
     elif view == ALMOST:
@@ -79,14 +79,14 @@ def _about_maps(both: bool) -> str:
     directions = (
         "Links by both directions combine those of two models (Och & Ney 2003, Koehn et al. 2003): "
         "the second reads the translation and is given the sentence to write, "
-        f"{code_line(both_directions.align_both)}."
+        f"{function_name(both_directions.align_both)}."
     )
     return (
         "At each step the decoder reads one subword and predicts the next. The weights are "
         "$\\mathrm{softmax}(QK^\\top/\\sqrt{d_k})$ of equation 1 in the encoder-decoder attention "
-        f"of §3.2.3, so each row sums to 1: {code_line(attention_scores)}, "
-        f"{code_line(MultiHeadAttention.attend)}. They say where the model looked, not why it "
-        f"chose a word. Links between words are read from one such map by {code_line(align)}, "
+        f"of §3.2.3, so each row sums to 1: {function_name(attention_scores)}, "
+        f"{function_name(MultiHeadAttention.attend)}. They say where the model looked, not why it "
+        f"chose a word. Links between words are read from one such map by {function_name(align)}, "
         "as Garg et al. (2019) and Kobayashi et al. (2020) do; the alignment error rate (AER, Och "
         "& Ney 2003) against links that people drew is 0 % where all are the same. "
         f"{directions if both else ''}"

@@ -17,7 +17,7 @@ from transformer.corpus.measured import MeasuredLines
 from transformer.corpus.measuring import trace_of
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
-from viz.app.chrome.explanations import as_markdown, code_line
+from viz.app.chrome.explanations import as_markdown, function_name
 from viz.app.links.navigation import OWN_LINES
 from viz.draw.formatting import per_cent
 
@@ -54,7 +54,7 @@ def show_mass(translator: Translator, trace: AttentionTrace) -> None:
             f"most similar of these lines, {per_cent(apart)} would have to move, more than in "
             f"{nearer} of them"
         )
-    st.caption(f"{as_markdown(f'{text}. {LIMITS}')} {code_line(distance_to_even)}")
+    st.caption(f"{as_markdown(f'{text}. {LIMITS}')} {function_name(distance_to_even)}")
 
 
 def mass_code(translator: Translator) -> str:

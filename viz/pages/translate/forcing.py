@@ -206,7 +206,7 @@ def show_alternatives(bar: sentence_bar.BarTranslation, trace: AttentionTrace) -
     st.caption(
         f"Each subword with its probability, given the {bar.translator.source_language} sentence "
         f"and all subwords before it: "
-        f"{explanations.code_line(most_probable_others)}."
+        f"{explanations.function_name(most_probable_others)}."
     )
 
 
@@ -225,7 +225,7 @@ def show_others(bar: sentence_bar.BarTranslation) -> None:
     st.caption(
         f"{MARKS} The best translation has {figures(best)}. The score is the log probability over "
         f"the length penalty of §6.1, so that a short sentence does not win for being short: "
-        f"{explanations.code_line(decoding.length_penalty)}."
+        f"{explanations.function_name(decoding.length_penalty)}."
     )
 
 

@@ -22,7 +22,7 @@ from transformer.text.languages import Languages
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import head_picker, mounts
-from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, code_line, help_on
+from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, function_name, help_on
 from viz.app.links import address, first_steps, navigation
 from viz.app.sentence.player import show_player
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
@@ -121,7 +121,7 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
             step = {**url, "word": str(query + 1)}
             navigation.plain_link("inside", "See every step of this row", step)
             navigation.plain_link("heads", "Compare with all heads", url)
-            st.caption(f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}")
+            st.caption(f"{function_name(attention_scores)}, {function_name(MultiHeadAttention.attend)}")
 
 
 WHERE_FROM = "where_from"  # name of the switch in the URL
@@ -153,7 +153,7 @@ def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> N
         f"the {target} one."
     )
     st.caption(as_markdown(text))
-    st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {code_line(source_shares)}")
+    st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {function_name(source_shares)}")
 
 
 NOTHING = "There is no word to link: the sentence or its translation has none."

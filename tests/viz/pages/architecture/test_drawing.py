@@ -33,7 +33,7 @@ def test_what_a_box_shows_is_a_place_of_the_model(model: Transformer, box: Box) 
         assert box.value.startswith(box.stack)
     if box.layered:
         assert box.name.split(".")[1] in box.value
-    assert all(explanations.code_line(function) for function in box.code)
+    assert all(explanations.function_name(function) for function in box.code)
     assert set(box.pages) <= set(labels.PAGE_TITLES)
     assert box.title.lower() in drawing.spoken_name(box).lower()
     assert box.heading in drawing.spoken_name(box)

@@ -9,7 +9,7 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
 from viz.app.cache import cached_results
 from viz.app.chrome import fields, mounts
-from viz.app.chrome.explanations import function_name, explain
+from viz.app.chrome.explanations import explain, function_name
 from viz.app.links import address
 from viz.app.sentence import python_code, sentence_bar, worth_seeing
 from viz.draw import word_links

@@ -121,8 +121,8 @@ def show_numbers(translator: Translator, trace: AttentionTrace) -> None:
             step = {**url, "word": str(query + 1)}
             navigation.plain_link("inside", "See every step of this row", step)
             navigation.plain_link("heads", "Compare with all heads", url)
-            functions = attention_scores, MultiHeadAttention.attend
-            st.caption(", ".join(map(function_name, functions)))
+            attend = function_name(MultiHeadAttention.attend)
+            st.caption(f"{function_name(attention_scores)}, {attend}")
 
 
 WHERE_FROM = "where_from"  # name of the switch in the URL

@@ -181,11 +181,7 @@ def explore(
     """
     if tokens is not None:
         trace = AttentionTrace.from_huggingface(trace, tokens)
-    if not isinstance(trace, AttentionTrace):
-        raise InputError(
-            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
-            f"AttentionTrace.from_arrays or from_huggingface."
-        )
+    trace = _checked_trace(trace)
     kind, layer, head = (None, 0, 0) if selected is None else _head(selected, ("cross", 0, 0))
     options = heads_view.ExplorerOptions(
         kind,
@@ -236,7 +232,7 @@ def svg(
     Raises:
         InputError: for the reasons of `explore`; if that extra is not installed.
     """
-    through = _through(lens, translator, trace)
+    through = _through(lens, translator, _checked_trace(trace))
     if not find_spec("vl_convert"):
         raise InputError(
             "svg() draws with vl-convert, which is not installed: run pip install "
@@ -299,12 +295,16 @@ def _several(given: Any, name: str) -> Any:
     return tuple(given)
 
 
-def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace) -> AttentionTrace:
+def _checked_trace(trace: object) -> AttentionTrace:
     if not isinstance(trace, AttentionTrace):
         raise InputError(
             f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
             f"from_arrays or from_huggingface."
         )
+    return trace
+
+
+def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace) -> AttentionTrace:
     needs_model = lens in [*NAMES, *VARIANTS] and lens not in NEEDS_NO_MODEL
     if needs_model and translator is None:
         raise InputError(

@@ -21,7 +21,7 @@ from viz.draw.labels import capitalised
 from viz.draw.left_out import left_out
 from viz.findings import ranked
 from viz.findings.weights import chosen_head
-from viz.parts import parts
+from viz.sentence_parts import part_pictures, parts_html
 
 PageTheme = Literal["light", "dark", "auto"]
 
@@ -105,10 +105,9 @@ def report(
     head += f"<p>{_about(trace, options, origin, link)}</p>\n</header>\n"
     name, main, blocks = "report", '<main id="heads"></main>', encoded.heads
     if translator and is_whole:
-        above, pictures = parts(translator, trace)
-        name, blocks = "site", {**pictures, **blocks}
+        name, blocks = "site", {**part_pictures(translator, trace), **blocks}
         main = f"""<main>
-{above}<section id="heads"><h2>Every head</h2>
+{parts_html(translator, trace)}<section id="heads"><h2>Every head</h2>
 <div data-picture="weights"></div></section>
 </main>"""
     return saved_page(

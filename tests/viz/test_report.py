@@ -22,8 +22,7 @@ from viz.draw.caption import LENS_NAMES, Origin, head_caption
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.lines import lines_report
 from viz.report import first_options, report
-from viz.site.pictures import pictures
-from viz.site.sentence_page import ShownSentence, sentence_page
+from viz.site.sentence_page import sentence_page, show_sentence
 from viz.site.sentences import Line
 
 __all__ = ["trained_folder"]  # a fixture: used by name
@@ -140,7 +139,7 @@ def test_the_command_has_the_player_links_and_removals_of_the_site(trained_folde
     assert __main__.main(command) == 0
     page = out.read_text(encoding="utf-8")
     translator = Translator.load(trained_folder)
-    beside = sentence_page(ShownSentence(Line(1, TEXT, ""), pictures(translator, TEXT)))
+    beside = sentence_page(show_sentence(translator, Line(1, TEXT, "")))
     for name in ("watch-data", "links-data"):
         assert text_of(page, name) == text_of(beside, name)
     player = unpacked_message(text_of(page, "watch-data"))

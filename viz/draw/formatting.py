@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+SEEN = 0.005  # the least number that two decimals show
+
 
 def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
     """Format a number with a true minus sign; `sign` shows the plus, too. A rounded 0 has none."""

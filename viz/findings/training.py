@@ -20,14 +20,11 @@ def peak(d_model: int, warmup: int) -> Finding:
     )
 
 
-SEEN = 0.005  # a rise that two decimals show
-
-
 def largest_rise(confidence: Mapping[int, float]) -> tuple[int, int] | None:
     """Find two consecutive saved steps between which confidence rises most, if that is seen."""
     rises = {(a, b): confidence[b] - confidence[a] for a, b in pairwise(confidence)}
     steps = max(rises, key=rises.__getitem__, default=None)
-    return steps if steps and rises[steps] >= SEEN else None
+    return steps if steps and rises[steps] >= formatting.SEEN else None
 
 
 def heads_form(confidence: Mapping[int, float], choices: Mapping[str, str]) -> Finding | None:

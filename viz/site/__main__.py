@@ -18,8 +18,7 @@ from viz.report import anchor
 from viz.site.folder import require_own, write_site
 from viz.site.index_page import index_page
 from viz.site.lesson_page import PAGE, lesson_page
-from viz.site.pictures import pictures
-from viz.site.sentence_page import ShownSentence, sentence_page
+from viz.site.sentence_page import ShownSentence, sentence_page, show_sentence
 from viz.site.sentences import MAX_LINES, bundled_sentences, read_sentences
 
 PAGE_BYTES, SITE_BYTES = 1_500_000, 25_000_000
@@ -42,7 +41,7 @@ def _run(options: Namespace) -> int:
     for translator in map(Translator.load, (BUNDLED, REVERSE) if both else [options.checkpoint]):
         for line in lines or bundled_sentences(translator.languages):
             try:
-                sentence = ShownSentence(line, pictures(translator, line.text))
+                sentence = show_sentence(translator, line)
                 page = sentence_page(sentence).encode()
                 if (size := len(page)) > PAGE_BYTES:
                     raise InputError(f"Its page has {size:,} bytes; at most {PAGE_BYTES:,} fit.")

@@ -13,8 +13,8 @@ from viz.draw import wire
 from viz.lessons import grading
 from viz.lessons.reading import read_lesson
 from viz.lessons.texts import TEXTS
-from viz.parts import removal_text
 from viz.report import saved_page
+from viz.sentence_parts import removal_text
 from viz.site.pictures import pictures
 
 LESSON = ASSETS / "lessons" / "attention.en.md"

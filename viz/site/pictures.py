@@ -6,17 +6,16 @@ from html import escape
 from transformer import AttentionTrace, Translator
 from viz.draw import explorer
 from viz.draw.caption import Origin
-from viz.parts import languages, parts
 from viz.report import first_options
+from viz.sentence_parts import languages, part_pictures
 
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """Player, links, removals and heads of a translation."""
+    """Player, links and heads of a translation."""
 
     trace: AttentionTrace
     made_by: str
-    parts: str = field(repr=False)  # HTML
     blocks: dict[str, str] = field(repr=False)  # by the ids of their elements
 
     @property
@@ -36,6 +35,5 @@ def pictures(translator: Translator, text: str) -> Pictures:
     trace = replace(trace, notes=(*trace.notes, *translation.notices))
     origin = Origin.from_translator(translator, trace.source, trace.target)
     heads = explorer.encode_page(trace, first_options(trace), origin)
-    above, blocks = parts(translator, trace)
-    blocks |= {"heads-data": heads.message, **heads.heads}
-    return Pictures(trace, origin.made_by, above, blocks)
+    blocks = {"heads-data": heads.message, **heads.heads, **part_pictures(translator, trace)}
+    return Pictures(trace, origin.made_by, blocks)

@@ -1,12 +1,13 @@
 """The page of one sentence: the player, its links, its costliest heads, and every head."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 
+from transformer import Translator
 from viz.draw.formatting import counted, format_number
-from viz.parts import languages
 from viz.report import saved_page
-from viz.site.pictures import Pictures
+from viz.sentence_parts import languages, parts_html
+from viz.site.pictures import Pictures, pictures
 from viz.site.sentences import Line
 
 
@@ -16,11 +17,18 @@ class ShownSentence:
 
     line: Line
     pictures: Pictures
+    parts: str = field(repr=False)  # HTML
 
     @property
     def page(self) -> str:
         """The name of its file."""
         return f"{languages(self.pictures.trace)[0] or 'text'}-{self.line.number}.html"
+
+
+def show_sentence(translator: Translator, line: Line) -> ShownSentence:
+    """Translate a sentence, encode its pictures, and remove its costliest heads."""
+    shown = pictures(translator, line.text)
+    return ShownSentence(line, shown, parts_html(translator, shown.trace))
 
 
 def sentence_page(sentence: ShownSentence) -> str:
@@ -37,7 +45,7 @@ def sentence_page(sentence: ShownSentence) -> str:
 <p>{about}</p>
 {notes}</header>
 <main>
-{sentence.pictures.parts}<section id="heads"><h2>Every head</h2>
+{sentence.parts}<section id="heads"><h2>Every head</h2>
 <p>Each small map is one of {heads} heads; choose one to open it.</p>
 <div data-picture="heads-data"></div></section>
 </main>

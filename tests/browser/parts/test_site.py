@@ -14,7 +14,7 @@ from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_order import removal_order
 from viz.__main__ import main as report
 from viz.draw.formatting import format_difference
-from viz.parts import COSTLIEST
+from viz.sentence_parts import COSTLIEST
 from viz.site import __main__
 
 pytestmark = pytest.mark.browser

@@ -17,7 +17,7 @@ from viz.app.cache import memory
 from viz.app.cache.cached_results import identity
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import choose_one, controls_row, file_field, menu, release_file
-from viz.draw.formatting import counted, format_number, format_p
+from viz.draw.formatting import SEEN, counted, format_number, format_p
 from viz.draw.labels import named_head
 from viz.figures.heads import SIGNIFICANT
 from viz.pages.corpus import head_grids
@@ -28,7 +28,6 @@ BUNDLED, OWN = "bundled pairs", "your pairs"
 FILE, OPENED = "corpus-pairs-file", "corpus.pairs_file"
 """Names in the session: of the field, and of the file that was opened."""
 EVERY_GROUP = "all"
-SEEN = 0.005  # nats that two decimals show
 
 
 def show(translator: Translator) -> str:

@@ -18,7 +18,7 @@ from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields
 from viz.app.links import address
 from viz.app.sentence import python_code
-from viz.draw.formatting import counted, format_difference, format_number, listing, per_cent
+from viz.draw.formatting import SEEN, counted, format_difference, format_number, listing, per_cent
 from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.figures.score_parts import score_map
 
@@ -28,9 +28,8 @@ ABOVE_MEAN, TWO_KEYS, ONE_KEY = "key − mean of keys", "first key − second", 
 """What is split into parts: a score minus the mean of its row, minus another score, or alone."""
 SENTENCES, PIECES, NAMED = 3, 6, 3
 """Largest pairs in sentences, pieces of each column of the table, and pieces in its sentence."""
-NOTABLE, SEEN = 0.1, 0.005
-"""Change of a logit below which a head writes hardly anything, since the odds change by a tenth;
-and the least number that two decimals show."""
+NOTABLE = 0.1
+"""Change of a logit below which a head writes hardly anything: the odds change by a tenth."""
 EXPLANATION = (
     "Why here: query and key are each a sum of what the layers before wrote into the residual "
     "stream, so the score is a sum over pairs of parts. A part that is the same for every key "

@@ -22,7 +22,7 @@ from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields, head_picker, problems
 from viz.app.links import navigation
 from viz.app.sentence import python_code, sentence_bar, worth_seeing
-from viz.draw.formatting import format_number, format_probability
+from viz.draw.formatting import SEEN, format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
 from viz.figures import axes, forms
 from viz.findings.passes import strongest_edge
@@ -36,7 +36,6 @@ MAX_ERASED_AT_ONCE, MAX_ERASED = 32, 128
 """Subwords up to which the check runs automatically, since more take seconds; and up to which it is
 offered, since its time grows with the cube of the length."""
 NOTABLE = 0.1  # share of the largest bar from which two bars can disagree
-SEEN = 0.005  # nats that two decimals show
 
 
 def show() -> None:

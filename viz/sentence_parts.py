@@ -22,14 +22,14 @@ from viz.draw.player import encode_player
 COSTLIEST = 4  # heads that are removed, each alone, then all
 
 
-def parts(translator: Translator, trace: AttentionTrace) -> tuple[str, dict[str, str]]:
-    """Make the parts and, by the ids of their elements, their pictures."""
+def parts_html(translator: Translator, trace: AttentionTrace) -> str:
+    """Format the parts, with what the model writes without its costliest heads."""
     order = removal_order(translator.model, trace, length=COSTLIEST)
     removals = [
         (heads, effect(translator, trace, [Removal(*head) for head in heads]))
         for heads in (*([head] for head in order), order)
     ]
-    html = f"""<section id="watch"><h2>Watch it translate</h2>
+    return f"""<section id="watch"><h2>Watch it translate</h2>
 <div data-picture="watch-data"></div></section>
 <section id="links"><h2>Which words belong together</h2>
 <div data-picture="links-data"></div></section>
@@ -41,7 +41,6 @@ head alone. Choose a head to see what the model writes without it. Bold: new. St
 dropped.</p>
 {_choices(removals)}</section>
 """
-    return html, _player_and_links(translator, trace)
 
 
 def _choices(removals: Sequence[tuple[Sequence[Head], Effect]]) -> str:
@@ -80,7 +79,8 @@ def removal_text(changed: Effect, attributes: str = "") -> str:
     )
 
 
-def _player_and_links(translator: Translator, trace: AttentionTrace) -> dict[str, str]:
+def part_pictures(translator: Translator, trace: AttentionTrace) -> dict[str, str]:
+    """Pack the player and the links, by the ids of their elements."""
     origin = Origin.from_translator(translator, trace.source, trace.target)
     settings, shares = read_alignment(translator), np.zeros((0, 0), np.float32)
     source, target = map(word_links.word_texts, (trace.source_pieces, trace.target_pieces))

@@ -33,6 +33,7 @@ ENTER = """(address) => {
 }"""
 THEME = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
 AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
+UNDRAWN = ":is([data-testid=stVegaLiteChart], [data-testid=stPlotlyChart]):not([data-drawn])"
 # a run for this address has come to its end
 ARRIVED = """(address) => {
     const named = document.querySelector("[data-address]")?.dataset.address;
@@ -87,10 +88,11 @@ def choose(page: Page, menu: str, option: str) -> None:
 
 
 def at_rest(page: Page) -> None:
-    """Wait until no run of the script is under way or about to begin."""
+    """Wait until no run of the script is under way or about to begin, and all charts are drawn."""
     for _ in range(2):
         page.wait_for_timeout(150)
         page.locator(AT_REST).wait_for()
+        expect(page.locator(UNDRAWN)).to_have_count(0)  # what stands below is hidden until then
 
 
 def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:

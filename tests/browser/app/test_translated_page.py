@@ -48,6 +48,7 @@ def test_texts_are_those_of_the_last_sentence(browser, address, translator) -> N
     page.on("pageerror", lambda error: faults.append(str(error)))
     for path, in_two_steps in (("masks", True), ("heads", False)):
         app_page.enter(page, f"{address}/{path}?text={SECOND}")
+        app_page.expect_german(page, german)
         app_page.at_rest(page)
         wanted = shown(page)
         app_page.enter(page, f"{address}/{path}?text={FIRST}")

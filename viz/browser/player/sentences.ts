@@ -44,9 +44,10 @@ export const keyWord = ({ data, kind }: Pick<Moment, "data" | "kind">, key: numb
 /** Say what a player is for, before anything is pointed at. */
 export function purposeOf({ data, kind }: Pick<Moment, "data" | "kind">) {
   const all = data.kinds.reduce((sum, { layers, heads }) => sum + layers * heads, 0);
-  const outside = data.outside ? ` The picture leaves out ${data.outside}.` : "";
-  return forHand("A head decides, for each word, which words to look at: "
-    + `${kind.layers * kind.heads} of the model’s ${all} heads. Point at one.${outside}`);
+  const heads = `${kind.layers * kind.heads} of the model’s ${all} heads`;
+  // in one line, so that a long sentence moves nothing
+  return forHand(data.outside ? `The picture leaves out ${data.outside}. Point at a head.`
+    : `A head decides, for each word, which words to look at: ${heads}. Point at one.`);
 }
 
 export const ribbonHint = (moment: Moment, { query, key, weight }: Ribbon) => {

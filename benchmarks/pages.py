@@ -111,10 +111,7 @@ CONTROLS = (
         *("architecture", {}, "another box opened"),
         (".st-key-arch-drawing .hl-box >> nth=3", ".st-key-arch-drawing .hl-box >> nth=6"),
     ),
-    Control(
-        *("architecture", {"arch_view": "computation and memory"}, "memory instead of computation"),
-        _buttons("arch_quantity"),
-    ),
+    Control("self_attention", {}, "memory instead of computation", _buttons("arch_quantity")),
 )  # fmt: skip
 
 

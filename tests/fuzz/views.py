@@ -30,8 +30,12 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
     "training": ({}, {"training_view": "Heads forming"}),
     "architecture": (
         {},
-        *({"arch_view": view} for view in ("parameters", "computation and memory")),
-        {"arch_view": "tables 2 and 3"},
+        {"arch_view": "parameters"},
     ),
+    "figure2": ({},),
+    "self_attention": ({},),
+    "additive": ({},),
+    "tables": ({},),
+    "hooks": ({},),
 }
 """By the path of its page: the parameters that open each view."""

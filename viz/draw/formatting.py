@@ -48,3 +48,8 @@ def counted(number: int, thing: str) -> str:
 def listing(names: Sequence[str]) -> str:
     """Join names as “a, b and c”; "" if there are none."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def millions(count: int) -> str:
+    """Format a count such as 63.05 M; small counts are written out."""
+    return f"{count / 1e6:,.2f} M" if count >= 1e5 else f"{count:,}"

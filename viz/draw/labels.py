@@ -13,10 +13,15 @@ PAGE_TITLES = {
     "inside": "Inside a head",
     "roles": "What heads do",
     "corpus": "Corpus",
-    "architecture": "Architecture",
+    "architecture": "Figure 1",
+    "figure2": "Figure 2",
+    "self_attention": "Why self-attention",
+    "additive": "Additive or dot-product",
+    "tables": "Tables 2 and 3",
     "masks": "Masks",
     "positions": "Positions",
     "schedule": "Schedule",
+    "hooks": "Hooks",
     "training": "Training",
 }
 """Titles of the pages by their paths in the URL, in the order of the navigation."""
@@ -24,7 +29,10 @@ PAGE_TITLES = {
 SECTIONS: dict[str, tuple[str, ...]] = {
     "": ("translate", "training"),
     "Heads": ("heads", "inside", "roles", "corpus"),
-    "The paper": ("architecture", "masks", "positions", "schedule"),
+    "The paper": (
+        *("architecture", "figure2", "self_attention", "additive", "tables"),
+        *("masks", "positions", "schedule", "hooks"),
+    ),
 }
 """Paths of the pages by the menu of the navigation that lists them; "" for those without a menu."""
 

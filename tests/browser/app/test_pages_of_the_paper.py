@@ -195,7 +195,7 @@ ENDS = """(table) => {
 
 
 def test_the_buttons_of_a_table_cover_no_heading(visit):
-    page = visit("architecture", arch_view="tables 2 and 3")
+    page = visit("tables")
     table = page.locator(".stElementContainer:has(.stDataFrame)").last
     table.locator(".stDataFrame").hover()
     table.get_by_test_id("stElementToolbar").get_by_role("button").first.wait_for()

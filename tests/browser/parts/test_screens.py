@@ -191,7 +191,7 @@ def test_nothing_is_covered_cut_or_wider_than_a_phone(phone):
         past = choices.evaluate_all("""all => all.map(e => e.getBoundingClientRect().right
             - e.closest('.stButtonGroup').getBoundingClientRect().right)""")
         assert max(past) <= 0.5, path
-    page = phone("architecture", text=SENTENCE, arch_view="tables 2 and 3")
+    page = phone("tables", text=SENTENCE)
     page.locator("[data-testid=stDataFrame]").first.wait_for()
     bars, covered = page.evaluate(COVERED)
     assert bars > 0

@@ -5,7 +5,7 @@ import pytest
 from tests.viz.app_test import texts
 from viz.pages import architecture, masks, positions, roles
 
-DRAWN = {"parameters", architecture.WORK, "tables 2 and 3"}
+DRAWN = {"parameters"}
 DRAWN |= {"Encoding", "Curves", "Similarity", "Rotation", "Learned"}
 """Views that need none."""
 

@@ -52,7 +52,8 @@ VIEWS = {
         *(f"kind={kind}&mask-view=remove the mask" for kind in ("encoder", "decoder", "cross")),
     ),
     "positions": ("pe_view=Your sentence", "pe_view=Shift positions&pe_moved=64"),
-    "architecture": ("", "arch_view=computation and memory"),
+    "architecture": ("",),
+    "self_attention": ("",),
 }
 
 NUMBER = re.compile(r"(?<![A-Za-z_])[−+-]?\d[\d,]*(?:\.\d+)?")

@@ -106,6 +106,11 @@ _WORDS = {
     "schedule": ("loss",),
     "training": (*_HEADS, "loss", "nat"),
     "architecture": _HEADS,
+    "figure2": (*_HEADS, "</s>"),
+    "self_attention": ("subword",),
+    "additive": ("head", "weight"),
+    "tables": ("loss", "subword"),
+    "hooks": _HEADS,
 }
 
 SOURCE_SHARE_LIMITS = (

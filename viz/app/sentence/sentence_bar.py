@@ -29,7 +29,7 @@ _LINKED, _CURRENT, _IN_LINK, _LANGUAGES = (
 _TRANSLATED = "sentence_bar.translated"
 """In the session: the last sentence and its translation, which stays until a new one comes."""
 
-WITHOUT_SENTENCE = ("corpus", "schedule", "training")
+WITHOUT_SENTENCE = ("corpus", "schedule", "tables", "training")
 """Pages on which the sentence has no effect: they carry it unseen, and show the menu of models."""
 
 

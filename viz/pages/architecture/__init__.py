@@ -1,20 +1,17 @@
-"""The page “Architecture”: Figure 1, the size and the cost of the model, and the paper's tables."""
+"""The page “Figure 1”: the model as the paper draws it, and its parameters."""
 
 from collections.abc import Callable
 
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.app.chrome.fields import controls_row, menu
-from viz.pages.architecture import drawing, parameters, tables, work
+from viz.pages.architecture import drawing, parameters
 
-DRAWING, PARAMETERS, TABLES = "drawing", "parameters", "tables 2 and 3"
-WORK = "computation and memory"
+DRAWING, PARAMETERS = "drawing", "parameters"
 
 VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
     DRAWING: drawing.show,
     PARAMETERS: parameters.show,
-    WORK: lambda _row: work.show(),
-    TABLES: lambda _row: tables.show(),
 }
 
 

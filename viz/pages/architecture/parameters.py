@@ -16,6 +16,7 @@ from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, problems
 from viz.app.chrome.fields import controls_row, menu
 from viz.app.sentence import python_code, sentence_bar
+from viz.draw import formatting
 from viz.draw.palette import COLOR
 from viz.figures import axes, forms
 from viz.pages.architecture import boxes
@@ -106,7 +107,7 @@ def show(row: DeltaGenerator) -> None:
         named = (name if name == THIS_MODEL else f"{name} model" for name in names)
         st.text(f"The table shows: {' and '.join(named) or AS_CHOSEN}.")
         paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
-        st.metric("Parameters", millions(total), help=f"{total:,}")
+        st.metric("Parameters", formatting.millions(total), help=f"{total:,}")
         verdict = "the same" if counted == formula else "not the same"
         built = sum(counted.values())
         st.text(f"{total:,} by formula; {built:,} in the model: {verdict}.{paper}")
@@ -141,11 +142,6 @@ PARTS: dict[str, tuple[str, str]] = {
 width. Of a model with more biases, matrices or sizes than the paper's, none is printed."""
 
 
-def millions(count: int) -> str:
-    """Format a count such as 63.05 M; small counts are written out."""
-    return f"{count / 1e6:,.2f} M" if count >= 1e5 else f"{count:,}"
-
-
 def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
     """Draw one stacked bar for each model, of the parameters of its parts, and their total."""
     order = list(PARTS).index
@@ -158,7 +154,7 @@ def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
     ]
     frame = pd.DataFrame(rows, columns=["model", "part", "count", "order", "share"])
     totals = pd.DataFrame(sums.items(), columns=["model", "count"])
-    totals["label"] = [millions(count) for count in totals["count"]]
+    totals["label"] = [formatting.millions(count) for count in totals["count"]]
     y = alt.Y("model:N", sort=list(models), title=None, axis=alt.Axis(labelLimit=160, ticks=False))
     # space for the total after the longest bar
     scale = alt.Scale(domain=[0, float(totals["count"].max()) * 1.22])

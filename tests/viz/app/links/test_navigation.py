@@ -22,7 +22,7 @@ def test_the_app_has_a_page_for_each_path(monkeypatch: pytest.MonkeyPatch) -> No
         assert {name: len(pages) for name, pages in sections.items()} == {
             "": 2,
             "Heads": 4,
-            "The paper": 4,
+            "The paper": 9,
         }
         raise StopIteration  # what follows draws a page
 

@@ -382,8 +382,8 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "training curves": (same_charts, {"training_view": "Curves"}),
     "architecture": (drawing, {}),
     "architecture parameters": (parameters, {"arch_view": "parameters"}),
-    "architecture work": (work, {"arch_view": "computation and memory"}),
-    "architecture tables": (trained_rows, {"arch_view": "tables 2 and 3"}),
+    "self_attention": (work, {}),
+    "tables": (trained_rows, {}),
 }
 
 

@@ -12,8 +12,8 @@ from viz.app import model_variations
 from viz.app.chrome import charts, explanations
 from viz.app.model_variations import BASE, BIG, SHAPE, SYMBOLS, TABLE_3, TrainedRow, describe_change
 from viz.app.sentence import python_code
+from viz.draw import formatting
 from viz.figures import axes, forms
-from viz.pages.architecture import parameters
 
 HERE = ("here", "PPL here", "BLEU here", "params here")  # columns added to those of Table 3
 
@@ -124,7 +124,7 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
         ),
         " · ".join(f"{row.perplexity:.2f}" for row in rows),
         " · ".join(f"{row.bleu:.1f}" for row in rows),
-        " · ".join(parameters.millions(row.parameters) for row in rows),
+        " · ".join(formatting.millions(row.parameters) for row in rows),
     ]
 
 

@@ -9,12 +9,11 @@ from tests.viz.app_test import texts
 from tests.viz.pages.reading import records
 from transformer import TransformerConfig
 from viz.app import model_variations
-from viz.pages.architecture import TABLES
 
 
 def test_the_papers_tables_stand_without_rows_of_ours(opened, monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(model_variations.read_all, "__defaults__", (tmp_path,))
-    app = opened(arch_view=TABLES)
+    app = opened()
     third, second = (frame.value for frame in app.dataframe)
     assert len(third) == 20
     assert "here" not in third
@@ -34,7 +33,7 @@ def test_rows_that_were_trained_stand_beside_the_papers(opened, monkeypatch, tmp
         lines = [{"step": 0, "parameters": 123_456}, last]
         (folder / "run.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     monkeypatch.setattr(model_variations.read_all, "__defaults__", (tmp_path,))
-    app = opened(arch_view=TABLES)
+    app = opened()
     frame = app.dataframe[0].value
     here = ["here", "PPL here", "BLEU here", "params here"]
     assert frame.loc[0, here].tolist() == ["base", "9.00", "28.0", "0.12 M"]

@@ -6,15 +6,14 @@ import pytest
 
 from tests.viz.app_test import press, texts
 from tests.viz.pages.reading import records
-from viz.pages.architecture import WORK
-from viz.pages.architecture import work as page
-from viz.pages.architecture.work import MEASURED, growth_chart
+from viz.pages.self_attention import costs as page
+from viz.pages.self_attention.costs import MEASURED, growth_chart
 
 
 def test_each_chart_says_its_size_and_one_click_makes_them_the_same(opened) -> None:
     measurement = json.loads(MEASURED.read_text("utf-8"))
     d, h, k = (measurement[name] for name in ("d", "h", "k"))
-    app = opened(arch_view=WORK)
+    app = opened()
     measured = f"Measured, d = {d}, h = {h}, k = {k}"
     assert {heading.value for heading in app.subheader} >= {
         "By formula, d = 512, h = 8, k = 3", measured
@@ -28,7 +27,7 @@ def test_each_chart_says_its_size_and_one_click_makes_them_the_same(opened) -> N
 
 
 def test_memory_is_another_picture(opened) -> None:
-    app = opened(arch_view=WORK, arch_quantity="memory", arch_d="16", arch_heads="2", arch_n="64")
+    app = opened(arch_quantity="memory", arch_d="16", arch_heads="2", arch_n="64")
     (rows,) = records(app)  # nothing crosses
     for row in rows:
         if row["layer"] == "self-attention":
@@ -43,7 +42,7 @@ def test_without_a_measurement_the_page_says_how_to_make_one(opened, monkeypatch
         monkeypatch.setattr(page, "MEASURED", tmp_path / "layers.json")
         if text is not None:
             (tmp_path / "layers.json").write_text(text)
-        app = opened(arch_view=WORK)
+        app = opened()
         assert any("python -m benchmarks layers" in line for line in texts(app))
         assert len(app.get("vega_lite_chart")) == 1
 

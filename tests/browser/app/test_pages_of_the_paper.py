@@ -154,6 +154,8 @@ def test_figure_1_plays_by_itself_until_a_reader_acts_and_steps_by_keys(visit, t
     read = f"The sentence enters as {len(trace.source_tokens)} subwords"
     until(page, lambda: (lit(page)[0], read in lit(page)[1]), (order[:1], True))
     until(page, lambda: lit(page)[0], order[1:2])  # without a click
+    formula = page.locator(".st-key-arch-side .katex").first
+    until(page, formula.is_visible, False)  # it belongs to the open box, and not to the lit one
     says = page.locator(".hl-arch-says")
     assert says.get_attribute("aria-live") == "off"
     page.get_by_label("English", exact=True).click()
@@ -161,6 +163,7 @@ def test_figure_1_plays_by_itself_until_a_reader_acts_and_steps_by_keys(visit, t
     stood = lit(page)
     page.wait_for_timeout(1600)
     assert lit(page) == stood
+    until(page, formula.is_visible, True)
     # from the end back: the last softmax, with its five bars
     page.get_by_role("button", name="One box back").focus()
     page.keyboard.press("End")

@@ -22,8 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 TEXT = "Two black dogs are running through the deep white snow today."  # 12 tokens
 BAR, CONTROLS = 80, 48  # most pixels of height
-MAX_STOPS = 20
-OTHERS = ("roles", "training", "masks", "positions")  # whose first views have more
+MAX_STOPS = 21  # eight of them are the navigation and the menus beside it
 WIDE, HIGH = 390, 844  # of the phone
 MODES = [replace(mode, checks={}) for mode in (accessibility.MODES[0], accessibility.MODES[3])]
 
@@ -85,8 +84,8 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
         view = measured(page, bundled_address, path)
         assert view.top <= 0.6 * 720, path
         assert view.foot <= 720, path
-        assert view.shift < 0.2, (path, view.shift)  # a busy machine draws in more steps
-        assert len(view.names) <= MAX_STOPS or path in OTHERS, (path, view.names)
+        assert view.shift < 0.1, (path, view.shift)  # below 0.05 where a page is opened anew
+        assert len(view.names) <= MAX_STOPS, (path, view.names)
         expect_low(page)
         # all that copies, learns and goes elsewhere comes before the sentence
         assert view.names.index("Copy link") < view.names.index("Lessons") < 8, path

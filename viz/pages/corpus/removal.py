@@ -57,6 +57,9 @@ def show(translator: Translator, measured: Measured) -> str:
     if not heads:
         st.text("Choose one head, or the first few by a measure.")
     else:
+        removed = format_removals([Removal(*head) for head in heads])
+        choices = {navigation.VIEW: navigation.REMOVE_HEADS, navigation.REMOVED: removed}
+        navigation.link("roles", "Remove these heads from your sentence", choices)
         without = jobs.get_or_offer(
             JOB,
             result_key,

@@ -23,6 +23,8 @@ from viz.app import jobs
 from viz.app.cache import cached_results
 from viz.app.chrome import charts, explanations, fields, mounts, problems
 from viz.app.chrome.head_picker import choose_removed, head_buttons, open_head
+from viz.app.links import navigation
+from viz.app.links.navigation import CORPUS_VIEW, REMOVE_HEADS, REMOVED
 from viz.app.sentence import python_code, search_request, sentence_bar
 from viz.app.sentence.sentence_bar import origin_of
 from viz.app.sentence.translation_line import MARKS, show_candidate
@@ -56,6 +58,9 @@ def show() -> None:
         _grid(controls, removals, effect)
         if removals:
             sentence_bar.show_notices_of(effect.translation)
+            heads = format_removals([Removal(*removal.place) for removal in removals])
+            choices = {CORPUS_VIEW: REMOVE_HEADS, REMOVED: heads}
+            navigation.link("corpus", "Remove these heads from many lines", choices)
     with right:
         if controls.paints:
             removal_controls.paint_rows(trace, controls.head, named)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from urllib.parse import parse_qs
 
 import numpy as np
 import pandas as pd
@@ -37,6 +38,10 @@ def test_heads_are_removed_over_all_lines_and_tried_sets_are_corrected(
     translator, lines = measured
     before = view("Remove heads", removed=CODE)
     assert python_code.TITLE not in [expander.label for expander in before.expander]
+    (link,) = [link for link in before.get("page_link") if "sentence" in link.proto.label]
+    heads = removal_text.format_removals([Removal(*head) for head in TWO])
+    choices = {"roles_view": ["Remove heads"], "removed": [heads]}
+    assert parse_qs(link.proto.query_string) == choices
     app = press(before, JOB)
     without = lines_without(translator, lines, TWO)
     summary = summarise_removal(lines, without)

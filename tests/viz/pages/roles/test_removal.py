@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -97,6 +98,9 @@ def test_the_first_button_removes_the_heads_in_the_order_in_which_the_sentence_n
             [removal.Removal(*h) for h in order[:count]]
         )
         assert message(app, "head_grid")[0]["crossed"] == [[*head] for head in order[:count]]
+    (link,) = [link for link in app.get("page_link") if "many lines" in link.proto.label]
+    choices = {"corpus_view": ["Remove heads"], "removed": [str(in_url(app, "removed"))]}
+    assert parse_qs(link.proto.query_string) == choices
     (finding,) = [link for link in app.get("page_link") if "matters more" in link.proto.label]
     assert labels.named_head(*order[0]) in finding.proto.label.replace("\\", "")
 

@@ -37,7 +37,7 @@ class WalkStep:
     equation: Node
     shape: str  # with this model's and this sentence's numbers
     says: str
-    code: str  # the line that computes it, with its file
+    code: str  # the line that computes it
 
 
 def encode_inside(

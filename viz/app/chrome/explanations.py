@@ -60,11 +60,10 @@ def place_of(function: Callable[..., object]) -> str:
 
 @cache
 def source_line(function: Callable[..., object], fragment: str) -> str:
-    """Return the first line of a function that holds a fragment, as `file:line  code`."""
-    lines, first = inspect.getsourcelines(function)
-    for number, line in enumerate(lines, start=first):
+    """Return the first line of a function that holds a fragment, without its comment."""
+    for line in inspect.getsourcelines(function)[0]:
         if fragment in line:
-            return f"{_file_of(function)}:{number}  {line.split('  #')[0].strip()}"
+            return line.split("  #")[0].strip()
     raise ValueError(f"{function.__qualname__} has no line with '{fragment}'")
 
 

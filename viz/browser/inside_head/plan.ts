@@ -16,7 +16,7 @@ interface WalkStep { // one step of the arithmetic, as the page explains it
   equation: MathNode;
   shape: string; // with this model's and this sentence's numbers
   says: string; // one sentence
-  code: string; // the line that does it, with its file
+  code: string; // the line that does it
 }
 
 /** The fields of `Arithmetic` in transformer/paper/arithmetic.py, which explains them. */

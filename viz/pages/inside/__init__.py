@@ -16,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator, hooks, kinds
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
+from transformer.attention import attention_scores
 from transformer.circuits import score, writing
 from transformer.paper import scaling
 from transformer.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
@@ -110,7 +111,11 @@ def show() -> None:
         "variance dₖ, and 1/√dₖ would bring it back to 1; in a trained head they are not "
         "independent."
         + explanations.sources(
-            "equation 1, §3.2.1", scaling.rescale, score.split_scores, writing.written_logits
+            "equation 1, §3.2.1",
+            attention_scores,
+            scaling.rescale,
+            score.split_scores,
+            writing.written_logits,
         )
     )
     if not choices.as_trained:

@@ -2,7 +2,7 @@
 
 from transformer import Kind, TransformerConfig, attention, layers
 from transformer.paper.scaling import Scale, factor
-from viz.app.chrome.explanations import place_of, source_line
+from viz.app.chrome.explanations import source_line
 from viz.draw.inside_head import (
     Node,
     WalkStep,
@@ -54,7 +54,7 @@ def walk_steps(
             f"{keys} keys of width {d_k}; the result is {d_model} numbers, added to the residual "
             "stream",
             "One row of attention, from the residual stream through the head and back.",
-            place_of(_ATTEND),
+            _ATTEND.__qualname__,
         ),
         WalkStep(
             "x",

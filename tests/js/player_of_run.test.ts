@@ -32,7 +32,7 @@ test("the first and the last step stand beside the ribbons, each with its own we
     const [kind] = data.kinds;
     const marks = stageMarks({
       data, plan, theme, measure, kind, head: { kind: "cross", layer: 0, head: 0 }, step: 0,
-      part: 1, all: true, word: null, near: null, shows: "head", removed: [],
+      part: 1, all: true, word: null, near: null, shows: "head", removed: [], writes: "",
     });
     assert.deepEqual(textsOf(marks).slice(-2), ["L1 H1 · step 1", "step 5,000"]);
     const maps = only(marks, "picture");

@@ -135,6 +135,7 @@ const PICTURES: Record<string, (theme: Theme) => Picture> = {
     const moment = {
       data, plan, theme: colors, measure, kind, head, step: 1, part: 0.5, all: false, word: null,
       near: null, shows: "head" as const, removed: [{ kind: "cross" as const, layer: 0, head: 2 }],
+      writes: "",
     };
     const marks = [
       ...stageMarks(moment), group(nextMarks(moment), { x: plan.width + 20 }),

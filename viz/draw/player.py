@@ -206,6 +206,7 @@ class RemovedHead:
     head: Head
     log_p: float  # of the original translation
     pieces: "Sequence[Piece]"  # of the new one
+    text: str
     control: ControlDraws | None = None
 
 
@@ -223,6 +224,7 @@ def encode_broken(
                 "head": place.head._asdict(),
                 "log_p": place.log_p,
                 "row": changed_row(trace.target_pieces, place.pieces),
+                "text": place.text,
                 "control": place.control
                 and {
                     "low": min(place.control.log_p),

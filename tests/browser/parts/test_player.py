@@ -6,6 +6,7 @@ from functools import partial
 from html import unescape
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import numpy as np
 import pytest
 
 from tests.browser.app_page import PATIENCE, at_rest, enter, expect, no_traceback, until
@@ -246,6 +247,13 @@ def test_a_ribbon_opens_its_numbers_in_the_picture(
     expect(panel).to_be_hidden()
     until(page, lambda: "numbers" in address(page), False)
     assert "Hunde" in says(page)  # the same step as before
+    # by keys: the word of the largest weight, then the one after it
+    page.get_by_role("group", name="Words and ribbons").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(panel).to_be_visible()
+    until(page, lambda: address(page).get("numbers"), f"cross-4-3-3-{weights.argmax() + 2}")
     no_traceback(page)
 
 
@@ -273,6 +281,9 @@ def test_break_it_removes_heads_in_the_picture(
         after = bundled.trace(TEXT, target=trace.target).log_probs.sum()
     assert text != trace.target  # it stops at the first number of heads that changes a word
     assert f"→ {after:.2f}".replace("-", "−") in control
+    times = np.exp(trace.log_probs.sum() - after)
+    assert f"{float(f'{times:.2g}'):g} times less probable" in control
+    assert text in says(page)
     file, svg = saved_svg(page)
     assert f"without-{removed}-head" in file
     shown = [unescape(word) for word in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
@@ -289,7 +300,20 @@ def test_break_it_removes_heads_in_the_picture(
     # a link opens it with as many heads, and another sentence begins whole
     open_at(page, bundled_address, **{"break": "3"})
     expect(count).to_contain_text("3 of 24")
-    until(page, lambda: "Control" in (page.locator(".hl-break-control").text_content() or ""), True)
+    until(page, lambda: "5 draws" in (controlled() or ""), True)
+    # a step is one of the whole model
+    page.get_by_role("button", name="One step back").click()
+    expect(page.get_by_role("button", name="Break it")).to_be_visible()
+    until(page, lambda: [name in address(page) for name in ("break", "step")], [False, True])
+    at_rest(page)
+    assert "step" in address(page)  # the host, which answers later, keeps it
+    page.emulate_media(reduced_motion="no-preference")
+    open_at(page, bundled_address, **{"break": "1"})
+    page.get_by_role("link", name="Watch it translate").click()
+    until(page, lambda: "To write" in says(page), True)
+    page.go_back()  # while it plays
+    expect(count).to_contain_text("1 of 24")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
     page.locator(".st-key-text textarea").fill("The cat sleeps.")
     expect(page.get_by_role("button", name="Break it")).to_be_visible()
     until(page, lambda: "break" in address(page), False)

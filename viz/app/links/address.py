@@ -57,6 +57,9 @@ UNLOCKED = "address.unlocked"  # in the session: whether the open card lets a cl
 CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
 """Names that stay in the address from page to page, without a widget that has them."""
 
+STOP = "stop"
+"""Name of the stop of the first steps, from 1, which a link within its page keeps."""
+
 LINKED = "linked"
 """Name at the beginning of the query of a link, which `prepare` takes out. Streamlit leaves the
 address as it is where the page of a link is open; where another page is, it takes names out of it,
@@ -135,7 +138,8 @@ def link_query(
     """Return the URL parameters of a link to a page; if it is open, with all that stays."""
     carried = {}
     if st.session_state.get(_PAGE) == path:
-        carried = {name: st.query_params[name] for name in CARRIED if name in st.query_params}
+        names = (*CARRIED, STOP)
+        carried = {name: st.query_params[name] for name in names if name in st.query_params}
     usable = {name: choices[name] for name in choices if name.lower() not in EMBEDDING}
     return {LINKED: "", **carried, **usable}
 

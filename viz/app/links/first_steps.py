@@ -7,8 +7,6 @@ import streamlit as st
 
 from viz.app.links import address, navigation
 
-STOP = "stop"  # name in the URL of the stop, from 1
-
 
 class Stop(NamedTuple):
     """A view of the app that shows one thing."""
@@ -29,7 +27,7 @@ STOPS = (
 
 def show(page: str) -> None:
     """Draw where the reader is, and the way on and back; the first page is the first stop."""
-    given = st.query_params.get(STOP, "")
+    given = st.query_params.get(address.STOP, "")
     number = int(given) if given in map(str, range(1, len(STOPS) + 1)) else 0
     if not number and page == STOPS[0].page and not address.in_class():
         number = 2 if STOPS[1].choices.keys() & st.query_params.keys() else 1
@@ -41,9 +39,11 @@ def show(page: str) -> None:
             st.text(f"{number} of {len(STOPS)}: {STOPS[number - 1].title}")
         if number < len(STOPS):
             link(number + 1, f"Next: {STOPS[number].title} →")
+        else:
+            navigation.plain_link(STOPS[0].page, "Type a sentence of your own →", {})
 
 
 def link(number: int, label: str) -> None:
     """Draw a link to a stop."""
     stop = STOPS[number - 1]
-    navigation.plain_link(stop.page, label, {**stop.choices, STOP: str(number)})
+    navigation.plain_link(stop.page, label, {**stop.choices, address.STOP: str(number)})

@@ -30,6 +30,18 @@ export function readAddress({ kinds }: PlayerData): Linked {
   };
 }
 
+const WRITTEN = "headlight-address"; // an event of the page: see viz/app/chrome/js/history.js
+
+/** Name the page and the sentence of the address. */
+export const placeOf = () =>
+  window.location.pathname + new URLSearchParams(window.location.search).get("text");
+
+/** Act after the host has written the address as it knows it; what is returned ends that. */
+export function afterHost(act: () => void): () => void {
+  addEventListener(WRITTEN, act);
+  return () => removeEventListener(WRITTEN, act);
+}
+
 /** Write names into the address; null takes one out. */
 export function writeAddress(values: Record<string, string | null>) {
   if (window.frameElement) return;

@@ -13,6 +13,7 @@ interface Removed {
   head: Head;
   log_p: number; // of the original translation
   row: RowPart[]; // what the model writes now
+  text: string; // the same as a sentence
   // of as many random heads: log P over several draws, and whether the first one's text is the same
   control: { low: number; middle: number; high: number; draws: number; same: boolean } | null;
 }
@@ -130,8 +131,8 @@ export class BreakIt {
     return this.places.map(({ head }) => head);
   }
 
-  get row(): RowPart[] | undefined {
-    return this.places.at(-1)?.row;
+  get now(): Removed | undefined {
+    return this.places.at(-1);
   }
 
   draw() {
@@ -141,7 +142,7 @@ export class BreakIt {
     const total = data?.total ?? 24;
     this.slider.max = String(total);
     this.slider.value = String(within(this.shown, 0, total));
-    this.count.textContent = `${this.shown} of ${total} heads removed`;
+    this.count.textContent = `${places.length} of ${total} heads removed`;
     const text = this.isOpen ? this.sentence(data, places) : "";
     if (text !== this.control.textContent) this.control.textContent = text;
   }
@@ -154,14 +155,15 @@ export class BreakIt {
     }
     const { head, log_p: after, row, control } = places[places.length - 1];
     const same = isChanged(row) ? "" : " No word changes.";
-    const first = `Last removed: ${titleOf(head)} of ${NAMES[head.kind]}.${same} Log probability `
-      + `of the original translation ${fixed(data.log_p, 2)} → ${fixed(after, 2)}.`;
-    if (!control) return first;
+    const first = `Last removed: ${NAMES[head.kind]} ${titleOf(head)}.${same} The original `
+      + `translation is ${timesOf(data.log_p - after)} probable now (log P `
+      + `${fixed(data.log_p, 2)} → ${fixed(after, 2)})`;
+    if (!control) return `${first}.`;
     const range = `${fixed(control.low, 2)} to ${fixed(control.high, 2)}`;
-    const words = control.same ? "and the text stays the same" : "and the text changes, too";
+    const words = control.same ? "" : ", and the text changes, too";
     const heads = `${places.length} random ${places.length === 1 ? "head" : "heads"}`;
-    return `${first} Control: without ${heads} instead, ${fixed(control.middle, 2)} `
-      + `(${range} in ${control.draws} draws), ${words}.`;
+    return `${first}; without ${heads} instead, ${timesOf(data.log_p - control.middle)} probable `
+      + `(${range} in ${control.draws} draws)${words}.`;
   }
 }
 
@@ -169,5 +171,13 @@ const NAMES = {
   encoder_self: "encoder self-attention", decoder_self: "decoder self-attention",
   cross: "cross-attention",
 };
+
+/** Say by which factor something is less probable, from a difference of log probabilities. */
+function timesOf(nats: number): string {
+  const factor = Math.exp(Math.abs(nats));
+  const shown = factor < 1e6 ? Number(factor.toPrecision(2)).toLocaleString("en")
+    : `10^${Math.round(Math.abs(nats) / Math.LN10)}`;
+  return shown === "1" ? "equally" : `${shown} times ${nats > 0 ? "less" : "more"}`;
+}
 
 export const isChanged = (row: RowPart[]) => row.some((part) => "text" in part || part.lost);

@@ -86,8 +86,17 @@ export function ribbonsOf(moment: Moment): Ribbon[] {
   }
   const map = mapBetween(kind, head, data.training.length ? step : 0, part);
   return map.flatMap((row, query) => row.flatMap((weight, key) => (weight < FAINTEST_OF_ALL ? []
-    : [{ query, key, opacity: 0.12 + 0.6 * weight,
+    : [{ query, key, opacity: isQuiet(moment, query, key) ? 0.06 : 0.12 + 0.6 * weight,
       ...ribbon(moment, placeOfKey(moment, key), placeOfQuery(moment, query), weight) }])));
+}
+
+/** Test whether a word is pointed at that a ribbon does not touch. */
+function isQuiet({ kind, word }: Moment, query: number, key: number) {
+  const asks = kind.kind === "encoder_self" ? "source" : "written";
+  const seen = kind.kind === "decoder_self" ? "written" : "source";
+  if (!word || (word.side !== asks && word.side !== seen)) return false;
+  const row = asks === "written" ? query + 1 : query;
+  return !(word.side === asks && word.index === row) && !(word.side === seen && word.index === key);
 }
 
 export const isSame = (a: Head | null, b: Head | null) =>

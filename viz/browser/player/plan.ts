@@ -181,7 +181,7 @@ export const SPECIAL = new Map([["<s>", "start"], ["</s>", "end"]]);
 
 export type Tile = ReturnType<typeof planTiles>["tiles"][number];
 
-export const TILE = { gap: 6, between: 5, name: 24, head: 16 };
+export const TILE = { gap: 6, between: 5, name: 24, head: 16, frame: 3 };
 const ROW = { low: 15, touch: 32, least: 22 };
 
 /** Give every head of a kind its tile: a line for each layer, a column for each head.
@@ -189,7 +189,7 @@ const ROW = { low: 15, touch: 32, least: 22 };
 export function planTiles(
   { layers, heads, size: [queries, keys] }: KindData, width: number, whole: boolean,
 ) {
-  const side = (width - TILE.name + TILE.gap) / heads - TILE.gap;
+  const side = (width - TILE.name - TILE.frame + TILE.gap) / heads - TILE.gap;
   const low = width < NARROW ? ROW.touch : ROW.low; // as large as a finger
   const high = whole
     ? Math.round(within((side * queries) / keys, Math.max(low, ROW.least), 38))

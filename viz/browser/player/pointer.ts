@@ -1,9 +1,9 @@
 // The pointer over the picture of a player: the word or the ribbon under it, and what a click does.
 
 import { make, penOf, placeTip, pointIn } from "../core/dom.ts";
-import { number, quote } from "../core/text.ts";
+import { number, quote, within } from "../core/text.ts";
 import { linksShown, partnersOf, type Ribbon, ribbonsOf, type Word } from "./marks.ts";
-import { rowBetween } from "./plan.ts";
+import { rowBetween, strongest } from "./plan.ts";
 import { ribbonHint, stepHint } from "./sentences.ts";
 import type { Player } from "./view.ts";
 
@@ -34,7 +34,7 @@ export class Pointer {
   /** Find what is at the pointer: a word before a ribbon, and of ribbons the one of most weight. */
   target(event: PointerEvent | MouseEvent): Target | null {
     const { player: { data, kind, stage, moment }, tester } = this;
-    if (data.training.length) return null;
+    if (data.training.length || moment.removed.length) return null; // they are of the whole model
     const [x, y] = pointIn(event, stage);
     const word = this.wordAt(x, y);
     if (!word) {
@@ -47,15 +47,39 @@ export class Pointer {
       if (!ribbon) return null;
       return { word, ribbon, step: linksShown(moment) ? ribbon.query : -1 };
     }
-    const keys = kind.kind === "decoder_self" ? "written" : "source";
-    if (word.side === keys && !moment.all && word.index < kind.size[1]) {
-      const row = rowBetween(kind, moment.head, moment.step, 1);
-      const at = { query: moment.step, key: word.index, weight: row[word.index] };
-      return { word, ribbon: { ...at, d: "", line: 0, opacity: 0 }, step: -1 };
+    if (word.side === this.keys && !moment.all && word.index < kind.size[1]) {
+      return this.numbersOf(word.index);
     }
     const queries = kind.kind === "encoder_self" ? "source" : "written";
     const step = word.side !== queries ? -1 : word.index - (queries === "written" ? 1 : 0);
     return { word, ribbon: null, step };
+  }
+
+  /** The line of words at which the rows of the open kind look. */
+  get keys() {
+    return this.player.kind.kind === "decoder_self" ? "written" as const : "source" as const;
+  }
+
+  /** Return the target of a word that the row of a step looks at. */
+  numbersOf(key: number): Target {
+    const { kind, moment } = this.player;
+    const weight = rowBetween(kind, moment.head, moment.step, 1)[key];
+    const ribbon = { query: moment.step, key, weight, d: "", line: 0, opacity: 0 };
+    return { word: { side: this.keys, index: key }, ribbon, step: -1 };
+  }
+
+  /** Move to the next word that a step looks at, or open its numbers, by a key. */
+  press(name: string): boolean {
+    const { player: { data, kind, moment, live } } = this;
+    if (data.training.length || moment.all) return false;
+    const at = this.ribbon?.key ?? strongest(rowBetween(kind, moment.head, moment.step, 1));
+    if (name === "ArrowUp" || name === "ArrowDown") {
+      const by = !this.ribbon ? 0 : name === "ArrowUp" ? -1 : 1;
+      this.move(this.numbersOf(within(at + by, 0, kind.size[1] - 1)));
+      live.textContent = this.hint;
+    } else if (name === "Enter" && this.ribbon) this.pick(this.numbersOf(at));
+    else return false;
+    return true;
   }
 
   wordAt(x: number, y: number): Word | null {

@@ -18,8 +18,10 @@ export function sentenceOf(moment: Moment): string {
   const name = `${kind.name} ${titleOf(head)}`;
   if (data.training.length) return runSentence(moment, step);
   if (linksShown(moment)) return `Word links: ${data.linked?.about ?? "words that go together."}`;
-  if (moment.removed.some((other) => isSame(other, head))) {
-    return `Without ${name}: it looks at nothing.`;
+  if (moment.removed.length) {
+    const isGone = moment.removed.some((other) => isSame(other, head));
+    return `Now the model writes ${moment.writes ? quote(moment.writes) : "nothing."}`
+      + (isGone ? ` ${titleOf(head)} is removed and looks at nothing.` : "");
   }
   if (all) return `All words at once: where ${name} looks.`;
   const row = rowBetween(kind, head, step, 1);
@@ -42,7 +44,12 @@ export const keyWord = ({ data, kind }: Pick<Moment, "data" | "kind">, key: numb
   (kind.kind === "decoder_self" ? data.written : data.source)[key];
 
 /** Say what a player is for, before anything is pointed at. */
-export function purposeOf({ data, kind }: Pick<Moment, "data" | "kind">) {
+export function purposeOf({ data, kind, removed }: Moment) {
+  if (removed.length) {
+    const here = removed.filter((head) => head.kind === kind.kind).length;
+    const others = here < removed.length ? `; ${removed.length - here} in the other kinds` : "";
+    return `Crossed out: ${here} of ${kind.name}${others}. A step or Play gives all heads back.`;
+  }
   const all = data.kinds.reduce((sum, { layers, heads }) => sum + layers * heads, 0);
   const heads = `${kind.layers * kind.heads} of the model’s ${all} heads`;
   // in one line, so that a long sentence moves nothing

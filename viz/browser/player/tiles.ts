@@ -9,7 +9,7 @@ import { type Head, planTiles } from "./plan.ts";
 import { titleOf } from "./sentences.ts";
 import type { Player } from "./view.ts";
 
-const HELP = "The arrow keys move from head to head, Enter opens one, Escape goes back.";
+const HELP = "The arrow keys move from head to head, Enter keeps one, Escape goes back.";
 
 export class Tiles {
   canvas = make("canvas", { "aria-hidden": "true" });

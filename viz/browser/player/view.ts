@@ -22,11 +22,10 @@ import { Tiles } from "./tiles.ts";
 import type { Kind } from "../attention_map/plan.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
-const STEP = 450; // ms: nine subwords take four seconds
-const MOVE = 260; // of them what moves does
+const [STEP, MOVE] = [450, 260]; // ms: of a subword, and of its words and ribbons that move
 const REST = 400; // ms after the last change of a run until the host hears of it
+const PLAY = "▶ Play";
 const BOX = ".st-key-text"; // of the host: the sentence, which plays anew as it is typed
-
 /** What the host sends apart from the picture, by the names in the store. */
 export const BROKEN = "player-broken";
 export const NUMBERS = "player-numbers";
@@ -37,14 +36,18 @@ export class Player extends View<PlayerData> {
     "aria-label": "Words and ribbons" }, this.stage);
   says = make("p", { class: "hl-player-says", "aria-live": "polite" });
   back = button("◀", () => this.go(this.step - 1), { "aria-label": "One step back" });
-  play = button("▶ Play", () => (this.timer ? this.pause() : this.start()));
+  play = button(PLAY, () => (this.timer ? this.pause() : this.start()), {
+    class: "hl-player-play" });
   on = button("▶|", () => this.go(this.step + 1), { "aria-label": "One step on" });
   slider = make("input", { type: "range", min: 1, step: 1, "aria-label": "Step" });
   count = make("span", { class: "hl-player-count" });
   kinds = make("span", { role: "radiogroup", "aria-label": "Attention" });
   shows = make("span", { role: "radiogroup", "aria-label": "Ribbons" });
   about = make("p", { class: "hl-player-about" });
-  numbers = new NumbersPanel(() => this.closeNumbers());
+  numbers = new NumbersPanel(() => {
+    this.showNumbers(null);
+    this.options.onSelect?.({ closed: true });
+  });
   breaking = new BreakIt({
     changed: () => this.layOut(),
     ask: (count) => this.askBroken(count),
@@ -67,6 +70,7 @@ export class Player extends View<PlayerData> {
   changed?: Place; // the first word that differs without some heads
   follows = false; // whether the frame follows the words of a step
   isUnasked = false; // whether it plays by itself
+  place = ""; // page and sentence in the address
   declare kind: KindData;
   declare plan: PlayerPlan;
 
@@ -105,6 +109,7 @@ export class Player extends View<PlayerData> {
     const forget = [
       subscribe(BROKEN, (broken: Broken | null) => this.follow(broken)),
       subscribe(NUMBERS, (numbers: Numbers | null) => this.showNumbers(numbers)),
+      address.afterHost(() => this.timer || this.place !== address.placeOf() || this.keep()),
     ];
     const remove = this.unwatch;
     this.unwatch = () => {
@@ -167,12 +172,10 @@ export class Player extends View<PlayerData> {
 
   /** Begin with the step of a link, else play once; with reduced motion it stands finished. */
   begin() {
-    cancelAnimationFrame(this.timer);
-    this.timer = 0;
-    this.isUnasked = false;
+    this.rest();
+    this.place = address.placeOf();
     this.ribbons = "head";
-    const isRun = this.data.training.length > 0;
-    const step = isRun ? this.data.moment ?? -1 : this.linked();
+    const step = this.data.training.length ? this.data.moment ?? -1 : this.linked();
     for (const input of this.shows.querySelectorAll("input")) {
       input.checked = input.value === this.ribbons;
     }
@@ -229,11 +232,12 @@ export class Player extends View<PlayerData> {
       part: all && isSearch ? 1 : part, word: this.pointer.word, near: this.pointer.ribbon,
       // a tile that is pointed at lends its ribbons
       shows: this.tiles.pointed ? "head" as const : this.ribbons,
-      removed: all ? this.breaking.removed : [],
+      removed: all ? this.breaking.removed : [], writes: this.breaking.now?.text ?? "",
     };
   }
 
   start() {
+    this.restore();
     if (this.step >= this.last && this.part === 1) [this.step, this.part] = [0, 0];
     const begun = performance.now() - (this.part === 1 ? STEP : 0);
     const first = this.step;
@@ -251,13 +255,17 @@ export class Player extends View<PlayerData> {
     this.timer = requestAnimationFrame(frame);
   }
 
-  pause() {
+  rest() {
     cancelAnimationFrame(this.timer);
     this.timer = 0;
     this.isUnasked = false;
-    this.part = 1;
-    this.play.textContent = "▶ Play";
+    this.play.textContent = PLAY;
     this.says.setAttribute("aria-live", "polite");
+  }
+
+  pause() {
+    this.part = 1;
+    this.rest();
     this.draw();
     this.keep();
   }
@@ -265,6 +273,14 @@ export class Player extends View<PlayerData> {
   go(step: number) {
     this.step = within(step, 0, this.last);
     this.pause();
+    if (this.step < this.last) this.restore();
+  }
+
+  /** Give all heads back: a step is one of the whole model. */
+  restore() {
+    if (!this.breaking.isOpen) return;
+    this.breaking.close();
+    this.askBroken(null);
   }
 
   choose(kind: Kind) {
@@ -306,7 +322,7 @@ export class Player extends View<PlayerData> {
 
   askBroken(count: number | null) {
     address.writeAddress({ [address.BREAK]: count === null ? null : String(count) });
-    if (count !== null) this.step = this.last;
+    if (count !== null) this.go(this.last);
     this.options.onSelect?.({ broken: count });
   }
 
@@ -321,11 +337,6 @@ export class Player extends View<PlayerData> {
     this.layOut();
   }
 
-  closeNumbers() {
-    this.showNumbers(null);
-    this.options.onSelect?.({ closed: true });
-  }
-
   /** Keep step and head in the address, without an entry of the history for each. */
   keep() {
     if (this.data.training.length) {
@@ -333,10 +344,10 @@ export class Player extends View<PlayerData> {
       this.telling = window.setTimeout(() => this.tell(), REST);
       return;
     }
+    if (!this.root.isConnected) return;
     const { kind, layer, head } = this.selected[this.kind.kind];
     const [first, second] = this.kind.selected;
     const isFirst = kind === this.data.kind && layer === first && head === second;
-    if (!this.root.isConnected) return;
     address.writeAddress({
       [address.WATCHED]: isFirst ? null : `${kind}-${layer + 1}-${head + 1}`,
       [address.STEP]: this.step >= this.last ? null : String(this.step + 1),
@@ -345,18 +356,16 @@ export class Player extends View<PlayerData> {
   }
 
   arrange(width: number) {
-    const row = this.moment.all ? this.breaking.row : undefined;
-    this.plan = planPlayer(this.data, width, this.measure, row);
+    this.plan = planPlayer(this.data, width, this.measure,
+      this.moment.all ? this.breaking.now?.row : undefined);
     this.band.style.width = `${this.plan.room}px`;
     // on a phone they stand below the tiles
-    if (this.plan.bars?.beside) this.band.after(this.bars);
-    else this.tiles.root.after(this.bars);
-    const whole = this.data.training.length > 0;
+    (this.plan.bars?.beside ? this.band : this.tiles.root).after(this.bars);
     this.tiles.arrange(width);
     // room for the longest sentence, so that nothing moves while it plays
     const longest = Math.max(0, ...this.data.training.map((_, step) =>
       this.measure(runSentence(this, step), SAYS, 400)));
-    this.says.style.minHeight = whole ? `${1.6 * Math.ceil(longest / (0.95 * width))}em` : "";
+    this.says.style.minHeight = longest ? `${1.6 * Math.ceil(longest / (0.95 * width))}em` : "";
   }
 
   draw() {
@@ -381,10 +390,9 @@ export class Player extends View<PlayerData> {
       : shown >= this.last ? "all" : `${shown + 1} of ${this.last}`;
     this.back.disabled = shown === 0;
     this.on.disabled = shown === this.last;
-    const sentence = this.sentence();
-    if (sentence !== this.says.textContent) this.says.textContent = sentence;
-    const loss = this.data.training[shown]?.loss ?? "";
-    const about = this.tiles.hint || this.pointer.hint || `${purposeOf(this)} ${loss}`;
+    if (this.sentence() !== this.says.textContent) this.says.textContent = this.sentence();
+    const about = this.tiles.hint || this.pointer.hint
+      || `${purposeOf(moment)} ${this.data.training[shown]?.loss ?? ""}`;
     if (about !== this.about.textContent) this.about.textContent = about;
   }
 
@@ -410,6 +418,7 @@ export class Player extends View<PlayerData> {
   }
 
   press(key: string): boolean {
+    if (this.pointer.press(key)) return true;
     if (key === " ") {
       if (this.timer) this.pause();
       else this.start();
@@ -424,8 +433,8 @@ export class Player extends View<PlayerData> {
   sheet() {
     const { data, plan, moment, kind } = this;
     const beside = plan.bars?.beside ? BARS.gap + BARS.width : 0;
-    const bars = beside ? [group(barMarks(moment), { x: plan.width + BARS.gap })] : [];
-    const head = this.outlined;
+    const [head, x] = [this.outlined, plan.width + BARS.gap];
+    const bars = beside ? [group(barMarks(moment), { x })] : [];
     const step = data.training.length ? `step ${data.training[this.step].number}`
       : moment.all ? "all words" : `step ${this.step + 1}`;
     const names = [

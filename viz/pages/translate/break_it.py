@@ -122,7 +122,7 @@ def _break(
             translator.model, trace, [needed[:count], *controls]
         )
         control = player.ControlDraws(others, without(controls[0]).text == translation.text)
-        head = player.RemovedHead(needed[count - 1], log_p, after.best.pieces, control)
+        head = player.RemovedHead(needed[count - 1], log_p, after.best.pieces, after.text, control)
         places = [*places, head]
         report(count, wanted or most, "", places)
         if not wanted and after.text != translation.text:

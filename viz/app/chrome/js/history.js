@@ -29,6 +29,7 @@
     if (moves && restored) return; // what comes late is of another entry
     (moves && acted ? push : replace)(state, unused, url);
     if (moves) acted = false;
+    if (moves) dispatchEvent(new Event("headlight-address"));
   };
   history.pushState = write;
   history.replaceState = write;

@@ -1,0 +1,30 @@
+"""The first steps lead from stop to stop, through links of a page too, and end with a way back."""
+
+from urllib.parse import parse_qs
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from viz.app.links.first_steps import STOPS
+
+
+def _stop(path: str) -> None:
+    from viz.app.links import address, first_steps, navigation
+
+    address.prepare(path)
+    first_steps.show(path)
+    navigation.link(path, "Worth seeing", {})
+
+
+@pytest.mark.parametrize("number", range(2, len(STOPS) + 1))
+def test_a_stop_leads_on_and_back_and_a_link_of_its_page_keeps_it(number: int) -> None:
+    app = AppTest.from_function(_stop, args=(STOPS[number - 1].page,))
+    app.query_params["stop"] = str(number)
+    app.run()
+    assert not app.exception
+    links = [link.proto for link in app.get("page_link")]
+    stops = [parse_qs(link.query_string).get("stop", [""]) for link in links]
+    onward = [str(number + 1)] if number < len(STOPS) else [""]
+    assert stops == [[str(number - 1)], onward, [str(number)]]
+    pages = {STOPS[number - 2].page, STOPS[number % len(STOPS)].page}
+    assert {link.page or "translate" for link in links[:2]} == pages

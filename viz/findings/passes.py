@@ -238,8 +238,8 @@ def shares_of_parameters(translator: Translator, _trace: AttentionTrace) -> Find
     attention = sum(parts[part] for part in ATTENTION) / total
     feed_forward = parts[costs.FEED_FORWARD] / total
     return Finding(
-        f"Attention holds {per_cent(attention)} of this model's {total / 1e6:.1f} M parameters, "
-        f"the feed-forward networks {per_cent(feed_forward)}.",
+        f"Attention holds {per_cent(attention)} of the parameters, the feed-forward networks "
+        f"{per_cent(feed_forward)}.",
         strength=0.3,
         page="architecture",
         choices={},

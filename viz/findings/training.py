@@ -12,8 +12,8 @@ def peak(d_model: int, warmup: int) -> Finding:
     """Find the largest learning rate of equation 3, and its step."""
     rate = peak_rate(d_model, warmup)
     return Finding(
-        f"With d_model {d_model} and {warmup:,} warmup steps, the learning rate peaks at step "
-        f"{warmup:,}, at {format_rate(rate)}.",
+        f"With d_model {d_model}, the learning rate peaks at step {warmup:,}, at "
+        f"{format_rate(rate)}.",
         strength=0.5,
         page="schedule",
         choices={"pairs": f"{d_model} · {warmup}", "steps": str(min(10 * warmup, 1_000_000))},

@@ -1,0 +1,274 @@
+"""The view “all matrices”: one head at the left, all heads of its layer at the right (§3.2)."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import altair as alt
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import AttentionTrace, TransformerConfig, attention
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.heads.head import Head
+from transformer.paper import multi_head
+from transformer.paper.arithmetic import SublayerValues, sublayer_values
+from transformer.paper.multi_head import Floats, HeadMatrices, ProjectionTimes
+from viz.app.cache import memory
+from viz.app.chrome import charts, explanations, fields, head_picker, mounts
+from viz.app.links import navigation
+from viz.app.sentence import python_code
+from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.draw.architecture import encode_strip
+from viz.draw.attention_map import encode_map
+from viz.draw.caption import head_caption
+from viz.draw.formatting import counted
+from viz.draw.labels import display_tokens, row_names
+from viz.draw.palette import COLOR
+from viz.figures.figure2 import Panel, Place, drawing
+
+OPEN = "figure2_open"  # name in the URL of what stands at the right
+ALL_HEADS = "all heads"
+FIELDS = {
+    "Q": "Q", "K": "K", "V": "V", "QKᵀ": "dots", "scaled": "scaled", "masked": "masked",
+    "softmax": "weights", "Z": "Z",
+}  # fmt: skip
+"""Fields of `HeadMatrices` by the names in the URL."""
+HEIGHT, BOX, GAP = 436, 60, 15  # CSS pixels: the drawing, a box at the left, and between two
+Names = tuple[list[str], list[str]]  # of queries and keys
+MOST_HEADS = 16  # that are drawn
+THIRDS = ((0.0, 0.31), (0.345, 0.655), (0.69, 1.0))  # left and right
+
+
+def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
+    """Draw the view."""
+    model, trace = bar.translator.model, bar.trace
+    kind, layer, head = place
+    values = memory.memo_per_trace(
+        trace, ("attended", kind, layer, None), lambda: sublayer_values(model, trace, kind, layer)
+    )
+    matrices = multi_head.head_matrices(values, head)
+    with row:
+        opened = fields.menu("At the right", [ALL_HEADS, *FIELDS], OPEN, width=230)
+
+    def choose(name: str) -> None:
+        if name in FIELDS:
+            st.session_state[OPEN] = name
+        elif name.isdecimal():
+            head_picker.choose(head_picker.HEAD, layer, int(name))
+
+    times = memory.memo_per_trace(
+        trace,
+        ("projection times", kind, layer),
+        lambda: multi_head.projection_times(model, kind, layer, values.x),
+    )
+    names = names_of(trace, place)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader(f"Scaled dot-product attention, {place.title}", anchor=False)
+        chart = _one_head(matrices, names, COLOR[kind], opened)
+        draw(chart, f"one-{opened}", choose, "Scaled dot-product attention with its matrices.")
+        st.latex(
+            r"\text{Attention}(Q, K, V) = "
+            r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
+        )
+        _explain(model.config.stack(kind), times, len(matrices.Q))
+        navigation.link("inside", "Follow one query", head_picker.link_parameters(*place))
+        navigation.link("additive", "Try QKᵀ × √dₖ, or additive attention", {})
+    with right:
+        if opened == ALL_HEADS:
+            st.subheader(f"Multi-head attention, layer {layer + 1}", anchor=False)
+            chart = _every_head(values, place, names)
+            draw(chart, f"all-{head}", choose, "Multi-head attention: the heads of this layer.")
+        else:
+            st.subheader(f"{opened}: {_times(getattr(matrices, FIELDS[opened]))}", anchor=False)
+            _open(trace, place, matrices, opened)
+        st.latex(
+            r"\begin{aligned} \text{MultiHead}(Q, K, V) &= "
+            r"\text{Concat}(\text{head}_1, \ldots, \text{head}_h)\,W^O \\ "
+            r"\text{head}_i &= \text{Attention}(QW_i^Q,\, KW_i^K,\, VW_i^V) \\ "
+            r"i &\in \{1, \ldots, h\} \end{aligned}"
+        )
+        _shapes(model.config.stack(kind), head)
+    python_code.show_code(f"""
+        values = sublayer_values(translator.model, trace, {kind!r}, {layer})
+        # {place.title}
+        result = multi_head.head_matrices(values, {head})
+        # Concat and Linear
+        result = values.z.swapaxes(0, 1).reshape(len(values.x), -1), values.output
+        # One product or h
+        result = multi_head.projection_times(translator.model, {kind!r}, {layer}, values.x)
+    """)
+
+
+def draw(chart: alt.LayerChart, key: str, choose: Callable[[str], None], alt: str) -> None:
+    """Draw a part of Figure 2; a click on a box with a name chooses it."""
+    key = f"figure2-{key}"
+
+    def clicked() -> None:
+        if isinstance(name := charts.clicked_point(st.session_state.get(key)).get("name"), str):
+            choose(name)
+
+    charts.altair_chart(chart, key=key, on_select=clicked, alt=alt)
+
+
+def names_of(trace: AttentionTrace, place: Head) -> Names:
+    """Name the queries and the keys of a kind of attention."""
+    axes = by_pieces(trace, place.kind)
+    queries = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
+    return queries, display_tokens(axes.labels.keys)
+
+
+def _times(values: Floats) -> str:
+    return f"{values.shape[0]} × {values.shape[1]}"
+
+
+def _features(values: np.ndarray) -> list[str]:
+    return [f"component {n}" for n in range(1, values.shape[1] + 1)]
+
+
+def _one_head(m: HeadMatrices, names: Names, color: str, opened: str) -> alt.LayerChart:
+    queries, keys = names
+    hidden = int(np.isinf(m.masked).sum())
+    row: list[Place] = [(0, 1, 0, 0), *[(0, 0.655, 0, 0)] * 4, *((*ends, 0, 0) for ends in THIRDS)]
+    tops = [n * (BOX + GAP) for n in (0, 1, 2, 3, 4, 5, 5, 5)]
+    parts = (
+        ("Z", "MatMul", f"· V = Z, {_times(m.Z)}", queries, ""),
+        ("softmax", "SoftMax", "rows sum to 1", queries, color),
+        (
+            "masked",
+            "Mask (opt.)",
+            f"−∞ in {counted(hidden, 'square')}" if hidden else "hides nothing",
+            queries,
+            "",
+        ),
+        ("scaled", "Scale", f"÷ √{m.Q.shape[1]}", queries, ""),
+        ("QKᵀ", "MatMul", f"QKᵀ, {_times(m.dots)}", queries, ""),
+        ("Q", "Q", _times(m.Q), queries, ""),
+        ("K", "K", _times(m.K), keys, ""),
+        ("V", "V", _times(m.V), keys, ""),
+    )
+    panels = []
+    for (name, title, about, rows, ink), (left, right, *_), top in zip(
+        parts, row, tops, strict=True
+    ):
+        values = getattr(m, FIELDS[name])
+        columns = _features(values) if name in "QKVZ" else keys
+        panels.append(
+            Panel(
+                place=(left, right, top, top + BOX), title=title, about=about, values=values,
+                rows=rows, columns=columns, color=ink, name=name, outlined=name == opened,
+            )
+        )  # fmt: skip
+    middle = 0.655 / 2
+    arrows = [(middle, top + BOX + GAP, top + BOX) for top in tops[:4]]
+    arrows += [(x, tops[5], tops[5] - GAP) for x in (sum(THIRDS[0]) / 2, sum(THIRDS[1]) / 2)]
+    return drawing(panels, [*arrows, (sum(THIRDS[2]) / 2, tops[5], BOX)], HEIGHT)
+
+
+def _every_head(values: SublayerValues, place: Head, names: Names) -> alt.LayerChart:
+    queries, keys = names
+    h, d_model = len(values.q), values.x.shape[1]
+    drawn = range(min(h, MOST_HEADS))
+    source = "memory z" if place.kind == "cross" else "x"
+
+    def together(heads: np.ndarray) -> np.ndarray:
+        return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
+
+    def wide(title: str, about: str, top: float, foot: float, x: np.ndarray, **more: Any) -> Panel:
+        return Panel(
+            place=(0, 1, top, foot), title=title, about=about, values=x, rows=queries,
+            columns=_features(x), **more,
+        )  # fmt: skip
+
+    panels = [
+        wide("Linear", f"Wᴼ, {h * values.z.shape[2]} × {d_model}", 0, 58, values.output),
+        wide("Concat", f"{h} × {values.z.shape[2]} wide", 73, 131, together(values.z),
+             part=(place.head, h)),
+        Panel(place=(0, 1, 146, 286), title="Scaled dot-product attention",
+              about=f"{h} heads at once" if h > 1 else "one head", above=True),
+    ]  # fmt: skip
+    side = 0.98 / len(drawn)
+    for head in drawn:
+        left = 0.01 + head * side
+        panels.append(
+            Panel(
+                place=(left + 0.04 * side, left + 0.96 * side, 166, 281), title=f"{head + 1}",
+                values=values.weights[head], rows=queries, columns=keys, color=COLOR[place.kind],
+                name=f"{head}", above=True, outlined=head == place.head,
+            )
+        )  # fmt: skip
+    for ends, letter, x, rows, read in zip(
+        THIRDS, "QKV", (values.q, values.k, values.v), (queries, keys, keys),
+        ("x", source, source), strict=True,
+    ):  # fmt: skip
+        strip = together(x)
+        panels += [
+            Panel(
+                place=(*ends, 301, 385), title="Linear", about=f"{h} slices", values=strip,
+                rows=rows, columns=_features(strip), above=True, part=(place.head, h),
+            ),
+            Panel(place=(*ends, 400, HEIGHT), title=f"{letter} = {read}, {len(rows)} × {d_model}"),
+        ]  # fmt: skip
+    arrows = [(0.5, 73.0, 58.0), (0.5, 146.0, 131.0)]
+    arrows += [(sum(ends) / 2, low, low - 15) for ends in THIRDS for low in (301.0, 400.0)]
+    return drawing(panels, arrows, HEIGHT)
+
+
+def _open(trace: AttentionTrace, place: Head, m: HeadMatrices, name: str) -> None:
+    values = getattr(m, FIELDS[name]).astype(np.float32)
+    axes = by_pieces(trace, place.kind)
+    title = f"{place.title}, {name}"
+    caption = origin_of(trace).caption(head_caption(*place), f"{name}.")
+    if name == "softmax":
+        encode = partial(
+            encode_map, values, axes.labels, place.kind, languages=trace.languages,
+            reads=axes.reads, writes=axes.writes, title=place.title, caption=caption,
+        )  # fmt: skip
+        mounts.mount_map("figure2-map", axes.labels, encode)
+        return
+    rows = axes.labels.keys if name in "KV" else axes.labels.queries
+    columns = None if name in "QKVZ" else axes.labels.keys
+    strip = encode_strip(values, rows, title=title, columns=columns, caption=caption)
+    mounts.mount("figure2-strip", strip)
+
+
+def _shapes(stack: TransformerConfig, head: int) -> None:
+    d, h, i = stack.d_model, stack.h, head + 1
+    rows = []
+    for letter, width in (("Q", stack.d_k), ("K", stack.d_k), ("V", stack.d_v)):
+        kept = f"columns {head * width + 1} to {i * width} of $W^{letter}$, {d} × {h * width}"
+        shape = rf"$d_\text{{model}} \times d_{'v' if letter == 'V' else 'k'}$"
+        rows.append(f"| $W_{{{i}}}^{letter}$ | {shape} | 512 × 64 | {d} × {width} | {kept} |")
+    shape = r"$hd_v \times d_\text{model}$"
+    rows.append(f"| $W^O$ | {shape} | 512 × 512 | {h * stack.d_v} × {d} | one for all heads |")
+    with st.container(key="figure2-shapes"):
+        heading = "| | shape | in the paper | here | in the code |\n|---|---|---|---|---|"
+        st.markdown("\n".join([heading, *rows]))
+
+
+def _explain(stack: TransformerConfig, times: ProjectionTimes, queries: int) -> None:
+    h = stack.h
+    one, many = (f"{1e6 * seconds:.0f} µs" for seconds in times[:2])
+    same = f"differ by {times.difference:.0e} at most" if times.difference else "are equal"
+    first = f" The first {MOST_HEADS} are drawn." if h > MOST_HEADS else ""
+    explanations.explain(
+        "Both are read from the foot up. Click a matrix to open it at the right, a head to see its "
+        "matrices at the left; point at a square for its number. Olive is below 0, purple above, "
+        f"each matrix on its own scale; grey is −∞. **Left:** all {queries} queries are packed "
+        "into Q, all keys and values into K and V, so that two products of matrices answer every "
+        "query in parallel. The dot product is the *compatibility function*: it says how well a "
+        f"key fits a query. **Right:** {h} heads run in parallel, each in its own subspaces, which "
+        f"the projections W make: dₖ = {stack.d_k} of {stack.d_model} numbers (the paper: 64 of "
+        f"512).{first} Their results stand side by side (Concat) and Wᴼ mixes them. The code makes "
+        f"no small products: the {h} projections of one letter are slices of one matrix. On this "
+        f"machine, the one product for Q takes {one}, and {h} small ones {many}; the results "
+        f"{same}."
+        + explanations.sources(
+            "§3.2.1, §3.2.2, Figure 2",
+            attention.attention_scores,
+            attention.split_heads,
+            attention.MultiHeadAttention.attend,
+        )
+    )

@@ -1,0 +1,160 @@
+"""The view “one head instead of h”: each head of a layer has the mean of the layer's patterns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import ArrayLike
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer.analysis.heads import measures
+from transformer.analysis.heads.head import Head
+from transformer.paper import costs, multi_head
+from transformer.paper.multi_head import Floats
+from viz.app.cache import cached_results, memory
+from viz.app.chrome import charts, explanations, head_picker
+from viz.app.links import navigation
+from viz.app.sentence import python_code, sentence_bar, translation_line
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.draw.formatting import format_difference, format_number
+from viz.draw.labels import display_tokens
+from viz.draw.palette import COLOR
+from viz.figures.axes import GREY, VIOLET, bare_axis, vega_json
+from viz.figures.figure2 import Panel, Place, drawing
+from viz.figures.forms import TEXT, dumbbells, tips
+from viz.pages.figure2.matrices import HEIGHT, MOST_HEADS, draw, names_of
+
+OWN, AVERAGED = "own patterns", "averaged"
+
+
+def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
+    """Draw the view."""
+    translator, trace = bar.translator, bar.trace
+    kind, layer, head = place
+    config = translator.model.config
+    stack = config.stack(kind)
+    with row:
+        every = st.toggle("In all layers", key="figure2_every", bind="query-params")
+    layers = range(stack.N) if every else range(layer, layer + 1)
+    after = memory.memo_per_trace(
+        trace,
+        ("averaged", kind, *layers),
+        lambda: multi_head.averaged_log_probs(translator.model, trace, kind, layers),
+    )
+    weights = trace.weights(kind)[layer]  # [head, query, key]
+    mean = weights.mean(0)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader(f"Layer {layer + 1}: {stack.h} patterns, and their mean", anchor=False)
+
+        def choose(name: str) -> None:
+            head_picker.choose(head_picker.HEAD, layer, int(name))
+
+        chart = maps_chart(weights, *names_of(trace, place), color=COLOR[kind], head=head)
+        draw(chart, f"mean-{head}", choose, "The patterns of the heads of a layer, and their mean.")
+    with right:
+        totals = [float(x.sum()) for x in (trace.log_probs, after)]
+        change = format_difference(totals[1], totals[0])
+        numbers = " → ".join(map(format_number, totals))
+        st.subheader(f"Log probability of the translation: {numbers} ({change})", anchor=False)
+        charts.altair_chart(
+            words_chart(trace.target_tokens, trace.log_probs, after),
+            alt="Log probability of each subword, with the heads' own patterns and averaged.",
+        )
+        name = f"averaged {kind} {'all layers' if every else layer + 1}"
+        edited = cached_results.translate_edited(
+            translator, trace.source, sentence_bar.settings(),
+            multi_head.average_heads(kind, layers), name,
+        )  # fmt: skip
+        same = "the same words" if edited.text == trace.target else translation_line.MARKS
+        log_p = format_number(edited.log_prob)
+        translation_line.show_candidate(
+            edited.text,
+            trace.target,
+            f"translated with averaged heads: {same} · log probability {log_p}",
+        )
+        sentence_bar.show_notices_of(edited)
+    own, averaged = (float(measures.entropy(x).mean()) for x in (weights, mean))
+    one = multi_head.one_head(config)
+    parts = costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION
+    parameters = [
+        sum(costs.parameters_by_formula(x)[part] for part in parts) for x in (config, one)
+    ]
+    operations = [
+        multi_head.attention_operations(x.stack(kind), *weights.shape[1:]) for x in (config, one)
+    ]
+    explanations.explain(
+        f"Each head of this layer keeps its values, but takes the mean of all {stack.h} patterns: "
+        "“with a single attention head, averaging inhibits” looking at different things at once. "
+        f"The mean is less decided: {averaged:.2f} bits of entropy, the patterns {own:.2f} on "
+        "average. What is lost is not size: one head as wide as all together has "
+        f"{parameters[1]:,} parameters in the attention of this model, {stack.h} heads have "
+        f"{parameters[0]:,}; one layer of this kind takes {operations[1]:,} multiplications for "
+        f"your sentence, and with {stack.h} heads {operations[0]:,}. A model that is trained with "
+        "one head can adapt: in Table 3, row (A), it loses 0.9 BLEU."
+        + explanations.sources(
+            "§3.2.2, Table 3 (A)", multi_head.average_heads, costs.parameters_by_formula
+        )
+    )
+    navigation.link("tables", "Compare the rows of Table 3", {})
+    averaging = f"multi_head.averaged_log_probs(translator.model, trace, {kind!r}, {layers})"
+    code = f"""
+        # Patterns, and their mean
+        result = trace.weights({kind!r})[{layer}], trace.weights({kind!r})[{layer}].mean(0)
+        # Log probability of each subword
+        result = trace.log_probs, {averaging}
+        # Translation
+        with translator.model.hooks(multi_head.average_heads({kind!r}, {layers})):
+            translation = translator.translate(trace.source{python_code.search_code()})
+        result = translation.text, translation.log_prob
+        # Parameters and multiplications
+        models = translator.model.config, multi_head.one_head(translator.model.config)
+        result = [
+            (
+                costs.parameters_by_formula(model),
+                multi_head.attention_operations(model.stack({kind!r}), *{weights.shape[1:]}),
+            )
+            for model in models
+        ]
+    """
+    python_code.show_code(code)
+
+
+def maps_chart(
+    weights: Floats, queries: list[str], keys: list[str], *, color: str, head: int
+) -> alt.LayerChart:
+    """Draw the patterns of a layer, `[head, query, key]`, and their mean over them."""
+
+    def panel(title: str, place: Place, values: Floats, **more: Any) -> Panel:
+        return Panel(
+            title=title, place=place, values=values, rows=queries, columns=keys, color=color,
+            above=True, **more,
+        )  # fmt: skip
+
+    count = min(len(weights), MOST_HEADS)
+    panels = [panel(f"mean of {len(weights)} heads", (0.2, 0.8, 0, 270), weights.mean(0))]
+    for n in range(count):
+        place = (n + 0.04) / count, (n + 0.96) / count, 316, HEIGHT
+        panels.append(panel(f"{n + 1}", place, weights[n], name=f"{n}", outlined=n == head))
+    return drawing(panels, [(0.5, 316, 270)], HEIGHT)
+
+
+def words_chart(tokens: Sequence[str], own: ArrayLike, averaged: ArrayLike) -> alt.LayerChart:
+    """Draw log p of each written token, `[target]`, with own patterns and averaged ones."""
+    names = display_tokens(tokens)
+    columns = {"position": range(len(names)), "token": names, "change": np.subtract(averaged, own)}
+    axis = bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120)
+    numbers = {"log_p": ("log p", ".4f"), "change": ("changed by", "+.4f")}
+    return dumbbells(
+        pd.DataFrame({**columns, OWN: own, AVERAGED: averaged}),
+        "patterns",
+        {OWN: GREY, AVERAGED: VIOLET},
+        (150, 60),
+        x=alt.X("log_p:Q", title="log probability", axis=alt.Axis(tickCount=5)),
+        y=alt.Y("position:O", title=None, axis=axis),
+        height=alt.Step(21),
+        tooltip=tips(token=("subword", TEXT), patterns=("", TEXT), **numbers),
+    )

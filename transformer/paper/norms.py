@@ -16,7 +16,7 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
 class Block(NamedTuple):
-    """What one norm of the encoder reads in a padded batch."""
+    """The input of one norm of the encoder in a padded batch."""
 
     x: Floats  # `[sentence, position, d_model]`, the sum x + Sublayer(x)
     real: Bools  # `[sentence, position]`, False at padding
@@ -26,10 +26,10 @@ class Block(NamedTuple):
 def norm_block(model: Transformer, sentences: Sequence[Sequence[Piece]], name: str) -> Block:
     """Run the encoder; keep what a norm, `encoder.layers.0.feed_forward_norm`, reads (§3.1)."""
     source = masks.pad_sequences([[piece.id for piece in pieces] for pieces in sentences])
-    kept: list[torch.Tensor] = []
-    with model.hooks({f"{name}.hook_sum": lambda value, _: kept.append(value)}):
+    values: list[torch.Tensor] = []
+    with model.hooks({f"{name}.hook_sum": lambda value, _: values.append(value)}):
         model.encode(source.to(model.device))
-    return Block(kept[0].double().cpu().numpy(), masks.padding_mask(source)[:, 0, 0].numpy())
+    return Block(values[0].double().cpu().numpy(), masks.padding_mask(source)[:, 0, 0].numpy())
 
 
 def layer_norm(x: Floats, eps: float) -> Floats:
@@ -40,11 +40,13 @@ def layer_norm(x: Floats, eps: float) -> Floats:
 
 
 class TokenNorm(NamedTuple):
-    """One token on its way through a layer norm, each `[d_model]`."""
+    """One token on its way through a layer norm, and the norm's parameters, each `[d_model]`."""
 
     before: Floats
     normalised: Floats  # mean 0 and variance 1
     after: Floats  # times the gain, plus the bias
+    gain: Floats
+    bias: Floats
 
 
 def token_norm(model: Transformer, x: npt.ArrayLike, name: str) -> TokenNorm:
@@ -53,7 +55,7 @@ def token_norm(model: Transformer, x: npt.ArrayLike, name: str) -> TokenNorm:
     gain, bias = (part.detach().double().cpu().numpy() for part in (norm.weight, norm.bias))
     before = np.asarray(x, dtype=np.float64)
     normalised = layer_norm(before, norm.eps)
-    return TokenNorm(before, normalised, normalised * gain + bias)
+    return TokenNorm(before, normalised, normalised * gain + bias, gain, bias)
 
 
 class Jitter(NamedTuple):
@@ -65,15 +67,15 @@ class Jitter(NamedTuple):
 
 
 def batch_jitter(
-    block: Block, batches: Sequence[Sequence[int]], place: tuple[int, int], eps: float,
-    *, padding: bool = False,
+    block: Block, batches: Sequence[Sequence[int]], token: int, feature: int, *,
+    padding: bool = False, eps: float = 1e-5,
 ) -> Jitter:  # fmt: skip
     """Normalise a feature of a token of sentence 0 as batch norm does (Ioffe & Szegedy 2015).
 
     Mean and variance are those of the feature over all tokens of a batch, which is padded to its
     longest sentence and counts with `padding`; `eps` is added to the biased variance.
     """
-    rows, (token, feature) = [], place
+    rows = []
     for batch in map(list, batches):
         longest = block.real[batch].sum(1).max()
         counts = block.real[batch, :longest] | padding

@@ -1,12 +1,12 @@
 """The view “all matrices”: one head at the left, all heads of its layer at the right (§3.2)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import altair as alt
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, TransformerConfig, attention
@@ -14,7 +14,7 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.paper import multi_head
 from transformer.paper.arithmetic import SublayerValues, sublayer_values
-from transformer.paper.multi_head import Floats, HeadMatrices, ProjectionTimes
+from transformer.paper.multi_head import HeadMatrices, ProjectionTimes
 from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, fields, head_picker, mounts
 from viz.app.links import navigation
@@ -26,7 +26,8 @@ from viz.draw.caption import head_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens, row_names
 from viz.draw.palette import COLOR
-from viz.figures.figure2 import Panel, Place, drawing
+from viz.figures.axes import INK
+from viz.figures.figure2 import Panel, drawing
 
 OPEN = "figure2_open"  # name in the URL of what stands at the right
 ALL_HEADS = "all heads"
@@ -36,8 +37,8 @@ FIELDS = {
 }  # fmt: skip
 """Fields of `HeadMatrices` by the names in the URL."""
 HEIGHT, BOX, GAP = 436, 60, 15  # CSS pixels: the drawing, a box at the left, and between two
-Names = tuple[list[str], list[str]]  # of queries and keys
 MOST_HEADS = 16  # that are drawn
+Names = Sequence[str]
 THIRDS = ((0.0, 0.31), (0.345, 0.655), (0.69, 1.0))  # left and right
 
 
@@ -67,7 +68,7 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(f"Scaled dot-product attention, {place.title}", anchor=False)
-        chart = _one_head(matrices, names, COLOR[kind], opened)
+        chart = _one_head(matrices, *names, COLOR[kind], opened)
         draw(chart, f"one-{opened}", choose, "Scaled dot-product attention with its matrices.")
         st.latex(
             r"\text{Attention}(Q, K, V) = "
@@ -79,7 +80,7 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     with right:
         if opened == ALL_HEADS:
             st.subheader(f"Multi-head attention, layer {layer + 1}", anchor=False)
-            chart = _every_head(values, place, names)
+            chart = _every_head(values, place, *names)
             draw(chart, f"all-{head}", choose, "Multi-head attention: the heads of this layer.")
         else:
             st.subheader(f"{opened}: {_times(getattr(matrices, FIELDS[opened]))}", anchor=False)
@@ -113,107 +114,81 @@ def draw(chart: alt.LayerChart, key: str, choose: Callable[[str], None], alt: st
     charts.altair_chart(chart, key=key, on_select=clicked, alt=alt)
 
 
-def names_of(trace: AttentionTrace, place: Head) -> Names:
+def names_of(trace: AttentionTrace, place: Head) -> tuple[list[str], list[str]]:
     """Name the queries and the keys of a kind of attention."""
     axes = by_pieces(trace, place.kind)
     queries = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
     return queries, display_tokens(axes.labels.keys)
 
 
-def _times(values: Floats) -> str:
+def pattern_panels(
+    weights: NDArray[np.floating], queries: Names, keys: Names, color: str, top: float, foot: float
+) -> list[Panel]:
+    """Place the patterns of a layer's heads, `[head, query, key]`, side by side."""
+    count = min(len(weights), MOST_HEADS)
+    return [
+        Panel(
+            (0.01 + 0.98 * (n + 0.04) / count, 0.01 + 0.98 * (n + 0.96) / count, top, foot),
+            *(f"{n + 1}", "", weights[n], queries, keys, f"{n}", color),
+            above=True,
+        )
+        for n in range(count)
+    ]
+
+
+def _times(values: NDArray[np.floating]) -> str:
     return f"{values.shape[0]} × {values.shape[1]}"
 
 
-def _features(values: np.ndarray) -> list[str]:
-    return [f"component {n}" for n in range(1, values.shape[1] + 1)]
-
-
-def _one_head(m: HeadMatrices, names: Names, color: str, opened: str) -> alt.LayerChart:
-    queries, keys = names
+def _one_head(
+    m: HeadMatrices, queries: Names, keys: Names, color: str, opened: str
+) -> alt.LayerChart:
     hidden = int(np.isinf(m.masked).sum())
-    row: list[Place] = [(0, 1, 0, 0), *[(0, 0.655, 0, 0)] * 4, *((*ends, 0, 0) for ends in THIRDS)]
-    tops = [n * (BOX + GAP) for n in (0, 1, 2, 3, 4, 5, 5, 5)]
-    parts = (
-        ("Z", "MatMul", f"· V = Z, {_times(m.Z)}", queries, ""),
-        ("softmax", "SoftMax", "rows sum to 1", queries, color),
-        (
-            "masked",
-            "Mask (opt.)",
-            f"−∞ in {counted(hidden, 'square')}" if hidden else "hides nothing",
-            queries,
-            "",
-        ),
-        ("scaled", "Scale", f"÷ √{m.Q.shape[1]}", queries, ""),
-        ("QKᵀ", "MatMul", f"QKᵀ, {_times(m.dots)}", queries, ""),
-        ("Q", "Q", _times(m.Q), queries, ""),
-        ("K", "K", _times(m.K), keys, ""),
-        ("V", "V", _times(m.V), keys, ""),
-    )
-    panels = []
-    for (name, title, about, rows, ink), (left, right, *_), top in zip(
-        parts, row, tops, strict=True
-    ):
-        values = getattr(m, FIELDS[name])
-        columns = _features(values) if name in "QKVZ" else keys
-        panels.append(
-            Panel(
-                place=(left, right, top, top + BOX), title=title, about=about, values=values,
-                rows=rows, columns=columns, color=ink, name=name, outlined=name == opened,
-            )
-        )  # fmt: skip
-    middle = 0.655 / 2
-    arrows = [(middle, top + BOX + GAP, top + BOX) for top in tops[:4]]
-    arrows += [(x, tops[5], tops[5] - GAP) for x in (sum(THIRDS[0]) / 2, sum(THIRDS[1]) / 2)]
-    return drawing(panels, [*arrows, (sum(THIRDS[2]) / 2, tops[5], BOX)], HEIGHT)
-
-
-def _every_head(values: SublayerValues, place: Head, names: Names) -> alt.LayerChart:
-    queries, keys = names
-    h, d_model = len(values.q), values.x.shape[1]
-    drawn = range(min(h, MOST_HEADS))
-    source = "memory z" if place.kind == "cross" else "x"
-
-    def together(heads: np.ndarray) -> np.ndarray:
-        return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
-
-    def wide(title: str, about: str, top: float, foot: float, x: np.ndarray, **more: Any) -> Panel:
-        return Panel(
-            place=(0, 1, top, foot), title=title, about=about, values=x, rows=queries,
-            columns=_features(x), **more,
-        )  # fmt: skip
-
+    mask = f"−∞ in {counted(hidden, 'square')}" if hidden else "hides nothing"
+    middle, tops = (0.0, THIRDS[1][1]), [n * (BOX + GAP) for n in range(6)]
+    softmax, mask_place, scale, dots = ((*middle, top, top + BOX) for top in tops[1:5])
+    foot = [(*ends, tops[5], float(HEIGHT)) for ends in THIRDS]
     panels = [
-        wide("Linear", f"Wᴼ, {h * values.z.shape[2]} × {d_model}", 0, 58, values.output),
-        wide("Concat", f"{h} × {values.z.shape[2]} wide", 73, 131, together(values.z),
-             part=(place.head, h)),
-        Panel(place=(0, 1, 146, 286), title="Scaled dot-product attention",
-              about=f"{h} heads at once" if h > 1 else "one head", above=True),
-    ]  # fmt: skip
-    side = 0.98 / len(drawn)
-    for head in drawn:
-        left = 0.01 + head * side
-        panels.append(
-            Panel(
-                place=(left + 0.04 * side, left + 0.96 * side, 166, 281), title=f"{head + 1}",
-                values=values.weights[head], rows=queries, columns=keys, color=COLOR[place.kind],
-                name=f"{head}", above=True, outlined=head == place.head,
-            )
-        )  # fmt: skip
-    for ends, letter, x, rows, read in zip(
-        THIRDS, "QKV", (values.q, values.k, values.v), (queries, keys, keys),
-        ("x", source, source), strict=True,
-    ):  # fmt: skip
-        strip = together(x)
+        Panel((0, 1, 0, BOX), "MatMul", f"· V = Z, {_times(m.Z)}", m.Z, queries, name="Z"),
+        Panel(softmax, "SoftMax", "rows sum to 1", m.weights, queries, keys, "softmax", color),
+        Panel(mask_place, "Mask (opt.)", mask, m.masked, queries, keys, "masked"),
+        Panel(scale, "Scale", f"÷ √{m.Q.shape[1]}", m.scaled, queries, keys, "scaled"),
+        Panel(dots, "MatMul", f"QKᵀ, {_times(m.dots)}", m.dots, queries, keys, "QKᵀ"),
+        Panel(foot[0], "Q", _times(m.Q), m.Q, queries, name="Q"),
+        Panel(foot[1], "K", _times(m.K), m.K, keys, name="K"),
+        Panel(foot[2], "V", _times(m.V), m.V, keys, name="V"),
+    ]
+    q, k, v = (sum(ends) / 2 for ends in THIRDS)
+    arrows = [(sum(middle) / 2, top, top - GAP) for top in tops[1:5]]
+    arrows += [(q, tops[5], tops[5] - GAP), (k, tops[5], tops[5] - GAP), (v, tops[5], BOX)]
+    return drawing(panels, arrows, HEIGHT, opened)
+
+
+def _every_head(values: SublayerValues, place: Head, queries: Names, keys: Names) -> alt.LayerChart:
+    h, d_model = len(values.q), values.x.shape[1]
+    marks = [(INK, (place.head / h, (place.head + 1) / h, 0.0, 1.0))]
+    q, k, v, z = (
+        x.swapaxes(0, 1).reshape(x.shape[1], -1) for x in (values.q, values.k, values.v, values.z)
+    )
+    memory_of = "memory z" if place.kind == "cross" else "x"
+    heads = f"{h} heads at once" if h > 1 else "one head"
+    output, wide = f"Wᴼ, {z.shape[1]} × {d_model}", f"{h} × {values.z.shape[2]} wide"
+    panels = [
+        Panel((0, 1, 0, 58), "Linear", output, values.output, queries),
+        Panel((0, 1, 73, 131), "Concat", wide, z, queries, marks=marks),
+        Panel((0, 1, 146, 286), "Scaled dot-product attention", heads, above=True),
+        *pattern_panels(values.weights, queries, keys, COLOR[place.kind], 166, 281),
+    ]
+    inputs = (q, queries, "Q = x"), (k, keys, f"K = {memory_of}"), (v, keys, f"V = {memory_of}")
+    for ends, (x, rows, name) in zip(THIRDS, inputs, strict=True):
+        slices = f"{h} slices"
         panels += [
-            Panel(
-                place=(*ends, 301, 385), title="Linear", about=f"{h} slices", values=strip,
-                rows=rows, columns=_features(strip), above=True, part=(place.head, h),
-            ),
-            Panel(place=(*ends, 400, HEIGHT), title=f"{letter} = {read}, {len(rows)} × {d_model}"),
-        ]  # fmt: skip
+            Panel((*ends, 301, 385), "Linear", slices, x, rows, above=True, marks=marks),
+            Panel((*ends, 400, HEIGHT), f"{name}, {len(rows)} × {d_model}"),
+        ]
     arrows = [(0.5, 73.0, 58.0), (0.5, 146.0, 131.0)]
     arrows += [(sum(ends) / 2, low, low - 15) for ends in THIRDS for low in (301.0, 400.0)]
-    return drawing(panels, arrows, HEIGHT)
+    return drawing(panels, arrows, HEIGHT, f"{place.head}")
 
 
 def _open(trace: AttentionTrace, place: Head, m: HeadMatrices, name: str) -> None:
@@ -238,9 +213,9 @@ def _shapes(stack: TransformerConfig, head: int) -> None:
     d, h, i = stack.d_model, stack.h, head + 1
     rows = []
     for letter, width in (("Q", stack.d_k), ("K", stack.d_k), ("V", stack.d_v)):
-        kept = f"columns {head * width + 1} to {i * width} of $W^{letter}$, {d} × {h * width}"
+        slices = f"columns {head * width + 1} to {i * width} of $W^{letter}$, {d} × {h * width}"
         shape = rf"$d_\text{{model}} \times d_{'v' if letter == 'V' else 'k'}$"
-        rows.append(f"| $W_{{{i}}}^{letter}$ | {shape} | 512 × 64 | {d} × {width} | {kept} |")
+        rows.append(f"| $W_{{{i}}}^{letter}$ | {shape} | 512 × 64 | {d} × {width} | {slices} |")
     shape = r"$hd_v \times d_\text{model}$"
     rows.append(f"| $W^O$ | {shape} | 512 × 512 | {h * stack.d_v} × {d} | one for all heads |")
     with st.container(key="figure2-shapes"):
@@ -250,7 +225,7 @@ def _shapes(stack: TransformerConfig, head: int) -> None:
 
 def _explain(stack: TransformerConfig, times: ProjectionTimes, queries: int) -> None:
     h = stack.h
-    one, many = (f"{1e6 * seconds:.0f} µs" for seconds in times[:2])
+    together, separate = (f"{1e6 * seconds:.0f} µs" for seconds in times[:2])
     same = f"differ by {times.difference:.0e} at most" if times.difference else "are equal"
     first = f" The first {MOST_HEADS} are drawn." if h > MOST_HEADS else ""
     explanations.explain(
@@ -263,8 +238,8 @@ def _explain(stack: TransformerConfig, times: ProjectionTimes, queries: int) -> 
         f"the projections W make: dₖ = {stack.d_k} of {stack.d_model} numbers (the paper: 64 of "
         f"512).{first} Their results stand side by side (Concat) and Wᴼ mixes them. The code makes "
         f"no small products: the {h} projections of one letter are slices of one matrix. On this "
-        f"machine, the one product for Q takes {one}, and {h} small ones {many}; the results "
-        f"{same}."
+        f"machine, the one product for Q takes {together}, and {h} small ones {separate}; the "
+        f"results {same}."
         + explanations.sources(
             "§3.2.1, §3.2.2, Figure 2",
             attention.attention_scores,

@@ -1,19 +1,11 @@
 """The view “one head instead of h”: each head of a layer has the mean of the layer's patterns."""
 
-from collections.abc import Sequence
-from typing import Any
-
-import altair as alt
-import numpy as np
-import pandas as pd
 import streamlit as st
-from numpy.typing import ArrayLike
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
 from transformer.paper import costs, multi_head
-from transformer.paper.multi_head import Floats
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, head_picker
 from viz.app.links import navigation
@@ -22,10 +14,9 @@ from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.formatting import format_difference, format_number
 from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR
-from viz.figures.axes import GREY, VIOLET, bare_axis, vega_json
-from viz.figures.figure2 import Panel, Place, drawing
-from viz.figures.forms import TEXT, dumbbells, tips
-from viz.pages.figure2.matrices import HEIGHT, MOST_HEADS, draw, names_of
+from viz.figures.changes import words_chart
+from viz.figures.figure2 import Panel, drawing
+from viz.pages.figure2.matrices import HEIGHT, draw, names_of, pattern_panels
 
 OWN, AVERAGED = "own patterns", "averaged"
 
@@ -53,7 +44,12 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         def choose(name: str) -> None:
             head_picker.choose(head_picker.HEAD, layer, int(name))
 
-        chart = maps_chart(weights, *names_of(trace, place), color=COLOR[kind], head=head)
+        names = names_of(trace, place)
+        panel = Panel(
+            (0.2, 0.8, 0, 270), f"mean of {stack.h}", "", mean, *names, "", COLOR[kind], above=True
+        )  # fmt: skip
+        heads = pattern_panels(weights, *names, COLOR[kind], 316, HEIGHT)
+        chart = drawing([panel, *heads], [(0.5, 316, 270)], HEIGHT, f"{head}")
         draw(chart, f"mean-{head}", choose, "The patterns of the heads of a layer, and their mean.")
     with right:
         totals = [float(x.sum()) for x in (trace.log_probs, after)]
@@ -61,7 +57,12 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         numbers = " → ".join(map(format_number, totals))
         st.subheader(f"Log probability of the translation: {numbers} ({change})", anchor=False)
         charts.altair_chart(
-            words_chart(trace.target_tokens, trace.log_probs, after),
+            words_chart(
+                display_tokens(trace.target_tokens),
+                "patterns",
+                {OWN: trace.log_probs, AVERAGED: after},
+                height=330,
+            ),
             alt="Log probability of each subword, with the heads' own patterns and averaged.",
         )
         name = f"averaged {kind} {'all layers' if every else layer + 1}"
@@ -78,13 +79,11 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         )
         sentence_bar.show_notices_of(edited)
     own, averaged = (float(measures.entropy(x).mean()) for x in (weights, mean))
-    one = multi_head.one_head(config)
+    configs = config, multi_head.one_head(config)
     parts = costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION
-    parameters = [
-        sum(costs.parameters_by_formula(x)[part] for part in parts) for x in (config, one)
-    ]
+    parameters = [sum(costs.parameters_by_formula(x)[part] for part in parts) for x in configs]
     operations = [
-        multi_head.attention_operations(x.stack(kind), *weights.shape[1:]) for x in (config, one)
+        multi_head.attention_operations(x.stack(kind), *weights.shape[1:]) for x in configs
     ]
     explanations.explain(
         f"Each head of this layer keeps its values, but takes the mean of all {stack.h} patterns: "
@@ -121,40 +120,3 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         ]
     """
     python_code.show_code(code)
-
-
-def maps_chart(
-    weights: Floats, queries: list[str], keys: list[str], *, color: str, head: int
-) -> alt.LayerChart:
-    """Draw the patterns of a layer, `[head, query, key]`, and their mean over them."""
-
-    def panel(title: str, place: Place, values: Floats, **more: Any) -> Panel:
-        return Panel(
-            title=title, place=place, values=values, rows=queries, columns=keys, color=color,
-            above=True, **more,
-        )  # fmt: skip
-
-    count = min(len(weights), MOST_HEADS)
-    panels = [panel(f"mean of {len(weights)} heads", (0.2, 0.8, 0, 270), weights.mean(0))]
-    for n in range(count):
-        place = (n + 0.04) / count, (n + 0.96) / count, 316, HEIGHT
-        panels.append(panel(f"{n + 1}", place, weights[n], name=f"{n}", outlined=n == head))
-    return drawing(panels, [(0.5, 316, 270)], HEIGHT)
-
-
-def words_chart(tokens: Sequence[str], own: ArrayLike, averaged: ArrayLike) -> alt.LayerChart:
-    """Draw log p of each written token, `[target]`, with own patterns and averaged ones."""
-    names = display_tokens(tokens)
-    columns = {"position": range(len(names)), "token": names, "change": np.subtract(averaged, own)}
-    axis = bare_axis(labelExpr=f"{vega_json(names)}[datum.value]", labelLimit=120)
-    numbers = {"log_p": ("log p", ".4f"), "change": ("changed by", "+.4f")}
-    return dumbbells(
-        pd.DataFrame({**columns, OWN: own, AVERAGED: averaged}),
-        "patterns",
-        {OWN: GREY, AVERAGED: VIOLET},
-        (150, 60),
-        x=alt.X("log_p:Q", title="log probability", axis=alt.Axis(tickCount=5)),
-        y=alt.Y("position:O", title=None, axis=axis),
-        height=alt.Step(21),
-        tooltip=tips(token=("subword", TEXT), patterns=("", TEXT), **numbers),
-    )

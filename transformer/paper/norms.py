@@ -63,7 +63,7 @@ class Jitter(NamedTuple):
 
     mean: Floats
     variance: Floats
-    value: Floats  # what the number becomes
+    normalised: Floats  # what the number becomes
 
 
 def batch_jitter(

@@ -97,7 +97,7 @@ def show(row: DeltaGenerator) -> None:
             alt_text = f"The {title} in each batch, by batch and by layer normalisation."
             charts.altair_chart(jitter_chart(title, values, value), alt=alt_text)
     word, number = quoted(display_tokens(trace.source_tokens)[token]), feature + 1
-    low, high, always = map(format_number, (*np.quantile(jitter.value, (0, 1)), fixed[2]))
+    low, high, always = map(format_number, (*np.quantile(jitter.normalised, (0, 1)), fixed[2]))
     counts = "padding, which counts here, too" if padding else "padding aside"
     explanations.explain(
         f"One block of numbers, [sentence, position, feature]; grey rows are padding. **Batch "
@@ -115,7 +115,7 @@ def show(row: DeltaGenerator) -> None:
         sentences = [trace.source_pieces, *map(translator.reader.text, texts)]
         block = norms.norm_block(translator.model, sentences, {name!r})
         # Before the norm
-        result = block.x[{list(batches[0])}]
+        result = [block.x[n][block.real[n]] for n in {batches[0]}]
         # Batch normalisation, in each batch
         result = norms.batch_jitter(block, {batches}, {token}, {feature}, padding={padding})
         # Layer normalisation

@@ -1,6 +1,6 @@
 """The view “all matrices”: one head at the left, all heads of its layer at the right (§3.2)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import altair as alt
@@ -53,12 +53,6 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     with row:
         opened = fields.menu("At the right", [ALL_HEADS, *FIELDS], OPEN, width=230)
 
-    def choose(name: str) -> None:
-        if name in FIELDS:
-            st.session_state[OPEN] = name
-        elif name.isdecimal():
-            head_picker.choose(head_picker.HEAD, layer, int(name))
-
     times = memory.memo_per_trace(
         trace,
         ("projection times", kind, layer),
@@ -69,7 +63,7 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     with left:
         st.subheader(f"Scaled dot-product attention, {place.title}", anchor=False)
         chart = _one_head(matrices, *names, COLOR[kind], opened)
-        draw(chart, f"one-{opened}", choose, "Scaled dot-product attention with its matrices.")
+        draw(chart, f"one-{opened}", place, 0, "Scaled dot-product attention with its matrices.")
         st.latex(
             r"\text{Attention}(Q, K, V) = "
             r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
@@ -81,7 +75,13 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         if opened == ALL_HEADS:
             st.subheader(f"Multi-head attention, layer {layer + 1}", anchor=False)
             chart = _every_head(values, place, *names)
-            draw(chart, f"all-{head}", choose, "Multi-head attention: the heads of this layer.")
+            draw(
+                chart,
+                f"all-{head}",
+                place,
+                len(values.q),
+                "The heads of this layer.",
+            )
         else:
             st.subheader(f"{opened}: {_times(getattr(matrices, FIELDS[opened]))}", anchor=False)
             _open(trace, place, matrices, opened)
@@ -103,13 +103,16 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     """)
 
 
-def draw(chart: alt.LayerChart, key: str, choose: Callable[[str], None], alt: str) -> None:
-    """Draw a part of Figure 2; a click on a box with a name chooses it."""
+def draw(chart: alt.LayerChart, key: str, place: Head, heads: int, alt: str) -> None:
+    """Draw a part of Figure 2; a click opens a matrix, or another of a layer's heads."""
     key = f"figure2-{key}"
 
     def clicked() -> None:
-        if isinstance(name := charts.clicked_point(st.session_state.get(key)).get("name"), str):
-            choose(name)
+        name = charts.clicked_point(st.session_state.get(key)).get("name")
+        if isinstance(name, str) and name in FIELDS:
+            st.session_state[OPEN] = name
+        elif isinstance(name, str) and name in map(str, range(heads)):
+            head_picker.choose(head_picker.HEAD, place.layer, int(name))
 
     charts.altair_chart(chart, key=key, on_select=clicked, alt=alt)
 

@@ -7,7 +7,7 @@ from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
 from transformer.paper import costs, multi_head
 from viz.app.cache import cached_results, memory
-from viz.app.chrome import charts, explanations, head_picker
+from viz.app.chrome import charts, explanations
 from viz.app.links import navigation
 from viz.app.sentence import python_code, sentence_bar, translation_line
 from viz.app.sentence.sentence_bar import BarTranslation
@@ -40,17 +40,19 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(f"Layer {layer + 1}: {stack.h} patterns, and their mean", anchor=False)
-
-        def choose(name: str) -> None:
-            head_picker.choose(head_picker.HEAD, layer, int(name))
-
         names = names_of(trace, place)
         panel = Panel(
             (0.2, 0.8, 0, 270), f"mean of {stack.h}", "", mean, *names, "", COLOR[kind], above=True
         )  # fmt: skip
         heads = pattern_panels(weights, *names, COLOR[kind], 316, HEIGHT)
         chart = drawing([panel, *heads], [(0.5, 316, 270)], HEIGHT, f"{head}")
-        draw(chart, f"mean-{head}", choose, "The patterns of the heads of a layer, and their mean.")
+        draw(
+            chart,
+            f"mean-{head}",
+            place,
+            stack.h,
+            "The patterns of a layer, and their mean.",
+        )
     with right:
         totals = [float(x.sum()) for x in (trace.log_probs, after)]
         change = format_difference(totals[1], totals[0])

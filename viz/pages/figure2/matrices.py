@@ -24,7 +24,7 @@ from viz.draw.architecture import encode_strip
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import counted
-from viz.draw.labels import display_tokens, row_names
+from viz.draw.labels import SCREEN_NAMES, display_tokens, row_names
 from viz.draw.palette import COLOR
 from viz.figures.axes import INK
 from viz.figures.figure2 import Panel, drawing
@@ -195,19 +195,20 @@ def _every_head(values: SublayerValues, place: Head, queries: Names, keys: Names
 
 
 def _open(trace: AttentionTrace, place: Head, m: HeadMatrices, name: str) -> None:
+    kind, layer, head = place
     values = getattr(m, FIELDS[name]).astype(np.float32)
-    axes = by_pieces(trace, place.kind)
-    title = f"{place.title}, {name}"
-    caption = origin_of(trace).caption(head_caption(*place), f"{name}.")
+    axes, origin = by_pieces(trace, kind), origin_of(trace)
     if name == "softmax":
         encode = partial(
-            encode_map, values, axes.labels, place.kind, languages=trace.languages,
-            reads=axes.reads, writes=axes.writes, title=place.title, caption=caption,
+            encode_map, values, axes.labels, kind, languages=trace.languages, reads=axes.reads,
+            writes=axes.writes, title=place.title, caption=origin.caption(head_caption(*place)),
         )  # fmt: skip
         mounts.mount_map("figure2-map", axes.labels, encode)
         return
     rows = axes.labels.keys if name in "KV" else axes.labels.queries
     columns = None if name in "QKVZ" else axes.labels.keys
+    caption = origin.caption(f"{SCREEN_NAMES[kind]}, layer {layer + 1}, head {head + 1}: {name}.")
+    title = f"{place.title}, {name}"
     strip = encode_strip(values, rows, title=title, columns=columns, caption=caption)
     mounts.mount("figure2-strip", strip)
 

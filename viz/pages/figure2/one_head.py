@@ -27,6 +27,9 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     kind, layer, head = place
     config = translator.model.config
     stack = config.stack(kind)
+    if stack.h == 1:
+        st.text("This model has one head in each layer, so there is nothing to average.")
+        return
     with row:
         every = st.toggle("In all layers", key="figure2_every", bind="query-params")
     layers = range(stack.N) if every else range(layer, layer + 1)
@@ -87,15 +90,18 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     operations = [
         multi_head.attention_operations(x.stack(kind), *weights.shape[1:]) for x in configs
     ]
+    sizes = [
+        f"{counts:,} parameters in the attention of this model and take {steps:,} multiplications "
+        "in one layer for your sentence"
+        for counts, steps in zip(parameters, operations, strict=True)
+    ]
     explanations.explain(
-        f"Each head of this layer keeps its values, but takes the mean of all {stack.h} patterns: "
-        "“with a single attention head, averaging inhibits” looking at different things at once. "
-        f"The mean is less decided: {averaged:.2f} bits of entropy, the patterns {own:.2f} on "
-        "average. What is lost is not size: one head as wide as all together has "
-        f"{parameters[1]:,} parameters in the attention of this model, {stack.h} heads have "
-        f"{parameters[0]:,}; one layer of this kind takes {operations[1]:,} multiplications for "
-        f"your sentence, and with {stack.h} heads {operations[0]:,}. A model that is trained with "
-        "one head can adapt: in Table 3, row (A), it loses 0.9 BLEU."
+        f"Each head keeps its values, but has the mean of all {stack.h} patterns. “With a single "
+        "attention head, averaging inhibits this”, says the paper: to look at different places in "
+        f"different subspaces at once. The mean is less decided: {averaged:.2f} bits of entropy, "
+        f"the patterns {own:.2f} on average. No size is lost: {stack.h} heads have {sizes[0]}; one "
+        f"head as wide as all together would have {sizes[1]}. A model that is "
+        "trained with one head can adapt: in Table 3, row (A), it loses 0.9 BLEU."
         + explanations.sources(
             "§3.2.2, Table 3 (A)", multi_head.average_heads, costs.parameters_by_formula
         )

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import HeadlightError, Transformer
 from transformer.paper import norms
 from transformer.paper.norms import Floats
-from viz.app.cache import memory
+from viz.app import jobs
 from viz.app.chrome import charts, explanations, fields, head_picker, problems
 from viz.app.sentence import python_code, sentence_bar, source_box
 from viz.draw.formatting import format_number
@@ -68,9 +68,10 @@ def show(row: DeltaGenerator) -> None:
     others = [text for text in others if text != trace.source]
     try:
         sentences = [trace.source_pieces, *map(translator.reader.text, others)]
-        block = memory.memo_per_trace(
-            trace, ("norm", name), lambda: norms.norm_block(model, sentences, name)
-        )
+        block = jobs.computed(
+            translator, trace, ("norm", name), "Reading a batch",
+            lambda chosen, _: norms.norm_block(chosen.model, sentences, name), at_once=256,
+        )  # fmt: skip
     except HeadlightError as error:
         problems.say(error)
         return

@@ -1,6 +1,6 @@
 """The view “all matrices”: one head at the left, all heads of its layer at the right (§3.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import altair as alt
@@ -62,8 +62,8 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(f"Scaled dot-product attention, {place.title}", anchor=False)
-        chart = _one_head(matrices, *names, COLOR[kind], opened)
-        draw(chart, f"one-{opened}", place, 0, "Scaled dot-product attention with its matrices.")
+        one_head = partial(_one_head, matrices, *names, COLOR[kind], opened)
+        draw(trace, one_head, f"one-{opened}", place, "Scaled dot-product attention.")
         st.latex(
             r"\text{Attention}(Q, K, V) = "
             r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
@@ -74,14 +74,8 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     with right:
         if opened == ALL_HEADS:
             st.subheader(f"Multi-head attention, layer {layer + 1}", anchor=False)
-            chart = _every_head(values, place, *names)
-            draw(
-                chart,
-                f"all-{head}",
-                place,
-                len(values.q),
-                "The heads of this layer.",
-            )
+            every_head = partial(_every_head, values, place, *names)
+            draw(trace, every_head, f"all-{head}", place, "Multi-head attention.")
         else:
             st.subheader(f"{opened}: {_times(getattr(matrices, FIELDS[opened]))}", anchor=False)
             _open(trace, place, matrices, opened)
@@ -103,17 +97,20 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     """)
 
 
-def draw(chart: alt.LayerChart, key: str, place: Head, heads: int, alt: str) -> None:
-    """Draw a part of Figure 2; a click opens a matrix, or another of a layer's heads."""
+def draw(
+    trace: AttentionTrace, make: Callable[[], alt.LayerChart], key: str, place: Head, alt: str
+) -> None:
+    """Draw a part of Figure 2; a click opens a matrix, or another head of the layer."""
     key = f"figure2-{key}"
 
     def clicked() -> None:
         name = charts.clicked_point(st.session_state.get(key)).get("name")
         if isinstance(name, str) and name in FIELDS:
             st.session_state[OPEN] = name
-        elif isinstance(name, str) and name in map(str, range(heads)):
+        elif isinstance(name, str) and name in map(str, range(trace.weights(place.kind).shape[1])):
             head_picker.choose(head_picker.HEAD, place.layer, int(name))
 
+    chart = memory.memo_per_trace(trace, (key, *place), lambda: charts.spec_of(make()))
     charts.altair_chart(chart, key=key, on_select=clicked, alt=alt)
 
 

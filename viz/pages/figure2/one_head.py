@@ -1,5 +1,7 @@
 """The view “one head instead of h”: each head of a layer has the mean of the layer's patterns."""
 
+from functools import partial
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -43,19 +45,14 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(f"Layer {layer + 1}: {stack.h} patterns, and their mean", anchor=False)
-        names = names_of(trace, place)
-        panel = Panel(
-            (0.2, 0.8, 0, 270), f"mean of {stack.h}", "", mean, *names, "", COLOR[kind], above=True
-        )  # fmt: skip
-        heads = pattern_panels(weights, *names, COLOR[kind], 316, HEIGHT)
-        chart = drawing([panel, *heads], [(0.5, 316, 270)], HEIGHT, f"{head}")
-        draw(
-            chart,
-            f"mean-{head}",
-            place,
-            stack.h,
-            "The patterns of a layer, and their mean.",
-        )
+        names, color = names_of(trace, place), COLOR[kind]
+        middle = (0.2, 0.8, 0.0, 270.0)
+        panels = [
+            Panel(middle, f"mean of {stack.h}", "", mean, *names, "", color, above=True),
+            *pattern_panels(weights, *names, color, 316, HEIGHT),
+        ]
+        make = partial(drawing, panels, [(0.5, 316, 270)], HEIGHT, f"{head}")
+        draw(trace, make, f"mean-{head}", place, "The patterns of a layer, and their mean.")
     with right:
         totals = [float(x.sum()) for x in (trace.log_probs, after)]
         change = format_difference(totals[1], totals[0])

@@ -1,10 +1,10 @@
 """Figure 2 on other models and sentences, what opens at the right, and what a click chooses."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,21 +80,21 @@ def test_a_matrix_opens_at_the_right(opened, translator: Translator) -> None:
 
 
 def test_a_click_opens_a_matrix_or_a_head_and_nothing_else(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, translator: Translator
 ) -> None:
     drawn: dict[str, Any] = {}
     monkeypatch.setattr(charts, "altair_chart", lambda _, **settings: drawn.update(settings))
-    matrices.draw(alt.LayerChart(), "one", Head("cross", 1, 0), 8, "")
+    trace, chart = translator.trace(SENTENCE), partial(drawing, [], [], 10)
+    matrices.draw(trace, chart, "one", Head("cross", 1, 0), "")
     for name, chosen in (
         ("scaled", {matrices.OPEN: "scaled"}),
         ("3", {"layer": "2", "head": "4"}),
-        *((name, {}) for name in ("8", "-1", "x", "", ["Q"], None, 3)),
+        *((name, {}) for name in ("4", "-1", "x", "", ["Q"], None, 3)),
     ):
         state = {drawn["key"]: {"selection": {PICKED: [{"name": name}]}}}
         monkeypatch.setattr(st, "session_state", state)
         drawn["on_select"]()
         assert {key: state[key] for key in state if key != drawn["key"]} == chosen
-    monkeypatch.undo()
 
 
 MODELS: dict[str, TransformerConfig] = {

@@ -6,17 +6,11 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from tests.transformer.analysis.lens_cases import Case
+from transformer.analysis.teacher_forcing import forced_pair
+from transformer.layers import AddAndNorm
 from transformer.paper.norms import Block, batch_jitter, layer_norm, norm_block, token_norm
 
-NAMES = [
-    f"{stack}.layers.{layer}.{name}_norm"
-    for stack, names in (
-        ("encoder", ("self_attention", "feed_forward")),
-        ("decoder", ("self_attention", "cross_attention", "feed_forward")),
-    )
-    for layer in range(2)
-    for name in names
-]
 LENGTHS = (4, 2, 3, 7)
 
 
@@ -54,27 +48,23 @@ def test_batch_jitter_is_torchs_batch_norm(block: Block, padding: bool) -> None:
     assert np.ptp(jitter.mean) > 0.1
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_token_becomes_what_torch_and_the_model_make_of_it(translator, trace, name) -> None:
-    source, target = (
-        torch.tensor([[piece.id for piece in pieces]])
-        for pieces in (trace.source_pieces, trace.target_pieces)
-    )
+def test_a_token_becomes_what_torch_and_the_model_make_of_it(case: Case) -> None:
+    names = [name for name, module in case.model.named_modules() if isinstance(module, AddAndNorm)]
+    pair = forced_pair(case.model, case.trace)
     with torch.inference_mode():
-        _, cache = translator.model.run_with_cache(source, target)
-    x = cache[f"{name}.hook_sum"][0]
-    for token in range(len(x)):
-        steps = token_norm(translator.model, x[token].numpy(), name)
-        norm = translator.model.get_submodule(f"{name}.norm")
-        with torch.inference_mode():
-            np.testing.assert_allclose(steps.after, norm(x[token]).numpy(), atol=2e-6)
-        np.testing.assert_allclose(
-            steps.after, cache[f"{name}.hook_normalised"][0, token].numpy(), atol=2e-6
-        )
-        plain = F.layer_norm(x[token].double(), (32,), eps=norm.eps).numpy()
-        np.testing.assert_allclose(steps.normalised, plain, atol=1e-12)
-        np.testing.assert_array_equal(steps.gain, norm.weight.detach().double().numpy())
-        np.testing.assert_array_equal(steps.bias, norm.bias.detach().double().numpy())
+        _, cache = case.model.run_with_cache(pair.source, pair.target)
+    for name in names:
+        norm = case.model.get_submodule(f"{name}.norm")
+        for token, x in enumerate(cache[f"{name}.hook_sum"][0]):
+            steps = token_norm(case.model, x.numpy(), name)
+            with torch.inference_mode():
+                np.testing.assert_allclose(steps.after, norm(x).numpy(), atol=1e-12)
+            own = cache[f"{name}.hook_normalised"][0, token].numpy()
+            np.testing.assert_allclose(steps.after, own, atol=1e-12)
+            plain = F.layer_norm(x, x.shape, eps=norm.eps).numpy()
+            np.testing.assert_allclose(steps.normalised, plain, atol=1e-12)
+            np.testing.assert_array_equal(steps.gain, norm.weight.detach().numpy())
+            np.testing.assert_array_equal(steps.bias, norm.bias.detach().numpy())
 
 
 def test_a_block_is_what_the_norm_reads_in_a_padded_batch(translator, traces) -> None:

@@ -20,7 +20,7 @@ from transformer.analysis.heads.head import Head
 from transformer.checkpoints import checkpoint
 from transformer.kinds import KINDS
 from transformer.paper.arithmetic import sublayer_values
-from transformer.paper.multi_head import head_matrices
+from transformer.paper.multi_head import average_heads, head_matrices
 from viz.app.chrome import charts
 from viz.draw.labels import SCREEN_NAMES
 from viz.figures.figure2 import Panel, drawing
@@ -148,3 +148,35 @@ def test_of_512_rows_a_square_has_the_mean_and_padding_has_none() -> None:
     (mixed,) = (row for row in table if row["row"] == "0 … 25" and row["column"] == "494 … 506")
     seen = values[:26, 494:500].mean()
     assert mixed["value"].startswith(f"{seen:.3f}".replace("-", "−"))
+
+
+def test_what_averaging_loses_is_told_in_numbers(opened, translator: Translator) -> None:
+    trace = translator.trace(SENTENCE)
+    app = opened(figure2_view=ONE_HEAD, kind="encoder", layer="2", head="1")
+    weights = trace.encoder_self[1].astype(float)
+    bits = [
+        float(-(x * np.log2(np.where(x > 0, x, 1))).sum(-1).mean())
+        for x in (weights.mean(0), weights)
+    ]
+    text = " ".join(element.value for element in app.markdown)
+    assert f"{bits[0]:.2f} bits of entropy, the patterns {bits[1]:.2f}" in text
+    with translator.model.hooks(average_heads("encoder_self", [1])):
+        averaged = translator.score(SENTENCE, [p.text for p in trace.target_pieces]).log_prob
+    before = float(trace.log_probs.sum())
+    shown = app.subheader[1].value.replace("−", "-")
+    assert f"{before:.2f} → {averaged:.2f}" in shown
+    tokens, d = len(trace.source_tokens), 32
+    operations = 4 * tokens * d * d + 2 * tokens**2 * d
+    parameters = 6 * 4 * d * d  # two layers of each kind
+    assert text.count(f"{parameters:,} parameters") == text.count(f"{operations:,} multip") == 2
+
+
+def test_the_number_of_hidden_squares_is_that_of_the_mask(opened, translator: Translator) -> None:
+    steps = len(translator.trace(SENTENCE).target_tokens)
+    for kind, about in (
+        ("decoder", f"−∞ in {steps * (steps - 1) // 2} squares"),
+        ("encoder", "hides nothing"),
+    ):
+        app = opened(kind=kind)
+        (words,) = (frame for frame in frames(app) if "text" in frame)
+        assert about in [*words["text"]]

@@ -111,6 +111,7 @@ CONTROLS = (
         *("architecture", {}, "another box opened"),
         (".st-key-arch-drawing .hl-box >> nth=3", ".st-key-arch-drawing .hl-box >> nth=6"),
     ),
+    Control("figure2", {}, "the matrices of another kind", _buttons("kind")),
     Control("self_attention", {}, "memory instead of computation", _buttons("arch_quantity")),
 )  # fmt: skip
 

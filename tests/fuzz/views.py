@@ -30,9 +30,10 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
     "training": ({}, {"training_view": "Heads forming"}),
     "architecture": (
         {},
+        {"arch_view": "batch or layer"},
         {"arch_view": "parameters"},
     ),
-    "figure2": ({},),
+    "figure2": ({}, {"figure2_open": "masked"}, {"figure2_view": "one head instead of h"}),
     "self_attention": ({},),
     "additive": ({},),
     "tables": ({},),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { planStrip, TensorStrip } from "../../viz/browser/tensor_strip.ts";
-import { measure, stripData, viewOf } from "./samples.ts";
+import { planStrip, stripMarks, TensorStrip } from "../../viz/browser/tensor_strip.ts";
+import { measure, stripData, theme, viewOf } from "./samples.ts";
 
 test("a value is found where it is drawn, and none beside its row", () => {
   const data = stripData(4, 16);
@@ -11,4 +11,16 @@ test("a value is found where it is drawn, and none beside its row", () => {
   assert.deepEqual(view.hit(x, 2.5 * plan.row), { row: 2, key: 11 });
   assert.equal(view.hit(plan.left - 1, 5), null);
   assert.equal(view.target("toString"), null);
+});
+
+test("a score that a mask hides is blank, and named −∞", () => {
+  const data = { ...stripData(2, 2), values: new Float32Array([1, -Infinity, -1, 0.5]), end: 1 };
+  const plan = planStrip(data, 400, measure);
+  const marks = stripMarks(data, plan, theme, false);
+  const raster = marks.flatMap((mark) => ("raster" in mark ? [mark.raster] : []))[0];
+  const opacities = [0, 1, 2, 3].map((n) => raster.pixels[4 * n + 3]);
+  assert.deepEqual(opacities, [255, 0, 255, 255]);
+  const view = viewOf(TensorStrip, { data, plan, at: null });
+  assert.equal(view.words({ row: 0, key: 1 })[1], "−∞");
+  assert.equal(view.words({ row: 1, key: 0 })[1], "−1");
 });

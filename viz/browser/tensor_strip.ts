@@ -101,5 +101,7 @@ function noteOn({ rows, columns, columnNames, end, values }: StripData, mixed: b
   const colours = values.some((value) => value < 0)
     ? `Olive is below 0, purple above; colours saturate at ±${figure(end)}.`
     : `Nothing is below 0; the larger, the more purple, up to ${figure(end)}.`;
-  return `${rows.length} tokens × ${columns.toLocaleString("en")} ${unit}. ${colours}${more}`;
+  const hidden = values.includes(-Infinity) ? " Blank is −∞." : "";
+  const size = `${rows.length} tokens × ${columns.toLocaleString("en")} ${unit}.`;
+  return `${size} ${colours}${hidden}${more}`;
 }

@@ -105,15 +105,19 @@ def encode_strip(
     columns: Sequence[str] | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode a tensor, `[token, feature]`, exactly; `columns` name its features, if any."""
-    if not np.isfinite(values).all():
+    """Encode a tensor, `[token, feature]`, exactly; `columns` name its features, if any.
+
+    A score that a mask hides is −∞.
+    """
+    finite = values[np.isfinite(values)]
+    if (values[~np.isfinite(values)] != -np.inf).any() or not finite.size:
         raise ValueError("some values are not numbers")
     message = {
         "title": title,
         "rows": labels.display_tokens(rows),
         "columns": values.shape[1],
         "columnNames": None if columns is None else labels.display_tokens(columns),
-        "end": palette.largest_colour(values),
+        "end": palette.largest_colour(finite),
         "palette": palette.theme_tables(None),
         "values": values.astype(np.float32),
     }

@@ -1,5 +1,7 @@
 """Charts over many lines: changes, random sets of heads beside some, head by head, and offsets."""
 
+from collections.abc import Mapping, Sequence
+
 import altair as alt
 import numpy as np
 import numpy.typing as npt
@@ -88,4 +90,24 @@ def classes_chart(table: pd.DataFrame) -> alt.Chart:
         axes.named_color("class", colors, columns=2),
         order=alt.Order("order:O"),
         tooltip=forms.tips("layer", "class", **shares),
+    )
+
+
+def words_chart(
+    words: Sequence[str], kind: str, log_probs: Mapping[str, npt.ArrayLike], *, height: int
+) -> alt.LayerChart:
+    """Draw log p of each word, `[word]` in nats, before and after a change, by their names."""
+    (before, after), values = log_probs, [np.asarray(x) for x in log_probs.values()]
+    columns = {"place": range(len(words)), "word": words, "change": values[1] - values[0]}
+    change = {"log_p": ("log probability", ".3f"), "change": ("changed by", "+.3f")}
+    return forms.dumbbells(
+        pd.DataFrame({**columns, **log_probs}),
+        kind,
+        {before: axes.GREY, after: axes.VIOLET},
+        (120, 50),
+        x=axes.word_axis(words),
+        y=alt.Y("log_p:Q", title="log probability of the word", scale=alt.Scale(zero=True)),
+        height=height,
+        tooltip=forms.tips("word", kind, **change),
+        labelLimit=300,
     )

@@ -15,6 +15,7 @@ PICTURES = {
     "roles": (".st-key-measured-map-beside",),
     "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
     "architecture": (".st-key-arch-drawing canvas",),
+    "figure2": ("[data-testid=stVegaLiteChart]",),
     "masks": ("[data-testid=stVegaLiteChart]",),
     "positions": (".st-key-positions-picture [data-testid=stVegaLiteChart]",),
     "schedule": (".st-key-schedule-picture [data-testid=stVegaLiteChart]",),

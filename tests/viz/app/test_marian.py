@@ -51,7 +51,7 @@ def visit(folder: Path) -> Iterator[Callable[..., AppTest]]:
         yield open_
 
 
-@pytest.mark.parametrize("page", ["heads", "inside", "roles", "architecture"])
+@pytest.mark.parametrize("page", ["heads", "inside", "roles", "architecture", "figure2"])
 def test_pages_of_heads_open_on_a_marian_folder(page: str, visit: Callable[..., AppTest]) -> None:
     for view in roles.VIEWS if page == "roles" else [""]:
         shown = [text.value for text in visit(page, **{VIEW: view} if view else {}).text]

@@ -21,6 +21,8 @@ NOT_SAVED = {"value", "translation_editor"}
         ("roles", {"roles_view": "Remove heads"}, 2),
         ("masks", {"mask-view": "who sees whom"}, 1),
         ("architecture", {}, 2),
+        ("figure2", {"figure2_open": "QKᵀ"}, 1),
+        ("figure2", {"figure2_open": "softmax"}, 1),
     ],
 )
 def test_each_picture_names_program_model_sentence_and_lens(

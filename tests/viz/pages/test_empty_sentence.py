@@ -3,7 +3,7 @@
 import pytest
 
 from tests.viz.app_test import texts
-from viz.pages import architecture, masks, positions, roles
+from viz.pages import architecture, figure2, masks, positions, roles
 
 DRAWN = {"parameters"}
 DRAWN |= {"Encoding", "Curves", "Similarity", "Rotation", "Learned"}
@@ -14,6 +14,7 @@ DRAWN |= {"Encoding", "Curves", "Similarity", "Rotation", "Learned"}
     ("page", "url", "view"),
     [
         *(("architecture", "arch_view", view) for view in architecture.VIEWS),
+        *(("figure2", "figure2_view", view) for view in figure2.VIEWS),
         *(("positions", "pe_view", view) for view in positions.VIEWS),
         *(("roles", "roles_view", view) for view in roles.VIEWS),
         *(("masks", "mask-view", view) for view in masks.VIEWS),

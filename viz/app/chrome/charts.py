@@ -113,13 +113,18 @@ def draw_clickable(
     altair_chart(chart, key=key, on_select=clicked, alt=alt)
 
 
-def clicked_head(state: object, heads: Collection[Head]) -> Head | None:
-    """Return which of the heads a click has selected, or None for anything else."""
+def clicked_point(state: object) -> dict[str, object]:
+    """Return the fields of the mark that a click has selected; none for anything else."""
     selection = state.get("selection") if isinstance(state, dict) else None
     points = selection.get(PICKED) if isinstance(selection, dict) else None
     if not isinstance(points, list) or not points or not isinstance(points[0], dict):
-        return None
-    point: dict[str, object] = points[0]
+        return {}
+    return points[0]
+
+
+def clicked_head(state: object, heads: Collection[Head]) -> Head | None:
+    """Return which of the heads a click has selected, or None for anything else."""
+    point = clicked_point(state)
     place = point.get("layer"), point.get("head")
     if {*map(type, place)} != {int}:
         return None

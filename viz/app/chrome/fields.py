@@ -13,7 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from transformer import InputError
 from transformer.files.reading import MIB
-from viz.app.links.address import clamp_number, has_arrived, longest
+from viz.app.links.address import choose_by_number, clamp_number, has_arrived, longest
 from viz.app.streamlit_internals import release
 
 T = TypeVar("T", bound=str)
@@ -153,3 +153,15 @@ def menu(
     first = options[more.get("index") or 0]
     choose_first_of_link(key, first, more.get("format_func", str)(first))
     return st.selectbox(label, options, **bound, **more)
+
+
+def numbered_menu(label: str, names: Iterable[str], key: str, *, first: int, width: int) -> int:
+    """Draw a menu of names that count from 1, by which a link names them; return from 0."""
+    numbered = [f"{n} {name}" for n, name in enumerate(names, start=1)]
+    if not clamp_choice(key, len(numbered)):  # another kind or sentence may have fewer
+        choose_by_number(key, numbered)
+    first = min(first, len(numbered) - 1)
+    if st.query_params.get(key, "").partition(" ")[0] == str(first + 1):
+        st.session_state[key] = first  # of a link: Streamlit would drop it as the default
+    places, named = range(len(numbered)), numbered.__getitem__
+    return menu(label, places, key, width=width, index=first, format_func=named)

@@ -26,7 +26,8 @@ export function number(weight: number) {
   return weight.toFixed(weight < 0.1 ? 4 : 3);
 }
 
-export const figure = (value: number) => String(Number(value.toPrecision(4))).replaceAll("-", "−");
+export const figure = (value: number) =>
+  (value === -Infinity ? "−∞" : String(Number(value.toPrecision(4))).replaceAll("-", "−"));
 
 /** Write a value to `count` decimals with a real minus sign; none where it rounds to 0. */
 export const fixed = (value: number, count: number) =>

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.app.chrome.fields import controls_row, menu
-from viz.pages.architecture import drawing, parameters
+from viz.pages.architecture import drawing, norms, parameters
 
 DRAWING, PARAMETERS = "drawing", "parameters"
 
 VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
     DRAWING: drawing.show,
+    drawing.NORMS: norms.show,
     PARAMETERS: parameters.show,
 }
 

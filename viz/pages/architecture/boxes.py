@@ -155,16 +155,22 @@ def _attention(kind: Kind, title: str, text: str, config: TransformerConfig, *pa
 
 
 def _norm(stack: positions.Stack, name: str, after: str) -> Box:
-    module = f"{stack}.layers.{{}}.{name}_norm"
+    module, memory = f"{stack}.layers.{{}}.{name}_norm", ""
+    if (stack, name) == ("encoder", "feed_forward"):
+        memory = (
+            " After the last layer, this is the memory z = (z₁, …, zₙ), which the decoder reads."
+        )
     return Box(
         name=f"{stack}.{name}_norm",
         title="Add & norm",
         heading=f"Add & norm after {after} of the {stack}",
         value=f"{module}.hook_normalised",
         module=module,
-        equation=r"\text{LayerNorm}(x + \text{Sublayer}(x))",
-        text="Adds the input of the sub-layer to its output, then normalises each token separately "
-        "(post-norm).",
+        equation=r"\begin{aligned} &\text{LayerNorm}(r), \quad r = x + \text{Sublayer}(x) \\ "
+        r"&= \gamma \odot \frac{r - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta \end{aligned}",
+        text="Adds the input of the sub-layer to its output: easy, as all sub-layers give d_model "
+        "numbers. Then normalises each token separately (post-norm): μ and σ² are the mean and the "
+        "variance (÷ d_model) of its own numbers." + memory,
         paper="§3.1",
         code=(layers.AddAndNorm.forward,),
     )
@@ -180,7 +186,8 @@ def _feed_forward(stack: positions.Stack, activation: Activation) -> Box:
         value=f"{layer}.feed_forward_norm.hook_sublayer",
         module=f"{layer}.feed_forward",
         equation=rf"{equation}\,W_2 + b_2",
-        text=f"Two linear maps with {between}, the same for each position.",
+        text=f"Two linear maps with {between}: the same for each position, with other weights in "
+        "each layer. They are two convolutions with kernel size 1.",
         paper="§3.3, equation 2",
         code=(layers.FeedForward.forward,),
         inside=(("hidden", f"{layer}.feed_forward.hook_hidden"),),
@@ -231,7 +238,7 @@ def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, .
             "cross",
             "Cross-attention",
             f"Each {target} position looks at all {source} tokens: queries come from the decoder, "
-            "keys and values from the encoder's last layer.",
+            "keys and values from the encoder's output, the memory z.",
             config,
         ),
         _norm("decoder", "cross_attention", "cross-attention"),

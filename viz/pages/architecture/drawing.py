@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -13,6 +13,7 @@ from transformer import AttentionTrace, HeadlightError, Transformer
 from transformer.analysis import sinks
 from transformer.analysis.axes import by_pieces
 from transformer.paper import costs
+from transformer.paper.convolution import by_convolutions, weight_correlation
 from transformer.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
 from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, mounts
@@ -28,6 +29,7 @@ from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
 from viz.draw.player import WINDOW, SearchStep
 from viz.draw.watched import search_steps
 from viz.pages.architecture.boxes import Box, model_boxes
+from viz.pages.architecture.norms import LAYER, show_token
 
 OVER_VOCABULARY = (LOGITS, PROBABILITIES)  # values with a column for each piece of the translation
 
@@ -168,9 +170,8 @@ def _softmax(step: SearchStep) -> str:
     return f"{best} is more probable ({largest}), but the translation goes on with {written} ({p})."
 
 
-VIEW, BOX, LAYER = "arch_view", "arch_box", "arch_layer"
-"""Names in the URL. That of the layer differs from that of the pages of heads, to which links lead:
-Streamlit drops a parameter from a link if a widget of the current page is bound to it."""
+VIEW, BOX = "arch_view", "arch_box"  # names in the URL
+NORMS = "batch or layer"  # the view of norms
 
 
 def show(row: DeltaGenerator) -> None:
@@ -254,7 +255,16 @@ def _open_box(scene: Scene, box: Box) -> None:
     with st.container(key="arch-opened"):
         st.subheader(scene.named(box.heading, box), anchor=False)
     st.latex(box.equation)
+    if is_norm := box.name.endswith("_norm"):
+        name = box.module.format(scene.layer(box))
+        values = scene.tensors.values[f"{name}.hook_sum"]
+        show_token(scene.model, name, values, scene.rows(box))
     st.markdown(box.text)
+    if is_norm:
+        fields.button(
+            "Why not batch normalisation? →", "to-norms", st.session_state.update, {VIEW: NORMS},
+            type="tertiary",
+        )  # fmt: skip
     facts = _facts(scene, box)
     # in two narrow columns, without text of the user
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
@@ -312,6 +322,8 @@ def _facts(scene: Scene, box: Box) -> dict[str, str]:
         facts["hidden"] += f", {zeros:.0%} set to 0 by the ReLU"
     facts["weights" if box.kind else "out"] = scene.shape(box)
     name = box.module.format(layer)
+    if "hidden" in inside:
+        facts |= _other_networks(scene, box)
     if not name:
         return facts | {"parameters": "none"}
     if name == "shared_embedding" and box.stack == "encoder" and model.source_embedding is not None:
@@ -324,6 +336,25 @@ def _facts(scene: Scene, box: Box) -> dict[str, str]:
     if name not in shapes:
         facts |= {matrix: times(shape) for matrix, shape in shapes.items()}
     return facts | {"parameters": f"{sum(int(np.prod(x)) for x in shapes.values()):,}"}
+
+
+def _other_networks(scene: Scene, box: Box) -> dict[str, str]:
+    """Compare a feed-forward network with two convolutions, and with that of another layer."""
+    layer, values = scene.layer(box), scene.tensors.values
+    networks: list[Any] = [
+        module.feed_forward
+        for module in scene.model.get_submodule(f"{box.stack}.layers").children()
+    ]
+    before = "self_attention" if box.stack == "encoder" else "cross_attention"
+    x = values[f"{box.stack}.layers.{layer}.{before}_norm.hook_normalised"]
+    same = by_convolutions(networks[layer], x)
+    off = float(np.abs(same - values[box.value.format(layer)]).max())
+    facts = {"as two convolutions": f"largest difference {off:.0e}" if off else "equal"}
+    if len(networks) > 1:
+        other = layer - 1 if layer else 1
+        correlation = format_number(weight_correlation(networks[layer], networks[other]))
+        facts[f"beside layer {other + 1}'s weights"] = f"correlation {correlation}"
+    return facts
 
 
 _LINK_CHOICES = {

@@ -189,17 +189,10 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     tokens = display_tokens(trace.labels(kind).queries)
     if kind != "encoder_self":
         tokens = [f"predicts {quoted(token)}" for token in display_tokens(trace.target_tokens)]
-    names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
-    if not fields.clamp_choice(WORD, len(names)):  # another kind or sentence may have fewer rows
-        address.choose_by_number(WORD, names)
     label = "Step"
     if kind == "encoder_self":
         label = f"{trace.languages.source or 'Source'} subword"
-    first = min(first, len(names) - 1)
-    if st.query_params.get(WORD, "").partition(" ")[0] == str(first + 1):
-        st.session_state[WORD] = first  # of a link: Streamlit would drop it as the default
-    places, named = range(len(names)), names.__getitem__
-    return fields.menu(label, places, WORD, width=220, index=first, format_func=named)
+    return fields.numbered_menu(label, tokens, WORD, first=first, width=220)
 
 
 def _edits(translator: Translator, choices: Choices) -> dict[str, hooks.Hook]:

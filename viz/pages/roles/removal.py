@@ -5,10 +5,8 @@ from difflib import SequenceMatcher
 from functools import partial
 from html import escape
 
-import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
@@ -32,8 +30,7 @@ from viz.draw import caption, head_grid
 from viz.draw.attention_map import encode_map, squares_of
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import head_title, quoted
-from viz.figures import forms
-from viz.figures.axes import GREY, VIOLET, word_axis
+from viz.figures.changes import words_chart
 from viz.pages.roles import head_charts, removal_controls
 
 MAX_CHANGED = 8  # largest number of heads in the list
@@ -69,7 +66,12 @@ def show() -> None:
         _, after = word_log_probs(trace, effect.after.log_probs)
         st.subheader("The original translation, word by word", anchor=False)
         charts.altair_chart(
-            words_chart(words, before, after),
+            words_chart(
+                words,
+                "model",
+                {BEFORE: before, AFTER: after},
+                height=removal_controls.CHART_HEIGHT,
+            ),
             key="removal-words",
             alt="Log probability of each word of the original translation, before and after.",
         )
@@ -292,20 +294,3 @@ def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str,
     """Sum log P of the pieces of a translation, `[target]`, over each word; name the words."""
     first = first_pieces(trace.target_pieces)
     return by_words(trace, "cross").labels.queries, np.add.reduceat(log_probs, first)
-
-
-def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.LayerChart:
-    """Draw log P of each word of the translation before and after, `[word]` in nats."""
-    columns = {"place": range(len(words)), "word": words, "change": after - before}
-    change = {"log_p": ("log probability", ".3f"), "change": ("changed by", "+.3f")}
-    return forms.dumbbells(
-        pd.DataFrame({**columns, BEFORE: before, AFTER: after}),
-        "model",
-        {BEFORE: GREY, AFTER: VIOLET},
-        (120, 50),
-        x=word_axis(words),
-        y=alt.Y("log_p:Q", title="log probability of the word", scale=alt.Scale(zero=True)),
-        height=removal_controls.CHART_HEIGHT,
-        tooltip=forms.tips("word", "model", **change),
-        labelLimit=300,
-    )

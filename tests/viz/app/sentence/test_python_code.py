@@ -21,6 +21,7 @@ from transformer.files.installed import BUNDLED
 from viz.app.links.navigation import FAITHFUL, LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
 from viz.app.sentence.python_code import code_block, trace_call
 from viz.draw.labels import role_name
+from viz.pages.figure2.matrices import FIELDS
 from viz.pages.roles import edges
 from viz.pages.roles.faithful import TITLES
 
@@ -285,6 +286,46 @@ def drawing(app: AppTest, values: Values) -> None:
     close(heads.mean(0), shown(app, "attention_map", "weights"))
 
 
+def squares(app: AppTest, name: str) -> np.ndarray:
+    """Return the numbers in the squares of a box of Figure 2, or of a sentence's norm."""
+    (drawn,) = (frame for frame in frames(app) if "value" in frame)
+    texts = drawn[(drawn["name"] == name) & (drawn["value"] != "padding")]["value"]
+    return np.array([float(text.replace("−", "-").replace("∞", "inf")) for text in texts])
+
+
+def norms(app: AppTest, values: Values) -> None:
+    block, jitter, token = values.values()
+    numbers = [sentence[:, :24].ravel() for sentence in block]  # the first features
+    close(np.concatenate(numbers), squares(app, ""), 6e-4)
+    normalised = token.normalised[0]
+    fixed = token.before.mean(), token.before.var(), normalised
+    for chart, (batch, layer) in enumerate(zip(jitter, fixed, strict=True), start=1):
+        close([*batch, *[layer] * len(batch)], column(app, chart, jitter._fields[chart - 1]))
+
+
+def all_matrices(app: AppTest, values: Values) -> None:
+    matrices, (concat, output), times = values.values()
+    for name, field in FIELDS.items():
+        close(getattr(matrices, field).ravel(), squares(app, name), 6e-4)
+    assert concat.shape == output.shape
+    assert 0 < times.together < 1
+
+
+def one_head(app: AppTest, values: Values) -> None:
+    (weights, mean), (own, averaged), (_, log_prob), (many, single) = values.values()
+    for head, pattern in enumerate(weights):
+        close(pattern.ravel(), squares(app, f"{head}"), 6e-4)
+    close(mean.ravel(), squares(app, ""), 6e-4)
+    words = frames(app, 1)[0]
+    close([own, averaged], [words["own patterns"], words["averaged"]])
+    assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
+    text = " ".join(element.value for element in app.markdown)
+    assert many == single
+    assert text.count(f"{many[1]:,}") == 2
+    attention = sum(count for part, count in many[0].items() if "attention" in part)
+    assert text.count(f"{attention:,}") == 2
+
+
 def parameters(app: AppTest, values: Values) -> None:
     models, (formula, model) = values.values()
     assert formula == model == models[0]
@@ -318,7 +359,7 @@ def lines_table(app: AppTest, values: Values) -> None:
         close(result["line"][: len(table)], table["line"])
 
 
-def one_head(app: AppTest, values: Values) -> None:
+def corpus_head(app: AppTest, values: Values) -> None:
     tenths = values["A line of each tenth of loss without"]
     maps = values["Small maps of these lines"]
     sources = [text.value for text in app.text]
@@ -357,7 +398,7 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "roles faithful": (stored_lenses, {"roles_view": FAITHFUL}),
     "roles permuted": (permuted, {"roles_view": FAITHFUL, "faithful_test": "permuted attention"}),
     "corpus": (lines_table, {}),
-    "corpus head": (one_head, {"corpus_view": ONE_HEAD}),
+    "corpus head": (corpus_head, {"corpus_view": ONE_HEAD}),
     "corpus search": (
         lines_table,
         {
@@ -381,6 +422,17 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
     "architecture": (drawing, {}),
+    "architecture norms": (norms, {"arch_view": "batch or layer"}),
+    "architecture norms padded": (
+        norms,
+        {"arch_view": "batch or layer", "arch_padding": "true", "arch_layer": "6"},
+    ),
+    "figure2": (all_matrices, {"kind": "decoder", "layer": "2"}),
+    "figure2 one head": (one_head, {"figure2_view": "one head instead of h"}),
+    "figure2 one head everywhere": (
+        one_head,
+        {"figure2_view": "one head instead of h", "figure2_every": "true", "kind": "encoder"},
+    ),
     "architecture parameters": (parameters, {"arch_view": "parameters"}),
     "self_attention": (work, {}),
     "tables": (trained_rows, {}),

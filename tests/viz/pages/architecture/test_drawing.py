@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.app_test import in_url
 from tests.viz.pages import reading
 from transformer import Transformer, TransformerConfig
 from transformer.paper import costs, flow
@@ -85,7 +88,7 @@ def test_of_the_papers_model_all_is_said_that_is_the_papers() -> None:
 
 def facts(app: AppTest) -> dict[str, str]:
     """Return names and values of the open box."""
-    return dict(reading.tables(app)[0][2:])
+    return dict(reading.tables(app)[-1][2:])
 
 
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
@@ -115,6 +118,48 @@ def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(opened, trans
     last = box.name.rpartition("_norm")[1].strip("_") or box.name.split(".")[1]
     wanted = expected.get("attention" if last.endswith("attention") else last, "none")
     assert shown["parameters"] == (f"{wanted:,}" if isinstance(wanted, int) else wanted)
+
+
+def test_a_norm_opens_to_the_numbers_of_a_token(opened, translator) -> None:
+    trace, model = translator.trace(reading.SENTENCE), translator.model
+    name = "encoder.layers.1.feed_forward_norm"
+    source = torch.tensor([[piece.id for piece in trace.source_pieces]])
+    with torch.inference_mode():
+        _, cache = model.run_with_cache(source, source[:, :1])
+    gain, bias = (
+        x.detach().double().numpy() for x in model.get_submodule(f"{name}.norm").parameters()
+    )
+    for number, url in ((2, {}), (4, {"arch_token": "4"}), (1, {"arch_token": "1"})):
+        app = opened(arch_box="Add & norm after feed forward of the encoder", arch_layer="2", **url)
+        r = cache[f"{name}.hook_sum"][0, number - 1].double().numpy()
+        normalised = (r - r.sum() / 32) / np.sqrt(((r - r.mean()) ** 2).sum() / 32 + 1e-5)
+        after = cache[f"{name}.hook_normalised"][0, number - 1].double().numpy()
+        expected = [
+            [float(f"{x:.2f}") for x in (v.mean(), v.var(), v.min(), v.max())]
+            for v in (r, normalised, after, gain, bias)
+        ]
+        rows = [[float(x.replace("−", "-")) for x in row[1:]] for row in reading.tables(app)[0][2:]]
+        np.testing.assert_allclose(rows, expected, atol=0.0101)
+    button = next(button for button in app.button if button.key == "to-norms")
+    button.click().run()
+    assert not app.exception
+    assert in_url(app, "arch_view") == drawing.NORMS
+
+
+def test_a_feed_forward_network_is_compared_with_convolutions_and_with_another_layers(
+    opened, translator
+) -> None:
+    for layer, other in ((1, 2), (2, 1)):
+        app = opened(arch_box="Feed forward of the decoder", arch_layer=str(layer))
+        shown = facts(app)
+        difference = shown["as two convolutions"]
+        assert difference == "equal" or float(difference.split()[-1]) < 1e-5
+        weights = [
+            np.concatenate([x.weight.detach().double().numpy().ravel() for x in (ff.W_1, ff.W_2)])
+            for ff in (block.feed_forward for block in translator.model.decoder.layers)
+        ]
+        correlation = f"correlation {np.corrcoef(*weights)[0, 1]:.2f}".replace("-", "−")
+        assert shown[f"beside layer {other}'s weights"] == correlation
 
 
 def links(app: AppTest) -> list[tuple[str, str]]:

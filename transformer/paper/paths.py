@@ -1,0 +1,91 @@
+"""Paths of a signal between two positions, over the connections of layers (§4, Table 1)."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.paper.costs import CONVOLUTIONAL, RECURRENT, RESTRICTED, SELF_ATTENTION, Sizes
+
+CONTIGUOUS = "convolutional, contiguous kernels"
+"""A stack of convolutions without dilation; `CONVOLUTIONAL` is dilated, as in Table 1."""
+
+Floats = npt.NDArray[np.float64]
+
+
+def connections(layer: str, step: int, position: int, n: int, sizes: Sizes) -> range:
+    """Return which of n positions read a position in a step: a layer, or one of a recurrence.
+
+    A kernel covers a position and those before it, k^step apart in a dilated stack. A neighbourhood
+    has its position in the middle, and at the ends of the sentence is moved inwards.
+    """
+    k, r = sizes.k, min(sizes.r, n)
+    if layer == SELF_ATTENTION:
+        return range(n)
+    if layer == RECURRENT:  # an input first enters the state of its own position
+        return range(position + (step > 0), min(position + (step > 0) + 1, n))
+    if layer == RESTRICTED:
+        first = 0 if position < r else position - r + 1 + r // 2
+        return range(first, n if position >= n - r else position + r // 2 + 1)
+    dilation = 1 if layer == CONTIGUOUS else k**step
+    return range(position, min(position + (k - 1) * dilation + 1, n), dilation)
+
+
+def shortest_path(layer: str, n: int, start: int, end: int, sizes: Sizes) -> tuple[int, ...] | None:
+    """Search breadth-first; return the position after each step, `start` first, or None."""
+    came_from: list[dict[int, int]] = [{start: start}]
+    while end not in came_from[-1] or len(came_from) == 1:
+        if len(came_from) > n:  # no further step reaches anything new
+            return None
+        reached: dict[int, int] = {}
+        for position in came_from[-1]:
+            for following in connections(layer, len(came_from) - 1, position, n, sizes):
+                reached.setdefault(following, position)
+        came_from.append(reached)
+    path = [end]
+    for reached in reversed(came_from[1:]):
+        path.append(reached[path[-1]])
+    return tuple(reversed(path))
+
+
+def longest_path(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
+    """Count the steps of `shortest_path` from the first of n positions to the last; ∞ if none."""
+    n, k, half = np.asarray(n, dtype=np.float64), sizes.k, sizes.r // 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if layer == SELF_ATTENTION:
+            steps = np.ones_like(n)
+        elif layer == RECURRENT:
+            steps = n
+        elif layer == RESTRICTED:
+            steps = 1 + np.ceil(np.maximum(n - sizes.r, 0) / half)
+        elif layer == CONTIGUOUS:
+            steps = np.ceil((n - 1) / (k - 1))
+        else:  # less what a logarithm rounds up
+            steps = np.ceil(np.log(n) / np.log(k) - 1e-9)
+    return np.where(n == 1, 1.0, np.maximum(np.nan_to_num(steps, nan=1.0, posinf=np.inf), 1.0))
+
+
+class Look(NamedTuple):
+    """One weight of a head, counted from 0."""
+
+    layer: int
+    head: int
+    query: int
+    key: int
+    weight: float
+
+
+def farthest_look(weights: npt.NDArray[np.floating], sinks: npt.ArrayLike) -> Look | None:
+    """Find the largest distance at which a head, `[layer, head, query, key]`, gives half a row.
+
+    Tokens that are `sinks`, True in `[token]`, count neither as query nor as key.
+    """
+    counted = ~np.asarray(sinks, dtype=bool)
+    strong = (weights >= 0.5) & counted[:, None] & counted
+    layers, heads, queries, keys = np.nonzero(strong)
+    if not len(keys):
+        return None
+    values = weights[layers, heads, queries, keys]
+    best = np.lexsort((values, np.abs(queries - keys)))[-1]
+    place = (int(index[best]) for index in (layers, heads, queries, keys))
+    return Look(*place, float(values[best]))

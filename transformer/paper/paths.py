@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from transformer.paper.costs import CONVOLUTIONAL, RECURRENT, RESTRICTED, SELF_ATTENTION, Sizes
+from transformer.paper.costs import RECURRENT, RESTRICTED, SELF_ATTENTION, Sizes
 
 CONTIGUOUS = "convolutional, contiguous kernels"
-"""A stack of convolutions without dilation; `CONVOLUTIONAL` is dilated, as in Table 1."""
+"""A stack of convolutions without dilation; `costs.CONVOLUTIONAL` is dilated, as in Table 1."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -87,5 +87,5 @@ def farthest_look(weights: npt.NDArray[np.floating], sinks: npt.ArrayLike) -> Lo
         return None
     values = weights[layers, heads, queries, keys]
     best = np.lexsort((values, np.abs(queries - keys)))[-1]
-    place = (int(index[best]) for index in (layers, heads, queries, keys))
-    return Look(*place, float(values[best]))
+    layer, head, query, key = (int(index[best]) for index in (layers, heads, queries, keys))
+    return Look(layer, head, query, key, float(values[best]))

@@ -1,6 +1,6 @@
 """Paths are counted over connections: against the formulas, a loop over edges, and real layers."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_a_path_has_as_many_steps_as_formula_and_loop_say(layer: str, k: int, r:
         assert steps == counted(layer, n, 0, n - 1, of) == longest_path(layer, n, of)
         if path is not None:
             assert (path[0], path[-1]) == (0, n - 1)
-            for step, (before, after) in enumerate(zip(path, path[1:], strict=False)):
+            for step, (before, after) in enumerate(pairwise(path)):
                 assert after in connections(layer, step, before, n, of)
 
 

@@ -143,8 +143,9 @@ def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     return n * sizes.d + sizes.h * n * seen.get(layer, np.zeros_like(n))
 
 
-def sequential(layer: str, n: npt.ArrayLike) -> Floats:
-    """Count the operations that must follow one another: column 2 of Table 1."""
+def sequential(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
+    """Count the operations that must follow one another, whatever the sizes (column 2)."""
+    del sizes
     n = np.asarray(n, dtype=np.float64)
     return n if layer == RECURRENT else np.ones_like(n)
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from viz.figures.axes import GREY, INK, curve_color
-from viz.figures.forms import long_form, tips
+from viz.figures.forms import curves, long_form, tips
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -74,3 +74,17 @@ def variance_chart(
     lines = chart.transform_filter(f"!({gaussian_only})").mark_line(strokeWidth=2)
     dots = chart.transform_filter(gaussian_only).mark_point(size=40, filled=True, opacity=1)
     return lines + dots
+
+
+def gradient_chart(width: Ints, gradients: Mapping[str, Floats]) -> alt.Chart:
+    """Draw the norm of the softmax's gradient, `[width]`, by the name of each function."""
+    scale, ticks = alt.Scale(type="log", base=2), [1, 4, 16, 64, 256, 1024]
+    return curves(
+        long_form("function", "gradient", gradients, width=width),
+        alt.X("width:Q", title="d_k", scale=scale, axis=alt.Axis(grid=False, values=ticks)),
+        alt.Y("gradient:Q", title="gradient norm, mean of 32 rows"),
+        curve_color("function", list(gradients)),
+        dots=30,
+        height=_PLOT + _LEGEND_LINE * len(VARIANCES),
+        tooltip=tips("function", width=("d_k", ","), gradient=("", ".4f")),
+    )

@@ -84,7 +84,7 @@ def test_where_the_curves_cross_both_layers_do_the_same_work() -> None:
 def test_what_must_follow_one_another() -> None:
     for layer in costs.LAYERS:
         expected = [7, 90] if layer == costs.RECURRENT else [1, 1]
-        assert costs.sequential(layer, [7, 90]).tolist() == expected
+        assert costs.sequential(layer, [7, 90], SIZES).tolist() == expected
 
 
 def test_multiplications_are_those_that_torch_does() -> None:

@@ -1,13 +1,11 @@
 """Table 1 as formulas, as curves, and as measured on a machine, below the paths."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import streamlit as st
 
 from transformer import attention
@@ -15,20 +13,20 @@ from transformer.files import installed
 from transformer.paper import costs, paths
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, sentence_bar
-from viz.figures import forms
-from viz.figures.axes import curve_color
+from viz.figures.growth import growth_chart
 from viz.pages.self_attention import path_pictures
 
 MEASURED = installed.ASSETS / "layers.json"  # measurements written by `python -m benchmarks layers`
 MAX_LENGTH = 65_536
 WORK, SEQUENTIAL, PATH, MEMORY = "computation", "sequential operations", "longest path", "memory"
-QUANTITIES: dict[str, tuple[str, str]] = {
-    WORK: ("operations, to a factor", "costs.work(layer, n, sizes)"),
-    SEQUENTIAL: ("operations in turn", "costs.sequential(layer, n)"),
-    PATH: ("steps from the first token to the last", "paths.longest_path(layer, n, sizes)"),
-    MEMORY: ("numbers held, to a factor", "costs.memory(layer, n, sizes)"),
+QUANTITIES: dict[str, tuple[str, Callable[..., npt.NDArray[np.float64]]]] = {
+    WORK: ("operations, to a factor", costs.work),
+    SEQUENTIAL: ("operations in turn", costs.sequential),
+    PATH: ("steps from the first token to the last", paths.longest_path),
+    MEMORY: ("numbers held, to a factor", costs.memory),
 }
-"""The columns that are drawn over n: the title of the axis, and the code of one curve."""
+"""Title and function of what is drawn over n: the columns of Table 1, and memory."""
+SHORTEST, POINTS = 4, 80
 
 TABLE_1 = {
     costs.SELF_ATTENTION: ("O(n^2 d)", "O(1)", "O(1)"),
@@ -55,8 +53,8 @@ def show() -> None:
         tokens = _table(sizes, pictures.text)
     with below:
         n = np.geomspace(SHORTEST, longest, POINTS)
-        title, code = QUANTITIES[quantity]
-        curves = {layer: (n, _curve(quantity, layer, n, sizes)) for layer in costs.LAYERS}
+        title, function = QUANTITIES[quantity]
+        curves = {layer: (n, function(layer, n, sizes)) for layer in costs.LAYERS}
         left, right = st.columns(2, gap="large")
         with left:
             st.subheader(f"By formula, {_shape(sizes)}", anchor=False)
@@ -85,6 +83,7 @@ def show() -> None:
             attention.MultiHeadAttention.attend,
         )
     )
+    name = ".".join([function.__module__.rpartition(".")[2], function.__name__])
     field = "bytes" if quantity == MEMORY else "seconds"
     measured = f"""
         # Measured
@@ -103,21 +102,12 @@ def show() -> None:
         sizes = costs.{sizes}
         # By formula
         n = np.geomspace({SHORTEST}, {longest}, {POINTS})
-        result = {{layer: {code} for layer in costs.LAYERS}}
+        result = {{layer: {name}(layer, n, sizes) for layer in costs.LAYERS}}
         """,
         measured,
         "" if tokens is None else own,
         pictures.code,
     )
-
-
-def _curve(
-    quantity: str, layer: str, n: npt.NDArray[np.float64], sizes: costs.Sizes
-) -> npt.NDArray[np.float64]:
-    if quantity == SEQUENTIAL:
-        return costs.sequential(layer, n)
-    formulas = {WORK: costs.work, MEMORY: costs.memory, PATH: paths.longest_path}
-    return formulas[quantity](layer, n, sizes)
 
 
 def _explain_formula(quantity: str, sizes: costs.Sizes, longest: int) -> str:
@@ -236,35 +226,3 @@ def _table(sizes: costs.Sizes, text: str) -> int | None:
 def format_count(steps: float) -> str:
     """Format a number of steps; ∞ where no number is enough."""
     return f"{steps:,.0f}" if np.isfinite(steps) else "∞"
-
-
-SHORTEST, POINTS = 4, 80
-_SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '~s')"
-
-
-def growth_chart(
-    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], *, quantity: str, dots: bool = False
-) -> alt.Chart:
-    """Draw one quantity over the length of the sequence, both axes logarithmic."""
-    frame = pd.concat(
-        pd.DataFrame({"layer": name, "n": np.asarray(n), "value": np.asarray(values)})
-        for name, (n, values) in curves.items()
-    )
-    first, last = np.log2(frame["n"].min()), np.log2(frame["n"].max())
-    powers = [2**n for n in range(int(np.ceil(first)), int(np.floor(last)) + 1)]
-    low, high = np.log10(frame["value"].min()), np.log10(frame["value"].max())
-    tens = [10.0**n for n in range(int(np.floor(low)), int(np.ceil(high)) + 1)]
-    scale = alt.Scale(type="log", nice=False)
-    x = alt.Axis(grid=False, values=powers, format=",", labelOverlap=True)
-    y = alt.Axis(values=tens, labelExpr=_SHORT, labelOverlap=True)
-    frame = frame[np.isfinite(frame["value"])]  # a kernel of 1 connects no two tokens
-    colors = [path_pictures.LAYER_COLORS[name] for name in curves]
-    return forms.curves(
-        frame,
-        alt.X("n:Q", title="length n, tokens", scale=scale, axis=x),
-        alt.Y("value:Q", title=quantity, scale=alt.Scale(type="log"), axis=y),
-        curve_color("layer", list(curves), colors, labelLimit=200),
-        dots=36 * dots,
-        height=480,
-        tooltip=forms.tips("layer", n=("", ",.0f"), value=(quantity, ",.4~g")),
-    )

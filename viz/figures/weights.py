@@ -31,4 +31,4 @@ def weight_maps(
         )
         for title, values in weights.items()
     }
-    return maps(drawn, across={**axes[1], "tickangle": -90}, down=axes[0], height=420)
+    return maps(drawn, across={**axes[1], "tickangle": -90}, down=axes[0], height=400)

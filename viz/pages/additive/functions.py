@@ -51,7 +51,7 @@ def sentence() -> None:
         scores = np.where(values.seen, function(q, k, drawn), -np.inf)
         maps[name] = scaling.softmax(scores)
     left, right = st.columns(2)
-    left.latex(r"e_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}}")
+    left.latex(r"e_{ij} = q_i \cdot k_j \, / \sqrt{d_k}")
     right.latex(r"e_{ij} = v^\top \tanh(W_q\,q_i + W_k\,k_j)")
     with st.container(key=PICTURE):
         charts.plotly_chart(

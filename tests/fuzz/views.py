@@ -23,7 +23,13 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
         *({"pe_view": view} for view in ("Curves", "Similarity", "Rotation")),
         *(
             {"pe_view": view}
-            for view in ("Your sentence", "Learned", "Shift positions", "Remove positions")
+            for view in (
+                "Your sentence",
+                "Learned",
+                "Shift positions",
+                "Longer",
+                "Remove positions",
+            )
         ),
     ),
     "schedule": ({},),
@@ -34,7 +40,10 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
     ),
     "figure2": ({},),
     "self_attention": ({},),
-    "additive": ({},),
+    "additive": (
+        {},
+        *({"additive_view": view} for view in ("Time and memory", "Without scale", "Misprint")),
+    ),
     "tables": ({},),
     "hooks": ({},),
 }

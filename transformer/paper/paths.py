@@ -1,7 +1,5 @@
 """Paths of a signal between two positions, over the connections of layers (§4, Table 1)."""
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
@@ -65,27 +63,17 @@ def longest_path(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     return np.where(n == 1, 1.0, np.maximum(np.nan_to_num(steps, nan=1.0, posinf=np.inf), 1.0))
 
 
-class Look(NamedTuple):
-    """One weight of a head, counted from 0."""
-
-    layer: int
-    head: int
-    query: int
-    key: int
-    weight: float
-
-
-def farthest_look(weights: npt.NDArray[np.floating], sinks: npt.ArrayLike) -> Look | None:
-    """Find the largest distance at which a head, `[layer, head, query, key]`, gives half a row.
+def farthest_look(
+    weights: npt.NDArray[np.floating], sinks: npt.ArrayLike
+) -> tuple[int, int, int, int] | None:
+    """Find where a head, `[layer, head, query, key]`, gives half of a row or more to the farthest.
 
     Tokens that are `sinks`, True in `[token]`, count neither as query nor as key.
     """
     counted = ~np.asarray(sinks, dtype=bool)
-    strong = (weights >= 0.5) & counted[:, None] & counted
-    layers, heads, queries, keys = np.nonzero(strong)
-    if not len(keys):
+    strong = np.argwhere((weights >= 0.5) & counted[:, None] & counted)
+    distances = np.abs(strong[:, 2] - strong[:, 3])
+    if not distances.any():
         return None
-    values = weights[layers, heads, queries, keys]
-    best = np.lexsort((values, np.abs(queries - keys)))[-1]
-    layer, head, query, key = (int(index[best]) for index in (layers, heads, queries, keys))
-    return Look(layer, head, query, key, float(values[best]))
+    layer, head, query, key = map(int, strong[np.lexsort((weights[*strong.T], distances))[-1]])
+    return layer, head, query, key

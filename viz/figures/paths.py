@@ -30,21 +30,15 @@ def path_picture(
     longest: int,
     color: str,
     alt: str,
-    rows: int | None = None,
+    rows: int,
 ) -> str:
-    """Draw a path through rows of positions, inputs below, as HTML; its style is in `texts.css`.
+    """Draw a path as HTML; its style is in `texts.css`.
 
-    Args:
-        tokens: the words below
-        path: the position after each step, the first one that of the input
-        connections: the positions that read a position in a step, for what else leads to the end
-        longest: steps of the longest path of the pictures side by side, which share one clock
-        color: the colour of the path
-        alt: what the picture shows, for a screen reader
-        rows: rows above the inputs; a recurrence has one, whatever its number of steps
+    `path` has the position after each step, from an input below through `rows` of positions: as
+    many as steps, or one of a recurrence. `connections` lead to its end, faintly. `longest` counts
+    the steps of the longest path beside it: all pictures have one clock. `alt` says what is drawn.
     """
     steps, n = len(path) - 1, len(tokens)
-    rows = rows or steps
     across = np.linspace(_EDGE, _WIDTH - _EDGE, n) if n > 1 else np.array([_WIDTH / 2])
     up = np.linspace(_HEIGHT - _MARGIN, _MARGIN, rows + 1)
     at = np.array([(across[i], up[min(step, rows)]) for step, i in enumerate(path)])

@@ -182,7 +182,7 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
     """Draw the wavelength of every dimension on a logarithmic axis, some of them marked."""
     frame = pd.DataFrame({"dimension": range(2 * len(waves)), "wavelength": np.repeat(waves, 2)})
     ends = [2 * np.pi * 10.0**n for n in range(5)]
-    frame["wavelength"] = frame["wavelength"].where(frame["wavelength"] < 2 * ends[-1])
+    frame = frame[frame["wavelength"] < 2 * ends[-1]]  # a misprint has waves without an end
     scale = alt.Scale(type="log", domain=[ends[0], ends[-1]], nice=False)
     label = "format(2 * pow(10, round(log(datum.value / 6.2831853) / LN10)), ',') + 'π'"
     axis = alt.Axis(values=ends, labelExpr=label)
@@ -192,7 +192,8 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
     x = alt.X("dimension:Q", scale=across, axis=alt.Axis(grid=False, tickCount=4, tickMinStep=1))
     tooltip = tips(dimension=("", ""), wavelength=("", ",.2f"))
     line = alt.Chart(frame, height=150).mark_line(strokeWidth=1.5, color=GREY)
-    marked = frame.iloc[list(dimensions)].assign(ink=curve_colors(len(dimensions)))
+    inks = {"dimension": list(dimensions), "ink": curve_colors(len(dimensions))}
+    marked = pd.DataFrame(inks).merge(frame)
     ink = alt.Color("ink:N", scale=None)
     return line.encode(x, y, tooltip=tooltip) + points(marked, x, y, ink, size=80, tooltip=tooltip)
 

@@ -1,25 +1,21 @@
 """Additive and dot-product attention on the sentence, and their time and memory over n."""
 
-import json
-
 import numpy as np
 import streamlit as st
 
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
-from transformer.files import installed
 from transformer.paper import additive, scaling
 from transformer.paper.additive import ADDITIVE, DOT
 from transformer.paper.arithmetic import SublayerValues, sublayer_values
+from viz.app import measurements
 from viz.app.cache import memory
 from viz.app.chrome import charts, explanations, fields, head_picker
 from viz.app.sentence import python_code, sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.formatting import format_number
-from viz.figures.growth import growth_chart
 from viz.figures.weights import weight_maps
 
-MEASURED = installed.ASSETS / "additive.json"  # written by `python -m benchmarks additive`
 PICTURE = "additive-picture"  # key of the picture of each view
 
 
@@ -87,42 +83,24 @@ def sentence() -> None:
 
 def cost() -> None:
     """Draw time and memory of both functions over the length, as measured."""
-    try:
-        measurement = json.loads(MEASURED.read_text("utf-8"))
-        rows, d_k = measurement["layers"], int(measurement["d_k"])
-        last = [rows[name][-1] for name in (ADDITIVE, DOT)]
-        drawn = {
-            field: {
-                name: ([r["n"] for r in rows[name]], [r[field] * by for r in rows[name]])
-                for name in (DOT, ADDITIVE)
-            }
-            for field, by in (("seconds", 1e3), ("bytes", 2**-20))
-        }
-        about = (
-            f"One head of width {d_k}, one sequence, median of {measurement['repeats']}, "
-            f"{measurement['threads']} thread: {measurement['machine']}. "
-        )
-        times, sizes = (last[0][name] / last[1][name] for name in ("seconds", "bytes"))
-    except (OSError, ValueError, KeyError, TypeError, IndexError, ZeroDivisionError):
-        st.text(
-            "There is no measurement in assets/additive.json: run python -m benchmarks additive, "
-            "then reload this page."
-        )
+    if (measurement := measurements.read("additive", "d_k")) is None:
         return
     with st.container(key=PICTURE):
-        titles = "ms for a forward pass", "MiB held for the way back"
-        for column, title, curves in zip(st.columns(2), titles, drawn.values(), strict=True):
+        for column, field in zip(st.columns(2), measurements.FIELDS, strict=True):
             with column:
-                chart = growth_chart(curves, quantity=title, dots=True, height=400)
-                charts.altair_chart(chart, alt=f"{title} over the length, both functions.")
+                measurements.draw(measurement, field, height=400)
+    times, sizes = (
+        curves[ADDITIVE][1][-1] / curves[DOT][1][-1] for curves in measurement.curves.values()
+    )
     st.text(
-        f"{about}At n = {last[0]['n']:,}, additive attention takes {times:,.0f} times the time and "
-        f"{sizes:,.0f} times the memory."
+        f"At n = {measurement.curves['bytes'][DOT][0][-1]:,}, additive attention takes {times:,.0f} "
+        f"times the time and {sizes:,.0f} times the memory. One head of width "
+        f"{measurement.sizes[0]}, {measurement.about}"
     )
     explanations.explain(
-        "In theory both cost O(n² d_k). In practice a dot product of all queries and keys is one "
-        "product of matrices, which leaves n² scores. The additive function has a hidden layer for "
-        "each query and key, so n² · d_k values of tanh, one by one, and training keeps them all."
+        "In theory both cost O(n² d_k). In practice the dot products of all queries and keys are "
+        "one product of matrices, which leaves n² scores. Additive attention has a hidden layer "
+        "for each query and key: n² · d_k values of tanh, and training keeps them all."
         + explanations.sources("§3.2.1", additive.additive_scores, additive.dot_product_scores)
     )
     python_code.show_code("""

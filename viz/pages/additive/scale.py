@@ -14,7 +14,7 @@ from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, rescaled, sentence_bar
 from viz.app.sentence.rescaled import WIDTHS, shown_scale
 from viz.draw.formatting import format_number
-from viz.figures.scaling import gradient_chart
+from viz.figures.scaling import FACTORS, gradient_chart
 from viz.figures.weights import weight_maps
 from viz.pages.additive.functions import PICTURE, pick_values
 
@@ -105,6 +105,10 @@ def misprint() -> None:
         edits = scaling.rescaled(translator.model.config, {scale!r})
         # Weights
         result = sublayer_values(translator.model, trace, {head}, edits).weights[{at}]
+        # Large scores: one token takes all
+        values = sublayer_values(translator.model, trace, {head})
+        dots = (values.k[{at}] @ values.q[{at}, {row}])[values.seen[{row}]].astype(float)
+        result = scaling.saturation(dots, np.geomspace(0.01, 100, {FACTORS}))
         # Translation
         with translator.model.hooks(edits):
             translation = translator.translate(trace.source{python_code.search_code()})

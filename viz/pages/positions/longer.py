@@ -33,7 +33,18 @@ def longer() -> None:
     if None in files:
         raise InputError("There are long examples in English and German alone.")
     lines = [(installed.ASSETS / str(file)).read_text("utf-8").splitlines() for file in files]
-    source, target = (joined(side[:PARTS]) for side in lines)
+    tokenizers = translator.tokenizer, translator.target_tokenizer
+    most = translator.model.config.max_length - 1  # without </s>, or <s>
+
+    def texts(parts: int) -> list[str]:
+        return [joined(side[:parts]) for side in lines]
+
+    def fits(parts: int) -> bool:
+        pairs = zip(tokenizers, texts(parts), strict=True)
+        return all(len(tokenizer.pieces(text)) <= most for tokenizer, text in pairs)
+
+    count = next(filter(fits, range(PARTS, 0, -1)), 1)
+    source, target = texts(count)
     trace = cached_results.trace_of_pair(translator, source, target)
     losses = {}
     for name, edit in POSITIONS.items():
@@ -57,7 +68,7 @@ def longer() -> None:
             alt="Loss over the position in a long sentence, with three sorts of positions.",
         )
     explanations.explain(
-        f"{PARTS} example sentences, joined with commas into one of {len(trace.source_pieces)} "
+        f"{count} example sentences, joined with commas into one of {len(trace.source_pieces)} "
         f"subwords, and their translation. The training text had none above {TRAINED} "
         "(dashed), and most were far shorter. The paper chose sinusoids because they “may allow the model to extrapolate "
         "to sequence lengths longer than the ones encountered during training”. They are defined at "
@@ -68,7 +79,7 @@ def longer() -> None:
     )
     python_code.show_code(f"""
         names = {files}
-        lines = [(ASSETS / name).read_text("utf-8").splitlines()[:{PARTS}] for name in names]
+        lines = [(ASSETS / name).read_text("utf-8").splitlines()[:{count}] for name in names]
         source, target = map(positions.joined, lines)
         trace = translator.trace(source, target=target)
         # Loss over the position

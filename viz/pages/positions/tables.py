@@ -55,10 +55,11 @@ def encoding() -> None:
         formula = _pick_formula()
     _require_even(size)
     waves = positions.wavelengths(size.d_model, formula)
+    table = positions.exact_encoding(np.arange(size.length), size.d_model, formula)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         charts.plotly_chart(
-            encoding_map(_table(size, formula), waves),
+            encoding_map(table, waves),
             key="positional-encoding",
             alt="The encoding of each position (across) in each dimension (down).",
         )
@@ -69,8 +70,8 @@ def encoding() -> None:
             rf"PE_{{(pos,\,2i+1)}} &= \cos(pos / {divisor}) \end{{aligned}}"
         )
         explain(
-            f"{_say(formula, size)}"
-            "The model adds a column to the token at that position. Each pair of rows is the sine "
+            _say(formula, size)
+            + "The model adds a column to the token at that position. Each pair of rows is the sine "
             f"and cosine of one wave, from {format_wave(waves[0])} positions long at the top to "
             f"{format_wave(waves[-1])} at the "
             "bottom. Purple is above 0, olive below. "
@@ -79,7 +80,7 @@ def encoding() -> None:
         )
     show_code(f"""
         # Encoding
-        table = {_table_code(size, formula)}
+        table = positions.exact_encoding(np.arange({size.length}), {size.d_model}, {formula!r})
         figure = encoding_map(table, positions.wavelengths({size.d_model}, {formula!r}))
     """)
 
@@ -108,7 +109,7 @@ def curves() -> None:
     waves = positions.wavelengths(size.d_model, formula)
     steps = max(1, WAVE_POINTS // (size.length - 1))  # from one position to the next
     points = np.arange(steps * (size.length - 1) + 1) / steps
-    table = _table(size, formula)
+    table = positions.exact_encoding(np.arange(size.length), size.d_model, formula)
     exact = positions.exact_encoding(points, size.d_model, formula)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
@@ -128,20 +129,18 @@ def curves() -> None:
         st.metric(last, format_wave(waves[-1]), width="content")
         st.metric(never, f"{10_000 * 2 * np.pi:,.2f}", width="content")
         explain(
-            f"{_say(formula, size)}"
-            rf"Each wavelength, $2\pi \cdot {_DIVISORS[formula]}$, is the same factor longer "
-            f"than the one before. The last is {format_wave(waves[-1])}"
-            + (
-                r", below 10000 · 2π, because it has $2i = d_\text{model} - 2$."
-                * (formula == "paper")
-                or "."
+            (
+                _say(formula, size)
+                or r"Each wavelength, $2\pi \cdot 10000^{2i/d_\text{model}}$, is the same factor "
+                f"longer than the one before. The last is {waves[-1]:,.2f}, below "
+                r"10000 · 2π, because it has $2i = d_\text{model} - 2$."
             )
             + sources("§3.5", positions.wavelengths)
         )
     show_code(f"""
         waves = positions.wavelengths({size.d_model}, {formula!r})
         # Curves
-        table = {_table_code(size, formula)}
+        table = positions.exact_encoding(np.arange({size.length}), {size.d_model}, {formula!r})
         points = np.arange({len(points)}) / {steps}
         exact = positions.exact_encoding(points, {size.d_model}, {formula!r})
         figure = wave_curves(table, {dimensions}, waves, points, exact)
@@ -249,19 +248,6 @@ _DIVISORS = {"paper": r"10000^{2i/d_\text{model}}", "misprint": r"10000^{2i} / d
 
 def _pick_formula() -> Formula:
     return fields.choose_one("Formula", get_args(Formula), "pe_formula", labelled=True)
-
-
-def _table(size: Size, formula: Formula) -> NDArray[np.float32]:
-    if formula == "paper":
-        return embedding.sinusoidal_positions(*size).numpy()
-    exact = positions.exact_encoding(np.arange(size.length), size.d_model, formula)
-    return exact.astype(np.float32)
-
-
-def _table_code(size: Size, formula: Formula) -> str:
-    if formula == "paper":
-        return f"sinusoidal_positions({size.length}, {size.d_model}).numpy()"
-    return f"positions.exact_encoding(np.arange({size.length}), {size.d_model}, {formula!r})"
 
 
 def _say(formula: Formula, size: Size) -> str:
@@ -379,9 +365,9 @@ def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
     steps = listing([f"{n:,}" for n in dict.fromkeys((waves.steps, table.steps))])
     lower, higher = sorted((waves.bleu, table.bleu))
     return (
-        f"In the paper the results are nearly identical: BLEU {paper_waves.bleu} with sinusoids and "
-        f"{paper_table.bleu} with learned positions, after {paper_waves.steps},000 steps. Here they "
-        f"differ: these two small models had {steps} steps: the "
+        f"In the paper they are nearly identical: BLEU {paper_waves.bleu} with sinusoids and "
+        f"{paper_table.bleu} with learned positions, after {paper_waves.steps},000 steps. Here "
+        f"they differ: these two small models had {steps} steps: the "
         f"{format_difference(higher, lower, 1).lstrip('+')} BLEU between them show which learns "
         f"faster at first, not which would end better."
     )

@@ -18,11 +18,11 @@ def sizes(k: int = 3, r: int = 8) -> Sizes:
     return Sizes(d=8, k=k, r=r, h=1)
 
 
-def counted(layer: str, n: int, start: int, end: int, of: Sizes) -> float:
+def counted(layer: str, n: int, start: int, end: int, some: Sizes) -> float:
     """Steps until a signal has spread to a position, by sets alone."""
     reached = {start}
     for step in range(n + 2):
-        reached = {j for i in reached for j in connections(layer, step, i, n, of)}
+        reached = {j for i in reached for j in connections(layer, step, i, n, some)}
         if end in reached:
             return step + 1
     return float("inf")
@@ -31,34 +31,42 @@ def counted(layer: str, n: int, start: int, end: int, of: Sizes) -> float:
 @pytest.mark.parametrize("layer", EVERY)
 @pytest.mark.parametrize(("k", "r"), [(2, 2), (3, 8), (4, 5), (7, 64), (1, 1)])
 def test_a_path_has_as_many_steps_as_formula_and_loop_say(layer: str, k: int, r: int) -> None:
-    of = sizes(k, r)
+    some = sizes(k, r)
     for n in (1, 2, 3, 8, 9, 10, 27, 28, 65):
-        path = shortest_path(layer, n, 0, n - 1, of)
+        path = shortest_path(layer, n, 0, n - 1, some)
         steps = float("inf") if path is None else len(path) - 1
-        assert steps == counted(layer, n, 0, n - 1, of) == longest_path(layer, n, of)
+        assert steps == counted(layer, n, 0, n - 1, some) == longest_path(layer, n, some)
         if path is not None:
             assert (path[0], path[-1]) == (0, n - 1)
             for step, (before, after) in enumerate(pairwise(path)):
-                assert after in connections(layer, step, before, n, of)
+                assert after in connections(layer, step, before, n, some)
 
 
 @pytest.mark.parametrize("layer", EVERY)
 def test_between_any_two_words_no_path_is_shorter(layer: str) -> None:
-    n, of = 9, sizes(3, 4)
+    n, some = 9, sizes(3, 4)
     for start, end in product(range(n), repeat=2):
-        path = shortest_path(layer, n, start, end, of)
+        path = shortest_path(layer, n, start, end, some)
         steps = float("inf") if path is None else len(path) - 1
-        assert steps == counted(layer, n, start, end, of)
+        assert steps == counted(layer, n, start, end, some)
 
 
 def test_the_papers_orders_of_growth() -> None:
-    of = sizes(k=3, r=64)
+    some = sizes(k=3, r=64)
     n = np.array([3.0**p for p in range(1, 8)])
-    assert longest_path("self-attention", n, of).tolist() == [1] * 7
-    assert longest_path(RECURRENT, n, of).tolist() == n.tolist()
-    assert longest_path("convolutional", n, of).tolist() == [1, 2, 3, 4, 5, 6, 7]  # log_k n
-    assert longest_path(CONTIGUOUS, n, of).tolist() == [1, 4, 13, 40, 121, 364, 1093]  # (n-1)/(k-1)
-    assert longest_path(RESTRICTED, 64 + 32 * 5, of) == 6
+    assert longest_path("self-attention", n, some).tolist() == [1] * 7
+    assert longest_path(RECURRENT, n, some).tolist() == n.tolist()
+    assert longest_path("convolutional", n, some).tolist() == [1, 2, 3, 4, 5, 6, 7]  # log_k n
+    assert longest_path(CONTIGUOUS, n, some).tolist() == [
+        1,
+        4,
+        13,
+        40,
+        121,
+        364,
+        1093,
+    ]  # (n-1)/(k-1)
+    assert longest_path(RESTRICTED, 64 + 32 * 5, some) == 6
 
 
 @pytest.mark.parametrize("dilated", [True, False])
@@ -80,10 +88,10 @@ def test_a_gradient_takes_as_many_convolutions_as_counted(dilated: bool) -> None
 
 
 def test_each_window_of_restricted_attention_has_r_positions() -> None:
-    n, of = 20, sizes(r=6)
+    n, some = 20, sizes(r=6)
     seen = np.zeros((n, n), dtype=int)
     for position in range(n):
-        seen[list(connections(RESTRICTED, 0, position, n, of)), position] = 1
+        seen[list(connections(RESTRICTED, 0, position, n, some)), position] = 1
     assert seen.sum(1).tolist() == [6] * n
     assert seen[10, 7:13].all()
 

@@ -78,7 +78,7 @@ _MAP = {"rows": "rows", "without_sinks": "without_sinks"}
 SHARED: dict[str, dict[str, str]] = {
     "translate": _MAP,
     "heads": {**_HEAD, **_MAP},
-    **dict.fromkeys(("inside", "roles", "corpus"), _HEAD),
+    **dict.fromkeys(("inside", "roles", "corpus", "additive"), _HEAD),
     "training": {"kind": "kind"},
     "architecture": {"arch_layer": "layer"},
 }

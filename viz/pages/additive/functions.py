@@ -63,9 +63,9 @@ def sentence() -> None:
         f"feed-forward network with one hidden layer, here {d_k} wide like q and k. The model was "
         "trained with the first. No trained weights of the second exist for it, so W_q, W_k and v "
         "are random, as training would begin; the map in the middle has the dot products of the "
-        "same random projections. Compare the last two: they say nothing about quality. Additive "
-        "attention comes from recurrent translation (Bahdanau et al. 2015): the state of the "
-        "decoder is the query and the states of the encoder are keys and values, as in the "
+        "same random projections. Compare the last two; neither says which function translates "
+        "better. Additive attention comes from recurrent translation (Bahdanau et al. 2015), where "
+        "the decoder’s state is the query and the encoder’s states are keys and values, as in the "
         "cross-attention here." + explanations.sources("§3.2.1, §3.2.3", additive.additive_scores)
     )
     python_code.show_code(f"""
@@ -93,8 +93,8 @@ def cost() -> None:
         curves[ADDITIVE][1][-1] / curves[DOT][1][-1] for curves in measurement.curves.values()
     )
     st.text(
-        f"At n = {measurement.curves['bytes'][DOT][0][-1]:,}, additive attention takes {times:,.0f} "
-        f"times the time and {sizes:,.0f} times the memory. One head of width "
+        f"At n = {measurement.curves['bytes'][DOT][0][-1]:,}, additive attention takes "
+        f"{times:,.0f} times the time and {sizes:,.0f} times the memory. One head of width "
         f"{measurement.sizes[0]}, {measurement.about}"
     )
     explanations.explain(

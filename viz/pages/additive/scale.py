@@ -42,11 +42,12 @@ def without() -> None:
     st.text(f"Gradient at width {WIDTHS[2]}: {small}; at {WIDTHS[-1]:,}: {large}.")
     explanations.explain(
         "The product of two independent numbers of mean 0 and variance 1 has variance 1, so a dot "
-        "product of d_k of them has variance d_k, and dividing by √d_k brings it back to 1. For "
-        "small d_k both functions work alike. For large d_k the softmax of undivided products "
-        "gives one key all the weight, and its gradient, from which training learns, goes to 0. "
-        "Additive attention has no such growth: tanh stays between −1 and 1. The right chart has "
-        "components from N(0, 1), 16 keys and 32 queries."
+        "product of d_k of them has variance d_k, and dividing by √d_k brings it back to 1. The "
+        "paper says that both functions do alike for small d_k, and that additive attention does "
+        "better for large d_k without the scale. The right chart has the reason: undivided, the "
+        "softmax gives one key all the weight, and its gradient, from which training learns, goes "
+        "to 0; in additive attention tanh stays between −1 and 1. Its components are drawn from "
+        "N(0, 1), for 16 keys and 32 queries; nothing is trained there."
         + explanations.sources("§3.2.1 and its footnote", additive.gradients_over_width)
     )
     python_code.show_code(f"""

@@ -57,7 +57,7 @@ def longer() -> None:
             forms.long_form("positions", "loss", losses, position=starts),
             alt.X("position:Q", title="position in the translation", axis=alt.Axis(grid=False)),
             alt.Y("loss:Q", title="loss, nats", scale=alt.Scale(zero=True)),
-            axes.curve_color("positions", list(losses), columns=3),
+            axes.curve_color("positions", list(losses)),
             dots=40,
             height=400,
             tooltip=forms.tips("positions", position=("from", ""), loss=("", ".2f")),
@@ -69,12 +69,12 @@ def longer() -> None:
         )
     explanations.explain(
         f"{count} example sentences, joined with commas into one of {len(trace.source_pieces)} "
-        f"subwords, and their translation. The training text had none above {TRAINED} "
-        "(dashed), and most were far shorter. The paper chose sinusoids because they “may allow the model to extrapolate "
-        "to sequence lengths longer than the ones encountered during training”. They are defined at "
-        "every position; whether the model can use them there is what the first curve shows. "
-        f"A learned table is random beyond {TRAINED}, as the third curve; the weights of the small "
-        "model with learned positions are not bundled, so its own loss cannot be shown."
+        f"subwords, and their translation. The training text had none above {TRAINED} (dashed), "
+        "and most were far shorter. The paper chose sinusoids because they “may allow the model to "
+        "extrapolate to sequence lengths longer than the ones encountered during training”: they "
+        "are defined everywhere, and the first curve shows whether this model can use them. A "
+        f"learned table is random beyond {TRAINED}, as in the third curve. The weights of the "
+        "small model with learned positions are not bundled, so its own loss cannot be shown."
         + explanations.sources("§3.5", log_probs)
     )
     python_code.show_code(f"""

@@ -71,10 +71,9 @@ def encoding() -> None:
         )
         explain(
             _say(formula, size)
-            + "The model adds a column to the token at that position. Each pair of rows is the sine "
-            f"and cosine of one wave, from {format_wave(waves[0])} positions long at the top to "
-            f"{format_wave(waves[-1])} at the "
-            "bottom. Purple is above 0, olive below. "
+            + "The model adds a column to the token at that position. Each pair of rows is the "
+            f"sine and cosine of one wave, from {format_wave(waves[0])} positions long at the top "
+            f"to {format_wave(waves[-1])} at the bottom. Purple is above 0, olive below. "
             f"Above {MAX_DIMENSIONS} dimensions, only a sample is drawn (see the axis)."
             + sources("§3.5", embedding.sinusoidal_positions)
         )
@@ -225,10 +224,10 @@ def rotation() -> None:
         explain(
             "Compare the two columns on the right: $M_k$ rotates each pair of dimensions by the "
             r"angle $\omega_i k$, whatever the position. So $PE_{pos+k}$ is a linear function of "
-            "$PE_{pos}$, and the paper’s hypothesis is that a model then easily learns to attend by "
-            "relative positions: the same projection finds “k tokens back” from everywhere. The "
-            "paper does not test it; *Why here* on Inside a head shows how much of a score is "
-            "position with position. Largest error: over all "
+            "$PE_{pos}$. The paper’s hypothesis is that a model then easily learns to attend by "
+            "relative positions: one projection finds “k tokens back” from everywhere. It is not "
+            "tested there; *Why here* on Inside a head shows how much of a score comes from two "
+            "positions. Largest error: over all "
             f"{size.d_model} dimensions and positions 0 to {size.length - 1}."
             + sources("§3.5", positions.rotation)
         )

@@ -41,10 +41,12 @@ def show() -> None:
     above, below = st.container(), st.container()
     with below, fields.controls_row("growth-controls"):
         quantity = fields.choose_one("Quantity", QUANTITIES, "arch_quantity")
-        d = fields.whole_number("Width d", "arch_d", 1, 8_192, 512, width=160)
-        r = fields.whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64, width=220)
-        h = fields.whole_number("Heads h", "arch_heads", 1, 128, 8, width=160)
         longest = fields.whole_number("Longest n", "arch_n", 16, MAX_LENGTH, 4_096, width=190)
+        options = st.popover("Sizes", width="content")
+    with options:
+        d = fields.whole_number("Width d", "arch_d", 1, 8_192, 512)
+        r = fields.whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64)
+        h = fields.whole_number("Heads h", "arch_heads", 1, 128, 8)
     with above:
         sizes, tokens, text, code = path_pictures.show(d=d, r=r, h=h)
         _table(sizes, tokens, text)

@@ -26,7 +26,7 @@ TITLES = {
 
 
 class Shown(NamedTuple):
-    """What the rest of the page draws beside the pictures."""
+    """Sizes, text and code for the rest of the page."""
 
     sizes: costs.Sizes
     tokens: int = 0  # of the sentence, if there is one
@@ -104,8 +104,8 @@ def _farthest(trace: AttentionTrace, names: list[str]) -> str:
     if look is None:
         return "No head of the encoder gives half of its weight to another word of this sentence."
     layer, head, query, key = look
-    weight = format_number(float(trace.encoder_self[look]))
+    far, weight = counted(abs(query - key), "token"), format_number(float(trace.encoder_self[look]))
     return (
-        f"For {head_title('encoder_self', layer, head)}, {counted(abs(query - key), 'token')} are "
-        f"one step: {quoted(names[query])} gives {weight} of its weight to {quoted(names[key])}."
+        f"{head_title('encoder_self', layer, head)} bridges {far} in one step: "
+        f"{quoted(names[query])} gives {weight} of its weight to {quoted(names[key])}."
     )

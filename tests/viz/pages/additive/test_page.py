@@ -74,9 +74,9 @@ def test_the_costs_are_those_of_the_file(opened, monkeypatch, tmp_path) -> None:
     for chart, (field, factor) in enumerate((("seconds", 1e3), ("bytes", 2**-20))):
         (drawn,) = frames(app, chart)
         for name, measured in rows.items():
-            of_one = drawn[drawn["layer"] == name]
-            assert of_one["value"].tolist() == [row[field] * factor for row in measured]
-            assert of_one["n"].tolist() == [row["n"] for row in measured]
+            rows_drawn = drawn[drawn["layer"] == name]
+            assert rows_drawn["value"].tolist() == [row[field] * factor for row in measured]
+            assert rows_drawn["n"].tolist() == [row["n"] for row in measured]
     last = [rows[name][-1] for name in (additive.ADDITIVE, additive.DOT)]
     times, sizes = (last[0][field] / last[1][field] for field in ("seconds", "bytes"))
     assert any(f"{times:,.0f} times the time and {sizes:,.0f} times" in text for text in texts(app))

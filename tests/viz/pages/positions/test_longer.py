@@ -68,9 +68,9 @@ def test_each_curve_is_the_loss_of_its_windows(serve) -> None:
             log_p = model(given, read)[0].log_softmax(-1)
         losses = [-float(log_p[place, piece]) for place, piece in enumerate(written)]
         windows = [np.mean(losses[n : n + 16]) for n in range(0, len(losses) - 15, 16)]
-        of_one = drawn[drawn["positions"] == name]
-        np.testing.assert_allclose(of_one["loss"], windows, rtol=1e-3)
-        assert of_one["position"].tolist() == [16 * n for n in range(len(windows))]
+        rows = drawn[drawn["positions"] == name]
+        np.testing.assert_allclose(rows["loss"], windows, rtol=1e-3)
+        assert rows["position"].tolist() == [16 * n for n in range(len(windows))]
     assert len(written) > 1.5 * longer.TRAINED
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from transformer.analysis.heads.head import Head
 from transformer.paper import additive, scaling
 from transformer.paper.additive import ADDITIVE, DOT, UNSCALED
 
@@ -83,7 +84,7 @@ def test_a_scale_in_every_head_or_in_one_reaches_the_weights(model, trace, scale
     target = torch.tensor([[2, 5]])
     _, plain = model.run_with_cache(source, target)
     for place in (None, ("decoder_self", 1, 2)):
-        head = None if place is None else scaling.Head(*place)
+        head = None if place is None else Head(*place)
         edits = scaling.rescaled(model.config, scale, place=head)
         assert len(edits) == (3 * model.config.N if place is None else 1)
         with model.hooks(edits):

@@ -18,7 +18,7 @@ BOTH = ("encoder", "decoder")
 def test_sentences_become_one() -> None:
     assert joined(["A dog runs.", "Two cats sleep!", "Why?"]) == "A dog runs, two cats sleep, why."
     assert joined(["A dog runs."]) == "A dog runs."
-    losses = mean_losses(np.float32([-1, -3, -5, -5, -9]), 2)
+    losses = mean_losses(np.array([-1, -3, -5, -5, -9], dtype=np.float32), 2)
     assert losses.tolist() == [2, 5]
 
 

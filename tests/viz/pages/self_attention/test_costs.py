@@ -78,7 +78,11 @@ SIZES = costs.Sizes(d=512, k=2, r=8, h=8)
 def test_the_sentence_counts_where_convolution_is_first() -> None:
     """By Table 1 it is the cheapest nowhere; with all factors wherever k is below four."""
     lengths = [16.0, 512.0, 4096.0]
-    seconds = {"self-attention": [2, 2, 9], "recurrent": [3, 1, 5], "convolutional": [1, 3, 4]}
+    seconds = {
+        "self-attention": [2.0, 2.0, 9.0],
+        "recurrent": [3.0, 1.0, 5.0],
+        "convolutional": [1.0, 3.0, 4.0],
+    }
     curves = {"seconds": {name: (lengths, values) for name, values in seconds.items()}}
     measurement = measurements.Measurement(curves, (256, 4, 3), "")
     for k, fewest in ((3, 3), (6, 2), (40, 0)):

@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from transformer.paper.costs import RECURRENT, RESTRICTED, SELF_ATTENTION, Sizes
+from transformer.paper.costs import CONVOLUTIONAL, RECURRENT, RESTRICTED, SELF_ATTENTION, Sizes
 
 CONTIGUOUS = "convolutional, contiguous kernels"
-"""A stack of convolutions without dilation; `costs.CONVOLUTIONAL` is dilated, as in Table 1."""
+"""A stack of convolutions without dilation; `CONVOLUTIONAL` is dilated, as in Table 1."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,17 +50,14 @@ def longest_path(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     """Count the steps of `shortest_path` from the first of n positions to the last; ∞ if none."""
     n, k, half = np.asarray(n, dtype=np.float64), sizes.k, sizes.r // 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        if layer == SELF_ATTENTION:
-            steps = np.ones_like(n)
-        elif layer == RECURRENT:
-            steps = n
-        elif layer == RESTRICTED:
-            steps = 1 + np.ceil(np.maximum(n - sizes.r, 0) / half)
-        elif layer == CONTIGUOUS:
-            steps = np.ceil((n - 1) / (k - 1))
-        else:  # less what a logarithm rounds up
-            steps = np.ceil(np.log(n) / np.log(k) - 1e-9)
-    return np.where(n == 1, 1.0, np.maximum(np.nan_to_num(steps, nan=1.0, posinf=np.inf), 1.0))
+        steps = {
+            SELF_ATTENTION: np.ones_like(n),
+            RECURRENT: n,
+            RESTRICTED: 1 + np.ceil(np.maximum(n - sizes.r, 0) / half),
+            CONTIGUOUS: np.ceil((n - 1) / (k - 1)),
+            CONVOLUTIONAL: np.ceil(np.log(n) / np.log(k) - 1e-9),  # less what a logarithm rounds up
+        }[layer]
+    return np.fmax(steps, 1)  # where n is 1, too, which is 0 / 0 for a kernel of 1
 
 
 def farthest_look(

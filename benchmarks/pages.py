@@ -111,7 +111,8 @@ CONTROLS = (
         *("architecture", {}, "another box opened"),
         (".st-key-arch-drawing .hl-box >> nth=3", ".st-key-arch-drawing .hl-box >> nth=6"),
     ),
-    Control("self_attention", {}, "memory instead of computation", _buttons("arch_quantity")),
+    Control("self_attention", {}, "another column of Table 1", _buttons("arch_quantity")),
+    Control("additive", {}, "another kind", _buttons("kind")),
 )  # fmt: skip
 
 

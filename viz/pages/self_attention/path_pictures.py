@@ -11,6 +11,7 @@ from transformer.analysis.sinks import are_sinks
 from transformer.paper import costs, paths
 from viz.app.cache import memory
 from viz.app.chrome import fields
+from viz.app.links import address
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import counted, format_number
 from viz.draw.labels import display_tokens, head_title, quoted
@@ -93,10 +94,11 @@ def show(*, d: int, r: int, h: int) -> Shown:
 
 
 def _word(label: str, key: str, names: list[str], first: int) -> int:
-    fields.clamp_choice(key, len(names))
-    named = [f"{n} {name}" for n, name in enumerate(names, start=1)].__getitem__
-    places = range(len(names))
-    return fields.menu(label, places, key, width=200, index=int(first), format_func=named)
+    named, places = [f"{n} {name}" for n, name in enumerate(names, start=1)], range(len(names))
+    if not fields.clamp_choice(key, len(names)):  # another sentence may have fewer words
+        address.choose_by_number(key, named)
+    shown = named.__getitem__
+    return fields.menu(label, places, key, width=200, index=int(first), format_func=shown)
 
 
 def _farthest(trace: AttentionTrace, names: list[str]) -> str:

@@ -21,12 +21,13 @@ def points(picture: str) -> list[tuple[float, float]]:
     return [tuple(map(float, point.split())) for point in way.split("L")]  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("url", [{}, {"path_from": "5 in", "path_to": "2 dog", "arch_k": "2"}])
+@pytest.mark.parametrize("url", [{}, {"path_from": "5", "path_to": "2 x", "arch_k": "2"}])
 def test_each_picture_is_the_path_between_its_two_words(opened, translator, url) -> None:
     app = opened(**url)
     tokens = translator.trace("The dog sleeps in the garden.").source_tokens
     n, start, end = len(tokens), app.selectbox(key="path_from").value, app.selectbox(key="path_to")
     start, end = sorted((start, end.value))
+    assert not url or (start, end) == (1, 4)
     sizes = costs.Sizes(d=512, k=int(url.get("arch_k", 3)), r=64, h=8)
     drawn = pictures(app)
     assert len(drawn) == 3

@@ -17,15 +17,21 @@ from transformer.analysis import lenses
 from transformer.attention import MultiHeadAttention
 from transformer.cli.arguments import whole_number
 from transformer.config import EOS
+from transformer.paper.additive import ADDITIVE, DOT, draw_weights
 from transformer.paper.costs import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
 from transformer.text.tokenizer import Piece
 from transformer.traces.capture import capture
 
-OUT = Path(__file__).parents[1] / "assets" / "layers.json"
+ASSETS = Path(__file__).parents[1] / "assets"
+OUT = ASSETS / "layers.json"
 D, HEADS, KERNEL = 256, 4, 3  # width, heads, and width of the convolution's kernel
 
 LENGTHS = tuple(2**n for n in range(4, 13))
 """Tokens of a sequence, 16 to 4,096."""
+
+D_K = 64  # width of a query and a key, as in the paper; the hidden layer is as wide
+PAIR_LENGTHS = LENGTHS[:7]
+"""To 1,024: additive attention holds D_K numbers for each pair of tokens."""
 
 Layer = Callable[[Tensor], Tensor]
 
@@ -38,33 +44,50 @@ def add_arguments(commands: Any) -> None:
     )
     parser.add_argument("--out", type=Path, default=OUT)
     parser.set_defaults(run=run)
+    parser = commands.add_parser("additive", help="additive and dot-product attention as n grows")
+    parser.add_argument(
+        "--repeats", type=whole_number(1), default=5, help="turns of each function and length"
+    )
+    parser.add_argument("--out", type=Path, default=ASSETS / "additive.json")
+    parser.set_defaults(run=run_additive)
     parser = commands.add_parser("lenses", help="seconds of each lens on a random model")
     parser.add_argument("--pieces", type=whole_number(1), default=128, help="of each side")
     parser.set_defaults(run=run_lenses)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measure on one thread, print, and write what the Architecture page draws."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        result = measure(D, HEADS, KERNEL, LENGTHS, options.repeats)
-    finally:
-        torch.set_num_threads(before)
+    """Measure on one thread, print, and write what the page “Why self-attention” draws."""
+    torch.manual_seed(0)
+    layers, sizes = _layers(D, HEADS, KERNEL), {"d": D, "h": HEADS, "k": KERNEL}
+    _write(options, measure(layers, D, LENGTHS, options.repeats), sizes)
+
+
+def run_additive(options: argparse.Namespace) -> None:
+    """Measure on one thread, print, and write what “Additive or dot-product” draws."""
+    torch.manual_seed(0)
+    functions = compatibility_functions(D_K)
+    _write(options, measure(functions, D_K, PAIR_LENGTHS, options.repeats), {"d_k": D_K})
+
+
+def _write(options: argparse.Namespace, rows: dict[str, Any], sizes: dict[str, int]) -> None:
+    about = {"machine": machine.describe(), "torch": torch.__version__, "threads": 1}
+    result = {**about, **sizes, "repeats": options.repeats, "layers": rows}
     options.out.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
-    print(result["machine"])
-    for name, rows in result["layers"].items():
-        for row in rows:
+    print(about["machine"])
+    for name, measured in rows.items():
+        for row in measured:
             print(
                 f"{name}, n = {row['n']:,}: {row['seconds'] * 1000:.2f} ms, "
                 f"{row['bytes'] / 2**20:.1f} MiB"
             )
 
 
-def measure(d: int, h: int, k: int, lengths: tuple[int, ...], repeats: int) -> dict[str, Any]:
+def measure(
+    layers: dict[str, Layer], d: int, lengths: tuple[int, ...], repeats: int
+) -> dict[str, list[dict[str, float]]]:
     """Median seconds of a forward pass in training, and bytes that are held for the way back."""
-    torch.manual_seed(0)
-    layers = _layers(d, h, k)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
     rows: dict[str, list[dict[str, float]]] = {name: [] for name in layers}
     for n in lengths:
         x = torch.randn(1, n, d)
@@ -78,16 +101,23 @@ def measure(d: int, h: int, k: int, lengths: tuple[int, ...], repeats: int) -> d
         for name, layer in layers.items():
             row = {"n": n, "seconds": statistics.median(seconds[name]), "bytes": _held(layer, x)}
             rows[name].append(row)
-    return {
-        "machine": machine.describe(),
-        "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
-        "d": d,
-        "h": h,
-        "k": k,
-        "repeats": repeats,
-        "layers": rows,
-    }
+    torch.set_num_threads(before)
+    return rows
+
+
+def compatibility_functions(d_k: int) -> dict[str, Layer]:
+    """One head of each function, whose queries, keys and values are the input (§3.2.1)."""
+    drawn = draw_weights(d_k, seed=0)
+    W_q, W_k, v = (nn.Parameter(torch.from_numpy(x).float()) for x in drawn)
+
+    def dot_product(x: Tensor) -> Tensor:
+        return (((x @ W_q) @ (x @ W_k).mT) / d_k**0.5).softmax(-1) @ x
+
+    def additive(x: Tensor) -> Tensor:
+        hidden = ((x @ W_q)[:, :, None] + (x @ W_k)[:, None]).tanh()  # [1, query, key, d_k]
+        return (hidden @ v).softmax(-1) @ x
+
+    return {DOT: dot_product, ADDITIVE: additive}
 
 
 def _layers(d: int, h: int, k: int) -> dict[str, Layer]:

@@ -112,7 +112,8 @@ CONTROLS = (
         (".st-key-arch-drawing .hl-box >> nth=3", ".st-key-arch-drawing .hl-box >> nth=6"),
     ),
     Control("figure2", {}, "the matrices of another kind", _buttons("kind")),
-    Control("self_attention", {}, "memory instead of computation", _buttons("arch_quantity")),
+    Control("self_attention", {}, "another column of Table 1", _buttons("arch_quantity")),
+    Control("additive", {}, "another kind", _buttons("kind")),
 )  # fmt: skip
 
 

@@ -26,6 +26,9 @@ def without_costs(call: Callable[..., object], *given: object, **_: bool) -> obj
 STEPS = {
     "training": Step("measure", ONE_STEP, {"_config": lambda *_: TINY}),
     "layers": Step("measure", ["--repeats", "1", "--out", "layers.json"], {"LENGTHS": (16,)}),
+    "additive": Step(
+        "measure", ["--repeats", "1", "--out", "additive.json"], {"PAIR_LENGTHS": (16,)}
+    ),
     "lenses": Step("lenses.lens", ["--pieces", "3"]),
     "lines": Step("measure", ["--src", "en.txt"], {"SHORT": 1, "alone": without_costs}),
     "break-it": Step("removal_order", ["en.txt", "--lines", "1"], {"WORDS": 2}),

@@ -23,7 +23,13 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
         *({"pe_view": view} for view in ("Curves", "Similarity", "Rotation")),
         *(
             {"pe_view": view}
-            for view in ("Your sentence", "Learned", "Shift positions", "Remove positions")
+            for view in (
+                "Your sentence",
+                "Learned",
+                "Shift positions",
+                "Longer",
+                "Remove positions",
+            )
         ),
     ),
     "schedule": ({},),
@@ -35,7 +41,10 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
     ),
     "figure2": ({}, {"figure2_open": "masked"}, {"figure2_view": "one head instead of h"}),
     "self_attention": ({},),
-    "additive": ({},),
+    "additive": (
+        {},
+        *({"additive_view": view} for view in ("Time and memory", "Without scale", "Misprint")),
+    ),
     "tables": ({},),
     "hooks": ({},),
 }

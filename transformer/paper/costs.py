@@ -143,6 +143,25 @@ def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
     return n * sizes.d + sizes.h * n * seen.get(layer, np.zeros_like(n))
 
 
+def sequential(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
+    """Count the operations that must follow one another, whatever the sizes (column 2)."""
+    del sizes
+    n = np.asarray(n, dtype=np.float64)
+    return n if layer == RECURRENT else np.ones_like(n)
+
+
+def multiplications(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
+    """Count all multiplications of a layer, with the factors that Table 1 leaves out.
+
+    Attention also has the four projections of §3.2.2, and the recurrent layer is an LSTM: two
+    d × d matrices for each of its four gates.
+    """
+    n = np.asarray(n, dtype=np.float64)
+    if layer in (SELF_ATTENTION, RESTRICTED):  # the scores, and the sum of the values
+        return 4 * n * sizes.d**2 + 2 * work(layer, n, sizes)
+    return work(layer, n, sizes) * (8 if layer == RECURRENT else 1)
+
+
 def crossings(sizes: Sizes) -> dict[str, float]:
     """Compute the length above which another layer does less work than self-attention (§4)."""
     return {

@@ -24,24 +24,34 @@ from transformer.trace import AttentionTrace
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Stack = Literal["encoder", "decoder"]
-Change = Literal["moved", "removed", "shuffled"]
+Change = Literal["moved", "removed", "shuffled", "repeated", "random"]
+Formula = Literal["paper", "misprint"]
 
 BATCH_PIECES = 512  # pieces in one batch of copies of a sentence: more take memory and save no time
 
 
-def frequencies(d_model: int) -> Floats:
-    """Compute ω_i of each pair of dimensions, `[d_model / 2]`, in radians a position, 1 to 1e-4."""
-    return 10_000.0 ** (-np.arange(0, d_model, 2) / d_model)
+def frequencies(d_model: int, formula: Formula = "paper") -> Floats:
+    """Compute ω_i of each pair of dimensions, `[d_model / 2]`, in radians a position, 1 to 1e-4.
+
+    A common misprint is pos / 10000^{2i} / d_model: from left to right, 10000^(-2i) / d_model.
+    """
+    two_i = np.arange(0, d_model, 2)
+    if formula == "paper":
+        return 10_000.0 ** (-two_i / d_model)
+    return 10_000.0**-two_i / d_model
 
 
-def wavelengths(d_model: int) -> Floats:
+def wavelengths(d_model: int, formula: Formula = "paper") -> Floats:
     """Compute 2π · 10000^(2i / d_model), `[d_model / 2]`, in positions: from 2π to 10000 · 2π."""
-    return 2 * np.pi / frequencies(d_model)
+    with np.errstate(divide="ignore", over="ignore"):  # the misprint has ω = 0: an endless wave
+        return 2 * np.pi / frequencies(d_model, formula)
 
 
-def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
+def exact_encoding(
+    positions: npt.NDArray[np.number], d_model: int, formula: Formula = "paper"
+) -> Floats:
     """Compute the encoding, `[position, d_model]`, in float64; the model's own table is float32."""
-    angle = positions[:, None] * frequencies(d_model)  # [position, d_model / 2]
+    angle = positions[:, None] * frequencies(d_model, formula)  # [position, d_model / 2]
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(len(positions), d_model)
 
 
@@ -102,7 +112,9 @@ class Edit:
     change: Change
     # A search writes the decoder's positions one by one: "shuffled" changes nothing there.
     stacks: tuple[Stack, ...]
-    number: int = 0  # of positions by which they are "moved", or the seed of `shuffled_order`
+    # of positions by which they are "moved" or after which they are "repeated"; the seed of
+    # `shuffled_order`; or the first of the "random" rows, as in a table never trained so far
+    number: int = 0
 
     def hooks(self) -> dict[str, Hook]:
         """Return the hooks of the edit, for `model.hooks(...)`."""
@@ -113,11 +125,24 @@ class Edit:
             if self.change == "shuffled":
                 order = shuffled_order(positions.size(1), self.number)
                 return positions[:, torch.from_numpy(order).to(positions.device)]
+            if self.change == "repeated":  # like "random", in a pass over the whole sequence
+                return positions[:, torch.arange(positions.size(1)) % self.number]
+            if self.change == "random":
+                drawn = torch.Generator().manual_seed(0)
+                rows = torch.randn(positions.shape, generator=drawn) * 0.5**0.5
+                rows[:, : self.number] = positions[:, : self.number]
+                return rows.to(positions)
             # a rotation needs not know which positions these are: the search gives them one by one
             turn = torch.from_numpy(rotation(self.number, positions.size(-1))).to(positions.device)
             return (positions.double() @ turn.T).to(positions.dtype)
 
         return {f"{stack}.embedding.hook_positions": hook for stack in self.stacks}
+
+
+def joined(sentences: Sequence[str]) -> str:
+    """Join sentences with commas into a long one."""
+    first, *others = (sentence.rstrip(".!? ") for sentence in sentences)
+    return ", ".join([first, *(other[:1].lower() + other[1:] for other in others)]) + "."
 
 
 NO_EDIT = Edit("removed", ())  # edit that changes the positions of no stack
@@ -156,6 +181,12 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
         logits = model(pair.source, pair.target)[0]  # [target, vocab]
     log_p = logits.float().log_softmax(-1)
     return log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
+
+
+def mean_losses(log_p: npt.NDArray[np.float32], window: int) -> Floats:
+    """Compute the mean loss of each whole window of positions, `[window]`, in nats."""
+    whole = log_p[: len(log_p) // window * window].astype(np.float64)
+    return -whole.reshape(-1, window).mean(-1)
 
 
 @choices.check_choices

@@ -1,5 +1,6 @@
 """The scale of q·k: saturation, its gradient, and why the variance grows (§3.2.1)."""
 
+import math
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -8,6 +9,9 @@ from torch import Tensor
 
 from transformer import choices, hooks
 from transformer.analysis.heads import measures
+from transformer.analysis.heads.head import Head
+from transformer.config import TransformerConfig
+from transformer.kinds import KINDS, Kind, attention_name
 
 Floats = npt.NDArray[np.float64]
 Scale = Literal["÷ √d_k", "none", "× √d_k"]
@@ -32,6 +36,22 @@ def rescale(by: float, head: int | None = None) -> hooks.Hook:
         return scores
 
     return hook
+
+
+def rescaled(
+    config: TransformerConfig, scale: Scale, temperature: float = 1.0, place: Head | None = None
+) -> dict[str, hooks.Hook]:
+    """Return the hooks that give every head, or one, another scale, for `model.hooks(...)`."""
+
+    def edit(kind: Kind, layer: int, head: int | None = None) -> tuple[str, hooks.Hook]:
+        # of the model's own scores, which are already divided by √d_k
+        d_k = config.stack(kind).d_k
+        by = factor(scale, d_k, temperature) * math.sqrt(d_k)
+        return f"{attention_name(kind, layer)}.hook_attn_scores", rescale(by, head)
+
+    if place is not None:
+        return dict([edit(*place)])
+    return dict(edit(kind, layer) for kind in KINDS for layer in range(config.stack(kind).N))
 
 
 def softmax(scores: Floats) -> Floats:

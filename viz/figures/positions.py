@@ -135,6 +135,11 @@ def maps(
     return go.Figure(list(heatmaps.values()), {**layout, "annotations": notes})
 
 
+def format_wave(wave: float) -> str:
+    """Format a wavelength; one beyond a million has its power of ten alone."""
+    return f"{wave:,.2f}" if wave < 1e6 else "∞" if np.isinf(wave) else f"{wave:.0e}"
+
+
 POINTS = 128  # largest number of dots of a curve; more would hide the line under them
 
 
@@ -142,7 +147,8 @@ def encoding_map(table: Floats, waves: Floats) -> "go.Figure":
     """Draw the encoding, `[position, d_model]`, -1 to 1: positions across, dimensions down."""
     drawn = drawn_dimensions(table.shape[1])
     names = [
-        f"dimension {n}: {_wave(n)}, i = {n // 2}, wavelength {waves[n // 2]:,.2f}" for n in drawn
+        f"dimension {n}: {_wave(n)}, i = {n // 2}, wavelength {format_wave(waves[n // 2])}"
+        for n in drawn
     ]
     heatmap = signed_map(table.T[drawn], 1, hover="position %{x}<br>%{y}<br>%{z:.4f}", y=names)
     across = {"title": axis_title("position", len(table)), "side": "top"}
@@ -154,7 +160,7 @@ def wave_curves(
     table: Floats, dimensions: Sequence[int], waves: Floats, places: Floats, between: Floats
 ) -> alt.LayerChart:
     """Draw dimensions of `[position, d_model]` as dots on their waves, `[point, d_model]`."""
-    names = {f"{n}: {_wave(n)}, {waves[n // 2]:,.2f} long": n for n in dimensions}
+    names = {f"{n}: {_wave(n)}, {format_wave(waves[n // 2])} long": n for n in dimensions}
     lines, dots = (
         long_form("dimension", "value", {x: values[:, n] for x, n in names.items()}, position=at)
         for at, values in ((places, between), (np.arange(len(table)), table))
@@ -176,6 +182,7 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
     """Draw the wavelength of every dimension on a logarithmic axis, some of them marked."""
     frame = pd.DataFrame({"dimension": range(2 * len(waves)), "wavelength": np.repeat(waves, 2)})
     ends = [2 * np.pi * 10.0**n for n in range(5)]
+    frame = frame[frame["wavelength"] < 2 * ends[-1]]  # a misprint has waves without an end
     scale = alt.Scale(type="log", domain=[ends[0], ends[-1]], nice=False)
     label = "format(2 * pow(10, round(log(datum.value / 6.2831853) / LN10)), ',') + 'π'"
     axis = alt.Axis(values=ends, labelExpr=label)
@@ -185,7 +192,8 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
     x = alt.X("dimension:Q", scale=across, axis=alt.Axis(grid=False, tickCount=4, tickMinStep=1))
     tooltip = tips(dimension=("", ""), wavelength=("", ",.2f"))
     line = alt.Chart(frame, height=150).mark_line(strokeWidth=1.5, color=GREY)
-    marked = frame.iloc[list(dimensions)].assign(ink=curve_colors(len(dimensions)))
+    inks = {"dimension": list(dimensions), "ink": curve_colors(len(dimensions))}
+    marked = pd.DataFrame(inks).merge(frame)
     ink = alt.Color("ink:N", scale=None)
     return line.encode(x, y, tooltip=tooltip) + points(marked, x, y, ink, size=80, tooltip=tooltip)
 

@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from transformer import TransformerConfig
+from transformer.attention import MultiHeadAttention
 from transformer.paper import costs
 
 SMALL: dict[str, Any] = {
@@ -76,3 +79,32 @@ def test_where_the_curves_cross_both_layers_do_the_same_work() -> None:
         assert costs.work(costs.SELF_ATTENTION, at[layer] - 1, SIZES) < costs.work(
             layer, at[layer] - 1, SIZES
         )
+
+
+def test_what_must_follow_one_another() -> None:
+    for layer in costs.LAYERS:
+        expected = [7, 90] if layer == costs.RECURRENT else [1, 1]
+        assert costs.sequential(layer, [7, 90], SIZES).tolist() == expected
+
+
+def test_multiplications_are_those_that_torch_does() -> None:
+    """FLOPs of torch are two for each multiplication; it counts none of an LSTM."""
+    n, d, h, k = 12, 16, 4, 3
+    x = torch.randn(1, n, d)
+    sizes = costs.Sizes(d=d, k=k, r=n, h=h)
+    attention = MultiHeadAttention(TransformerConfig(vocab_size=8, d_model=d, h=h))
+    convolution = torch.nn.Conv1d(d, d, k, padding="same")
+    for layer, run in (
+        (costs.SELF_ATTENTION, lambda: attention(x, x)),
+        (costs.CONVOLUTIONAL, lambda: convolution(x.transpose(1, 2))),
+    ):
+        with FlopCounterMode(display=False) as counter:
+            run()
+        assert 2 * costs.multiplications(layer, n, sizes) == counter.get_total_flops()
+    assert costs.multiplications(costs.RESTRICTED, n, sizes) == costs.multiplications(
+        costs.SELF_ATTENTION, n, sizes
+    )
+    lstm = torch.nn.LSTM(d, d)
+    matrices = (weight for weight in lstm.parameters() if weight.dim() == 2)
+    used = n * sum(weight.numel() for weight in matrices)
+    assert costs.multiplications(costs.RECURRENT, n, sizes) == used

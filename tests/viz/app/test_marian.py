@@ -14,7 +14,7 @@ from transformer.analysis import axes
 from viz.app.links.navigation import VIEW, WHY
 from viz.app.models import menu
 from viz.draw.labels import quoted
-from viz.pages import architecture, roles
+from viz.pages import additive, architecture, roles
 from viz.pages.architecture import boxes, drawing, parameters
 from viz.pages.roles.pieces import OTHER, shown_piece
 
@@ -56,6 +56,16 @@ def test_pages_of_heads_open_on_a_marian_folder(page: str, visit: Callable[..., 
     for view in roles.VIEWS if page == "roles" else [""]:
         shown = [text.value for text in visit(page, **{VIEW: view} if view else {}).text]
         assert any(text.startswith("log probability") for text in shown), shown
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross-attention"])
+def test_paths_and_both_functions_open_on_a_marian_folder(visit, kind: str) -> None:
+    assert len([text for text in visit("self_attention").markdown if "**" in text.value]) >= 3
+    for view in additive.VIEWS:
+        app = visit("additive", additive_view=view, kind=kind)
+        assert len(app.get("plotly_chart")) + len(app.get("vega_lite_chart")) >= 1
+    shown = [text.value for text in visit("positions", pe_view="Longer").text]
+    assert any("English and German" in text for text in shown), shown
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross-attention"])

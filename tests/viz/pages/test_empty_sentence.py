@@ -3,9 +3,9 @@
 import pytest
 
 from tests.viz.app_test import texts
-from viz.pages import architecture, figure2, masks, positions, roles
+from viz.pages import additive, architecture, figure2, masks, positions, roles
 
-DRAWN = {"parameters"}
+DRAWN = {"parameters", "Time and memory"}
 DRAWN |= {"Encoding", "Curves", "Similarity", "Rotation", "Learned"}
 """Views that need none."""
 
@@ -16,6 +16,7 @@ DRAWN |= {"Encoding", "Curves", "Similarity", "Rotation", "Learned"}
         *(("architecture", "arch_view", view) for view in architecture.VIEWS),
         *(("figure2", "figure2_view", view) for view in figure2.VIEWS),
         *(("positions", "pe_view", view) for view in positions.VIEWS),
+        *(("additive", "additive_view", view) for view in additive.VIEWS),
         *(("roles", "roles_view", view) for view in roles.VIEWS),
         *(("masks", "mask-view", view) for view in masks.VIEWS),
         ("inside", "at", "0"),

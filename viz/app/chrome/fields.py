@@ -13,7 +13,13 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from transformer import InputError
 from transformer.files.reading import MIB
-from viz.app.links.address import choose_by_number, clamp_number, has_arrived, longest
+from viz.app.links.address import (
+    choose_by_number,
+    clamp_number,
+    has_arrived,
+    longest,
+    restate,
+)
 from viz.app.streamlit_internals import release
 
 T = TypeVar("T", bound=str)
@@ -148,10 +154,16 @@ def choose_first_of_link(key: str, first: object, shown: str = "") -> None:
 def menu(
     label: str, options: Sequence[Option], key: str, *, width: int | None = None, **more: Any
 ) -> Option:
-    """Draw a menu of one choice, bound to the URL; `more` are settings of `st.selectbox`."""
+    """Draw a menu of one choice, bound to the URL; `more` are settings of `st.selectbox`.
+
+    A link names a text as it is in the code or as the screen shows it.
+    """
     bound: dict[str, Any] = {"key": key, "bind": "query-params", "width": width or "stretch"}
-    first = options[more.get("index") or 0]
-    choose_first_of_link(key, first, more.get("format_func", str)(first))
+    first, shown = options[more.get("index") or 0], more.get("format_func", str)
+    for option in options:
+        if isinstance(option, str) and st.query_params.get(key) == option != shown(option):
+            restate(key, shown(option))
+    choose_first_of_link(key, first, shown(first))
     return st.selectbox(label, options, **bound, **more)
 
 

@@ -81,7 +81,7 @@ _MAP = {"rows": "rows", "without_sinks": "without_sinks"}
 SHARED: dict[str, dict[str, str]] = {
     "translate": _MAP,
     "heads": {**_HEAD, **_MAP},
-    **dict.fromkeys(("inside", "roles", "corpus", "figure2"), _HEAD),
+    **dict.fromkeys(("inside", "roles", "corpus", "figure2", "additive"), _HEAD),
     "training": {"kind": "kind"},
     "architecture": {"arch_layer": "layer"},
 }

@@ -1,19 +1,14 @@
 """The page “Inside a head”: one row, from the residual stream and back into it (§3.2)."""
 
-import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, get_args
 
-import altair as alt
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator, hooks, kinds
+from transformer import AttentionTrace, HeadlightError, Kind, Translator, hooks, kinds
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.attention import attention_scores
@@ -21,25 +16,23 @@ from transformer.circuits import score, writing
 from transformer.paper import scaling
 from transformer.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
 from transformer.paper.scaling import Scale
-from viz.app.cache import cached_results, memory
-from viz.app.chrome import charts, explanations, fields, head_picker, mounts, problems
+from viz.app.cache import memory
+from viz.app.chrome import explanations, fields, head_picker, mounts, problems
 from viz.app.links import address, navigation
-from viz.app.sentence import python_code, sentence_bar, translation_line, worth_seeing
+from viz.app.sentence import python_code, rescaled, sentence_bar, worth_seeing
+from viz.app.sentence.rescaled import shown_scale
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import head_caption
-from viz.draw.formatting import format_number
 from viz.draw.inside_head import encode_inside, step_of
 from viz.draw.labels import display_tokens, quoted, row_names
-from viz.figures.axes import GREY, INK, curve_color
-from viz.figures.forms import long_form, tips
+from viz.figures.scaling import DECADES, FACTORS
 from viz.pages.inside import circuits
-from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
+from viz.pages.inside.walk import scale_text, walk_steps
 
 STEP, WORD = "at", "word"  # names in the URL: the step of the walk, and the query
 FIRST_STEP = "3"  # on which the page opens: q · k, which decides where the head looks
 PAPER_SCALE: Scale = "÷ √d_k"
 TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-WIDTHS = 2 ** np.arange(11)
 
 
 @dataclass(frozen=True)
@@ -56,6 +49,10 @@ class Choices:
     def as_trained(self) -> bool:
         """True if the scores are those of the paper's equation."""
         return self.scale == PAPER_SCALE and self.temperature == 1
+
+    def factor(self, d_k: int) -> float:
+        """Return the factor of q·k before the softmax."""
+        return scaling.factor(self.scale, d_k, self.temperature)
 
     @property
     def in_words(self) -> str:
@@ -97,7 +94,12 @@ def show() -> None:
         name = _row_name(trace, choices)
         row_read = circuits.row_of(trace, choices.place, choices.word, seen, name)
         circuit_code = circuits.show(translator, trace, row_read, changed)
-        _charts(trace, values, choices)
+        left, right = st.columns(2, gap="large")
+        with left:
+            extra = {} if choices.temperature == 1 else {"here": choices.factor(values.q.shape[-1])}
+            rescaled.show_saturation(values, choices.place, choices.word, extra)
+        with right:
+            rescaled.show_variance(trace, values, choices.place, choices.cache_key)
     except HeadlightError as error:
         problems.say(error)
         return
@@ -120,7 +122,7 @@ def show() -> None:
     )
     if not choices.as_trained:
         with below:
-            show_rescaled_translation(translator, translation, edits, choices.in_words)
+            rescaled.show_translation(translator, translation, edits, choices.in_words)
     translation_code = f"""
         # Translation
         with translator.model.hooks(edits):
@@ -134,23 +136,18 @@ def show() -> None:
 
 def _code(choices: Choices) -> str:
     (kind, layer, head), word = choices.place, choices.word
-    factor = f"scaling.factor({choices.scale!r}, stack(kind).d_k, {choices.temperature})"
-    hook = f"{factor} * stack(kind).d_k**0.5, {None if choices.every_head else head}"
-    places = f"[({kind!r}, {layer})]"
-    if choices.every_head:
-        places = "[(kind, n) for kind in KINDS for n in range(stack(kind).N)]"
-    point = 'attention_name(kind, n) + ".hook_attn_scores"'
-    edits = f"{{{point}: scaling.rescale({hook}) for kind, n in places}}"
+    config, at = "translator.model.config", f"{choices.scale!r}, {choices.temperature}"
+    factor = f"scaling.factor({choices.scale!r}, values.q.shape[-1], {choices.temperature})"
+    place = None if choices.every_head else python_code.head_code(choices.place)
+    edits = "{}" if choices.as_trained else f"scaling.rescaled({config}, {at}, {place})"
     return f"""
-        stack, kind = translator.model.config.stack, {kind!r}
-        places = {places}
-        edits = {"{}" if choices.as_trained else edits}
+        edits = {edits}
         values = sublayer_values(translator.model, trace, {kind!r}, {layer}, edits)
         q, k = values.q[{head}].astype(float), values.k[{head}].astype(float)
         # {choices.place.title}
         result = arithmetic(values, {head}, {word}, {factor})
         # Large scores: one token takes all
-        factors = np.geomspace({10.0 ** _DECADES[0]}, {10.0 ** _DECADES[1]}, {FACTORS})
+        factors = np.geomspace({10.0 ** DECADES[0]}, {10.0 ** DECADES[1]}, {FACTORS})
         result = scaling.saturation((k @ q[{word}])[values.seen[{word}]], factors)
         # Wider q and k: larger scores
         result = scaling.dot_variance(q, k)
@@ -198,18 +195,8 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
 def _edits(translator: Translator, choices: Choices) -> dict[str, hooks.Hook]:
     if choices.as_trained:
         return {}
-    config = translator.model.config
-
-    def rescale(kind: Kind, layer: int, head: int | None = None) -> tuple[str, hooks.Hook]:
-        # of the model's own scores, which are already divided by √d_k
-        d_k = config.stack(kind).d_k
-        factor = scaling.factor(choices.scale, d_k, choices.temperature) * math.sqrt(d_k)
-        point = f"{kinds.attention_name(kind, layer)}.hook_attn_scores"
-        return point, scaling.rescale(factor, head)
-
-    if not choices.every_head:
-        return dict([rescale(*choices.place)])
-    return dict(rescale(kind, n) for kind in kinds.KINDS for n in range(config.stack(kind).N))
+    config, at = translator.model.config, (choices.scale, choices.temperature)
+    return scaling.rescaled(config, *at, None if choices.every_head else choices.place)
 
 
 def _picture(
@@ -217,7 +204,7 @@ def _picture(
 ) -> None:
     kind, _, head = choices.place
     config = translator.model.config.stack(kind)
-    factor = scaling.factor(choices.scale, config.d_k, choices.temperature)
+    factor = choices.factor(config.d_k)
     axes, row = by_pieces(trace, kind), _row_name(trace, choices)
     scale = choices.scale, choices.temperature
     steps = walk_steps(config, kind, row, len(axes.labels.keys), *scale)
@@ -244,127 +231,3 @@ def _picture(
 def _row_name(trace: AttentionTrace, choices: Choices) -> str:
     axes = by_pieces(trace, choices.place.kind)
     return row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[choices.word]
-
-
-def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> None:
-    d_k, head = values.q.shape[-1], choices.place.head
-    dots = (values.k[head] @ values.q[head, choices.word]).astype(np.float64)
-    dots = dots[values.seen[choices.word]]
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.subheader("Large scores: one token takes all", anchor=False)
-        scales = np.geomspace(10.0 ** _DECADES[0], 10.0 ** _DECADES[1], FACTORS)
-        row = scaling.saturation(dots, scales)
-        maximum = math.log2(len(dots)) or 1.0  # one key alone has no entropy
-        marks = {shown_scale(name): scaling.factor(name, d_k) for name in get_args(Scale)}
-        if choices.temperature != 1:
-            marks["here"] = scaling.factor(choices.scale, d_k, choices.temperature)
-        charts.altair_chart(
-            saturation_chart(scales, (row.largest, row.entropy / maximum, row.gradient), marks),
-            alt="Largest weight, entropy and gradient of this row over the scale of q · k.",
-            title=choices.place.title,
-        )
-    with right:
-        st.subheader("Wider q and k: larger scores", anchor=False)
-        q, k = (x[head].astype(np.float64) for x in (values.q, values.k))
-        key = ("dot variance", *choices.place, choices.cache_key)
-        measured = memory.memo_per_trace(trace, key, lambda: scaling.dot_variance(q, k))
-        charts.altair_chart(
-            variance_chart(*measured, WIDTHS, _gaussian()),
-            alt="Variance of q · k over the width of queries and keys.",
-            title=choices.place.title,
-        )
-
-
-@cache
-def _gaussian() -> npt.NDArray[np.float64]:
-    """Compute the variance of Gaussian vectors once; it takes 17 million random numbers."""
-    return scaling.gaussian_dot_variance(WIDTHS)
-
-
-def show_rescaled_translation(
-    translator: Translator, translation: Translation, edits: Mapping[str, hooks.Hook], name: str
-) -> None:
-    """Translate under edits, which `name` identifies; mark differences from the bar."""
-    try:
-        edited = cached_results.translate_edited(
-            translator, translation.source, sentence_bar.settings(), edits, name
-        )
-    except HeadlightError as error:  # an edited translation can have untested settings
-        problems.say(error)
-        return
-    verdict = "the same words"
-    if edited.text != translation.text:
-        verdict = "new words in bold, dropped ones struck through"
-    translation_line.show_candidate(
-        edited.text,
-        translation.text,
-        f"translated with {name}: {verdict} · log probability {format_number(edited.log_prob)}",
-    )
-    sentence_bar.show_notices_of(edited)
-
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
-MEASURES = ("largest weight", "entropy (share of maximum)", "gradient norm")
-"""Measures of a row of the softmax, in the order of the curves."""
-VARIANCES = (
-    "predicted: the width itself",
-    "drawn from N(0, 1)",
-    "this head, measured",
-    "this head, as if independent",
-)
-"""The curves of the variance of q·k, in the order of their colours."""
-_DECADES, FACTORS = (-2, 2), 81  # of the axis of `saturation_chart`
-_PLOT, _LEGEND_LINE = 260, 28  # CSS pixels of the plot, and of a line of its legend
-
-
-def saturation_chart(
-    scales: Floats, measures: Sequence[Floats], marks: Mapping[str, float]
-) -> alt.LayerChart:
-    """Draw measures of the softmax of one row, `[scale]` each, over the factor of its scores."""
-    frame = long_form("measure", "value", dict(zip(MEASURES, measures, strict=True)), scale=scales)
-    scale = alt.Scale(type="log", domain=[10.0 ** _DECADES[0], 10.0 ** _DECADES[1]])
-    axis = alt.Axis(grid=False, values=[0.01, 0.1, 1, 10, 100], format="~g")
-    x = alt.X("scale:Q", title="q · k is multiplied by", scale=scale, axis=axis)
-    axis = alt.Axis(values=[0, 0.5, 1], format="~g")
-    y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
-    chart = alt.Chart(frame, height=_PLOT + _LEGEND_LINE * len(MEASURES))
-    lines = chart.mark_line(strokeWidth=2, clip=True).encode(
-        x,
-        y,
-        curve_color("measure", MEASURES),
-        tooltip=tips("measure", scale=("", ".3g"), value=("", ".4f")),
-    )
-    marked = alt.Chart(pd.DataFrame({"name": list(marks), "scale": list(marks.values())}))
-    rules = marked.mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
-    texts = marked.mark_text(baseline="bottom", dy=-3, color=INK)
-    return lines + rules + texts.encode(x, y=alt.YValue(0), text=alt.Text("name:N"))
-
-
-def variance_chart(
-    width: Ints, measured: Floats, predicted: Floats, gaussian_width: Ints, gaussian: Floats
-) -> alt.LayerChart:
-    """Draw the variance of q·k over the width of queries and keys, on logarithmic axes."""
-    drawn = {VARIANCES[0]: gaussian_width.astype(np.float64), VARIANCES[1]: gaussian}
-    in_head = {VARIANCES[2]: measured, VARIANCES[3]: predicted}
-    frame = pd.concat(
-        long_form("curve", "variance", values, width=at)
-        for values, at in ((drawn, gaussian_width), (in_head, width))
-    )
-    frame = frame[frame["variance"] > 0]  # a single word has variance 0, without a logarithm
-    height = _PLOT + _LEGEND_LINE * len(VARIANCES)
-    across = alt.Axis(grid=False, values=[1, 4, 16, 64, 256, 1024])
-    up = alt.Axis(values=[10.0**n for n in range(-4, 7)], format="~g")
-    logs = alt.Scale(type="log", base=2), alt.Scale(type="log", nice=False)
-    chart = alt.Chart(frame, height=height).encode(
-        alt.X("width:Q", title="width of q and k", scale=logs[0], axis=across),
-        alt.Y("variance:Q", title="variance of q · k", scale=logs[1], axis=up),
-        curve_color("curve", VARIANCES),
-        tooltip=tips("curve", width=("", ""), variance=("", ".3~f")),
-    )
-    gaussian_only = f"datum.curve === '{VARIANCES[1]}'"
-    lines = chart.transform_filter(f"!({gaussian_only})").mark_line(strokeWidth=2)
-    dots = chart.transform_filter(gaussian_only).mark_point(size=40, filled=True, opacity=1)
-    return lines + dots

@@ -3,6 +3,7 @@
 from transformer import Kind, TransformerConfig, attention, layers
 from transformer.paper.scaling import Scale, factor
 from viz.app.chrome.explanations import source_line
+from viz.app.sentence.rescaled import shown_scale
 from viz.draw.inside_head import (
     Node,
     WalkStep,
@@ -148,11 +149,6 @@ def scale_text(scale: Scale, temperature: float) -> str:
     name = "" if scale == "none" else shown_scale(scale)
     divisor = "" if temperature == 1 else f"÷ {temperature:g}"
     return " ".join(part for part in (name, divisor) if part) or "× 1"
-
-
-def shown_scale(scale: Scale) -> str:
-    """Format the scale with a subscript k."""
-    return scale.replace("d_k", "dₖ")
 
 
 def _scaled(dot: Node, scale: Scale, temperature: float) -> Node:

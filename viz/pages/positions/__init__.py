@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from transformer import HeadlightError
 from viz.app.chrome import fields, problems
-from viz.pages.positions import sentence, tables
+from viz.pages.positions import longer, sentence, tables
 
 VIEW = "pe_view"  # name in the URL
 
@@ -16,6 +16,7 @@ VIEWS: dict[str, Callable[[], None]] = {
     "Your sentence": sentence.embeddings,
     "Learned": tables.learned,
     "Shift positions": sentence.beyond,
+    "Longer": longer.longer,
     "Remove positions": sentence.without,
 }
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from transformer import InputError, embedding
 from transformer.paper import positions
-from transformer.paper.positions import TABLE, Stack, cosines, learned_positions
+from transformer.paper.positions import TABLE, Formula, Stack, cosines, learned_positions
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome import charts, fields
 from viz.app.chrome.explanations import explain, sources
@@ -24,6 +24,7 @@ from viz.figures.positions import (
     MAX_DIMENSIONS,
     drawn_dimensions,
     encoding_map,
+    format_wave,
     position_maps,
     rotation_figure,
     similarity_curves,
@@ -51,31 +52,35 @@ def encoding() -> None:
     """Draw the encoding as a map."""
     with fields.controls_row("positions-controls"):
         size = _size()
+        formula = _pick_formula()
     _require_even(size)
-    waves = positions.wavelengths(size.d_model)
+    waves = positions.wavelengths(size.d_model, formula)
+    table = positions.exact_encoding(np.arange(size.length), size.d_model, formula)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         charts.plotly_chart(
-            encoding_map(embedding.sinusoidal_positions(*size).numpy(), waves),
+            encoding_map(table, waves),
             key="positional-encoding",
             alt="The encoding of each position (across) in each dimension (down).",
         )
     with explanation:
+        divisor = _DIVISORS[formula]
         st.latex(
-            r"\begin{aligned} PE_{(pos,\,2i)} &= \sin(pos / 10000^{2i/d_\text{model}}) \\ "
-            r"PE_{(pos,\,2i+1)} &= \cos(pos / 10000^{2i/d_\text{model}}) \end{aligned}"
+            rf"\begin{{aligned}} PE_{{(pos,\,2i)}} &= \sin(pos / {divisor}) \\ "
+            rf"PE_{{(pos,\,2i+1)}} &= \cos(pos / {divisor}) \end{{aligned}}"
         )
         explain(
-            "The model adds a column to the token at that position. Each pair of rows is the sine "
-            f"and cosine of one wave, from 2π positions long at the top to {waves[-1]:,.0f} at the "
-            "bottom. Purple is above 0, olive below. "
+            _say(formula, size)
+            + "The model adds a column to the token at that position. Each pair of rows is the "
+            f"sine and cosine of one wave, from {format_wave(waves[0])} positions long at the top "
+            f"to {format_wave(waves[-1])} at the bottom. Purple is above 0, olive below. "
             f"Above {MAX_DIMENSIONS} dimensions, only a sample is drawn (see the axis)."
             + sources("§3.5", embedding.sinusoidal_positions)
         )
     show_code(f"""
         # Encoding
-        table = sinusoidal_positions({size.length}, {size.d_model}).numpy()
-        figure = encoding_map(table, positions.wavelengths({size.d_model}))
+        table = positions.exact_encoding(np.arange({size.length}), {size.d_model}, {formula!r})
+        figure = encoding_map(table, positions.wavelengths({size.d_model}, {formula!r}))
     """)
 
 
@@ -94,16 +99,17 @@ def curves() -> None:
             placeholder="Choose or type a dimension",
             width=420,
         )
+        formula = _pick_formula()
     _require_even(size)
     dimensions = _dimensions(texts, size.d_model)
     if not dimensions:
         st.text("There is no curve yet: choose a dimension.")
         return
-    waves = positions.wavelengths(size.d_model)
+    waves = positions.wavelengths(size.d_model, formula)
     steps = max(1, WAVE_POINTS // (size.length - 1))  # from one position to the next
     points = np.arange(steps * (size.length - 1) + 1) / steps
-    table = embedding.sinusoidal_positions(*size).numpy()
-    exact = positions.exact_encoding(points, size.d_model)
+    table = positions.exact_encoding(np.arange(size.length), size.d_model, formula)
+    exact = positions.exact_encoding(points, size.d_model, formula)
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
         charts.altair_chart(
@@ -118,21 +124,24 @@ def curves() -> None:
             alt="The wavelength of every dimension on a logarithmic axis.",
         )
         last, never = f"Last pair, i = {len(waves) - 1}", "10000 · 2π, which no pair reaches"
-        st.metric("First pair, i = 0", f"{waves[0]:,.2f}", width="content")
-        st.metric(last, f"{waves[-1]:,.2f}", width="content")
+        st.metric("First pair, i = 0", format_wave(waves[0]), width="content")
+        st.metric(last, format_wave(waves[-1]), width="content")
         st.metric(never, f"{10_000 * 2 * np.pi:,.2f}", width="content")
         explain(
-            r"Each wavelength, $2\pi \cdot 10000^{2i/d_\text{model}}$, is the same factor longer "
-            f"than the one before. The last is {waves[-1]:,.2f}, below "
-            r"10000 · 2π, because it has $2i = d_\text{model} - 2$."
+            (
+                _say(formula, size)
+                or r"Each wavelength, $2\pi \cdot 10000^{2i/d_\text{model}}$, is the same factor "
+                f"longer than the one before. The last is {waves[-1]:,.2f}, below "
+                r"10000 · 2π, because it has $2i = d_\text{model} - 2$."
+            )
             + sources("§3.5", positions.wavelengths)
         )
     show_code(f"""
-        waves = positions.wavelengths({size.d_model})
+        waves = positions.wavelengths({size.d_model}, {formula!r})
         # Curves
-        table = sinusoidal_positions({size.length}, {size.d_model}).numpy()
+        table = positions.exact_encoding(np.arange({size.length}), {size.d_model}, {formula!r})
         points = np.arange({len(points)}) / {steps}
-        exact = positions.exact_encoding(points, {size.d_model})
+        exact = positions.exact_encoding(points, {size.d_model}, {formula!r})
         figure = wave_curves(table, {dimensions}, waves, points, exact)
         # Wavelengths
         figure = wavelength_chart(waves, {dimensions})
@@ -214,7 +223,11 @@ def rotation() -> None:
         st.metric("with the model's float32 table", _small(error.model), width="content")
         explain(
             "Compare the two columns on the right: $M_k$ rotates each pair of dimensions by the "
-            r"angle $\omega_i k$, whatever the position. Largest error: over all "
+            r"angle $\omega_i k$, whatever the position. So $PE_{pos+k}$ is a linear function of "
+            "$PE_{pos}$. The paper’s hypothesis is that a model then easily learns to attend by "
+            "relative positions: one projection finds “k tokens back” from everywhere. It is not "
+            "tested there; *Why here* on Inside a head shows how much of a score comes from two "
+            "positions. Largest error: over all "
             f"{size.d_model} dimensions and positions 0 to {size.length - 1}."
             + sources("§3.5", positions.rotation)
         )
@@ -227,6 +240,24 @@ def rotation() -> None:
         # Largest error
         result = positions.rotation_error({k}, {size.length}, {size.d_model})
     """)
+
+
+_DIVISORS = {"paper": r"10000^{2i/d_\text{model}}", "misprint": r"10000^{2i} / d_\text{model}"}
+
+
+def _pick_formula() -> Formula:
+    return fields.choose_one("Formula", get_args(Formula), "pe_formula", labelled=True)
+
+
+def _say(formula: Formula, size: Size) -> str:
+    if formula == "paper":
+        return ""
+    first, second = positions.wavelengths(max(size.d_model, 4), formula)[:2]
+    return (
+        r"Notes on the paper print $pos / 10000^{2i} / d_\text{model}$. Read from left to right, "
+        f"only the first pair moves, once in {format_wave(first)} positions; the second takes "
+        f"{format_wave(second)}, so all others are flat and positions look alike. "
+    )
 
 
 def pick_stack() -> Stack:
@@ -333,9 +364,9 @@ def _explain_difference(waves: TrainedRow, table: TrainedRow) -> str:
     steps = listing([f"{n:,}" for n in dict.fromkeys((waves.steps, table.steps))])
     lower, higher = sorted((waves.bleu, table.bleu))
     return (
-        f"In the paper both do equally well: BLEU {paper_waves.bleu} with sinusoids and "
-        f"{paper_table.bleu} with learned positions, after {paper_waves.steps},000 steps. These "
-        f"two small models had {steps} steps: the "
+        f"In the paper they are nearly identical: BLEU {paper_waves.bleu} with sinusoids and "
+        f"{paper_table.bleu} with learned positions, after {paper_waves.steps},000 steps. Here "
+        f"they differ: these two small models had {steps} steps: the "
         f"{format_difference(higher, lower, 1).lstrip('+')} BLEU between them show which learns "
         f"faster at first, not which would end better."
     )

@@ -1,27 +1,31 @@
-"""The view “Work and memory”: Table 1 as formulas, as curves, and as measured on a machine."""
+"""Table 1 for the sentence, its columns as curves, and the same layers as measured."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
-import altair as alt
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import streamlit as st
 
 from transformer import attention
-from transformer.files import installed
-from transformer.paper import costs
+from transformer.paper import costs, paths
+from viz.app import measurements
 from viz.app.chrome import charts, explanations, fields
-from viz.app.sentence import python_code, sentence_bar
-from viz.figures import forms
-from viz.figures.axes import OCHRE, PINK, SLATE, VIOLET, curve_color
+from viz.app.measurements import Measurement
+from viz.app.sentence import python_code
+from viz.figures.growth import growth_chart
+from viz.pages.self_attention import path_pictures
 
-MEASURED = installed.ASSETS / "layers.json"  # measurements written by `python -m benchmarks layers`
 MAX_LENGTH = 65_536
-WORK, MEMORY = "computation", "memory"
-SHAPE = "d = {d:,}, h = {h}, k = {k}"
+WORK, SEQUENTIAL, PATH, MEMORY = "computation", "sequential operations", "longest path", "memory"
+QUANTITIES: Mapping[str, tuple[str, Callable[..., npt.NDArray[np.float64]]]] = {
+    WORK: ("operations, to a factor", costs.work),
+    SEQUENTIAL: ("operations in turn", costs.sequential),
+    PATH: ("steps from the first token to the last", paths.longest_path),
+    MEMORY: ("numbers held, to a factor", costs.memory),
+}
+"""Title and function of what is drawn over n: the columns of Table 1, and memory."""
+SHORTEST, POINTS = 4, 80
 
 TABLE_1 = {
     costs.SELF_ATTENTION: ("O(n^2 d)", "O(1)", "O(1)"),
@@ -33,149 +37,148 @@ TABLE_1 = {
 
 
 def show() -> None:
-    """Draw the view."""
-    with fields.controls_row():
-        quantity = fields.choose_one("Quantity", [WORK, MEMORY], "arch_quantity", labelled=True)
-        d = fields.whole_number("Width d", "arch_d", 1, 8_192, 512, width=130)
-        k = fields.whole_number("Kernel k", "arch_k", 1, 64, 3, width=130)
-        r = fields.whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64, width=130)
-        h = fields.whole_number("Heads h", "arch_heads", 1, 128, 8, width=130)
-        longest = fields.whole_number("Longest n", "arch_n", 16, MAX_LENGTH, 4_096, width=130)
-    sizes = costs.Sizes(d=d, k=k, r=r, h=h)
-    equal_at = {layer: f"{length:,.0f}" for layer, length in costs.crossings(sizes).items()}
+    """Draw the page: the paths, the table, then its columns as curves."""
+    above, below = st.container(), st.container()
+    with below, fields.controls_row("growth-controls"):
+        quantity = fields.choose_one("Quantity", QUANTITIES, "arch_quantity")
+        longest = fields.whole_number("Longest n", "arch_n", 16, MAX_LENGTH, 4_096, width=190)
+        options = st.popover("Sizes", width="content")
+    with options:
+        d = fields.whole_number("Width d", "arch_d", 1, 8_192, 512)
+        r = fields.whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64)
+        h = fields.whole_number("Heads h", "arch_heads", 1, 128, 8)
+    with above:
+        sizes, tokens, text, code = path_pictures.show(d=d, r=r, h=h)
+        _table(sizes, tokens, text)
     n = np.geomspace(SHORTEST, longest, POINTS)
-    formula, title = costs.memory, "numbers held, to a factor"
-    if quantity == WORK:
-        formula, title = costs.work, "operations, to a factor"
-    curves = {layer: (n, formula(layer, n, sizes)) for layer in costs.LAYERS}
-    left, right = st.columns(2, gap="large")
+    title, function = QUANTITIES[quantity]
+    curves = {layer: (n, function(layer, n, sizes)) for layer in costs.LAYERS}
+    field = "bytes" if quantity == MEMORY else "seconds"
+    left, right = below.columns(2, gap="large")
     with left:
-        st.subheader(f"By formula, {SHAPE.format(d=d, h=h, k=k)}", anchor=False)
-        charts.altair_chart(
-            growth_chart(curves, quantity=title),
-            alt=f"{quantity} of one layer of each sort over the length of the sequence.",
-        )
-        st.text(
-            "Self-attention takes less computation than recurrence up to n = d = "
-            f"{equal_at[costs.RECURRENT]}, less than convolution up to n = k · d = "
-            f"{equal_at[costs.CONVOLUTIONAL]}, and as much as restricted self-attention up to "
-            f"n = r = {equal_at[costs.RESTRICTED]}."
-        )
+        st.subheader(f"By formula, {_shape(sizes)}", anchor=False)
+        alt = f"{quantity} of one layer of each sort over the length of the sequence."
+        charts.altair_chart(growth_chart(curves, quantity=title), alt=alt)
+        st.text(_explain_formula(quantity, sizes, longest))
     with right:
-        _measured(quantity, sizes)
-    tokens = _table(sizes)
+        _measured(field, sizes)
     explanations.explain(
-        "You see what one layer costs for n tokens of width d, with a kernel of k and a "
-        "neighbourhood of r. Attention compares all tokens with all: its computation grows with "
-        "n², but no token waits for the one before. The paper's table leaves out memory: each head "
-        "keeps a weight for each pair of tokens."
-        + explanations.sources("§4, Table 1", attention.MultiHeadAttention.attend)
+        "**Path**: how many steps lie between two words. Self-attention connects all words in one "
+        "layer, however far apart they are; convolutions need a stack, O(n/k) with contiguous "
+        "kernels and O(log_k n) with dilated ones. Here a kernel covers a word and those before it."
+        "\n\n**Sequential operations**: in the recurrent models before, the state of a word is "
+        "computed from the state before it, h_t = f(h_{t−1}, x_t), so n words wait for one "
+        "another, in training too, on any number of processors. In attention no word waits: "
+        "all rows are one product of matrices.\n\n"
+        "**Computation**: attention compares all tokens with all, so it grows with n². **Memory** "
+        "is not in the paper’s table: each head keeps a weight for each two tokens."
+        + explanations.sources(
+            "§1, §2, §4, Table 1", paths.shortest_path, attention.MultiHeadAttention.attend
+        )
     )
-    field, function = ("seconds", "work") if quantity == WORK else ("bytes", "memory")
-    table = f"""
+    name = ".".join([function.__module__.rpartition(".")[2], function.__name__])
+    own = f"""
         # Table 1
-        result = {{layer: costs.work(layer, {tokens}, sizes) for layer in costs.LAYERS}}
+        n, result = {tokens}, {{}}
+        for layer in costs.LAYERS:
+            result[layer] = costs.work(layer, n, sizes), paths.longest_path(layer, n, sizes)
     """
     python_code.show_code(
         f"""
         sizes = costs.{sizes}
         # By formula
         n = np.geomspace({SHORTEST}, {longest}, {POINTS})
-        result = {{layer: costs.{function}(layer, n, sizes) for layer in costs.LAYERS}}
+        result = {{layer: {name}(layer, n, sizes) for layer in costs.LAYERS}}
         # Measured
         layers = loads((ASSETS / "layers.json").read_text("utf-8"))["layers"]
         result = {{layer: [row[{field!r}] for row in rows] for layer, rows in layers.items()}}
         """,
-        "" if tokens is None else table,
+        own if tokens else "",
+        code,
     )
 
 
-def _measured(quantity: str, sizes: costs.Sizes) -> None:
-    try:
-        measurement = json.loads(MEASURED.read_text("utf-8"))
-        field, factor, title = {
-            WORK: ("seconds", 1e3, "ms for a forward pass"),
-            MEMORY: ("bytes", 2**-20, "MiB held for the way back"),
-        }[quantity]
-        curves = {
-            layer: ([row["n"] for row in rows], [row[field] * factor for row in rows])
-            for layer, rows in measurement["layers"].items()
-        }
-        chart = growth_chart(curves, quantity=title, dots=True)
-        d, h, k = (int(measurement[name]) for name in ("d", "h", "k"))
-        caption = (
-            f"One layer each, one sequence, median of {measurement['repeats']}, "
-            f"{measurement['threads']} thread: {measurement['machine']}."
-        )
-    except (OSError, ValueError, KeyError, TypeError):
-        st.subheader("Measured", anchor=False)
-        st.text(
-            "There is no measurement in assets/layers.json: run python -m benchmarks layers, then "
-            "reload this page."
-        )
+def _explain_formula(quantity: str, sizes: costs.Sizes, longest: int) -> str:
+    at = {layer: f"{length:,.0f}" for layer, length in costs.crossings(sizes).items()}
+    steps = (
+        f"{layer} {_count(float(paths.longest_path(layer, longest, sizes)))}"
+        for layer in (*costs.LAYERS, paths.CONTIGUOUS)
+    )
+    return {
+        WORK: f"Self-attention takes less computation than recurrence up to n = d = "
+        f"{at[costs.RECURRENT]}, less than convolution up to n = k · d = "
+        f"{at[costs.CONVOLUTIONAL]}, and as much as restricted self-attention "
+        f"up to n = r = {at[costs.RESTRICTED]}.",
+        SEQUENTIAL: "Recurrence takes n operations in turn; the other three take one, on one line.",
+        PATH: f"From the first of {longest:,} tokens to the last: {', '.join(steps)}.",
+        MEMORY: f"Above n = d / h = {sizes.d / sizes.h:,.0f}, the weights of self-attention take "
+        "more than the tokens that it reads.",
+    }[quantity]
+
+
+def _measured(field: str, sizes: costs.Sizes) -> None:
+    heading = st.empty()
+    if (measurement := measurements.read("layers", "d", "h", "k")) is None:
         return
-    st.subheader(f"Measured, {SHAPE.format(d=d, h=h, k=k)}", anchor=False)
-    charts.altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
-    st.text(caption)
+    d, h, k = measurement.sizes
+    measured = costs.Sizes(d=d, h=h, k=k, r=sizes.r)
+    heading.subheader(f"Measured, {_shape(measured)}", anchor=False)
+    measurements.draw(measurement, field)
+    st.text(f"One layer each, {measurement.about}")
+    if field == "seconds":
+        st.text(explain_difference(measurement, measured))
     if (d, h, k) != (sizes.d, sizes.h, sizes.k):
         st.text("Compare the slopes, not the values: the two charts are of different sizes.")
         take_size = partial(st.session_state.update, arch_d=d, arch_heads=h, arch_k=k)
         st.button("Formula for the measured size", on_click=take_size)
 
 
-def _table(sizes: costs.Sizes) -> int | None:
-    """Draw Table 1 with the work for the sentence in the bar, if any; return its tokens' number."""
-    # the table needs no translation, so a missing one is not reported here
-    bar = sentence_bar.traced() if sentence_bar.current() else None
-    n = None if bar is None else len(bar.trace.source_tokens)
-    own_column = "" if n is None else f" n = {n} |"
-    lines = [
-        f"| layer | computation | sequential operations | longest path |{own_column}",
-        "|---|---|---|---|" + ("---:|" if own_column else ""),
-    ]
-    for layer, formulas in TABLE_1.items():
-        cells = " | ".join(f"${formula}$" for formula in formulas)
-        value = "" if n is None else f" {float(costs.work(layer, n, sizes)):,.0f} |"
-        name = f"{layer}, r" if layer == costs.RESTRICTED else layer
-        lines.append(f"| {name} | {cells} |{value}")
-    with st.container(key="arch-table-1"):
-        st.subheader(
-            "Table 1" + ("" if n is None else f", with the operations for your {n} tokens"),
-            anchor=False,
+def explain_difference(measurement: Measurement, sizes: costs.Sizes) -> str:
+    """Say how often convolution is the fastest as measured, by Table 1, and with all factors."""
+    curves = measurement.curves["seconds"]
+    n = np.array(curves[costs.CONVOLUTIONAL][0])
+    fastest, least, fewest = (
+        int((values[costs.CONVOLUTIONAL] <= np.min([*values.values()], axis=0)).sum())
+        for values in (
+            {layer: np.array(seconds) for layer, (_, seconds) in curves.items()},
+            {layer: costs.work(layer, n, sizes) for layer in curves},
+            {layer: costs.multiplications(layer, n, sizes) for layer in curves},
         )
-        st.markdown("\n".join(lines))
-    return n
-
-
-LAYER_COLORS = dict(zip(costs.LAYERS, (VIOLET, OCHRE, PINK, SLATE), strict=True))
-"""Colours of the layers of Table 1, different from those of the kinds of attention."""
-
-SHORTEST, POINTS = 4, 80
-_SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '~s')"
-
-
-def growth_chart(
-    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], *, quantity: str, dots: bool = False
-) -> alt.Chart:
-    """Draw one quantity over the length of the sequence, both axes logarithmic."""
-    frame = pd.concat(
-        pd.DataFrame({"layer": name, "n": np.asarray(n), "value": np.asarray(values)})
-        for name, (n, values) in curves.items()
     )
-    first, last = np.log2(frame["n"].min()), np.log2(frame["n"].max())
-    powers = [2**n for n in range(int(np.ceil(first)), int(np.floor(last)) + 1)]
-    low, high = np.log10(frame["value"].min()), np.log10(frame["value"].max())
-    tens = [10.0**n for n in range(int(np.floor(low)), int(np.ceil(high)) + 1)]
-    scale = alt.Scale(type="log", nice=False)
-    x = alt.Axis(grid=False, values=powers, format=",", labelOverlap=True)
-    y = alt.Axis(values=tens, labelExpr=_SHORT, labelOverlap=True)
-    colors = [LAYER_COLORS[name] for name in curves]
-    return forms.curves(
-        frame,
-        alt.X("n:Q", title="length n, tokens", scale=scale, axis=x),
-        alt.Y("value:Q", title=quantity, scale=alt.Scale(type="log"), axis=y),
-        curve_color("layer", list(curves), colors, labelLimit=200),
-        dots=36 * dots,
-        height=480,
-        tooltip=forms.tips("layer", n=("", ",.0f"), value=(quantity, ",.4~g")),
+    return (
+        f"Convolution is the fastest at {fastest} of these {len(n)} lengths, and the cheapest by "
+        f"Table 1 at {least}, where it is the dearest up to n = k · d = "
+        f"{costs.crossings(sizes)[costs.CONVOLUTIONAL]:,.0f}. The table says how a cost grows and "
+        f"leaves out factors: attention also multiplies by four d × d matrices (W_Q, W_K, W_V, "
+        f"W_O), an LSTM by eight, a convolution by k = {sizes.k}. With these, 4nd² + 2n²d, 8nd² "
+        f"and knd², convolution takes the fewest multiplications at {fewest} of {len(n)}. It is "
+        f"also one product for all positions; the LSTM takes n in turn."
     )
+
+
+def _shape(sizes: costs.Sizes) -> str:
+    return f"d = {sizes.d:,}, h = {sizes.h}, k = {sizes.k}"
+
+
+def _table(sizes: costs.Sizes, n: int, text: str) -> None:
+    """Draw Table 1, with work and path for a sentence of n tokens, if there is one."""
+    lines = ["| layer | computation | sequential operations | longest path |", "|---|---|---|---|"]
+    if n:
+        lines = [f"{lines[0]} computation, n = {n} | path |", f"{lines[1]}---:|---:|"]
+    for layer, formulas in TABLE_1.items():
+        cells = [f"${formula}$" for formula in formulas]
+        if n:
+            work, path = costs.work(layer, n, sizes), paths.longest_path(layer, n, sizes)
+            cells += [f"{float(work):,.0f}", _count(float(path))]
+        name = f"{layer}, r" if layer == costs.RESTRICTED else layer
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    with st.container(key="arch-table-1"):
+        left, right = st.columns([5, 2], gap="medium")
+        own = f", and its numbers for your {n} tokens" if n else ""
+        left.subheader(f"Table 1{own}", anchor=False)
+        left.markdown("\n".join(lines))
+        right.text(text)
+
+
+def _count(steps: float) -> str:
+    return f"{steps:,.0f}" if np.isfinite(steps) else "∞"

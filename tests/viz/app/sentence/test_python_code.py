@@ -334,12 +334,50 @@ def parameters(app: AppTest, values: Values) -> None:
 
 
 def work(app: AppTest, values: Values) -> None:
-    formula, measured, table = values.values()
+    formula, measured, table, ways, look = values.values()
     drawn = frames(app, 0)[0].set_index("layer")["value"]
     for layer, operations in formula.items():
         assert np.isin(operations, drawn[layer]).all()
     close(np.concatenate([*measured.values()]) * 1e3, column(app, 1, "value"))
-    assert [row[4] for row in tables(app)[0][2:]] == [f"{value:,.0f}" for value in table.values()]
+    shown_rows = [row[4:] for row in tables(app)[0][2:]]
+    assert shown_rows == [[f"{work:,.0f}", f"{path:,.0f}"] for work, path in table.values()]
+    titles = [text.value for text in app.markdown if text.value.startswith("**")][:3]
+    counts = [int(re.findall(r"\d+", title)[0]) for title in titles]
+    assert counts == [len(way) - 1 for way in [*ways.values()][:3]]
+    far = "No head" if look is None else f"{abs(look[2] - look[3])} token"
+    assert any(far in text.value for text in app.text)
+
+
+def compatibility(app: AppTest, values: Values) -> None:
+    for number, weights in enumerate(values.values(), start=1):
+        close(map_values(app.get("plotly_chart")[0].proto.spec, number), weights)
+
+
+def measured_functions(app: AppTest, values: Values) -> None:
+    for chart, (rows, factor) in enumerate(zip(values.values(), (1e3, 2**-20), strict=True)):
+        drawn = frames(app, chart)[0].set_index("layer")["value"]
+        for name, numbers in rows.items():
+            close(np.array(numbers) * factor, drawn[name])
+
+
+def unscaled(app: AppTest, values: Values) -> None:
+    variance, gradients = values.values()
+    drawn = frames(app, 0)[0]
+    close(variance.measured, drawn[drawn["curve"] == "this head, measured"]["variance"])
+    close(np.concatenate([*gradients.values()]), column(app, 1, "gradient"))
+
+
+def misprinted(app: AppTest, values: Values) -> None:
+    weights, row, (_, log_prob) = values.values()
+    close(map_values(app.get("plotly_chart")[0].proto.spec, 1), weights)
+    drawn = frames(app, 0)[0]
+    close(row.largest, drawn[drawn["measure"] == "largest weight"]["value"])
+    assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
+
+
+def longer(app: AppTest, values: Values) -> None:
+    (losses,) = values.values()
+    close(np.concatenate([*losses.values()]), column(app, 0, "loss"))
 
 
 def trained_rows(app: AppTest, values: Values) -> None:
@@ -417,6 +455,9 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "positions sentence": (embedding, {"pe_view": "Your sentence"}),
     "positions learned": (learned, {"pe_view": "Learned"}),
     "positions shifted": (edited_positions, {"pe_view": "Shift positions", "beam": "1"}),
+    "positions longer": (longer, {"pe_view": "Longer"}),
+    "positions misprint": (plotly, {"pe_view": "Encoding", "pe_formula": "misprint"}),
+    "positions misprinted": (same_charts, {"pe_view": "Curves", "pe_formula": "misprint"}),
     "positions removed": (edited_positions, {"pe_view": "Remove positions", "beam": "1"}),
     "schedule": (same_charts, {"others": "cosine", "used": "true"}),
     "training": (forming, {}),
@@ -435,6 +476,10 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "architecture parameters": (parameters, {"arch_view": "parameters"}),
     "self_attention": (work, {}),
+    "additive": (compatibility, {"kind": "decoder"}),
+    "additive measured": (measured_functions, {"additive_view": "Time and memory"}),
+    "additive unscaled": (unscaled, {"additive_view": "Without scale"}),
+    "additive misprint": (misprinted, {"additive_view": "Misprint", "beam": "1"}),
     "tables": (trained_rows, {}),
 }
 

@@ -119,3 +119,24 @@ def test_without_the_learned_table_one_sentence(opened, monkeypatch, tmp_path: P
     app = opened("Learned")
     assert any("sinusoidal" in text and text.endswith(".") for text in texts(app))
     assert list(metrics(app)) == ["learned · BLEU and perplexity, validation"]
+
+
+def test_the_misprint_of_the_notes_leaves_one_pair_that_moves(opened) -> None:
+    app = opened("Encoding", pe_formula="misprint", pe_length="40", pe_width="8")
+    drawn = np.asarray(map_values(picture(app)))  # [dimension, position]
+    for dimension, pos in np.ndindex(8, 40):
+        angle = pos / 10_000.0 ** (2 * (dimension // 2)) / 8
+        expected = math.cos(angle) if dimension % 2 else math.sin(angle)
+        assert drawn[dimension, pos] == pytest.approx(expected, abs=1e-6)
+    assert np.ptp(drawn[:2], axis=1).min() > 0.9
+    assert np.ptp(drawn[2:], axis=1).max() < 1e-6
+    result = metrics(opened("Curves", pe_formula="misprint", pe_width="512"))
+    assert result["First pair, i = 0"] == f"{2 * math.pi * 512:,.2f}"
+    assert result["Last pair, i = 255"] == "∞"
+
+
+def test_the_papers_formula_is_the_table_of_the_model(opened) -> None:
+    app = opened("Encoding", pe_length="40", pe_width="8")
+    np.testing.assert_allclose(
+        map_values(picture(app)), sinusoidal_positions(40, 8).numpy().T, atol=1e-6
+    )

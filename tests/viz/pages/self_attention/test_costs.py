@@ -6,8 +6,12 @@ import pytest
 
 from tests.viz.app_test import press, texts
 from tests.viz.pages.reading import records
-from viz.pages.self_attention import costs as page
-from viz.pages.self_attention.costs import MEASURED, growth_chart
+from transformer.paper import costs, paths
+from viz.app import measurements
+from viz.figures.growth import growth_chart
+from viz.pages.self_attention.costs import explain_difference
+
+MEASURED = measurements.FOLDER / "layers.json"
 
 
 def test_each_chart_says_its_size_and_one_click_makes_them_the_same(opened) -> None:
@@ -39,7 +43,7 @@ def test_memory_is_another_picture(opened) -> None:
 
 def test_without_a_measurement_the_page_says_how_to_make_one(opened, monkeypatch, tmp_path) -> None:
     for text in (None, '{"layers": {"recurrent": [{"n": 3}]}}'):
-        monkeypatch.setattr(page, "MEASURED", tmp_path / "layers.json")
+        monkeypatch.setattr(measurements, "FOLDER", tmp_path)
         if text is not None:
             (tmp_path / "layers.json").write_text(text)
         app = opened()
@@ -55,3 +59,42 @@ def test_what_was_measured_is_drawn_as_dots() -> None:
     assert (first["n"], first["value"], second["value"]) == (16, 0.5, 0.9)
     assert chart["encoding"]["y"]["axis"]["values"] == [0.1, 1.0]
     assert chart["encoding"]["x"]["axis"]["values"] == [16, 32]
+
+
+def test_the_other_columns_of_the_table_are_curves(opened) -> None:
+    for quantity, expected in (
+        ("sequential operations", lambda layer, n: n if layer == "recurrent" else 1),
+        ("longest path", lambda layer, n: paths.longest_path(layer, n, SIZES)),
+    ):
+        app = opened(arch_quantity=quantity, arch_n="64", arch_k="2", arch_r="8")
+        for row in records(app)[0]:
+            assert row["value"] == expected(row["layer"], row["n"])
+        assert len(app.get("vega_lite_chart")) == 2
+
+
+SIZES = costs.Sizes(d=512, k=2, r=8, h=8)
+
+
+def test_the_sentence_counts_where_convolution_is_first() -> None:
+    """By Table 1 it is the cheapest nowhere; with all factors wherever k is below four."""
+    lengths = [16.0, 512.0, 4096.0]
+    seconds = {
+        "self-attention": [2.0, 2.0, 9.0],
+        "recurrent": [3.0, 1.0, 5.0],
+        "convolutional": [1.0, 3.0, 4.0],
+    }
+    curves = {"seconds": {name: (lengths, values) for name, values in seconds.items()}}
+    measurement = measurements.Measurement(curves, (256, 4, 3), "")
+    for k, fewest in ((3, 3), (6, 2), (40, 0)):
+        sizes = costs.Sizes(d=256, k=k, r=64, h=4)
+        text = explain_difference(measurement, sizes)
+        works = [min(n * n * 256, n * 256**2) >= k * n * 256**2 for n in lengths]
+        all_of_them = [
+            k * n * 256**2 <= min(4 * n * 256**2 + 2 * n * n * 256, 8 * n * 256**2) for n in lengths
+        ]
+        assert sum(all_of_them) == fewest
+        assert (
+            f"fastest at 2 of these 3 lengths, and the cheapest by Table 1 at {sum(works)}" in text
+        )
+        assert f"k · d = {k * 256:,}" in text
+        assert f"multiplications at {fewest} of 3" in text

@@ -67,7 +67,8 @@ def projection_times(
         separate = [rows @ part for part in small]
         times.append((middle - begin, time.perf_counter() - middle))
     difference = (together - torch.cat(separate, dim=1)).abs().max()
-    return ProjectionTimes(*map(float, np.median(times, axis=0)), float(difference))
+    one, several = np.median(times, axis=0)
+    return ProjectionTimes(float(one), float(several), float(difference))
 
 
 def one_head(config: TransformerConfig) -> TransformerConfig:

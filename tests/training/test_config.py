@@ -64,6 +64,24 @@ def test_every_row_of_table_3_is_there_and_changes_what_the_paper_changes() -> N
                 assert getattr(config.recipe, field) == getattr(base.recipe, field), name
 
 
+def test_what_a_configuration_extends_holds_where_it_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "first.toml").write_text("[model]\nN = 2\nh = 4\n[training]\nsteps = 7\n")
+    (tmp_path / "deeper").mkdir()
+    second = tmp_path / "deeper" / "second.toml"
+    second.write_text('extends = "../first.toml"\n[model]\nh = 2\n')
+    config = RunConfig.load(second)
+    assert (config.model.N, config.model.h, config.model.d_k) == (2, 2, 256)
+    assert config.recipe.steps == 7
+
+
+def test_english_french_is_trained_as_the_paper_says() -> None:
+    for name, dropout in (("base", 0.1), ("big", 0.1)):  # big: instead of the 0.3 of German
+        german, french = (RunConfig.load(CONFIGS / f"{name}{end}.toml") for end in ("", "-fr"))
+        assert french.recipe == german.recipe
+        shape = german.model.to_dict() | {"vocab_size": 32_000, "P_drop": dropout}
+        assert french.model.to_dict() == shape
+
+
 def test_base_and_big_are_trained_as_the_paper_says() -> None:
     base, big = (RunConfig.load(CONFIGS / f"{name}.toml") for name in ("base", "big"))
     for config, steps, average, minutes in ((base, 100_000, 5, 12 * 60), (big, 300_000, 20, 5040)):
@@ -102,6 +120,10 @@ def test_parameters_equal_the_column_of_table_3() -> None:
             '[training]\nwarmup = "long"',
             r"\[training\] says warmup = 'long', which must",
         ),
+        ("extends = 3", r"run\.toml says extends = 3: name a TOML file"),
+        ('extends = "run.toml"', r"run\.toml extends run\.toml, which extends another file"),
+        ('extends = "none.toml"', r"none\.toml cannot be read: No such file"),
+        ('extends = "other.toml"\nmodel = 3', r"model = 3 must be a table"),
         (
             "[model]\nmax_length = 100\n[training]\nmax_pieces = 101",
             r"\[training\] max_pieces = 101 must not be above \[model\] max_length = 100",
@@ -111,6 +133,7 @@ def test_parameters_equal_the_column_of_table_3() -> None:
 def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "run.toml"
     path.write_text(text)
+    (tmp_path / "other.toml").write_text("[model]\nN = 1")
     with pytest.raises(ConfigError, match=sentence):
         RunConfig.load(path)
 

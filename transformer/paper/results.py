@@ -1,4 +1,4 @@
-"""Results that the paper reports: Tables 2 and 3, the text (§5.1) and the training (§5.2) behind them."""
+"""Results that the paper reports, Tables 2 and 3, and the text and training behind them (§5)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

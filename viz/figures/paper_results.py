@@ -11,15 +11,17 @@ KINDS = {"Transformer": axes.VIOLET, "single model": axes.SLATE, "ensemble": axe
 """Colours of the kinds of models, which differ from those of attention."""
 COSTS = (2e18, 3e21)  # the axis, on which both language pairs can be compared
 
-NAMES_LEFT = {
-    (EN_DE, "MoE"): 0,
-    (EN_DE, "ConvS2S Ensemble"): 0,
-    (EN_FR, "MoE"): 0,
-    (EN_FR, "Deep-Att + PosUnk Ensemble"): 16,
-    (EN_FR, "GNMT + RL Ensemble"): 5,
-    (EN_FR, "ConvS2S Ensemble"): -5,
+RIGHT, LEFT = ("left", 10, 0), ("right", -10, 0)
+PLACES = {
+    (EN_DE, "MoE"): LEFT,
+    (EN_DE, "ConvS2S Ensemble"): LEFT,
+    (EN_FR, "MoE"): LEFT,
+    (EN_FR, "GNMT + RL"): LEFT,
+    (EN_FR, "Deep-Att + PosUnk Ensemble"): ("center", 0, 16),
+    (EN_FR, "GNMT + RL Ensemble"): ("right", -10, 5),
+    (EN_FR, "ConvS2S Ensemble"): ("right", -10, -5),
 }
-"""Models whose name stands on the left of their dot, for room, and by how many pixels below it."""
+"""Alignment of a name and its distance from the dot in pixels, if there is no room on the right."""
 
 
 def cost_chart(pair: str) -> alt.LayerChart:
@@ -27,12 +29,12 @@ def cost_chart(pair: str) -> alt.LayerChart:
     rows = [
         (
             model.name, model.kind, model.flops[pair], float(model.bleu[pair]),
-            NAMES_LEFT.get((pair, model.name)),
+            *PLACES.get((pair, model.name), RIGHT),
         )
         for model in TABLE_2
         if pair in model.flops
     ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=["model", "kind", "flops", "bleu", "left"])
+    frame = pd.DataFrame(rows, columns=["model", "kind", "flops", "bleu", "align", "dx", "dy"])
     ticks = [1e19, 1e20, 1e21]
     power = "'10' + {'19': '¹⁹', '20': '²⁰', '21': '²¹'}[round(log(datum.value) / LN10)]"
     x = alt.X(
@@ -57,9 +59,9 @@ def cost_chart(pair: str) -> alt.LayerChart:
         tooltip=forms.tips("model", "kind", bleu=("BLEU", "~f"), flops=("FLOPs", ".1e")),
     )
     names = base.mark_text(
-        align=alt.expr("isValid(datum.left) ? 'right' : 'left'"),
-        dx=alt.expr("isValid(datum.left) ? -10 : 10"),
-        dy=alt.expr("datum.left || 0"),
+        align=alt.expr("datum.align"),
+        dx=alt.expr("datum.dx"),
+        dy=alt.expr("datum.dy"),
         fontWeight=alt.expr("datum.kind == 'Transformer' ? 600 : 400"),
         fontSize=12,
         color=axes.INK,
@@ -80,8 +82,8 @@ PANELS = {
 def difference_chart(table: pd.DataFrame, column: str) -> alt.LayerChart:
     """Draw the effect of each change relative to its own base, in one of the `PANELS`.
 
-    The table has `row`, `whose`, `model`, and by column the value and, as `COLUMN_change`, its difference. A
-    difference beyond the panel is drawn at its edge, with the number.
+    The table is that of `model_variations.differences`. A difference beyond the panel is drawn at
+    its edge, with the number.
     """
     title, (low, high) = PANELS[column]
     change = table[f"{column}_change"]

@@ -9,4 +9,21 @@ def show() -> None:
     worth_seeing.ask("tables")
     table_2.show()
     table_3.show()
-    python_code.show_code(table_2.CODE, table_3.CODE)
+    python_code.show_code("""
+        log = journal.read(BUNDLED / "run.jsonl")
+        rows, _ = model_variations.read_all()
+        # English to German
+        figure = cost_chart("EN-DE")
+        # English to French
+        figure = cost_chart("EN-FR")
+        # What training took
+        result = results.TRAININGS, results.TEXTS, journal.plan(log), log[-2:]
+        # Table 2
+        result = results.TABLE_2
+        # BLEU, difference to the base
+        figure = difference_chart(model_variations.differences(rows), "bleu")
+        # Perplexity, difference to the base
+        figure = difference_chart(model_variations.differences(rows), "perplexity")
+        # Table 3
+        result = results.TABLE_3
+    """)

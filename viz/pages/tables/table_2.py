@@ -1,4 +1,4 @@
-"""The first view of “Tables 2 and 3”: BLEU over the cost of training, and what training took."""
+"""Table 2 on its page: BLEU over the cost of training, and what training took."""
 
 import json
 import re
@@ -9,25 +9,21 @@ import streamlit as st
 
 from training.run import journal
 from transformer.files.installed import BUNDLED
-from transformer.paper.results import EN_DE, EN_FR, TABLE_2, TEXTS, TRAININGS, ReportedModel
-from viz.app.chrome import charts, explanations
+from transformer.paper.results import (
+    EN_DE,
+    EN_FR,
+    SUSTAINED,
+    TABLE_2,
+    TEXTS,
+    TRAININGS,
+    ReportedModel,
+)
+from viz.app.chrome import charts
 from viz.draw.formatting import format_number
 from viz.figures.paper_results import cost_chart
 
 PAIRS = {EN_DE: "English to German", EN_FR: "English to French"}
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-CODE = """
-    # English to German
-    figure = cost_chart("EN-DE")
-    # English to French
-    figure = cost_chart("EN-FR")
-    # What training took
-    log = journal.read(BUNDLED / "run.jsonl")
-    result = results.TRAININGS, results.TEXTS, journal.plan(log), log[-2:]
-    # Table 2
-    result = results.TABLE_2
-"""
 
 
 def show() -> None:
@@ -40,12 +36,12 @@ def show() -> None:
                     cost_chart(pair),
                     alt=f"BLEU of each model of Table 2 over its training cost, {name}.",
                 )
-    for pair, name in PAIRS.items():
-        st.text(f"{name}: {compare(pair)}")
-    explanations.explain(
+                st.text(compare(pair))
+    base = TRAININGS["base"]
+    st.caption(
         "Higher is better, and further left is cheaper. The paper estimates the operations as the "
-        "time of training × the number of GPUs × what one sustains (a P100: 9.5 TFLOPS), so 12 "
-        "hours on eight P100 are 3.3 · 10¹⁸." + explanations.sources("§6.1, Table 2")
+        f"time × the number of GPUs × what one sustains (a P100: {SUSTAINED / 1e12:g} TFLOPS): "
+        f"{base.hours:g} hours on {base.gpus} P100 are {scientific(base.flops)}."
     )
     st.subheader("What training took", anchor=False)
     bundled = bundled_run()
@@ -67,7 +63,7 @@ def compare(pair: str) -> str:
     best = max((row for row in rows if row.kind != "Transformer"), key=lambda row: _bleu(row, pair))
     base, big = (row for row in rows if row.kind == "Transformer")
     gain = format_number(_bleu(big, pair) - _bleu(best, pair), 1)
-    shares = [f"{100 * row.flops[pair] / best.flops[pair]:.2g} %" for row in (big, base)]
+    shares = [f"{100 * row.flops[pair] / best.flops[pair]:.2g}\u00a0%" for row in (big, base)]
     without = [row.name for row in TABLE_2 if pair in row.bleu and pair not in row.flops]
     missing = f" The paper gives no cost of {without[0]}." if without else ""
     return (
@@ -111,18 +107,14 @@ def bundled_run() -> BundledRun | None:
 
 def costs(bundled: BundledRun | None) -> pd.DataFrame:
     """Tabulate what the paper's trainings took, and the bundled one."""
-    table: dict[str, list[str]] = {
-        "": [
-            "sentence pairs", "vocabulary", "machine", "steps", "tokens a step, each side",
-            "seconds a step", "time", "floating-point operations",
-        ]
-    }  # fmt: skip
-    text = TEXTS[EN_DE], TEXTS[EN_FR]
+    by_pair = [f"{quantity} {pair}" for quantity in ("sentence pairs", "pieces") for pair in PAIRS]
+    alone = "machine", "steps", "tokens a step, each side", "seconds a step", "time", "FLOPs"
+    table: dict[str, list[str]] = {"": [*by_pair, *alone]}
     for name, training in TRAININGS.items():
         days = training.hours / 24
         table[f"Transformer ({name})"] = [
-            " · ".join(f"{t.pairs / 1e6:g} million {p}" for p, t in TEXTS.items()),
-            " · ".join(f"{t.pieces:,}" for t in text),
+            *(f"{text.pairs / 1e6:g} million" for text in TEXTS.values()),
+            *(f"{text.pieces:,}" for text in TEXTS.values()),
             f"{training.gpus} NVIDIA P100",
             f"{training.steps:,}",
             f"about {training.batch_tokens:,}",
@@ -132,8 +124,10 @@ def costs(bundled: BundledRun | None) -> pd.DataFrame:
         ]
     if bundled is not None:
         table["bundled model, first run"] = [
-            f"{bundled.pairs:,} {EN_DE}",
+            f"{bundled.pairs:,}",
+            "",
             f"{bundled.pieces:,}",
+            "",
             bundled.machine,
             f"{bundled.steps:,}",
             f"{bundled.batch_tokens:,}",

@@ -1,4 +1,4 @@
-"""The second view of “Tables 2 and 3”: one change at a time, in the paper and in models trained here."""
+"""Table 3 on its page: one change at a time, in the paper and in models that were trained here."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,26 +6,16 @@ import pandas as pd
 import streamlit as st
 
 from transformer.config import TransformerConfig
-from transformer.paper.results import BASE, BIG, SHAPE, SYMBOLS, TABLE_3
+from transformer.paper.results import BASE, BIG, EN_DE, SHAPE, SYMBOLS, TABLE_3, TEXTS, TRAININGS
 from viz.app import model_variations
 from viz.app.chrome import charts, explanations
+from viz.app.chrome.explanations import as_markdown
 from viz.app.model_variations import TrainedRow
 from viz.draw import formatting
-from viz.draw.formatting import format_number, listing
+from viz.draw.formatting import format_number
 from viz.figures.paper_results import PANELS, difference_chart
 
 HERE = ("here", "PPL here", "BLEU here", "params here")  # columns added to those of Table 3
-
-CODE = """
-    rows, _ = model_variations.read_all()
-    table = model_variations.differences(rows)
-    # BLEU, difference to the base
-    figure = difference_chart(table, "bleu")
-    # perplexity, difference to the base
-    figure = difference_chart(table, "perplexity")
-    # Table 3
-    result = results.TABLE_3
-"""
 
 
 def show() -> None:
@@ -47,10 +37,10 @@ def show() -> None:
     with notes:
         sentences = (f"**({letter})** {text}" for letter, text in describe_groups().items())
         explanations.explain(
-            "  \n".join(sentences) + explanations.sources("§6.2, Table 3", TransformerConfig)
+            "  \n".join(sentences)
+            + f"\n\n{as_markdown(_about_here(rows, results, base))}"
+            + explanations.sources("§6.1, §6.2, Tables 2 and 3", TransformerConfig)
         )
-        if base is not None:
-            st.text(_about_here(rows, results, base))
         for sentence in problems:
             st.text(sentence)
     _table(rows, results, base)
@@ -81,25 +71,38 @@ def describe_groups() -> Mapping[str, str]:
 
 
 def _about_here(
-    rows: Sequence[TrainedRow], results: Mapping[str, Sequence[TrainedRow]], base: TrainedRow
+    rows: Sequence[TrainedRow], results: Mapping[str, Sequence[TrainedRow]], base: TrainedRow | None
 ) -> str:
     """Say how the models trained here differ from the paper's, and which rows have none."""
+    missing = ""
+    if none := _without_model(results):
+        missing = f"No model here yet: {none}. “make rows DATA=dir” trains them one by one."
+    if base is None:
+        return missing
     config = base.config
-    none = [p.name for p in TABLE_3 if p.letter not in (BASE, BIG) and p.name not in results]
     about = (
         f"“Here” are {len(rows)} small models, the base with N = {config.N}, d_model = "
         f"{config.d_model}, d_ff = {config.d_ff}, h = {config.h}, each trained {base.steps:,} "
         "steps on the 29,000 captions of Multi30k and measured on its validation captions with "
-        "greedy search. The paper trains 100,000 steps on 4.5 million pairs: on so small a text, "
-        "and after so few steps, a model that learns faster looks better. Compare the signs, not "
-        "the sizes."
+        f"greedy search. The paper trains {TRAININGS['base'].steps:,} steps on "
+        f"{TEXTS[EN_DE].pairs / 1e6:g} million pairs. On so small a text, and after so few steps, "
+        "a model that learns faster looks better: compare the signs, not the sizes."
     )
     if positions := results.get("(E) learned positions"):
         gain = format_number(positions[0].bleu - base.bleu, 1, sign=True)
-        about += f" So learned positions have {gain} BLEU here: see Positions."
-    if none:
-        about += f" No model here yet for {listing(none)}: make rows DATA=dir trains them."
-    return about
+        about += f" Learned positions have {gain} BLEU here for this reason: see Positions."
+    return f"{about} {missing}"
+
+
+def _without_model(results: Mapping[str, Sequence[TrainedRow]]) -> str:
+    """List the rows of which no model was trained here, as `(A) h = 1, 4; (B) d_k = 16`."""
+    values: dict[tuple[str, str], list[str]] = {}
+    for paper in TABLE_3:
+        if paper.letter not in (BASE, BIG) and paper.name not in results:
+            start, _, value = paper.name.rpartition(" = ")
+            values.setdefault((paper.letter, start or value), []).append(value * bool(start))
+    texts = (f"{start} = {', '.join(v)}" if any(v) else start for (_, start), v in values.items())
+    return "; ".join(texts)
 
 
 def _table(

@@ -86,11 +86,11 @@ def _about_here(
         "steps on the 29,000 captions of Multi30k and measured on its validation captions with "
         f"greedy search. The paper trains {TRAININGS['base'].steps:,} steps on "
         f"{TEXTS[EN_DE].pairs / 1e6:g} million pairs. On so small a text, and after so few steps, "
-        "a model that learns faster looks better: compare the signs, not the sizes."
+        "a model that learns faster looks better: the dots do not show final quality."
     )
     if positions := results.get("(E) learned positions"):
         gain = format_number(positions[0].bleu - base.bleu, 1, sign=True)
-        about += f" Learned positions have {gain} BLEU here for this reason: see Positions."
+        about += f" Learned positions have {gain} BLEU here, unlike in the paper: see Positions."
     return f"{about} {missing}"
 
 

@@ -97,3 +97,13 @@ def test_each_configuration_says_what_it_is_for() -> None:
     }  # fmt: skip
     assert {count for name, count in gpus.items() if name.startswith("table3/")} == {8}
     assert {count for name, count in gpus.items() if name.startswith("rows/")} == {0}
+
+
+def test_the_help_names_the_configuration_for_each_machine(capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "GPU" in text
+    for name in ("demo.toml", "demo-cpu.toml", "base.toml", "--on-cpu"):
+        assert name in text

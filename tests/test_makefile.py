@@ -1,4 +1,4 @@
-"""What `make` would run: the configuration that fits the machine, and the missing rows."""
+"""Commands of `make`: the configuration that fits the machine, and the rows without a result."""
 
 import os
 import shutil

@@ -117,11 +117,7 @@ def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
     shares = {paper: float(paper.change[1]) / TABLE_3[0].shape[field] for paper in papers}
     return min(
         (paper for paper in papers if (shares[paper] < 1) == (share < 1)),
-        key=lambda paper: (
-            shares[paper] != share,
-            paper.change[1] != value,
-            abs(shares[paper] - share),
-        ),
+        key=lambda p: (shares[p] != share, p.change[1] != value, abs(shares[p] - share)),
         default=None,
     )
 
@@ -138,15 +134,9 @@ def differences(rows: Sequence[TrainedRow]) -> pd.DataFrame:
         models: list[tuple[str, Any, Any]] = [("paper", paper, TABLE_3[0])]
         models += [("here", row, first) for row in results.get(paper.name, [])]
         for whose, model, base in models:
-            records.append(
-                {
-                    "row": paper.name,
-                    "whose": whose,
-                    "model": describe(model, base) if whose == "here" else paper.name,
-                    "bleu": model.bleu,
-                    "perplexity": model.perplexity,
-                    "bleu_change": round(model.bleu - base.bleu, 4),
-                    "perplexity_change": round(model.perplexity - base.perplexity, 4),
-                }
-            )
-    return pd.DataFrame(records)
+            name = describe(model, base) if whose == "here" else paper.name
+            changed = model.bleu - base.bleu, model.perplexity - base.perplexity
+            values = model.bleu, model.perplexity, *(round(change, 4) for change in changed)
+            records.append((paper.name, whose, name, *values))
+    columns = ["row", "whose", "model", "bleu", "perplexity", "bleu_change", "perplexity_change"]
+    return pd.DataFrame(records, columns=columns)

@@ -1,5 +1,7 @@
 """Charts of the paper's results: BLEU over the cost of training, and what each change does."""
 
+from collections.abc import Iterable
+
 import altair as alt
 import pandas as pd
 
@@ -43,30 +45,27 @@ def cost_chart(pair: str) -> alt.LayerChart:
         scale=alt.Scale(type="log", domain=COSTS, nice=False),
         axis=alt.Axis(values=ticks, labelExpr=power, grid=True),
     )
-    y = alt.Y(
-        "bleu:Q",
-        title=f"BLEU, {pair}",
-        scale=alt.Scale(zero=False, padding=20),
-        axis=alt.Axis(tickCount=5),
-    )
+    y = alt.Y("bleu:Q", title=f"BLEU, {pair}", scale=alt.Scale(zero=False, padding=20))
     base = alt.Chart(frame, height=HEIGHT).encode(x, y)
-    shapes = alt.Scale(domain=list(KINDS), range=["diamond", "circle", "square"])
-    legend = alt.Legend(title=None, orient="top")
     dots = base.mark_point(filled=True, opacity=1).encode(
         axes.named_color("kind", KINDS),
-        alt.Shape("kind:N", scale=shapes, legend=legend),
+        _shape("kind", KINDS, ["diamond", "circle", "square"]),
         size=alt.condition("datum.kind == 'Transformer'", alt.value(190), alt.value(70)),
         tooltip=forms.tips("model", "kind", bleu=("BLEU", "~f"), flops=("FLOPs", ".1e")),
     )
-    names = base.mark_text(
-        align=alt.expr("datum.align"),
-        dx=alt.expr("datum.dx"),
-        dy=alt.expr("datum.dy"),
-        fontWeight=alt.expr("datum.kind == 'Transformer' ? 600 : 400"),
-        fontSize=12,
-        color=axes.INK,
-    )
+    place = {name: alt.expr(f"datum.{name}") for name in ("align", "dx", "dy")}
+    weight = alt.expr("datum.kind == 'Transformer' ? 600 : 400")
+    names = base.mark_text(**place, fontWeight=weight, fontSize=12, color=axes.INK)
     return dots + names.encode(text="model:N")
+
+
+def _shape(field: str, names: Iterable[str], shapes: list[str]) -> alt.Shape:
+    """Return the shape of each name in a column, in the legend of its colour."""
+    scale, legend = (
+        alt.Scale(domain=list(names), range=shapes),
+        alt.Legend(title=None, orient="top"),
+    )
+    return alt.Shape(f"{field}:N", scale=scale, legend=legend)
 
 
 SOURCE_COLORS = {"paper": axes.OCHRE, "here": axes.VIOLET}
@@ -97,10 +96,8 @@ def difference_chart(table: pd.DataFrame, column: str) -> alt.LayerChart:
         axes.named_color("whose", SOURCE_COLORS),
         tooltip=forms.tips("row", "whose", "model", **numbers),
     )
-    shapes = alt.Scale(domain=list(SOURCE_COLORS), range=["circle", "diamond"])
-    dots = base.mark_point(filled=True, size=90, opacity=0.9).encode(
-        alt.Shape("whose:N", scale=shapes, legend=alt.Legend(title=None, orient="top"))
-    )
+    shape = _shape("whose", SOURCE_COLORS, ["circle", "diamond"])
+    dots = base.mark_point(filled=True, size=90, opacity=0.9).encode(shape)
     labels = base.transform_filter("datum.beyond").mark_text(
         align=alt.expr(f"datum.place > {low} ? 'right' : 'left'"),
         dx=alt.expr(f"datum.place > {low} ? -10 : 10"),

@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -77,35 +76,25 @@ def _bleu(model: ReportedModel, pair: str) -> float:
     return float(model.bleu[pair])
 
 
-class BundledRun(NamedTuple):
-    """The training of the bundled model, from its log and its model card."""
-
-    pairs: int
-    pieces: int
-    machine: str
-    steps: int
-    seconds: float
-    batch_tokens: int
-
-
-def bundled_run() -> BundledRun | None:
-    """Read what the bundled run took; None where its files are missing or damaged."""
+def bundled_run() -> list[str] | None:
+    """Format what the bundled run took, by its log and model card; None without such files."""
     try:
         log = journal.read(BUNDLED / "run.jsonl")
         card = (BUNDLED / "MODEL_CARD.md").read_text("utf-8")
         shape = json.loads((BUNDLED / "config.json").read_text("utf-8"))
-        plan = journal.plan(log)
-        last = [record for record in log if "seconds" in record][-1]
+        plan, last = journal.plan(log), [record for record in log if "seconds" in record][-1]
         machine = re.search(r"\| first run \|.* in [\d.]+ h on ([^,|]+)", card)
-        return BundledRun(
-            int(plan["pairs"]), int(shape["vocab_size"]), machine[1] if machine else "",
-            int(last["step"]), float(last["seconds"]), int(plan["batch_tokens"]),
-        )  # fmt: skip
-    except (OSError, journal.RunLogError, ValueError, KeyError, IndexError):
+        steps, seconds = int(last["step"]), float(last["seconds"])
+        return [
+            f"{plan['pairs']:,}", "", f"{shape['vocab_size']:,}", "", machine[1] if machine else "",
+            f"{steps:,}", f"{plan['batch_tokens']:,}", f"{seconds / steps:.2f}",
+            f"{seconds / 3600:.1f} hours", "",
+        ]  # fmt: skip
+    except (OSError, journal.RunLogError, ValueError, KeyError, IndexError, TypeError):
         return None
 
 
-def costs(bundled: BundledRun | None) -> pd.DataFrame:
+def costs(bundled: list[str] | None) -> pd.DataFrame:
     """Tabulate what the paper's trainings took, and the bundled one."""
     by_pair = [f"{quantity} {pair}" for quantity in ("sentence pairs", "pieces") for pair in PAIRS]
     alone = "machine", "steps", "tokens a step, each side", "seconds a step", "time", "FLOPs"
@@ -123,18 +112,7 @@ def costs(bundled: BundledRun | None) -> pd.DataFrame:
             scientific(training.flops),
         ]
     if bundled is not None:
-        table["bundled model, first run"] = [
-            f"{bundled.pairs:,}",
-            "",
-            f"{bundled.pieces:,}",
-            "",
-            bundled.machine,
-            f"{bundled.steps:,}",
-            f"{bundled.batch_tokens:,}",
-            f"{bundled.seconds / bundled.steps:.2f}",
-            f"{bundled.seconds / 3600:.1f} hours",
-            "",
-        ]
+        table["bundled model, first run"] = bundled
     return pd.DataFrame(table)
 
 

@@ -1,6 +1,7 @@
 """Charts of the paper's results: BLEU over the cost of training, and what each change does."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -53,7 +54,7 @@ def cost_chart(pair: str) -> alt.LayerChart:
         size=alt.condition("datum.kind == 'Transformer'", alt.value(190), alt.value(70)),
         tooltip=forms.tips("model", "kind", bleu=("BLEU", "~f"), flops=("FLOPs", ".1e")),
     )
-    place = {name: alt.expr(f"datum.{name}") for name in ("align", "dx", "dy")}
+    place: dict[str, Any] = {name: alt.expr(f"datum.{name}") for name in ("align", "dx", "dy")}
     weight = alt.expr("datum.kind == 'Transformer' ? 600 : 400")
     names = base.mark_text(**place, fontWeight=weight, fontSize=12, color=axes.INK)
     return dots + names.encode(text="model:N")

@@ -41,7 +41,9 @@ def test_the_table_holds_what_the_paper_prints(opened) -> None:
 @pytest.mark.parametrize(("chart", "pair"), [(0, "EN-DE"), (1, "EN-FR")])
 def test_each_model_with_a_cost_is_drawn_at_its_numbers(opened, chart, pair) -> None:
     (frame,) = frames(opened(), chart)
-    drawn = {row.model: (row.bleu, row.flops, row.kind) for row in frame.itertuples()}
+    drawn = {
+        row["model"]: (row["bleu"], row["flops"], row["kind"]) for row in frame.to_dict("records")
+    }
     kinds = {"T": "Transformer", "e": "ensemble"}  # by the first letter, or the last
     bleu, cost = (1, 3) if pair == "EN-DE" else (2, 4)
     assert drawn == {

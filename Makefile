@@ -7,6 +7,8 @@ HOST   = 127.0.0.1
 OUT    ?= runs/demo
 BENCH  ?= training app pages inference
 WORKERS ?= 3
+# the configuration for this machine: with a GPU, or without
+CONFIG ?= $(if $(shell nvidia-smi -L 2>/dev/null | grep ^GPU),demo.toml,demo-cpu.toml)
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -16,7 +18,7 @@ NODE := $(shell command -v node)
 NODE_MODULES := $(if $(NODE),node_modules/.stamp)
 
 .DEFAULT_GOAL := help
-.PHONY: app test test-fast lint docs site scripts bench train notebooks clean help data-given
+.PHONY: app test test-fast lint docs site scripts bench train rows notebooks clean help data-given
 .NOTPARALLEL:
 
 app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501 HOST=0.0.0.0)
@@ -62,8 +64,15 @@ scripts: $(NODE_MODULES)  ## the scripts that a browser loads, anew from viz/bro
 bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app pages inference")
 	set -e; for name in $(BENCH); do $(PY) -m benchmarks $$name; done
 
-train: data-given $(VENV)/.train  ## train the demo model: make train DATA=dir (OUT=runs/demo)
-	$(PY) -m training.train --config training/configs/demo-cpu.toml --data $(DATA) --out $(OUT)
+train: $(VENV)/.train data-given  ## train the demo model, on a GPU if there is one: make train DATA=dir (OUT=runs/demo)
+	$(PY) -m training.train --config $(CONFIG) --data $(DATA) --out $(OUT)
+
+# the rows of Table 3 without a result in assets/rows, one after the other; what was stopped goes on
+rows: $(patsubst training/configs/rows/%.toml,assets/rows/%/run.jsonl,$(wildcard training/configs/rows/*.toml))  ## train the missing rows of Table 3: make rows DATA=dir (Multi30k)
+assets/rows/%/run.jsonl: | $(VENV)/.train data-given
+	$(PY) -m training.train --config rows/$*.toml --data $(DATA) --out runs/rows/$* $(if $(wildcard runs/rows/$*/state),--resume)
+	mkdir -p $(@D)
+	cp $(addprefix runs/rows/$*/averaged/,config.json run.jsonl) $(@D)
 
 clean:  ## remove the environment and all caches, never runs/
 	rm -rf $(VENV) node_modules build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
@@ -73,7 +82,7 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
 
 data-given:
-	@test -n "$(DATA)" || { echo "Say where the parallel text is: make train DATA=dir" >&2; exit 2; }
+	@test -n "$(DATA)" || { echo "Say where the parallel text is: DATA=dir. $(VENV)/bin/headlight download multi30k --out dir gets some." >&2; exit 2; }
 
 # one environment, filled as far as a target needs it; what holds more also stands for what holds less
 EXTRAS :=

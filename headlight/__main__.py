@@ -20,7 +20,7 @@ COMMANDS = {
     "report": Command("viz.__main__", "write every head on one sentence as an HTML page"),
     "site": Command("viz.site.__main__", "write a site of sentences for any static host"),
     "lessons": Command("viz.lessons.__main__", "check, print and collect lessons; find puzzles"),
-    "download": Command("training.download.__main__", "download public English-German text"),
+    "download": Command("training.download.__main__", "download public parallel text"),
     "prepare": Command("training.prepare", "clean and tokenize text once for training"),
     "train": Command("training.train", "train a model on parallel text"),
     "average": Command("training.average", "average the last checkpoints of a run"),

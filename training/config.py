@@ -33,6 +33,7 @@ class Recipe:
     cooldown: _Count = 0  # last steps, on which the rate falls linearly to 0; not in the paper
     max_pieces: _Positive = 128  # longer training sentences are left out, and counted
     bf16: bool = True  # matrix products in bfloat16 by autocast
+    gpus: _Count = 0  # GPUs that these sizes are for; 0 where a CPU trains in hours, too
     seed: _Count = 1  # of the weights, the order of the text and dropout
     log_every: _Positive = 50  # steps between lines of the run log
     save_every: _Positive = 1_000  # steps between checkpoints
@@ -70,14 +71,18 @@ class RunConfig:
 
     @classmethod
     def load(cls, path: Path) -> "RunConfig":
-        """Read a run's TOML file."""
-        try:
-            with reading(path, ConfigError):
-                document = tomllib.loads(read_bytes(path, MIB).decode("utf-8"))
-        except RecursionError as error:
-            raise ConfigError(f"{path} nests its lists too deeply: write it anew.") from error
-        except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
-            raise ConfigError(f"{path} is not valid TOML: {error}.") from error
+        """Read a run's TOML file; its fields replace those of the file that it `extends`."""
+        document = _read_toml(path)
+        if (name := document.pop("extends", None)) is not None:
+            if not isinstance(name, str):
+                raise ConfigError(f"{path} says extends = {quoted(name)}: name a TOML file.")
+            base = _read_toml(path.parent / name)
+            if "extends" in base:
+                raise ConfigError(f"{path} extends {name}, which extends another file: name that.")
+            for table in base.keys() & document.keys():
+                if isinstance(base[table], dict) and isinstance(document[table], dict):
+                    document[table] = base[table] | document[table]
+            document = base | document
         return cls.from_dict(document)
 
     @classmethod
@@ -114,6 +119,16 @@ class RunConfig:
     def to_dict(self) -> dict[str, Any]:
         """Return both tables as plain values."""
         return {"model": self.model.to_dict(), "training": dataclasses.asdict(self.recipe)}
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        with reading(path, ConfigError):
+            return tomllib.loads(read_bytes(path, MIB).decode("utf-8"))
+    except RecursionError as error:
+        raise ConfigError(f"{path} nests its lists too deeply: write it anew.") from error
+    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
+        raise ConfigError(f"{path} is not valid TOML: {error}.") from error
 
 
 def config_file(name: str) -> Path:

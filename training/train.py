@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from torch import Tensor
 
-from training import bleu_tokens, devices
+from training import bleu_tokens, cpu_time, devices
 from training.config import RunConfig
 from training.data import batches, run_data, text_folders
 from training.data.prepared import prepared_among
@@ -69,6 +69,9 @@ def train(options: argparse.Namespace) -> None:
             if process.is_main_process:
                 held.enter_context(_held_folder(out, resume))
             config, prepared = _configuration(options), prepared_among(options.data)
+            on_cpu = process.is_main_process and process.device.type == "cpu"
+            if config.recipe.gpus and on_cpu and not options.on_cpu:
+                cpu_time.refuse_cpu(config, options.config, process)
             if resume and has_state(out / STATE):  # or the main process refuses the folder
                 saved, tensors, warning = read_state(out / STATE)
             known = saved.languages if saved else prepared.codes if prepared else None
@@ -250,7 +253,12 @@ def _description(trainer: Trainer) -> str:
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="headlight train", description=__doc__)
+    parser = Parser(
+        prog="headlight train",
+        description="Train a model on parallel text, from random weights to a checkpoint. The "
+        "same command runs on every machine: demo.toml is for a GPU, demo-cpu.toml for a machine "
+        "without one, and base.toml for eight GPUs under torchrun, as in the paper (12 hours).",
+    )
     text_folders.add_text(
         parser,
         config="TOML file, or the name of a file in training/configs",
@@ -264,6 +272,8 @@ def _parser() -> Parser:
     start = "fine-tune: start with the weights and the vocabulary of a checkpoint folder, or of a "
     start += "bundled checkpoint by its name"
     add("--start-from", type=Path, metavar="CHECKPOINT", help=start)
+    on_cpu = "train on the CPU although the configuration is for GPUs, and PyTorch finds none"
+    add("--on-cpu", action="store_true", help=on_cpu)
     steps = "replaces the steps of the configuration; with fewer, the cooldown keeps its share"
     add("--steps", type=whole_number(1), help=steps)
     log = "also write the log for TensorBoard, to the folder tensorboard in --out"

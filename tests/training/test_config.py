@@ -16,6 +16,7 @@ from transformer.model import Transformer
 TABLE_3: dict[str, tuple[float, dict[str, object]]] = {
     "base": (65, {}),
     "big": (213, {"d_model": 1024, "d_ff": 4096, "h": 16, "d_k": 64, "d_v": 64, "P_drop": 0.3}),
+    "table3/base": (65, {}),
     "table3/a-h1": (65, {"h": 1, "d_k": 512, "d_v": 512}),
     "table3/a-h4": (65, {"h": 4, "d_k": 128, "d_v": 128}),
     "table3/a-h16": (65, {"h": 16, "d_k": 32, "d_v": 32}),
@@ -52,7 +53,7 @@ def test_every_row_of_table_3_is_there_and_changes_what_the_paper_changes() -> N
     for path in CONFIGS.rglob("*.toml"):
         assert RunConfig.load(path).recipe.steps > 0
     rows = {_name(path) for path in CONFIGS.glob("table3/*.toml")}
-    assert rows == set(TABLE_3) - {"base", "big"}
+    assert rows == {*TABLE_3, "table3/base"} - {"base", "big"}
     base = RunConfig.load(CONFIGS / "base.toml")
     for name, (_, changes) in TABLE_3.items():
         config = RunConfig.load(CONFIGS / f"{name}.toml")
@@ -62,6 +63,24 @@ def test_every_row_of_table_3_is_there_and_changes_what_the_paper_changes() -> N
             assert config.recipe.average == 1, name  # §6.2: no checkpoint averaging
             for field in ("steps", "batch_tokens", "warmup", "lr_factor"):
                 assert getattr(config.recipe, field) == getattr(base.recipe, field), name
+
+
+def test_what_a_configuration_extends_holds_where_it_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "first.toml").write_text("[model]\nN = 2\nh = 4\n[training]\nsteps = 7\n")
+    (tmp_path / "deeper").mkdir()
+    second = tmp_path / "deeper" / "second.toml"
+    second.write_text('extends = "../first.toml"\n[model]\nh = 2\n')
+    config = RunConfig.load(second)
+    assert (config.model.N, config.model.h, config.model.d_k) == (2, 2, 256)
+    assert config.recipe.steps == 7
+
+
+def test_english_french_is_trained_as_the_paper_says() -> None:
+    for name, dropout in (("base", 0.1), ("big", 0.1)):  # big: instead of the 0.3 of German
+        german, french = (RunConfig.load(CONFIGS / f"{name}{end}.toml") for end in ("", "-fr"))
+        assert french.recipe == german.recipe
+        shape = german.model.to_dict() | {"vocab_size": 32_000, "P_drop": dropout}
+        assert french.model.to_dict() == shape
 
 
 def test_base_and_big_are_trained_as_the_paper_says() -> None:
@@ -102,6 +121,10 @@ def test_parameters_equal_the_column_of_table_3() -> None:
             '[training]\nwarmup = "long"',
             r"\[training\] says warmup = 'long', which must",
         ),
+        ("extends = 3", r"run\.toml says extends = 3: name a TOML file"),
+        ('extends = "run.toml"', r"run\.toml extends run\.toml, which extends another file"),
+        ('extends = "none.toml"', r"none\.toml cannot be read: No such file"),
+        ('extends = "other.toml"\nmodel = 3', r"model = 3 must be a table"),
         (
             "[model]\nmax_length = 100\n[training]\nmax_pieces = 101",
             r"\[training\] max_pieces = 101 must not be above \[model\] max_length = 100",
@@ -111,6 +134,7 @@ def test_parameters_equal_the_column_of_table_3() -> None:
 def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "run.toml"
     path.write_text(text)
+    (tmp_path / "other.toml").write_text("[model]\nN = 1")
     with pytest.raises(ConfigError, match=sentence):
         RunConfig.load(path)
 

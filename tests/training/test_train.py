@@ -19,6 +19,7 @@ from training.train import LOCK
 from transformer import errors
 from transformer.checkpoints import checkpoint
 from transformer.files import installed
+from viz.app import model_variations
 
 pytestmark = pytest.mark.slow
 
@@ -211,3 +212,13 @@ def test_a_checkpoint_of_another_shape_or_kind_is_no_start(tiny: TinyRun, finish
     assert "is a MarianMT folder, which can be read and not trained" in refusal
     assert f"{installed.BUNDLED} holds a model of" in tiny.refusal("--start-from", "bundled")
     assert not tiny.out.exists()
+
+
+def test_a_finished_run_has_what_the_page_reads_of_a_row(finished: Path, tmp_path: Path) -> None:
+    for name in ("config.json", "run.jsonl"):  # as `make rows` copies them
+        (tmp_path / "new").mkdir(exist_ok=True)
+        shutil.copy(finished / "averaged" / name, tmp_path / "new")
+    ((row,), problems) = model_variations.read_all(tmp_path)
+    assert problems == []
+    assert (row.name, row.steps, row.config.N, row.config.d_model) == ("new", 24, 1, 32)
+    assert row.parameters == sum(x.numel() for x in weights(finished).values())

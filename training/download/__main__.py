@@ -12,7 +12,7 @@ import tarfile
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -36,6 +36,7 @@ _PROCESSORS: dict[str, tuple[Callable[..., Any], str]] = {
     ".gz": (pooch.Decompress, ".decomp"),
     ".zip": (pooch.Unzip, ".unzip"),
     ".tgz": (pooch.Untar, ".untar"),
+    ".tar": (pooch.Untar, ".untar"),
 }
 _DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError)
 ARCHIVES, CHECKSUMS = "archives", "SHA256SUMS"
@@ -57,7 +58,7 @@ def _run(options: argparse.Namespace) -> int:
         command.say("Stopped. Complete files are kept: run the same command again.")
         return startup.INTERRUPTED
     for split, count in counts.items():
-        print(f"{options.out / split}.en and .de: {count:,} pairs")
+        print(f"{options.out / split}.en and .{source.language}: {count:,} pairs")
     print(f"Licence: {source.licence}.\nCite: {source.citation}")
     return 0
 
@@ -106,7 +107,7 @@ def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, sourc
     if recorded is None:  # an unpacking that was stopped leaves a part, which pooch takes for all
         _remove_unpacked(folder, archive.name)
     pooch.get_logger().setLevel("WARNING")
-    wheres = [where for text in source.texts for where in (text.english, text.german)]
+    wheres = [where for text in source.texts for where in (text.english, text.other)]
     members = [w.partition("/")[2] for w in wheres if w.startswith(f"{archive.name}/")]
     processor = _PROCESSORS[Path(archive.name).suffix][0]
     try:
@@ -170,8 +171,12 @@ def _write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
         splits[text.split] = chain(splits.get(text.split, ()), _pairs(text, archives))
     if source.held_out:
         splits |= _hold_out(list(splits["train"]), source.held_out)
+    codes = text_folders.SOURCE, source.language
     with atomic.temporary_folder(out) as work:
-        counts = {split: _write_split(work, split, pairs) for split, pairs in splits.items()}
+        counts = {
+            split: _write_split([work / f"{split}.{code}" for code in codes], pairs)
+            for split, pairs in splits.items()
+        }
         for new in work.iterdir():
             final = out / new.name
             if os.path.lexists(final) and not (final.is_file() and filecmp.cmp(new, final, False)):
@@ -183,16 +188,15 @@ def _write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
     return counts
 
 
-def _write_split(out: Path, split: str, pairs: Iterable[Pair]) -> int:
+def _write_split(files: Sequence[Path], pairs: Iterable[Pair]) -> int:
     count = 0
-    texts = [out / f"{split}.{language}" for language in (text_folders.SOURCE, text_folders.TARGET)]
     with (
-        texts[0].open("w", encoding="utf-8", newline="\n") as english,
-        texts[1].open("w", encoding="utf-8", newline="\n") as german,
+        files[0].open("w", encoding="utf-8", newline="\n") as english,
+        files[1].open("w", encoding="utf-8", newline="\n") as other,
     ):
         for count, pair in enumerate(pairs, start=1):  # noqa: B007
             english.write(pair[0] + "\n")
-            german.write(pair[1] + "\n")
+            other.write(pair[1] + "\n")
     return count
 
 
@@ -200,13 +204,13 @@ def _pairs(text: Text, archives: Path) -> Iterator[Pair]:
     """Yield the pairs of one text; those with an empty side are left out."""
     count = 0
     try:
-        for english, german in _rows(text, archives):
-            if english and german:
+        for english, other in _rows(text, archives):
+            if english and other:
                 count += 1
-                yield english, german
+                yield english, other
     except ValueError as error:  # of zip
         raise DownloadError(
-            f"{text.english} and {text.german} differ in length: delete {archives} and run the "
+            f"{text.english} and {text.other} differ in length: delete {archives} and run the "
             f"same command again."
         ) from error
     if not count or text.pairs not in (None, count):
@@ -218,13 +222,13 @@ def _pairs(text: Text, archives: Path) -> Iterator[Pair]:
 
 
 def _rows(text: Text, archives: Path) -> Iterator[Pair]:
-    if text.english == text.german:
+    if text.english == text.other:
         for line in _lines(archives, text.english):
             columns = line.split("\t")
             if len(columns) > 1:
                 yield _clean(columns[0]), _clean(columns[1])
     else:
-        sides = (_lines(archives, text.english), _lines(archives, text.german))
+        sides = (_lines(archives, text.english), _lines(archives, text.other))
         yield from zip(*(map(_clean, side) for side in sides), strict=True)
 
 
@@ -244,19 +248,19 @@ def _clean(sentence: str) -> str:
 
 
 def _hold_out(pairs: list[Pair], count: int) -> dict[str, Iterable[Pair]]:
-    """Split off validation pairs; no English or German sentence is on both sides of the split."""
+    """Split off validation pairs; no sentence of a language is on both sides of the split."""
     chosen = random.Random(_HELD_OUT_SEED).sample(range(len(pairs)), min(count, len(pairs) // 10))
     held_out = [pairs[row] for row in sorted(chosen)]
-    english, german = ({pair[side] for pair in held_out} for side in (0, 1))
-    train = [pair for pair in pairs if pair[0] not in english and pair[1] not in german]
+    english, other = ({pair[side] for pair in held_out} for side in (0, 1))
+    train = [pair for pair in pairs if pair[0] not in english and pair[1] not in other]
     return {"train": train, "valid": held_out}
 
 
 def _parser() -> arguments.Parser:
     parser = arguments.Parser(
         prog="headlight download",
-        description="Download public English-German text. Complete files stay: an interrupted "
-        "download resumes with the first missing file.",
+        description="Download public text, English with German or (wmt14-fr) with French. Complete "
+        "files stay: an interrupted download resumes with the first missing file.",
     )
     parser.add_argument("name", choices=[source.name for source in SOURCES])
     parser.add_argument("--out", type=Path, required=True, help="folder for all files")

@@ -1,86 +1,18 @@
-"""Table 3 as the paper prints it: the change of each row, and its cost."""
+"""Rows of Table 3 that were trained here, each beside the paper's row of its change."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from training.run import journal
 from transformer import ConfigError, TransformerConfig
 from transformer.files.installed import ASSETS
+from transformer.paper.results import BASE, BIG, TABLE_3, PaperRow, describe_change
 from viz.app.chrome.problems import without_paths
-
-SHAPE = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "epsilon_ls")
-"""The columns of Table 3 that make up a model."""
-BASE, BIG = "base", "big"
-
-
-@dataclass(frozen=True, eq=False)
-class PaperRow:
-    """One row of Table 3."""
-
-    letter: str  # of its group, or `base` or `big`
-    shape: Mapping[str, float]  # what is printed in the row; what is not is as in the base row
-    perplexity: float  # per piece, on newstest2013
-    bleu: float  # on newstest2013
-    millions: int | None = None  # of parameters, where the paper prints them
-    steps: int | None = None  # thousands, where the paper prints them
-    learned: bool = False  # row (E), with learned positions instead of sinusoids
-
-    @property
-    def change(self) -> tuple[str, float | str]:
-        """The field that the row is about, and its value; d_k and d_v follow h and d_model."""
-        if self.learned:
-            return "positions", "learned"
-        return next(iter(self.shape.items()))
-
-    @property
-    def name(self) -> str:
-        """Such as `(C) N = 2`."""
-        if self.letter in (BASE, BIG):
-            return self.letter
-        return f"({self.letter}) {describe_change(*self.change)}"
-
-
-_BASE_SHAPE = {
-    "N": 6, "d_model": 512, "d_ff": 2048, "h": 8, "d_k": 64, "d_v": 64, "P_drop": 0.1,
-    "epsilon_ls": 0.1,
-}  # fmt: skip
-TABLE_3: tuple[PaperRow, ...] = (
-    PaperRow(BASE, _BASE_SHAPE, 4.92, 25.8, 65, 100),
-    PaperRow("A", {"h": 1, "d_k": 512, "d_v": 512}, 5.29, 24.9),
-    PaperRow("A", {"h": 4, "d_k": 128, "d_v": 128}, 5.00, 25.5),
-    PaperRow("A", {"h": 16, "d_k": 32, "d_v": 32}, 4.91, 25.8),
-    PaperRow("A", {"h": 32, "d_k": 16, "d_v": 16}, 5.01, 25.4),
-    PaperRow("B", {"d_k": 16}, 5.16, 25.1, 58),
-    PaperRow("B", {"d_k": 32}, 5.01, 25.4, 60),
-    PaperRow("C", {"N": 2}, 6.11, 23.7, 36),
-    PaperRow("C", {"N": 4}, 5.19, 25.3, 50),
-    PaperRow("C", {"N": 8}, 4.88, 25.5, 80),
-    PaperRow("C", {"d_model": 256, "d_k": 32, "d_v": 32}, 5.75, 24.5, 28),
-    PaperRow("C", {"d_model": 1024, "d_k": 128, "d_v": 128}, 4.66, 26.0, 168),
-    PaperRow("C", {"d_ff": 1024}, 5.12, 25.4, 53),
-    PaperRow("C", {"d_ff": 4096}, 4.75, 26.2, 90),
-    PaperRow("D", {"P_drop": 0.0}, 5.77, 24.6),
-    PaperRow("D", {"P_drop": 0.2}, 4.95, 25.5),
-    PaperRow("D", {"epsilon_ls": 0.0}, 4.67, 25.3),
-    PaperRow("D", {"epsilon_ls": 0.2}, 5.47, 25.7),
-    PaperRow("E", {}, 4.92, 25.7, learned=True),
-    PaperRow(
-        BIG, {"N": 6, "d_model": 1024, "d_ff": 4096, "h": 16, "P_drop": 0.3}, 4.33, 26.4, 213, 300
-    ),
-)
-"""Table 3, in the order of the paper."""
-
-SYMBOLS = {"epsilon_ls": "ε_ls"}
-
-
-def describe_change(field: str, value: float | str) -> str:
-    """Describe a change of one field, such as `N = 2` or `learned positions`."""
-    if isinstance(value, str):
-        return f"{value} positions"
-    return f"{SYMBOLS.get(field, field)} = {value:g}"
-
 
 ROWS = ASSETS / "rows"  # a folder for each row, with `config.json` and `run.jsonl`
 
@@ -132,6 +64,16 @@ def read_all(folder: Path = ROWS) -> tuple[list[TrainedRow], list[str]]:
     return trained, [row for row in rows if isinstance(row, str)]
 
 
+def by_paper_row(rows: Sequence[TrainedRow]) -> dict[str, list[TrainedRow]]:
+    """Sort rows by the name of the paper's row that makes the same change; leave out others."""
+    results: dict[str, list[TrainedRow]] = {}
+    if (base := common_base(rows)) is not None:
+        for row in rows:
+            if (paper := paper_row_of(row, base)) is not None:
+                results.setdefault(paper.name, []).append(row)
+    return results
+
+
 def changes(row: TrainedRow, base: TrainedRow) -> dict[str, float | str]:
     """Return the fields in which two rows differ, with the values of the first."""
     values = {name: getattr(row.config, name) for name in COMPARED_FIELDS}
@@ -139,6 +81,11 @@ def changes(row: TrainedRow, base: TrainedRow) -> dict[str, float | str]:
     if "h" in differ or "d_model" in differ:
         differ.pop("d_k", None)  # d_model / h: it follows
     return differ
+
+
+def describe(row: TrainedRow, base: TrainedRow) -> str:
+    """Describe how a row differs from its base, such as `N = 2`, or return `base`."""
+    return ", ".join(describe_change(*change) for change in changes(row, base).items()) or BASE
 
 
 def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
@@ -153,7 +100,8 @@ def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
 def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
     """Return the paper's row that makes the same change; None if the paper has none.
 
-    Of those that change the base in the same direction, the same value or the nearest share of it.
+    Of those that change the base in the same direction, the one with the same share of it, else the
+    same value, else the nearest share.
     """
     differ = changes(row, base)
     if not differ:
@@ -169,6 +117,26 @@ def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
     shares = {paper: float(paper.change[1]) / TABLE_3[0].shape[field] for paper in papers}
     return min(
         (paper for paper in papers if (shares[paper] < 1) == (share < 1)),
-        key=lambda paper: (paper.change[1] != value, abs(shares[paper] - share)),
+        key=lambda p: (shares[p] != share, p.change[1] != value, abs(shares[p] - share)),
         default=None,
     )
+
+
+def differences(rows: Sequence[TrainedRow]) -> pd.DataFrame:
+    """Return BLEU and perplexity of each row of Table 3 and of each model trained here as its row.
+
+    The columns `bleu_change` and `perplexity_change` are the differences to the base of the same
+    source. Several models of one row share its name.
+    """
+    results, first = by_paper_row(rows), common_base(rows)
+    records = []
+    for paper in TABLE_3:
+        models: list[tuple[str, Any, Any]] = [("paper", paper, TABLE_3[0])]
+        models += [("here", row, first) for row in results.get(paper.name, [])]
+        for whose, model, base in models:
+            name = describe(model, base) if whose == "here" else paper.name
+            changed = model.bleu - base.bleu, model.perplexity - base.perplexity
+            values = model.bleu, model.perplexity, *(round(change, 4) for change in changed)
+            records.append((paper.name, whose, name, *values))
+    columns = ["row", "whose", "model", "bleu", "perplexity", "bleu_change", "perplexity_change"]
+    return pd.DataFrame(records, columns=columns)

@@ -20,6 +20,7 @@ PICTURES = {
     "additive": (".st-key-additive-picture [data-testid=stPlotlyChart]",),
     "masks": ("[data-testid=stVegaLiteChart]",),
     "positions": (".st-key-positions-picture [data-testid=stVegaLiteChart]",),
+    "tables": (".st-key-tables-picture [data-testid=stVegaLiteChart]",),
     "schedule": (".st-key-schedule-picture [data-testid=stVegaLiteChart]",),
     "training": (".st-key-forming-player .hl-frame",),
 }

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.training.bad_server import Server, names, server
-from training.data.text_folders import read_parallel
+from training.data.text_folders import LanguageCodes, read_parallel
 from training.download import __main__
 from training.download.sources import SOURCES, Archive, Source
 
@@ -36,13 +36,14 @@ def _zip(name: str, text: str) -> bytes:
     return packed.getvalue()
 
 
-def _tgz(files: dict[str, str]) -> bytes:
+def _tar(files: dict[str, str], mode: str = "w:gz") -> bytes:
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+    with tarfile.open(fileobj=packed, mode=mode) as tar:  # type: ignore[call-overload]
         for name, text in files.items():
+            content = gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
             info = tarfile.TarInfo(name)
-            info.size = len(text.encode())
-            tar.addfile(info, io.BytesIO(text.encode()))
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
     return packed.getvalue()
 
 
@@ -57,7 +58,7 @@ def multi30k(server: Server) -> Server:
         pairs = text.pairs or 0
         german = ["Ein Ma\u0308dchen.", *(f"Satz {n}." for n in range(1, pairs))]
         server.files[f"/multi30k/{text.english}"] = _gz(f"Line {n}." for n in range(pairs))
-        server.files[f"/multi30k/{text.german}"] = _gz(german)
+        server.files[f"/multi30k/{text.other}"] = _gz(german)
     return server
 
 
@@ -174,8 +175,17 @@ def test_tatoeba_is_cut_at_its_tabs_and_keeps_its_validation_text_apart(server, 
     assert (tmp_path / "valid.de").read_bytes() == before
 
 
-def test_wmt14_is_put_together_from_its_archives(server, tmp_path, monkeypatch, download):
-    real = _source("wmt14")
+CORPORA = {
+    "wmt14": ["europarl-v7", "commoncrawl", "news-commentary-v9"],
+    "wmt14-fr": ["europarl-v7", "commoncrawl", "undoc", "news-commentary-v9", "giga-fren"],
+}
+
+
+@pytest.mark.parametrize(("name", "code"), [("wmt14", "de"), ("wmt14-fr", "fr")])
+def test_wmt14_is_put_together_from_its_archives(
+    server, tmp_path, monkeypatch, download, name, code
+):
+    real = _source(name)
     assert all(archive.sha256 for archive in real.archives)
     small = replace(
         real,
@@ -185,7 +195,7 @@ def test_wmt14_is_put_together_from_its_archives(server, tmp_path, monkeypatch, 
     monkeypatch.setattr(__main__, "SOURCES", (small,))
     files: dict[str, dict[str, str]] = {}
     for text in real.texts:
-        for where, word in ((text.english, "English"), (text.german, "German")):
+        for where, word in ((text.english, "en"), (text.other, code)):
             archive, _, member = where.partition("/")
             stem = member.rpartition("/")[2].partition(".")[0]
             content = f"{word} {stem}.\u2028\n\n"
@@ -193,19 +203,22 @@ def test_wmt14_is_put_together_from_its_archives(server, tmp_path, monkeypatch, 
                 content = f'<doc>\n<seg id="1">S&amp;P, {word}</seg>\n</doc>\n'
             files.setdefault(archive, {})[member] = content
     for archive, members in files.items():
-        server.files[f"/wmt14/{archive}"] = _tgz({"training/other.txt": "no", **members})
-    download("wmt14")
-    assert read_parallel(tmp_path / "train").source == [
-        "English europarl-v7.", "English commoncrawl.", "English news-commentary-v9.",
-    ]  # fmt: skip
-    assert read_parallel(tmp_path / "valid").target == ["German newstest2013."]
-    assert read_parallel(tmp_path / "newstest2014").target == ["S&P, German"]
-    (tmp_path / "archives" / "dev.tgz").write_bytes(_tgz({"dev/other": ""}))
+        mode = "w:gz" if archive.endswith(".tgz") else "w"
+        packed = _tar({"training/other.txt": "no", **members}, mode)
+        server.files[f"/{name}/{archive}"] = packed
+    assert f"newstest2014.en and .{code}: 1 pairs" in download(name)
+    codes = LanguageCodes("en", code)
+    train = read_parallel(tmp_path / "train", codes)
+    assert train.source == [f"en {corpus}." for corpus in CORPORA[name]]
+    assert train.target == [f"{code} {corpus}." for corpus in CORPORA[name]]
+    assert read_parallel(tmp_path / "valid", codes).target == [f"{code} newstest2013."]
+    assert read_parallel(tmp_path / "newstest2014", codes).target == [f"S&P, {code}"]
+    (tmp_path / "archives" / "dev.tgz").write_bytes(_tar({"dev/other": ""}))
     shutil.rmtree(tmp_path / "archives" / "dev.tgz.untar")
     (tmp_path / "archives" / "SHA256SUMS").unlink()
     (tmp_path / "train.en").unlink()
-    (tmp_path / "train.de").unlink()
-    assert "dev.tgz does not hold dev/newstest2013.en" in download("wmt14")
+    (tmp_path / f"train.{code}").unlink()
+    assert "dev.tgz does not hold dev/newstest2013.en" in download(name)
 
 
 @pytest.mark.parametrize("mischief", ["404", "drop"])

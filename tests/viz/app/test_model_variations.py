@@ -8,12 +8,13 @@ import pytest
 
 from transformer import TransformerConfig
 from transformer.paper import costs
+from transformer.paper.results import TABLE_3
 from viz.app import model_variations
 
 
 def test_the_printed_parameters_are_near_to_what_our_model_has() -> None:
     """Within a tenth, whatever vocabulary the paper counted; a slip in a row would be far off."""
-    for row in model_variations.TABLE_3:
+    for row in TABLE_3:
         shape: dict[str, Any] = {k: v for k, v in row.shape.items() if k != "d_v"}
         config = TransformerConfig.base(**shape)
         count = sum(costs.parameters_by_formula(config).values()) / 1e6
@@ -97,7 +98,9 @@ def test_the_base_is_the_row_that_the_others_change() -> None:
         (ALL[0], "(A) h = 1"),
         (ALL[2], "(B) d_k = 16"),  # a quarter of the base, as there
         (made("x", d_k=20), "(B) d_k = 32"),  # nearer to half of it
-        (made("x", d_k=16), "(B) d_k = 16"),  # the same value counts first
+        (made("x", d_k=16), "(B) d_k = 32"),  # half of the base, as there, though 16 stands there
+        (ALL[1], "(A) h = 32"),  # four times as many
+        (ALL[3], "(C) N = 2"),  # the same value, where no share is the same
         (made("x", d_ff=307), "(C) d_ff = 4096"),  # more, though half as much is nearer
         (made("x", d_model=256), "(C) d_model = 1024"),  # twice the base: that value is half there
         (ALL[6], "(E) learned positions"),

@@ -61,7 +61,8 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.paper": "additive costs masking multi_head norms paths positions scaling",
+    "transformer.paper": "additive costs masking multi_head norms paths positions results "
+    "scaling",
     "transformer.paper.arithmetic": "arithmetic sublayer_values",
     "transformer.paper.convolution": "by_convolutions",
     "transformer.paper.flow": "flow",
@@ -76,6 +77,7 @@ _MODULES = {
     "viz.figures.changes": "classes_chart controls_chart lines_chart offset_histogram",
     "viz.figures.head_scatter": "head_scatter",
     "viz.figures.heads": "head_map",
+    "viz.figures.paper_results": "cost_chart difference_chart",
     "viz.figures.positions": "drawn_dimensions encoding_map rotation_figure similarity_curves "
     "similarity_map wave_curves wavelength_chart",
     "viz.figures.schedule": "DECAYS paper_rate peak_rate sample_steps schedule_chart",

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from transformer import InputError, embedding
 from transformer.paper import positions
 from transformer.paper.positions import TABLE, Formula, Stack, cosines, learned_positions
+from transformer.paper.results import TABLE_3
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome import charts, fields
 from viz.app.chrome.explanations import explain, sources
-from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
+from viz.app.model_variations import ROWS, TrainedRow, read
 from viz.app.sentence.python_code import show_code
 from viz.draw import labels
 from viz.draw.formatting import format_difference, format_number, listing

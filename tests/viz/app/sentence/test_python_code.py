@@ -381,9 +381,15 @@ def longer(app: AppTest, values: Values) -> None:
 
 
 def trained_rows(app: AppTest, values: Values) -> None:
-    rows, table = values.values()
-    assert len(table) == len(app.dataframe[0].value)
-    assert any(f"{row.bleu:.1f}" in "".join(app.dataframe[0].value["BLEU here"]) for row in rows)
+    same_charts(app, values)
+    trainings, texts, plan, log = values["What training took"]
+    costs, second, third = (frame.value for frame in app.dataframe)
+    assert f"{trainings['big'].steps:,}" in [*costs["Transformer (big)"]]
+    assert f"{texts['EN-FR'].pairs / 1e6:g} million" in [*costs["Transformer (big)"]]
+    assert f"{plan['pairs']:,}" in [*costs["bundled model, first run"]]
+    assert f"{log[0]['step']:,}" in [*costs["bundled model, first run"]]
+    assert [model.name for model in values["Table 2"]] == [*second["model"]]
+    assert [f"{row.bleu:.1f}" for row in values["Table 3"]] == [*third["BLEU"]]
 
 
 def lines_table(app: AppTest, values: Values) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import MagicMock
@@ -12,6 +13,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
+from training.config import CONFIGS, RunConfig
 from training.run import journal
 from viz.app.sentence.worth_seeing import QUESTIONS
 from viz.pages.training.runs import RUNS_VARIABLE
@@ -123,3 +125,17 @@ def test_what_cannot_be_drawn_is_named_and_the_others_are_drawn(run: Path) -> No
     assert {3.0, 2.0, 1.0, 0.5} == set(losses(app)["runs/mine"])
     os.utime(new / "run.jsonl", (0, 0))
     assert "runs/new has logged nothing yet: reload when it has." in texts(app.run())
+
+
+def test_the_page_has_the_commands_that_train_on_each_machine() -> None:
+    (code,) = (block.value for block in opened().code if "headlight download" in block.value)
+    commands = [shlex.split(line, comments=True) for line in code.splitlines()]
+    download, *trained = commands
+    assert download[:3] == ["headlight", "download", "multi30k"]
+    gpus = {}
+    for command in trained:
+        name = command[command.index("--config") + 1]
+        gpus[name] = RunConfig.load(CONFIGS / name).recipe.gpus
+    assert gpus == {"demo.toml": 1, "demo-cpu.toml": 0, "base.toml": 8}
+    assert "--nproc-per-node=8" in trained[-1]
+    assert "12 hours on 8 P100" in code.splitlines()[-1]

@@ -15,11 +15,7 @@ _DOTS = 64  # positions up to which each has a dot, and what leads to the end of
 _LETTER = 8  # width of a letter and its share of a space: words without room have no label
 SECONDS, _SHARE = 8, 0.7  # of one turn, and the share of it in which the longest path is drawn
 
-_STYLE = (
-    f".way {{ animation: way {SECONDS}s infinite; stroke-dasharray: 1; stroke-width: 3; }}"
-    "@keyframes way { from { stroke-dashoffset: 1; } to { stroke-dashoffset: 0; } }"
-    "@media (prefers-reduced-motion: reduce) { .way { animation: none; } }"
-)
+_STYLE = "@keyframes way { from { stroke-dashoffset: 1; } to { stroke-dashoffset: 0; } }"
 
 
 def path_picture(
@@ -66,17 +62,24 @@ def path_picture(
         f'fill="{color if number < 2 else GREY}"/>'
         for number, (x, y) in reversed([*enumerate(dots)])
     )
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}">'
-        f'<style>{_STYLE}</style><g fill="none"><path d="{faint}" stroke="{GREY}" opacity=".6"/>'
-        f'<path class="way" pathLength="1" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in at)}" '
-        f'stroke="{color}" style="animation-timing-function: linear(0, {clock}, 1 100%)"/></g>'
-        f"{circles}</svg>"
-    )
-    # as an image, since Streamlit takes SVG out of HTML; the words have the page's letters
+    play = f"animation: way {SECONDS}s linear(0, {clock}, 1 100%) infinite"
+    # as images, since Streamlit takes SVG out of HTML; the words have the page's letters. An image
+    # does not know whether its reader wants motion, so the page's style shows one of two
+    way = "L".join(f"{x:.1f} {y:.1f}" for x, y in at)
+    images = ""
+    for name, style in (("moving", play), ("still", "")):
+        svg = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}">'
+            f'<style>{_STYLE}</style><g fill="none"><path d="{faint}" stroke="{GREY}" '
+            f'opacity=".6"/><path pathLength="1" d="M{way}" stroke="{color}" stroke-width="3" '
+            f'stroke-dasharray="1" style="{style}"/></g>{circles}</svg>'
+        )
+        images += (
+            f'<img class="{name}" alt="{escape(alt)}" width="{_WIDTH}" height="{_HEIGHT}" '
+            f'src="data:image/svg+xml,{quote(svg)}">'
+        )
     return (
-        f'<figure class="headlight-path"><img alt="{escape(alt)}" width="{_WIDTH}" '
-        f'height="{_HEIGHT}" src="data:image/svg+xml,{quote(svg)}">'
+        f'<figure class="headlight-path">{images}'
         f"<figcaption aria-hidden=true>{_words(tokens, path, across)}</figcaption></figure>"
     )
 

@@ -205,3 +205,16 @@ def test_the_buttons_of_a_table_cover_no_heading(visit):
     page.wait_for_timeout(500)  # they slide up
     words, buttons = table.evaluate(ENDS)
     assert words <= buttons
+
+
+def test_paths_play_in_the_browser_and_stand_still_where_no_motion_is_wanted(visit):
+    visit().emulate_media(reduced_motion="no-preference")
+    page = visit("self_attention", text=SENTENCE)
+    pictures = page.locator(".st-key-paths-picture")
+    pictures.locator("img.moving").last.wait_for()
+    moving = {pictures.screenshot() for _ in range(4) if page.wait_for_timeout(500) is None}
+    assert len(moving) > 1
+    page.emulate_media(reduced_motion="reduce")
+    pictures.locator("img.still").last.wait_for()
+    assert pictures.locator("img.moving").first.is_hidden()
+    assert len({pictures.screenshot() for _ in range(3) if page.wait_for_timeout(500) is None}) == 1

@@ -69,8 +69,8 @@ def longer() -> None:
         )
     explanations.explain(
         f"{count} example sentences, joined with commas into one of {len(trace.source_pieces)} "
-        f"subwords, and their translation. The bundled models read none above {TRAINED} in training "
-        "(dashed). The paper chose sinusoids because they “may allow the model to "
+        f"subwords, and their translation. The bundled models read none above {TRAINED} in "
+        "training (dashed). The paper chose sinusoids because they “may allow the model to "
         "extrapolate to sequence lengths longer than the ones encountered during training”: they "
         "are defined everywhere, and the first curve shows whether this model can use them. A "
         f"learned table is random beyond {TRAINED}, as in the third curve. The weights of the "

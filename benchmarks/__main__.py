@@ -13,6 +13,7 @@ from benchmarks import (
     edges,
     failover,
     firefox,
+    first_words,
     frames,
     hostile,
     huggingface,
@@ -37,7 +38,7 @@ from transformer.cli.arguments import Parser
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, readers),
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
-    *(circuits, completeness, confidence, edges, source_share, examples, huggingface),
+    *(circuits, completeness, confidence, first_words, edges, source_share, examples, huggingface),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

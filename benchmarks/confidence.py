@@ -1,7 +1,8 @@
-"""Log p per piece: how sure a bundled model is of what it knows and of what it does not.
+"""Log P per subword: how sure a bundled model is of what it knows and of what it does not.
 
-From these figures comes the least log p of a piece in its `domain.json`, below which a translation
-carries a notice. The sentences were written for this measurement: none is from the training text.
+From these figures, and those of `first_words`, comes the least log P per subword in its
+`domain.json`, below which a translation carries a notice. The sentences were written for this
+measurement: none is from the training text.
 """
 
 import argparse
@@ -11,6 +12,7 @@ from typing import Any
 
 from benchmarks.machine import describe
 from transformer import Translator
+from transformer.checkpoints.domain import per_subword
 from transformer.decoding import BEAM_SIZE
 from transformer.files.installed import BUNDLED_BY_NAME
 from viz.app.sentence.source_box import EXAMPLES
@@ -50,7 +52,7 @@ def groups(language: str = "English") -> dict[str, list[str]]:
 
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks confidence`."""
-    parser = commands.add_parser("confidence", help="log p per piece in and out of the domain")
+    parser = commands.add_parser("confidence", help="log P per subword in and out of the domain")
     parser.add_argument("--checkpoint", default="bundled", choices=BUNDLED_BY_NAME)
     parser.set_defaults(run=run)
 
@@ -61,12 +63,12 @@ def run(options: argparse.Namespace) -> None:
     assert translator.domain is not None  # the bundled models state one
     least = translator.domain.least_log_prob
     print(describe())
-    print(f"log p per piece, beam {BEAM_SIZE}; a notice below {least}, or of repeated words")
+    print(f"log P per subword, beam {BEAM_SIZE}; a notice below {least}, or of repeated words")
     print(f"{'text':24} {'sentences':>9} {'lowest':>7} {'median':>7} {'highest':>7} {'notice':>7}")
     for name, texts in groups(translator.languages.source).items():
         translations = [translator.translate(text, beam_size=BEAM_SIZE) for text in texts]
         values = [
-            translation.log_prob / len(translation.best.hypothesis.tokens)
+            per_subword(translation.log_prob, len(translation.best.hypothesis.tokens) - 1)
             for translation in translations
         ]
         print(

@@ -90,6 +90,17 @@ def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             exec(compile(lines, str(page), "exec"), namespace)
 
 
+@pytest.mark.usefixtures("one_bundled_model")
+def test_the_head_that_the_readme_removes_changes_the_translation(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (block,) = (b.text for b in blocks(ROOT / "README.md") if "headlight.removed(" in b.text)
+    exec(block.replace("headlight.explore(trace)", ""), {})
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == re.findall(r"print\(.+\)  # (.+)", block)
+    assert len(set(printed)) == len(printed) == 2
+
+
 def test_the_recipe_records_each_call_of_a_shared_module() -> None:
     import torch
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.first_words import Sentence
 from tests.benchmarks import first_step
 from tests.benchmarks.first_step import Step
 from tests.browser.app.benchmark_steps import STEPS as SERVED
@@ -13,6 +14,7 @@ from transformer.config import TransformerConfig
 ENGLISH = "The dog sleeps.\nA man in a red hat rides a brown horse.\n"
 GERMAN = "Der Hund schläft.\nEin Mann mit rotem Hut reitet auf einem braunen Pferd.\n"
 PAIRS = "The dog sleeps.\tThe dogs sleep.\tDer\tDie\nA man sings.\tA woman sings.\tEin\tEine\n"
+FIRST_WORDS = {"greetings": [Sentence("Hello!", (("Hallo",),))]}
 TINY = TransformerConfig(vocab_size=40, N=1, d_model=16, d_ff=16, h=2)
 SMALL = {"d_model": 16, "layers": 1, "d_ff": 16, "h": 2, "max_length": 32}
 ONE_STEP = ["--alone", "--steps", "1", "--warmup", "0", "--turns", "1", "--batch-tokens", "64"]
@@ -35,6 +37,7 @@ STEPS = {
     "circuits": Step("effects_table", [], {"BUNDLED_PAIRS": {"English": Path("pairs.tsv")}}),
     "completeness": Step("_compared", ["en.txt", "de.txt", "--lines", "1"], {"REAL": SMALL}),
     "confidence": Step("Translator.translate"),
+    "first-words": Step("row_of", [], {"groups": lambda *_: FIRST_WORDS}),
     "edges": Step("patch_strongest", ["en.txt", "--lines", "2"]),
     "source_share": Step("by_words", ["--src", "en.txt", "--ref", "de.txt", "--lines", "1"]),
     "hostile": Step("machine.table", ["--quick"]),

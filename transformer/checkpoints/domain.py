@@ -19,7 +19,7 @@ class Domain:
     made_for: Annotated[
         str, 1, MAX_BYTES
     ]  # that text in words, such as `short everyday English sentences`
-    least_log_prob: float  # log p per piece, in nats, that translations of such text stay above
+    least_log_prob: float  # of `per_subword`, that translations of such text stay above
 
     def notice(
         self, best: Hypothesis, forced: int = 0, without: Sequence[str] = (), edited: bool = False
@@ -30,7 +30,8 @@ class Domain:
         Of an `edited` model, such as one without some heads, it does not say that the text is why.
         """
         own = best.log_probs[forced:]
-        if not own or (log_prob := sum(own) / len(own)) >= self.least_log_prob:
+        log_prob = per_subword(sum(own), len(own) - best.complete)
+        if log_prob >= self.least_log_prob:
             return None
         subject = "what follows the forced prefix" if forced else "this translation"
         if without:
@@ -41,6 +42,14 @@ class Domain:
         else:
             why = f" on familiar text. It is made for {self.made_for}"
         return f"The model is unsure of {subject}: log probability is {numbers}{why}."
+
+
+def per_subword(log_prob: float, subwords: int) -> float:
+    """Divide the log P of a translation, in nats, by its subwords without `</s>`.
+
+    `</s>` is almost always certain: counted, it makes a translation of one or two words look sure.
+    """
+    return log_prob / max(1, subwords)
 
 
 def read(folder: Path) -> Domain | None:

@@ -7,6 +7,7 @@ import pytest
 
 from transformer import CheckpointError, Translator, decoding, hooks
 from transformer.checkpoints import domain
+from transformer.config import EOS
 
 UNKNOWN = "Quarterly tariff derivatives hedge volatility."
 
@@ -18,7 +19,7 @@ def unsure(translator: Translator, text: str) -> bool:
 def test_the_notice_tells_what_was_measured_and_what_the_model_is_for(bundled) -> None:
     translation = bundled.translate(UNKNOWN)
     (notice,) = translation.notices
-    per_piece = translation.log_prob / len(translation.best.pieces)
+    per_piece = translation.log_prob / (len(translation.best.pieces) - 1)  # `</s>` is the last
     least = bundled.domain.least_log_prob
     assert (
         f"log probability is −{-per_piece:.2f} per subword, usually above −{-least:.2f}" in notice
@@ -32,14 +33,23 @@ def test_what_the_reader_forced_or_forbade_is_no_doubt_of_the_model(bundled) -> 
     assert forced.log_prob / len(forced.best.pieces) < -3  # for the prefix
     assert forced.notices == ()
     limit = domain.Domain("x", -0.5)
-    hypothesis = decoding.Hypothesis((5, 6, 2), (-9.0, -0.75, -0.27), 0.0)
-    assert "follows the forced prefix: log probability is −0.51" in (
+    hypothesis = decoding.Hypothesis((5, 6, EOS), (-9.0, -0.75, -0.27), 0.0)
+    assert "follows the forced prefix: log probability is −1.02" in (
         limit.notice(hypothesis, forced=1) or ""
     )
     assert limit.notice(hypothesis, forced=2) is None
     assert limit.notice(hypothesis, forced=3) is None  # nothing is the model's own
     (notice,) = bundled.translate(text, forbidden=["Hunde", "Schnee"]).notices
     assert "unsure of this translation, with “Hunde”, “Schnee” forbidden: log probability" in notice
+
+
+def test_a_certain_end_does_not_make_a_short_translation_sure() -> None:
+    limit = domain.Domain("x", -0.5)
+    ended = decoding.Hypothesis((5, 6, EOS), (-0.5, -0.6, -0.1), 0.0)
+    assert "log probability is −0.60 per subword" in (limit.notice(ended) or "")  # 1.2 / 2
+    assert limit.notice(decoding.Hypothesis((5, 6, 7), (-0.5, -0.6, -0.1), 0.0)) is None
+    long = decoding.Hypothesis((*[5] * 20, EOS), (*[-0.48] * 20, -0.1), 0.0)
+    assert limit.notice(long) is None
 
 
 def test_of_a_changed_model_it_does_not_say_that_the_text_is_why(bundled) -> None:

@@ -9,8 +9,9 @@ import streamlit as st
 
 from transformer import HeadlightError, InputError, Translator, config, errors
 from transformer.analysis.heads import head
+from transformer.checkpoints.domain import per_subword
 from transformer.corpus import result_file
-from transformer.corpus.measured import COST, HEAD_MEASURES, LOG_P, MeasuredLines
+from transformer.corpus.measured import COST, HEAD_MEASURES, MeasuredLines
 from transformer.corpus.measuring import measure_lines
 from transformer.corpus.passes import PIECES, Part, Progress, seconds
 from transformer.files import reading
@@ -281,13 +282,14 @@ def _notes(translator: Translator, lines: MeasuredLines) -> dict[str, list[tuple
         ],
     }
     if (domain := translator.domain) is not None:
-        log_probs = lines.sentence_values[LOG_P]
+        log_probs = list(map(per_subword, lines.log_probs, lines.subwords - 1))  # without `</s>`
         usual = f"usually above {format_number(domain.least_log_prob)} on {domain.made_for}."
         notes["of which the model is unsure"] = [
             (
                 lines.pairs[row].number,
-                f"The model is unsure: log p {format_number(log_probs[row])} per subword, {usual}",
+                f"The model is unsure: log P is {format_number(log_probs[row])} per subword before "
+                f"`</s>`, {usual}",
             )
-            for row in np.flatnonzero(log_probs < domain.least_log_prob)
+            for row in np.flatnonzero(np.less(log_probs, domain.least_log_prob))
         ]
     return notes

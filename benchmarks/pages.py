@@ -111,6 +111,10 @@ CONTROLS = (
         *("architecture", {}, "another box opened"),
         (".st-key-arch-drawing .hl-box >> nth=3", ".st-key-arch-drawing .hl-box >> nth=6"),
     ),
+    Control(
+        *("hooks", {}, "another box opened"),
+        (".st-key-hooks-drawing .hl-box >> nth=4", ".st-key-hooks-drawing .hl-box >> nth=6"),
+    ),
     Control("self_attention", {}, "memory instead of computation", _buttons("arch_quantity")),
 )  # fmt: skip
 

@@ -36,6 +36,6 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
     "self_attention": ({},),
     "additive": ({},),
     "tables": ({},),
-    "hooks": ({},),
+    "hooks": ({}, {"hooks_box": "Masked self-attention of the decoder", "hook": "attn_scores"}),
 }
 """By the path of its page: the parameters that open each view."""

@@ -24,6 +24,7 @@ const COLUMN = 28; // of a named column, at most
 const WIDEST_WORDS = 0.4; // of the frame
 const TALL = 360; // rows shrink until all fit in here
 const LETTERS = 12;
+const MASKED = "−∞";
 const HELP = "Arrow keys move over the values.";
 
 export function planStrip(
@@ -91,15 +92,17 @@ export class TensorStrip extends MatrixView<StripData, StripPlan> {
     const { rows, columns, columnNames, values } = this.data;
     const column = key ?? 0;
     const name = columnNames ? quote(columnNames[column]) : `feature ${column + 1}`;
-    return [`${quote(rows[row])} · ${name}`, figure(values[row * columns + column])];
+    const value = values[row * columns + column];
+    return [`${quote(rows[row])} · ${name}`, value === -Infinity ? MASKED : figure(value)];
   }
 }
 
 function noteOn({ rows, columns, columnNames, end, values }: StripData, mixed: boolean) {
   const unit = columnNames ? "subwords" : "features";
   const more = mixed ? " Where features are narrower than a pixel, their colours are mixed." : "";
+  const masked = values.includes(-Infinity) ? ` Without a colour: ${MASKED}, masked.` : "";
   const colours = values.some((value) => value < 0)
     ? `Olive is below 0, purple above; colours saturate at ±${figure(end)}.`
     : `Nothing is below 0; the larger, the more purple, up to ${figure(end)}.`;
-  return `${rows.length} tokens × ${columns.toLocaleString("en")} ${unit}. ${colours}${more}`;
+  return `${rows.length} tokens × ${columns.toLocaleString("en")} ${unit}. ${colours}${masked}${more}`;
 }

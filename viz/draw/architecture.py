@@ -105,15 +105,19 @@ def encode_strip(
     columns: Sequence[str] | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode a tensor, `[token, feature]`, exactly; `columns` name its features, if any."""
-    if not np.isfinite(values).all():
+    """Encode a tensor, `[token, feature]`, exactly; `columns` name its features, if any.
+
+    Masked scores, -∞, have no colour.
+    """
+    finite = np.isfinite(values)
+    if not (finite | np.isneginf(values)).all():
         raise ValueError("some values are not numbers")
     message = {
         "title": title,
         "rows": labels.display_tokens(rows),
         "columns": values.shape[1],
         "columnNames": None if columns is None else labels.display_tokens(columns),
-        "end": palette.largest_colour(values),
+        "end": palette.largest_colour(values[finite]),
         "palette": palette.theme_tables(None),
         "values": values.astype(np.float32),
     }

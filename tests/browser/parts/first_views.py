@@ -18,6 +18,7 @@ PICTURES = {
     "masks": ("[data-testid=stVegaLiteChart]",),
     "positions": (".st-key-positions-picture [data-testid=stVegaLiteChart]",),
     "schedule": (".st-key-schedule-picture [data-testid=stVegaLiteChart]",),
+    "hooks": (".st-key-hooks-drawing canvas",),
     "training": (".st-key-forming-player .hl-frame",),
 }
 """Selectors of the picture of each page."""

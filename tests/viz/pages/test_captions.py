@@ -21,6 +21,7 @@ NOT_SAVED = {"value", "translation_editor"}
         ("roles", {"roles_view": "Remove heads"}, 2),
         ("masks", {"mask-view": "who sees whom"}, 1),
         ("architecture", {}, 2),
+        ("hooks", {"hook": "q"}, 2),
     ],
 )
 def test_each_picture_names_program_model_sentence_and_lens(

@@ -54,6 +54,7 @@ VIEWS = {
     "positions": ("pe_view=Your sentence", "pe_view=Shift positions&pe_moved=64"),
     "architecture": ("",),
     "self_attention": ("",),
+    "hooks": ("", "hooks_box=Cross-attention of the decoder&hook=mask"),
 }
 
 NUMBER = re.compile(r"(?<![A-Za-z_])[−+-]?\d[\d,]*(?:\.\d+)?")

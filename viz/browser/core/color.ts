@@ -64,11 +64,12 @@ export function rasterOf(
 export const blank = (width: number, height: number) =>
   ({ width, height, pixels: new Uint8ClampedArray(4 * width * height) });
 
-/** Draw values below and above 0, a pixel each; from ±`end` on the colour stays. */
+/** Draw values below and above 0, a pixel each; from ±`end` on the colour stays; -∞ has none. */
 export const signedRaster = (
   values: ArrayLike<number>, width: number, height: number, colors: Colors, end: number,
 ) =>
-  rasterOf(width, height, colors, (n) => 128 + Math.round(127 * within(values[n] / end, -1, 1)));
+  rasterOf(width, height, colors, (n) =>
+    values[n] === -Infinity ? -1 : 128 + Math.round(127 * within(values[n] / end, -1, 1)));
 
 /** @param opacity of 255 */
 export function setPixel(

@@ -44,8 +44,8 @@ def test_the_boxes_list_every_hook_point_of_a_layer_once(model) -> None:
     for stack, count in COUNTS.items():
         own = [point for box in points.values() for point in box if point.startswith(stack)]
         assert len({*own}) == count
-        of_layer = (f"{stack}.embedding.", f"{stack}.layers.1.")
-        assert {*own} == {name for name in model.hook_points() if name.startswith(of_layer)}
+        prefixes = (f"{stack}.embedding.", f"{stack}.layers.1.")
+        assert {*own} == {name for name in model.hook_points() if name.startswith(prefixes)}
     assert {*points} == {box for box in hooks.BOXES if box.partition(".")[2] not in hooks.WITHOUT}
 
 

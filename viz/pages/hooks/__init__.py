@@ -182,15 +182,15 @@ def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
         trace, ("hooks", point), lambda: hook_points.value_at(model, trace, point)
     )
     named = hook_points.axes(point)
-    of_head = named[1] == "head"
+    has_heads = named[1] == "head"
     meaning = MEANINGS[hook_points.value_name(point)]
     if box.endswith(".sum"):
         meaning = "token plus position: what the first layer reads"
     sizes = ", ".join(f"{axis} {size:,}" for axis, size in zip(named, value.shape, strict=True))
     st.markdown(f"{meaning}  \n`[{sizes}]`")
     own_head = min(head, value.shape[1] - 1)
-    shown = value[0, own_head] if of_head else value[0]
-    at = f"[0, {own_head}]" if of_head else "[0]"
+    shown = value[0, own_head] if has_heads else value[0]
+    at = f"[0, {own_head}]" if has_heads else "[0]"
     edit = hook_points.example_edit(point, head)
     read = f'_, seen = model.run_with_cache(source, target)\n{{}} = seen["{point}"]{at}'
     change = (

@@ -103,6 +103,9 @@ def show() -> None:
     explanations.explain(
         "Every number is the model’s own, from passes over the sentence and its translation.\n\n"
         f"{circuits.EXPLANATION}\n\n"
+        "q · k is the dot product as compatibility function (§3.2); additive attention is another. "
+        "Cross-attention reads the encoder’s output as earlier, recurrent sequence-to-sequence "
+        "models did (Bahdanau et al., 2014).\n\n"
         "Large scores leave one token with all the weight, and the gradient, from which the "
         "model learns, goes towards 0; small scores make all weights nearly equal. Entropy says "
         "how evenly a row is spread. "
@@ -113,6 +116,7 @@ def show() -> None:
             "equation 1, §3.2.1", scaling.rescale, score.split_scores, writing.written_logits
         )
     )
+    navigation.link("additive", "Compare additive and dot-product attention", {})
     if not choices.as_trained:
         with below:
             show_rescaled_translation(translator, translation, edits, choices.in_words)

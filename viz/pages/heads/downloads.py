@@ -9,14 +9,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace
+from transformer import AttentionTrace, Kind
 from transformer.analysis.lenses import AnyLens
 from transformer.analysis.sinks import without_sinks
 from transformer.files.atomic import temporary_folder
+from transformer.text.languages import Languages
 from viz.app.sentence import python_code, sentence_bar
 from viz.draw.caption import tells_heads, title_end
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.open_head import OpenMap
+from viz.figures.heads import head_map
 from viz.pages.heads.controls import OTHER_MODEL
 from viz.report import report
 from viz.trace_files import column, csv_bytes, lens_frame, name_lens
@@ -44,6 +46,11 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
             ("This map as CSV", lambda: csv(opened), opened.title, "csv", "text/csv"),
             (f"{subject} as CSV", rows, every, "csv", "text/csv"),
             (f"{subject} as NPZ", arrays, every, "npz", "application/octet-stream"),
+            (
+                "This map as an interactive heat map",
+                lambda: heat_map(opened, options.kind or "cross", trace.languages, origin.pair),
+                *(f"heat map {opened.title}", "html", "text/html"),
+            ),
             ("HTML report", page, f"report {opened.title}", "html", "text/html"),
         ):
             name = origin.file_name(part, ending)
@@ -71,6 +78,19 @@ def csv(opened: OpenMap) -> bytes:
     frame["lens"] = opened.lens
     frame[column(opened.lens, sinks=opened.sinks)] = opened.weights.ravel()
     return csv_bytes(frame)
+
+
+def heat_map(opened: OpenMap, kind: Kind, languages: Languages, pair: str) -> bytes:
+    """Draw the open map as a page to zoom, hover and save from, which needs no network."""
+    figure = head_map(
+        np.clip(opened.weights, 0, 1),  # sums of a word's subwords are rounded
+        *opened.labels,
+        kind=kind,
+        languages=languages,
+        by_read=opened.writes is not None,
+        title=f"{opened.title} · {pair}",
+    )
+    return str(figure.to_html(config={"displaylogo": False})).encode(errors="replace")
 
 
 def all_csv(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> bytes:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from transformer.analysis.teacher_forcing import forced_pair, values_at
 from transformer.hooks import Hook
@@ -54,29 +53,20 @@ def layer_points(model: Transformer, layers: Mapping[str, int]) -> dict[str, lis
     return boxes
 
 
-def example_edit(point: str, head: int) -> str:
-    """Write an edit as Python with `value`: zeros, in one head if there are heads, or a mask.
+def example_edit(point: str, head: int) -> tuple[str, Hook]:
+    """Return an edit of a value, as Python and as a hook: zeros, in one head if there are heads.
 
-    The mask lets each query see the first key alone: with none in sight, no row has weights.
+    A mask lets each query see the first key alone: with none in sight, no row has weights.
     """
     if value_name(point) == "mask":
-        return "value & (torch.arange(value.size(-1)) == 0)"
+        text = "value & (torch.arange(value.size(-1)) == 0)"
+        return text, lambda mask, _: mask & (torch.arange(mask.size(-1), device=mask.device) == 0)
     if axes(point)[1] == "head":
-        return f"value.index_fill(1, torch.tensor([{head}]), 0)"
-    return "torch.zeros_like(value)"
-
-
-def _edited(point: str, head: int) -> Hook:
-    """Return the hook that `example_edit` writes."""
-
-    def edit(value: Tensor, _name: str) -> Tensor:
-        if value_name(point) == "mask":
-            return value & (torch.arange(value.size(-1), device=value.device) == 0)
-        if axes(point)[1] == "head":
-            return value.index_fill(1, torch.tensor([head], device=value.device), 0)
-        return torch.zeros_like(value)
-
-    return edit
+        text = f"value.index_fill(1, torch.tensor([{head}]), 0)"
+        return text, lambda value, _: value.index_fill(
+            1, torch.tensor([head], device=value.device), 0
+        )
+    return "torch.zeros_like(value)", lambda value, _: torch.zeros_like(value)
 
 
 @torch.inference_mode()
@@ -90,6 +80,6 @@ def value_at(model: Transformer, trace: AttentionTrace, point: str) -> np.ndarra
 def edited_log_probs(model: Transformer, trace: AttentionTrace, point: str, head: int) -> Weights:
     """Return log P of each piece of the translation, `[target]`, with the edit at a point."""
     pair = forced_pair(model, trace)
-    with model.hooks({point: _edited(point, head)}):
+    with model.hooks({point: example_edit(point, head)[1]}):
         log_p = model(pair.source, pair.target)[0].float().log_softmax(-1)
-    return log_p[torch.arange(len(pair.written)), pair.written].cpu().numpy()  # type: ignore[no-any-return]
+    return log_p[torch.arange(len(pair.written)), pair.written].cpu().numpy()

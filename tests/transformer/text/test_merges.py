@@ -13,7 +13,8 @@ from transformer.text.merges import last_pair
 
 def joined(word, tokenizer):
     """Encode a word; return its pieces and, for each, the two it was joined from."""
-    parts, pairs = [*word], {}
+    parts: list[str] = [*word]
+    pairs: dict[str, tuple[str, str]] = {}
     while True:
         scores = [tokenizer.score(first + second) for first, second in pairwise(parts)] or [
             -math.inf

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from html import escape
 from urllib.parse import urlencode
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -15,7 +16,7 @@ from transformer.analysis.sinks import without_sinks
 from transformer.files.atomic import temporary_folder
 from transformer.text.languages import Languages
 from viz.app.sentence import python_code, sentence_bar
-from viz.draw.caption import tells_heads, title_end
+from viz.draw.caption import Origin, tells_heads, title_end
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.open_head import OpenMap
 from viz.figures.heads import head_map
@@ -48,7 +49,7 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
             (f"{subject} as NPZ", arrays, every, "npz", "application/octet-stream"),
             (
                 "This map as an interactive heat map",
-                lambda: heat_map(opened, options.kind or "cross", trace.languages, origin.pair),
+                lambda: heat_map(opened, options.kind or "cross", trace.languages, origin),
                 *(f"heat map {opened.title}", "html", "text/html"),
             ),
             ("HTML report", page, f"report {opened.title}", "html", "text/html"),
@@ -80,7 +81,7 @@ def csv(opened: OpenMap) -> bytes:
     return csv_bytes(frame)
 
 
-def heat_map(opened: OpenMap, kind: Kind, languages: Languages, pair: str) -> bytes:
+def heat_map(opened: OpenMap, kind: Kind, languages: Languages, origin: Origin) -> bytes:
     """Draw the open map as a page to zoom, hover and save from, which needs no network."""
     figure = head_map(
         np.clip(opened.weights, 0, 1),  # sums of a word's subwords are rounded
@@ -88,9 +89,12 @@ def heat_map(opened: OpenMap, kind: Kind, languages: Languages, pair: str) -> by
         kind=kind,
         languages=languages,
         by_read=opened.writes is not None,
-        title=f"{opened.title} · {pair}",
     )
-    return str(figure.to_html(config={"displaylogo": False})).encode(errors="replace")
+    page = figure.to_html(config={"displaylogo": False})
+    caption = "".join(f"<p>{escape(line)}</p>" for line in origin.caption(opened.title))
+    # the last one: the library in the page has some, too
+    before, end, after = page.rpartition("</body>")
+    return f"{before}{caption}{end}{after}".encode(errors="replace")
 
 
 def all_csv(trace: AttentionTrace, lens: AnyLens, *, sinks: bool = True) -> bytes:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from transformer import AttentionTrace, Kind, Transformer, kinds
+from transformer import AttentionTrace, Kind, Transformer
 from transformer.hooks import Hooked
 from transformer.paper import hook_points
 from transformer.paper.flow import flow
@@ -22,28 +22,13 @@ from viz.draw.formatting import counted, format_number
 
 BOX, POINT = "hooks_box", "hook"  # names in the URL
 
-TITLES = {
-    "tokens": "Tokens",
-    "embedding": "Embedding",
-    "positions": "Positions",
-    "sum": "Sum",
-    "self_attention": "Self-attention",
-    "self_attention_norm": "Add & norm",
-    "cross_attention": "Cross-attention",
-    "cross_attention_norm": "Add & norm",
-    "feed_forward": "Feed forward",
-    "feed_forward_norm": "Add & norm",
-    "linear": "Linear",
-    "softmax": "Softmax",
-}
-_IN_DECODER_ALONE = ("cross_attention", "cross_attention_norm", "linear", "softmax")
-BOXES = {
-    f"{stack}.{name}": title
-    for stack in ("encoder", "decoder")
-    for name, title in TITLES.items()
-    if stack == "decoder" or name not in _IN_DECODER_ALONE
-} | {"decoder.self_attention": "Masked self-attention"}
-"""Titles of the boxes of Figure 1, in the order of the drawing."""
+_FOOT = ("tokens", "embedding", "positions", "sum", "self_attention", "self_attention_norm")
+_CROSS, _TOP = ("cross_attention", "cross_attention_norm"), ("feed_forward", "feed_forward_norm")
+BOXES = (
+    *(f"encoder.{name}" for name in (*_FOOT, *_TOP)),
+    *(f"decoder.{name}" for name in (*_FOOT, *_CROSS, *_TOP, "linear", "softmax")),
+)
+"""The boxes of Figure 1, in the order of the drawing."""
 
 WITHOUT = {
     "tokens": "No hook point: these are the ids that you give to the model.",
@@ -85,14 +70,11 @@ def show() -> None:
         return
     model, trace = bar.translator.model, bar.trace
     stacks = {"encoder": model.config, "decoder": model.config.decoder}
-    deepest = max(stack.N for stack in stacks.values())
-    most_heads = max(stack.h for stack in stacks.values())
+    deepest, widest = (max(getattr(s, size) for s in stacks.values()) for size in ("N", "h"))
     headings = {heading(name): name for name in BOXES}
     with row:
-        layer, head = head_picker.pick_layer_and_head(
-            head_picker.HEAD, deepest, most_heads, default=(0, 0)
-        )
-        first = list(BOXES).index("encoder.self_attention")
+        layer, head = head_picker.pick_layer_and_head(head_picker.HEAD, deepest, widest, (0, 0))
+        first = BOXES.index("encoder.self_attention")
         box = headings[fields.menu("Box", list(headings), BOX, width=330, index=first)]
     layers = {name: min(layer, stack.N - 1) for name, stack in stacks.items()}
     head = min(head, stacks[box.partition(".")[0]].h - 1)
@@ -110,64 +92,63 @@ def show() -> None:
         "Each box lists its hook points: named places at which you can read or replace what the "
         "model computes. They are always in the model, and every trace in this app is read at "
         "`hook_pattern`. Your hooks are private to you, even if others use the same model. Click a "
-        "box to see its values; they change with the sentence."
+        "box to see its values; they change with the sentence. `model`, `source` and `target` are "
+        "defined in the Python below."
         + explanations.sources("§3.1, Figure 1", Hooked.hooks, Hooked.run_with_cache)
     )
 
 
+def title(box: str) -> str:
+    """Return the text on a box."""
+    if box.endswith("_norm"):
+        return "Add & norm"
+    name = box.partition(".")[2].replace("_attention", "-attention").replace("_", " ")
+    return "Masked self-attention" if box == "decoder.self_attention" else name.capitalize()
+
+
 def heading(box: str) -> str:
     """Name a box by its stack, an Add & norm also by what comes before it."""
-    stack, _, name = box.partition(".")
-    after = f" after {BOXES[box.removesuffix('_norm')].lower()}" if name[-5:] == "_norm" else ""
-    return f"{BOXES[box]}{after} of the {stack}"
+    after = f" after {title(box.removesuffix('_norm')).lower()}" if box.endswith("_norm") else ""
+    return f"{title(box)}{after} of the {box.partition('.')[0]}"
 
 
 def _draw(scene: Scene, opened: str) -> None:
     model, trace, layers, points = scene
     tensors = memory.memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
     drawn = []
-    for name, title in BOXES.items():
-        own = points.get(name, [])
-        shape = " · ".join(map(hook_points.value_name, own))
-        if len(own) > len(points[f"{name.partition('.')[0]}.feed_forward_norm"]):
-            shape = counted(len(own), "hook point")
-        # what leaves the box; of the feed-forward network, that is read where it is added
-        value = {"hidden": f"{own[0].rpartition('.')[0]}_norm.hook_sublayer"} if own else {}
-        chosen = next(
-            (p for p in own if hook_points.value_name(p) == "pattern"), own[-1] if own else ""
-        )
-        chosen = value.get(hook_points.value_name(chosen), chosen)
-        kind = kind_of(chosen) if hook_points.value_name(chosen) == "pattern" else None
-        label = f"{heading(name)}: {', '.join(own) or 'no hook point'}"
-        drawn.append(DrawnBox(name, title, shape, label, tensors.values.get(chosen), kind))
+    for box in BOXES:
+        own = {hook_points.value_name(point): point for point in points.get(box, [])}
+        shape = counted(len(own), "hook point") if "pattern" in own else " · ".join(own)
+        shown = own.get("pattern", next(reversed(own.values()), ""))
+        # the output of the feed-forward network passes a hook point where it is added
+        shown = shown.replace(".hook_hidden", "_norm.hook_sublayer")
+        label = f"{heading(box)}: {', '.join(own.values()) or 'no hook point'}"
+        values, kind = tensors.values.get(shown), kind_of(shown) if "pattern" in own else None
+        drawn.append(DrawnBox(box, title(box), shape, label, values, kind))
     data = encode_architecture(
         drawn,
         layers={"encoder": model.config.N, "decoder": model.config.decoder.N},
         layer=layers,
         selected=opened,
         opens="hooks-opened",
-        caption=origin_of(trace).caption(
-            f"hook points of layers {', '.join(f'{s} {n + 1}' for s, n in layers.items())}."
-        ),
+        caption=origin_of(trace).caption("hook points of one layer."),
     )
 
-    def open_box(name: str) -> None:
-        st.session_state[BOX] = heading(name)
+    def open_box(box: str) -> None:
+        st.session_state[BOX] = heading(box)
 
-    read = {name: name for name in BOXES}
     mounts.mount_choice(
-        "hooks-drawing", data, lambda sent: read.get(sent) if isinstance(sent, str) else None,
-        open_box,
-    )  # fmt: skip
+        "hooks-drawing", data, lambda sent: next((b for b in BOXES if b == sent), None), open_box
+    )
 
 
 def kind_of(point: str) -> Kind | None:
     """Return the kind of attention that a hook point belongs to."""
-    stack, _, inner = point.partition(".")
-    if "_attention." not in inner:
+    if "_attention." not in point:
         return None
-    cross = "cross_attention" in inner
-    return next(k for k in kinds.KINDS if k == ("cross" if cross else f"{stack}_self"))
+    if "cross_attention" in point:
+        return "cross"
+    return "encoder_self" if point.startswith("encoder") else "decoder_self"
 
 
 def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
@@ -191,7 +172,7 @@ def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
     own_head = min(head, value.shape[1] - 1)
     shown = value[0, own_head] if has_heads else value[0]
     at = f"[0, {own_head}]" if has_heads else "[0]"
-    edit = hook_points.example_edit(point, head)
+    edit, _ = hook_points.example_edit(point, head)
     read = f'_, seen = model.run_with_cache(source, target)\n{{}} = seen["{point}"]{at}'
     change = (
         f'with model.hooks({{"{point}": lambda value, name: {edit}}}):\n'

@@ -132,7 +132,9 @@ def test_a_heat_map_is_one_page_with_every_weight_and_no_network(translator) -> 
     trace = translator.trace("The <b>dog</b></script> sings.", "Der Hund singt.")
     for kind in KINDS:
         shown = open_map(heads_of_kind(trace, kind, words=False, special=True), 1, 2)
-        page = heat_map(shown, kind, trace.languages, "“A <i>dog</i>”").decode()
+        origin = Origin.from_translator(translator, trace.source, trace.target)
+        page = heat_map(shown, kind, trace.languages, origin).decode()
+        assert f"<p>{escape(origin.made_by)}.</p></body>" in page
         # the library is in the page; what follows it is the figure
         assert page.count("<script") == page.count("</script>")
         assert not re.search(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=", page)

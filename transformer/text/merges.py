@@ -1,4 +1,4 @@
-"""How byte-pair encoding joined the letters of a piece (§5.1)."""
+"""The pair of parts that byte-pair encoding joined last to a piece (§5.1)."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How much of the residual stream two heads of one layer read and write in common (§3.2.2)."""
+"""Overlap of the subspaces that two heads of one layer read and write (§3.2.2)."""
 
 import torch
 from torch import Tensor

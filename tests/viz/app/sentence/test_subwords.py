@@ -15,8 +15,8 @@ def rows(app) -> list[list[str]]:
     """Cells of the first table of subwords, source before target, without headings."""
     assert not app.exception
     text = next(text for text in html(app) if "headlight-subwords" in text)
-    found = re.findall(r"<tr>((?:<td>.*?</td>)+)</tr>", text, flags=re.DOTALL)
-    return [[unescape(cell) for cell in re.findall(r"<td>(.*?)</td>", row)] for row in found]
+    lines = re.findall(r"<tr>((?:<td>.*?</td>)+)</tr>", text, flags=re.DOTALL)
+    return [[unescape(cell) for cell in re.findall(r"<td>(.*?)</td>", row)] for row in lines]
 
 
 def test_each_piece_has_the_id_that_the_model_reads(serve, bundled) -> None:

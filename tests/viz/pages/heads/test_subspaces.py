@@ -1,4 +1,4 @@
-"""What the page All heads says that the heads of a layer share."""
+"""The shares of subspaces and positions on the page All heads, against NumPy."""
 
 import re
 

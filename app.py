@@ -19,7 +19,12 @@ SHOW = {path: import_module(f"viz.pages.{path}").show for path in PAGE_TITLES}
 
 ABOUT = (
     "**Headlight** shows what every attention head of a Transformer looks at, on your own "
-    "sentence. The model follows Vaswani et al., *Attention Is All You Need* (2017)."
+    "sentence. The model follows Vaswani et al., "
+    "[*Attention Is All You Need*](https://arxiv.org/abs/1706.03762) (2017).\n\n"
+    "Read on: [*The Annotated Transformer*](https://nlp.seas.harvard.edu/annotated-transformer/), "
+    "Alexander Rush and others, the paper line by line in code; "
+    "[*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/), Jay "
+    "Alammar, the model in pictures."
 )
 
 

@@ -114,6 +114,10 @@ CONTROLS = (
     Control("figure2", {}, "the matrices of another kind", _buttons("kind")),
     Control("self_attention", {}, "another column of Table 1", _buttons("arch_quantity")),
     Control("additive", {}, "another kind", _buttons("kind")),
+    Control(
+        *("hooks", {}, "another box opened"),
+        (".st-key-hooks-drawing .hl-box >> nth=4", ".st-key-hooks-drawing .hl-box >> nth=6"),
+    ),
 )  # fmt: skip
 
 

@@ -69,8 +69,8 @@ class Transformer(hooks.Hooked):
     One matrix serves both embeddings and the projection before the softmax (§3.4); only where the
     configuration says so has the source an embedding, or the projection a matrix, of its own.
 
-    A search and a trace keep the matrices as they multiply by them, and lay them out anew once the
-    weights have changed: by `load_state_dict`, by an optimiser, by an operation in place. What is
+    A search keeps the matrices as it multiplies by them, and lays them out anew once the weights
+    have changed: by `load_state_dict`, by an optimiser, by an operation in place. What is
     written through `parameter.data`, or by a fused optimiser in evaluation mode, is not seen: call
     `model.train()` and `model.eval()` then.
     """

@@ -46,6 +46,6 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
         *({"additive_view": view} for view in ("Time and memory", "Without scale", "Misprint")),
     ),
     "tables": ({},),
-    "hooks": ({},),
+    "hooks": ({}, {"hooks_box": "Masked self-attention of the decoder", "hook": "attn_scores"}),
 }
 """By the path of its page: the parameters that open each view."""

@@ -11,7 +11,7 @@ Nothing can watch it: where a hook is on any point of the model, `PlainDecoder` 
 hook that only silences heads (`Silence`) is known for what it does, and is done here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer import kinds, masks
-from transformer.attention import MultiHeadAttention, attention_scores, split_heads
+from transformer.attention import MultiHeadAttention, split_heads
 from transformer.cache import BeamCache
 from transformer.config import Activation
 from transformer.decoding import hypothesis
@@ -190,20 +190,10 @@ def fused(*modules: nn.Linear) -> Linear:
     return Linear(weight, torch.cat(biases) if biases else None)
 
 
-Patterns: TypeAlias = Mapping[kinds.Kind, list[Tensor]]
-"""Lists that get the weights of each layer, by kind, `[sentence, head, query, key]`."""
-
-
 class FastDecoder:
-    """See `PlainDecoder`.
+    """See `PlainDecoder`. The weights are read when it is made: it serves one search."""
 
-    The weights are read when it is made: it serves one search. The lists of `patterns` get the
-    attention weights of a pass that `start` makes over a translation.
-    """
-
-    def __init__(
-        self, model: Transformer, source: Tensor, K: int, patterns: Patterns | None = None
-    ) -> None:
+    def __init__(self, model: Transformer, source: Tensor, K: int) -> None:
         self.K, self.device = K, source.device
         embedding = model.decoder.embedding
         self.table, self.scale = embedding.table, embedding.scale
@@ -214,7 +204,6 @@ class FastDecoder:
         self.mask = None if bool(mask.all()) else mask  # [sentence, 1, 1, source]
         weights = search_weights(model)
         silenced = _silenced(model)
-        weights_kept = None if patterns is None else patterns["encoder_self"]
         memory: Tensor = model.encoder.embedding(source)
         for layer, silent in zip(weights.encoder, silenced["encoder_self"], strict=True):
             w = layer.self_attention
@@ -222,11 +211,11 @@ class FastDecoder:
             q, k, v = (
                 split_heads(part, w.h) for part in w.QKV(memory).split_with_sizes(w.widths, dim=-1)
             )
-            attended = attend(q, k, v, self.mask, patterns=weights_kept, silenced=silent)
+            attended = attend(q, k, v, self.mask, silenced=silent)
             memory = layer.feed_forward(w.output_add_norm(memory, attended))
         self.projection = weights.projection
         self.layers = [
-            _Layer(layer, memory, patterns, own, cross)
+            _Layer(layer, memory, own, cross)
             for layer, own, cross in zip(
                 weights.decoder, silenced["decoder_self"], silenced["cross"], strict=True
             )
@@ -292,14 +281,11 @@ class _Layer:
         self,
         weights: DecoderLayerWeights,
         memory: Tensor,
-        patterns: Patterns | None,
         own_silenced: Sequence[int],
         cross_silenced: Sequence[int],
     ) -> None:
         self.weights = weights
         self.own_silenced, self.cross_silenced = own_silenced, cross_silenced
-        self.own_patterns = None if patterns is None else patterns["decoder_self"]
-        self.cross_patterns = None if patterns is None else patterns["cross"]
         w = weights.cross_attention
         kv = w.KV(memory).split_with_sizes(w.widths, dim=-1)
         # each [sentence, head, source, d_k or d_v]
@@ -315,18 +301,14 @@ class _Layer:
         d_q, d_k, d_v = own.widths
         q, kv = own.QKV(x).split_with_sizes((d_q, d_k + d_v), dim=-1)
         k, v = cache.append(index, kv)
-        z = attend(
-            split_heads(q, own.h), k, v, is_causal=new > 1, patterns=self.own_patterns,
-            silenced=self.own_silenced,
-        )  # fmt: skip
+        q = split_heads(q, own.h)
+        z = attend(q, k, v, is_causal=new > 1, silenced=self.own_silenced)
         x = own.output_add_norm(x, z)
 
         # the beams of a sentence, and their positions, are queries of one row
         cross = self.weights.cross_attention
         q = split_heads(cross.Q(x).view(rows // beams, beams * new, -1), cross.h)
-        z = attend(
-            q, self.k, self.v, mask, patterns=self.cross_patterns, silenced=self.cross_silenced
-        )
+        z = attend(q, self.k, self.v, mask, silenced=self.cross_silenced)
         x = cross.output_add_norm(x, z.view(rows, new, -1))
 
         return self.weights.feed_forward(x)
@@ -339,24 +321,16 @@ def attend(
     mask: Tensor | None = None,
     *,
     is_causal: bool = False,
-    patterns: list[Tensor] | None = None,
     silenced: Sequence[int] = (),
 ) -> Tensor:
     """Compute softmax(QKᵀ / √d_k) V (§3.2.1, equation 1), side by side for all heads.
 
     `q`, `k` and `v` are `[row, head, query or key, d_k or d_v]`, the mask, True where seen, `[row,
     head, query, key]` or broadcast to it; with `is_causal` there is none, and there are as many
-    keys as queries. `patterns` gets the weights, which without it are never a tensor. The output,
-    `[row, query, head * d_v]`, is 0 for `silenced` heads.
+    keys as queries. The weights are never a tensor. The output, `[row, query, head * d_v]`, is 0
+    for `silenced` heads.
     """
-    if patterns is None:
-        z = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
-    else:
-        seen = masks.causal_mask(q.size(2), k.size(2), q.device) if is_causal else mask
-        scores = attention_scores(q, k, seen)
-        pattern = scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32))
-        patterns.append(pattern)
-        z = pattern.to(v.dtype) @ v
+    z = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
     if silenced:
         z[:, silenced] = 0
     return z.transpose(1, 2).flatten(2)

@@ -1,6 +1,7 @@
 """One SentencePiece vocabulary for both languages; the words that pieces belong to (§5.1)."""
 
 import io
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -130,6 +131,18 @@ class Tokenizer:
                 raise unknown_piece(text)
             ids.append(id_)
         return ids
+
+    def score(self, text: str) -> float:
+        """Return the score of a piece in the SentencePiece model; -∞ of what is not one."""
+        id_ = self._processor.PieceToId(text)
+        is_piece = self._processor.IdToPiece(id_) == text
+        return float(self._processor.GetScore(id_)) if is_piece else -math.inf
+
+    @cached_property
+    def joins_pairs(self) -> bool:
+        """True for byte-pair encoding, which scores a piece by the number of its merge."""
+        ids = range(self._processor.GetPieceSize())
+        return all(self._processor.GetScore(id_).is_integer() for id_ in ids)
 
     def forbidden(self, words: Iterable[str]) -> ForbiddenWords:
         """Check words that a search must not write, as `decoding.Constraints` takes them."""

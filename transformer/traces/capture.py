@@ -1,13 +1,11 @@
-"""One teacher-forced pass of the model, with the weights of every head kept."""
+"""One teacher-forced pass of the model, with the weights of every head read at its hook point."""
 
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from transformer import config, errors
-from transformer.decoding import fast_step
-from transformer.kinds import KINDS, Kind
+from transformer.kinds import KINDS
 from transformer.model import Transformer
 from transformer.text import special_tokens, tokenizer
 from transformer.text.languages import OURS, Languages
@@ -37,14 +35,16 @@ def capture(
     model.require_no_dropout()
     written = [piece.id for piece in target_pieces]
     read = [config.BOS, *written[:-1]]
-    logits, patterns = _pass(
-        model,
+    points = {kind: model.attention_points(kind, "pattern") for kind in KINDS}
+    logits, cache = model.run_with_cache(
         torch.tensor([[piece.id for piece in source_pieces]], device=model.device),
         torch.tensor([read], device=model.device),
+        names=lambda name: name.endswith("hook_pattern"),
     )
     log_p = logits[0].float().log_softmax(-1)  # [target, vocab]
     arrays: dict[Any, Any] = {
-        kind: torch.cat(layers).float().cpu().numpy() for kind, layers in patterns.items()
+        kind: torch.cat([cache[name] for name in names]).float().cpu().numpy()
+        for kind, names in points.items()
     }
     return fields.TraceFields(
         source=source,
@@ -64,17 +64,3 @@ def _special(first: str) -> SpecialTokens:
     return SpecialTokens(
         tokens | {first} if looks_special(first) else tokens, special_tokens.OURS.ends
     )
-
-
-def _pass(
-    model: Transformer, source: Tensor, read: Tensor
-) -> tuple[Tensor, dict[Kind, list[Tensor]]]:
-    """Compute logits, `[1, target, vocab]`, and each layer's weights, `[1, head, query, key]`."""
-    if fast_step.FastDecoder.serves(model):
-        patterns: dict[Kind, list[Tensor]] = {kind: [] for kind in KINDS}
-        return fast_step.FastDecoder(model, source, 1, patterns).start(read), patterns
-    logits, cache = model.run_with_cache(
-        source, read, names=lambda name: name.endswith("hook_pattern")
-    )
-    points = {kind: model.attention_points(kind, "pattern") for kind in KINDS}
-    return logits, {kind: [cache[name] for name in names] for kind, names in points.items()}

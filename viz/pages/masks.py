@@ -145,7 +145,8 @@ def _explain_grids(kind: Kind, languages: Languages) -> None:
     which_mask: dict[Kind, str] = {
         "encoder_self": f"Every {languages.name('source')} token may see the whole sentence: the "
         "mask hides only padding.",
-        "decoder_self": "No position may see words that are not written yet. Padding is on the "
+        "decoder_self": "No position may see words that are not written yet: the mask prevents "
+        "leftward information flow, so that the decoder stays auto-regressive. Padding is on the "
         "right, so the same mask hides it.",
         "cross": f"{capitalised(languages.with_article('target', 'token'))} is neither before nor "
         f"after {languages.with_article('source', 'one')}: the mask hides only padding, so “both” "
@@ -172,8 +173,9 @@ def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerat
     with explanation:
         explain(
             "The decoder's input is its output, shifted right by one position, with `<s>` (start) "
-            "in front. With the causal mask, each prediction depends only on earlier tokens, so "
-            "one pass trains all positions." + sources("§3.1", batch_traces)
+            "in front: the model is auto-regressive, what it wrote is what it reads next. With the "
+            "causal mask, each prediction depends only on earlier tokens, so one pass trains all "
+            "positions." + sources("§3, §3.1", batch_traces)
         )
 
 

@@ -22,6 +22,7 @@ PICTURES = {
     "positions": (".st-key-positions-picture [data-testid=stVegaLiteChart]",),
     "tables": (".st-key-tables-picture [data-testid=stVegaLiteChart]",),
     "schedule": (".st-key-schedule-picture [data-testid=stVegaLiteChart]",),
+    "hooks": (".st-key-hooks-drawing canvas",),
     "training": (".st-key-forming-player .hl-frame",),
 }
 """Selectors of the picture of each page."""

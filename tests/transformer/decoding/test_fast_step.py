@@ -56,23 +56,6 @@ def test_the_fast_path_is_the_modules(changes, written):
         torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
 
 
-@SHAPES
-def test_the_patterns_of_the_fast_path_are_those_of_the_hook_points(changes):
-    """With sentences of different lengths, so that the source's padding is masked."""
-    model, source, read = build(**changes), batch(SOURCES), torch.tensor([[config.BOS, 5, 6, 4]])
-    written = read.expand(len(SOURCES), -1)
-    patterns: dict[kinds.Kind, list[torch.Tensor]] = {kind: [] for kind in kinds.KINDS}
-    with torch.inference_mode():
-        logits = fast_step.FastDecoder(model, source, 1, patterns).start(written)
-    expected, points = model.run_with_cache(source, written, names=lambda n: "pattern" in n)
-    torch.testing.assert_close(logits, expected, atol=1e-4, rtol=1e-4)
-    for kind in kinds.KINDS:
-        assert len(patterns[kind]) == model.config.N
-        for layer, pattern in enumerate(patterns[kind]):
-            point = points[f"{kinds.attention_name(kind, layer)}.hook_pattern"]
-            torch.testing.assert_close(pattern, point, atol=1e-5, rtol=1e-5)
-
-
 def point(kind, layer):
     return f"{kinds.attention_name(kind, layer)}.hook_z"
 

@@ -118,3 +118,12 @@ def test_a_tensor_travels_exactly() -> None:
     columns = ["▁Der", "▁Hund", "e", "</s>", "▁a", "."]
     meta, _ = decode(encode_strip(VALUES, list("abcd"), title="Linear", columns=columns))
     assert meta["columnNames"] == ["Der", "Hund", "·e", "</s>", "a", "."]
+
+
+def test_masked_scores_of_a_strip_stay_what_they_are() -> None:
+    values = np.array([[1, -np.inf], [-3, 0.5]], dtype=np.float32)
+    plain, arrays = decode(encode_strip(values, list("ab"), title=""))
+    assert np.array_equal(arrays["values"].reshape(2, 2), values)
+    assert 0.5 <= plain["end"] <= 3
+    with pytest.raises(ValueError, match="not numbers"):
+        encode_strip(-values, list("ab"), title="")

@@ -23,6 +23,7 @@ NOT_SAVED = {"value", "translation_editor"}
         ("architecture", {}, 2),
         ("figure2", {"figure2_open": "QKᵀ"}, 1),
         ("figure2", {"figure2_open": "softmax"}, 1),
+        ("hooks", {"hook": "q"}, 2),
     ],
 )
 def test_each_picture_names_program_model_sentence_and_lens(

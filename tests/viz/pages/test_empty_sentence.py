@@ -20,6 +20,7 @@ DRAWN |= {"Encoding", "Curves", "Similarity", "Rotation", "Learned"}
         *(("roles", "roles_view", view) for view in roles.VIEWS),
         *(("masks", "mask-view", view) for view in masks.VIEWS),
         ("inside", "at", "0"),
+        ("hooks", "hook", "q"),
     ],
 )
 def test_a_view_without_a_translation_says_so(serve, page: str, url: str, view: str) -> None:

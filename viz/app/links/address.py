@@ -84,6 +84,7 @@ SHARED: dict[str, dict[str, str]] = {
     **dict.fromkeys(("inside", "roles", "corpus", "figure2", "additive"), _HEAD),
     "training": {"kind": "kind"},
     "architecture": {"arch_layer": "layer"},
+    "hooks": {"layer": "layer", "head": "head"},
 }
 """By page: the names in the address that stand for a choice which several pages share."""
 

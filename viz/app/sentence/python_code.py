@@ -68,7 +68,7 @@ _MODULES = {
     "transformer.paper.flow": "flow",
     "transformer.paper.positions": "Edit",
     "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
-    "transformer.analysis.teacher_forcing": "batch_traces",
+    "transformer.analysis.teacher_forcing": "batch_traces forced_pair",
     "transformer.embedding": "sinusoidal_positions",
     "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
     "transformer.kinds": "attention_name",
@@ -118,6 +118,7 @@ def code_block(shared: str, body: str) -> str:
             undefined = undefined - _names(*statement.targets) | _names(statement.value)
             names = names | undefined
     imports = ["import numpy as np"] if "np" in names else []
+    imports += ["import torch"] if "torch" in names else []
     for module, provided in _MODULES.items():
         if imported := [name for name in provided.split() if name in names]:
             imports.append(f"from {module} import {', '.join(imported)}")

@@ -16,7 +16,7 @@ from viz.app.links import address
 from viz.app.links.address import MAX_LINK_CHARACTERS
 from viz.app.models import menu
 from viz.app.models.menu import OfferedModels
-from viz.app.sentence import search_request, source_box
+from viz.app.sentence import search_request, source_box, subwords
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.translation_line import TranslationLine
 from viz.draw import caption
@@ -240,6 +240,8 @@ def _answer(
     st.session_state[_CURRENT] = BarTranslation(translator, translation, request, used, notices)
     st.session_state[_TRANSLATED] = request.text, translation.text
     line.write(translation, used)
+    with line.figures:
+        subwords.show(translator, translation)
 
 
 def _swap(reverse: str) -> None:

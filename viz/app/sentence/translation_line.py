@@ -18,7 +18,7 @@ class TranslationLine:
     """Line of the translation, rewritten in place; `label` is the language before it."""
 
     def __init__(self, figures: DeltaGenerator, before: str, label: str, source: str) -> None:
-        self._figures = figures
+        self.figures = figures
         self._before, self._label, self._source = before, label, source
         self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
 
@@ -50,7 +50,7 @@ class TranslationLine:
             *([] if used.edited else [f"{translation.seconds * 1000:.0f} ms"]),
         ]
         text = translation.text or "(The model ended the sentence before its first word.)"
-        self._figures.text(" · ".join(figures), help=explanations.help_on("bar"))
+        self.figures.text(" · ".join(figures), help=explanations.help_on("bar"))
         row = self._write(text, used.steers)
         if used.steers:
             with row:

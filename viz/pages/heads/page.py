@@ -9,8 +9,14 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis import axes, sinks
+from transformer.analysis.heads import subspaces
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import head_distances, row_distances, summarise
+from transformer.analysis.heads.measures import (
+    head_distances,
+    row_distances,
+    summarise,
+    total_variation,
+)
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.analysis.sinks import first_row, left_out_keys
@@ -155,7 +161,37 @@ def _explain(view: HeadsView, second: HeadsView | None) -> None:
     if not view.options.sinks:
         text += "\n\nWithout sinks, each row is divided by what is left of it."
         text += explanations.sources("", sinks.without_sinks)
+    if tells_heads(lens):
+        text += f"\n\n{describe_subspaces(view.trace, view.selected)}"
+        text += explanations.sources("§3.2.2", subspaces.subspace_overlaps)
     explanations.explain(text)
+
+
+def describe_subspaces(trace: AttentionTrace, head: Head) -> str:
+    """Say what the heads of one layer share: subspaces of the residual stream, and positions."""
+    model = sentence_bar.drawn_from().translator.model
+    stack = model.config.stack(head.kind)
+    where = f"layer {head.layer + 1} of {KIND_TITLES[head.kind]}"
+    if stack.h == 1:
+        return f"{capitalised(where)} has one head: there is nothing to compare."
+    pairs = np.triu_indices(stack.h, 1)
+    overlaps = memo_per_trace(
+        trace,
+        ("subspaces", head.kind, head.layer),
+        lambda: subspaces.subspace_overlaps(model, head.kind, head.layer),
+    )
+    q, k, v, o = (per_cent(float(overlap[pairs].mean())) for overlap in overlaps.values())
+    chance = {subspaces.random_overlap(d, stack.d_model) for d in (stack.d_k, stack.d_v)}
+    weights = trace.weights(head.kind)[head.layer]
+    causal = head.kind == "decoder_self"
+    apart = total_variation(weights[pairs[0]], weights[pairs[1]], causal=causal).mean()
+    return (
+        "Heads may attend “to information from different representation subspaces at different "
+        f"positions”, the paper says. Two heads of {where} share on average {q} of the subspace "
+        f"that their queries read, {k} for keys, {v} for values, and {o} of the subspace that they "
+        f"write; random subspaces of this width share {listing(sorted(map(per_cent, chance)))}. "
+        f"On this sentence, {per_cent(float(apart))} of their weight is on different positions."
+    )
 
 
 def show_open(view: HeadsView) -> ExplorerOptions:

@@ -106,6 +106,9 @@ def show() -> None:
     explanations.explain(
         "Every number is the model’s own, from passes over the sentence and its translation.\n\n"
         f"{circuits.EXPLANATION}\n\n"
+        "q · k is the dot product as compatibility function (§3.2); additive attention is another. "
+        "Cross-attention reads the encoder’s output as earlier, recurrent sequence-to-sequence "
+        "models did (Bahdanau et al., 2014).\n\n"
         "Large scores leave one token with all the weight, and the gradient, from which the "
         "model learns, goes towards 0; small scores make all weights nearly equal. Entropy says "
         "how evenly a row is spread. "
@@ -120,6 +123,7 @@ def show() -> None:
             writing.written_logits,
         )
     )
+    navigation.link("additive", "Compare additive and dot-product attention", {})
     if not choices.as_trained:
         with below:
             rescaled.show_translation(translator, translation, edits, choices.in_words)

@@ -32,7 +32,7 @@ def walk_steps(
     d_model, d_k, d_v, h = config.d_model, config.d_k, config.d_v, config.h
     m, key_source = "x", "the same stream"
     if kind == "cross":
-        m, key_source = "m", "the encoder’s output m"
+        m, key_source = "m", "the encoder’s output m, the memory (z in §3)"
     layer = layers.EncoderLayer if kind == "encoder_self" else layers.DecoderLayer
     source_text = {
         "encoder_self": "self.self_attention(x, x, mask)",
@@ -80,8 +80,8 @@ def walk_steps(
             "q · k",
             row(q, "·", k, "=", sum_over("c"), sub("q", "c"), sub("k", row("j", "c"))),
             f"{keys} × {d_k} products, {keys} sums",
-            "Multiply component by component, then sum. The sum is large where query and key point "
-            "the same way.",
+            "Multiply component by component, then sum. This compatibility function is large where "
+            "query and key point the same way.",
             source_line(attention.attention_scores, "k.transpose"),
         ),
         WalkStep(

@@ -11,7 +11,7 @@ from viz.app.cache import cached_results
 from viz.app.chrome import fields, mounts
 from viz.app.chrome.explanations import explain, function_name
 from viz.app.links import address
-from viz.app.sentence import python_code, sentence_bar, worth_seeing
+from viz.app.sentence import python_code, sentence_bar, subwords, worth_seeing
 from viz.draw import word_links
 from viz.pages.translate import attention_mass, both_links, forcing, maps, versus
 
@@ -38,7 +38,10 @@ def show() -> None:
         return
     worth_seeing.show("translate")  # below: what comes late moves nothing that is acted on
     trace = traced.trace
-    view = _pick_view()
+    with fields.controls_row():
+        view = _pick_view()
+        with st.popover("Subwords"):
+            subwords.show(bar.translator, bar.translation)
     compared = choice = None
     if view == BEAM:
         forcing.show_tree(bar)

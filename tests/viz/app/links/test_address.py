@@ -154,6 +154,8 @@ def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:
     visit("architecture", app)
     assert app.selectbox(key="arch_layer").value == "1"
     app.selectbox(key="arch_layer").set_value("2").run()
+    visit("hooks", app)
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == ("2", "2")
     visit("translate", app)
     assert in_url(app, "layer") is None  # what this page has no use for is not in its address
     visit("heads", app)

@@ -414,6 +414,13 @@ def corpus_head(app: AppTest, values: Values) -> None:
     close(tokens.pairs["mean"], app.dataframe[-1].value["mean weight"])
 
 
+def read_and_edited(app: AppTest, values: Values) -> None:
+    read, edited = (value.detach() for value in values.values())
+    close(read, shown(app, "tensor_strip", "values").reshape(read.shape))
+    (caption,) = (c.value for c in app.caption if "This edit takes" in c.value)
+    assert caption.endswith(f" to {float(edited):.3f}.".replace("-", "−"))
+
+
 VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "translate": (translate, {"where_from": "true"}),
     "translate almost": (translate_more, {"translate_view": "Almost written"}),
@@ -487,6 +494,7 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "additive unscaled": (unscaled, {"additive_view": "Without scale"}),
     "additive misprint": (misprinted, {"additive_view": "Misprint", "beam": "1"}),
     "tables": (trained_rows, {}),
+    "hooks": (read_and_edited, {"hook": "z", "head": "3"}),
 }
 
 

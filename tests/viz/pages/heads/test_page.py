@@ -86,7 +86,7 @@ def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(
 def test_without_sinks_the_page_says_what_it_leaves_out(serve, translator: Translator) -> None:
     link = {"text": SENTENCE, "kind": "cross", "layer": "2", "head": "1"}
     whole, without = serve("heads", **link), serve("heads", without_sinks="true", **link)
-    lines = [[c.value for c in app.caption if "heads" in c.value] for app in (whole, without)]
+    lines = [[c.value for c in app.caption if " heads" in c.value] for app in (whole, without)]
     assert list(map(len, lines)) == [0, 1]
     keys = translator.trace(SENTENCE).source_tokens
     for app in (whole, without):  # the map keeps its columns
@@ -103,7 +103,7 @@ def test_norms_of_a_long_sentence_are_not_computed_unasked(serve, translator, mo
     for longest, numbers in ((most, 4), (most - 1, 2)):
         monkeypatch.setattr(worth_seeing, "LONGEST", longest)
         app = serve("heads", **link)
-        (line,) = [c.value for c in app.caption if "heads" in c.value]
+        (line,) = [c.value for c in app.caption if " heads" in c.value]
         assert len(re.findall(r"\d+\s\\%", line)) == numbers
         assert app.button(key="see-norms")
 

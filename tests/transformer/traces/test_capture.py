@@ -1,0 +1,86 @@
+"""A trace is what passes the hook points of the model, whatever else is on them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.transformer.checkpoints.marian import marian_folder
+from transformer import Translator, kinds
+from transformer.analysis.heads.effect import painted_map
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import pattern_removal, removed
+from transformer.files.installed import ASSETS
+from transformer.hooks import Silence
+
+KEPT = ("hook_mask", "hook_q", "hook_k", "hook_pattern")
+
+
+def flat(pattern, name):
+    """Spread the weights of the second head evenly."""
+    pattern = pattern.clone()
+    pattern[:, 1] = 1 / pattern.size(-1)
+    return pattern
+
+
+def watched(translator, source, target):
+    """A trace, and what the hooks of the test read at the points meanwhile."""
+    seen = {}
+    names = [n for n in translator.model.hook_points() if n.rsplit(".")[-1] in KEPT]
+    with translator.model.hooks({name: lambda v, n: seen.update({n: v.clone()}) for name in names}):
+        trace = translator.trace(source, target)
+    return trace, {name: value[0].double().numpy() for name, value in seen.items()}
+
+
+def require_its_hook_points(translator, source, target, edited=()):
+    trace, seen = watched(translator, source, target)
+    unwatched = translator.trace(source, target)
+    for kind in kinds.KINDS:
+        weights = trace.weights(kind)
+        assert np.array_equal(weights, unwatched.weights(kind))  # watching changes nothing
+        for layer, weight in enumerate(weights):
+            q, k, mask, pattern = (
+                seen[f"{kinds.attention_name(kind, layer)}.{point}"]
+                for point in ("hook_q", "hook_k", "hook_mask", "hook_pattern")
+            )
+            assert np.array_equal(weight, pattern.astype(np.float32))
+            if (kind, layer) in edited:
+                continue
+            scores = np.einsum("hqd,hkd->hqk", q, k) / np.sqrt(q.shape[-1])
+            scores = np.exp(scores - scores.max(-1, keepdims=True)) * mask
+            expected = scores / scores.sum(-1, keepdims=True)
+            assert np.abs(weight - expected).max() < 3e-6  # scores are rounded to float32
+    assert np.array_equal(trace.log_probs, unwatched.log_probs)
+
+
+@pytest.mark.parametrize(
+    ("model", "file"), [("bundled", "examples.txt"), ("reverse_bundled", "examples-de.txt")]
+)
+def test_the_weights_of_twenty_sentences_pass_the_hook_points(model, file, request):
+    """Also with silenced heads, an edited map, painted rows and a forced prefix."""
+    translator = request.getfixturevalue(model)
+    lines = (ASSETS / file).read_text().splitlines()[::6]
+    assert len(lines) == 20
+    cross = kinds.attention_name("cross", 1)
+    for number, line in enumerate(lines):
+        first = translator.translate(line, beam_size=1)
+        prefix = first.text.split()[0] if number % 4 == 0 else ""
+        target = translator.translate(line, beam_size=1, prefix=prefix).text
+        whole = translator.trace(line, target)
+        painted = painted_map(((1, (0, 2)),), whole.cross[2, 1])
+        silent = {f"{cross}.hook_z": Silence((0, 2))}
+        for hooks, removals, edited in (
+            ({}, [], ()),
+            (silent, [], ()),
+            ({f"{cross}.hook_pattern": flat}, [], (("cross", 1),)),
+            (silent, [pattern_removal(Head("cross", 2, 1), painted)], (("cross", 2),)),
+        )[: 4 if number < 3 else 1]:  # fmt: skip
+            with translator.model.hooks(hooks), removed(translator, removals):
+                require_its_hook_points(translator, line, target, edited)
+
+
+@pytest.mark.parametrize("shape", [{}, {"separate": True, "decoder": (3, 4, 32)}], ids=str)
+def test_the_weights_of_a_marian_folder_pass_the_hook_points(shape, tmp_path: Path):
+    translator = Translator.load(marian_folder.write(tmp_path / "marian", **shape))
+    for source, target in zip(marian_folder.SOURCE, marian_folder.TARGET, strict=True):
+        require_its_hook_points(translator, source, target)

@@ -1,0 +1,85 @@
+"""The hook points of one layer by box of Figure 1, their axes, and an example of an edit."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+
+from transformer.analysis.teacher_forcing import forced_pair, values_at
+from transformer.hooks import Hook
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+from transformer.traces.fields import Weights
+
+_HEADS = ("batch", "head")
+_AXES = {
+    "mask": (*_HEADS, "query", "key"),
+    "q": (*_HEADS, "query", "d_k"),
+    "k": (*_HEADS, "key", "d_k"),
+    "v": (*_HEADS, "key", "d_v"),
+    "attn_scores": (*_HEADS, "query", "key"),
+    "pattern": (*_HEADS, "query", "key"),
+    "z": (*_HEADS, "query", "d_v"),
+    "result": (*_HEADS, "query", "d_model"),
+    "hidden": ("batch", "position", "d_ff"),
+}
+_STREAM = ("batch", "position", "d_model")
+
+
+def value_name(point: str) -> str:
+    """Return the name of the value at a hook point, such as `q`."""
+    return point.rpartition(".hook_")[2]
+
+
+def axes(point: str) -> tuple[str, ...]:
+    """Name the axes of the value at a hook point."""
+    return _AXES.get(value_name(point), _STREAM)
+
+
+def layer_points(model: Transformer, layers: Mapping[str, int]) -> dict[str, list[str]]:
+    """List the hook points of the embeddings and of one layer of each stack, by box of Figure 1.
+
+    `layers` counts from 0, by stack.
+    """
+    boxes: dict[str, list[str]] = {}
+    for point in model.hook_points():
+        module, _, value = point.rpartition(".hook_")
+        stack, *inner = module.split(".")
+        if inner[0] == "embedding":  # token, position and sum have a box each
+            inner = [{"tokens": "embedding"}.get(value, value)]
+        elif inner[1] != str(layers[stack]):
+            continue
+        boxes.setdefault(f"{stack}.{inner[-1]}", []).append(point)
+    return boxes
+
+
+def example_edit(point: str, head: int) -> tuple[str, Hook]:
+    """Return an edit of a value, as Python and as a hook: zeros, in one head if there are heads.
+
+    A mask lets each query see the first key alone: with none in sight, no row has weights.
+    """
+    if value_name(point) == "mask":
+        text = "value & (torch.arange(value.size(-1)) == 0)"
+        return text, lambda mask, _: mask & (torch.arange(mask.size(-1), device=mask.device) == 0)
+    if axes(point)[1] == "head":
+        text = f"value.index_fill(1, torch.tensor([{head}]), 0)"
+        return text, lambda value, _: value.index_fill(
+            1, torch.tensor([head], device=value.device), 0
+        )
+    return "torch.zeros_like(value)", lambda value, _: torch.zeros_like(value)
+
+
+@torch.inference_mode()
+def value_at(model: Transformer, trace: AttentionTrace, point: str) -> np.ndarray:
+    """Return the value at a hook point in one pass over a sentence and its translation."""
+    _, seen = values_at(model, forced_pair(model, trace), (point,))
+    return seen[point].cpu().numpy()
+
+
+@torch.inference_mode()
+def edited_log_probs(model: Transformer, trace: AttentionTrace, point: str, head: int) -> Weights:
+    """Return log P of each piece of the translation, `[target]`, with the edit at a point."""
+    pair = forced_pair(model, trace)
+    with model.hooks({point: example_edit(point, head)[1]}):
+        log_p = model(pair.source, pair.target)[0].float().log_softmax(-1)
+    return log_p[torch.arange(len(pair.written)), pair.written].cpu().numpy()

@@ -1,0 +1,65 @@
+"""The subwords of a sentence and its translation: ids, bytes, and how each was cut."""
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from transformer import Translation, Translator
+from transformer.config import UNK
+from transformer.text.merges import last_pair
+from transformer.text.tokenizer import SPECIAL, WORD_START, Piece, Tokenizer
+from viz.draw.formatting import format_number
+from viz.draw.labels import capitalised
+
+HEIGHT = 260  # CSS pixels, in which the table scrolls
+
+BPE = (
+    "Byte-pair encoding: letters are joined pair by pair, in the order that was learnt from the "
+    "training text. ▁ is a space."
+)
+UNIGRAM = (
+    "Unigram: of all ways to cut the text, the one whose subwords are most probable together. ▁ is "
+    "a space."
+)
+
+
+def show(translator: Translator, translation: Translation) -> None:
+    """Draw the table of both sides."""
+    sides = (
+        (translator.languages.name("source"), translator.tokenizer, translation.source_pieces),
+        (
+            translator.languages.name("target"),
+            translator.target_tokenizer,
+            translation.best.pieces,
+        ),
+    )
+    tables = [_table(capitalised(name), *side) for name, *side in sides]  # type: ignore[arg-type]
+    how = BPE if translator.tokenizer.joins_pairs else UNIGRAM
+    with st.container(height=HEIGHT, border=False):
+        st.html(f'<div class="headlight-subwords"><p>{how}</p>{"".join(tables)}</div>')
+
+
+def _table(title: str, tokenizer: Tokenizer, pieces: Sequence[Piece]) -> str:
+    how = "joined from" if tokenizer.joins_pairs else "log p"
+    head = "".join(f"<th>{escape(name)}</th>" for name in (title, "id", how))
+    rows = (
+        "".join(f"<td>{escape(cell)}</td>" for cell in (p.text, f"{p.id}", _cut(tokenizer, p)))
+        for p in pieces
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table translate='no'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cut(tokenizer: Tokenizer, piece: Piece) -> str:
+    """Say how a piece came about; of unknown characters, their bytes in UTF-8."""
+    if piece.id in SPECIAL:
+        return ""
+    if piece.id == UNK:
+        typed = piece.text.removeprefix(WORD_START)
+        return f"unknown: {typed.encode(errors='replace').hex(' ').upper()}"
+    if not tokenizer.joins_pairs:
+        score = tokenizer.score(piece.text)
+        return format_number(score) if score > -math.inf else ""
+    return " + ".join(last_pair(piece.text, tokenizer.score) or ())

@@ -67,8 +67,8 @@ def projection_times(
         separate = [rows @ part for part in small]
         times.append((middle - begin, time.perf_counter() - middle))
     difference = (together - torch.cat(separate, dim=1)).abs().max()
-    one, several = np.median(times, axis=0)
-    return ProjectionTimes(float(one), float(several), float(difference))
+    large_time, small_time = np.median(times, axis=0)
+    return ProjectionTimes(float(large_time), float(small_time), float(difference))
 
 
 def one_head(config: TransformerConfig) -> TransformerConfig:

@@ -1,5 +1,7 @@
 """The matrices of Figure 2, one product for h, and averaged heads, each computed by other code."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -28,7 +30,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return exponents / exponents.sum(-1, keepdims=True)
 
 
-def matrix(linear: torch.nn.Linear, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+def matrix(linear: Any, rows: slice) -> tuple[Any, Any]:
     """Weights and biases of one head."""
     weight = linear.weight.detach().double().numpy()[rows]
     bias = 0 if linear.bias is None else linear.bias.detach().double().numpy()[rows]
@@ -92,14 +94,14 @@ def test_averaged_heads_give_what_a_plain_loop_gives(case: Case, kind: Kind) -> 
     model, config = case.model, case.model.config.stack(kind)
     pair = forced_pair(model, case.trace)
     for layers in ([config.N - 1], range(config.N)):
-        kept: dict[str, torch.Tensor] = {}
+        seen_values: dict[str, torch.Tensor] = {}
 
-        def keep(value: torch.Tensor, name: str, kept=kept) -> None:
-            kept[name] = value
+        def keep(value: torch.Tensor, name: str, values=seen_values) -> None:
+            values[name] = value
 
-        def by_loop(z: torch.Tensor, name: str, kept=kept) -> torch.Tensor:
+        def by_loop(z: torch.Tensor, name: str, values=seen_values) -> torch.Tensor:
             point = name.removesuffix("hook_z")
-            pattern, v = kept[f"{point}hook_pattern"][0], kept[f"{point}hook_v"][0]
+            pattern, v = values[f"{point}hook_pattern"][0], values[f"{point}hook_v"][0]
             result = torch.zeros_like(z)
             for head in range(len(pattern)):
                 for query in range(pattern.shape[1]):
@@ -108,10 +110,10 @@ def test_averaged_heads_give_what_a_plain_loop_gives(case: Case, kind: Kind) -> 
                         result[0, head, query] += weight * v[head, key]
             return result
 
-        hooks = {}
+        hooks: dict[str, Any] = {}
         for layer in layers:
             name = attention_name(kind, layer)
-            hooks |= {f"{name}.hook_{point}": keep for point in ("pattern", "v")}
+            hooks |= dict.fromkeys((f"{name}.hook_pattern", f"{name}.hook_v"), keep)
             hooks[f"{name}.hook_z"] = by_loop
         with model.hooks(hooks), torch.inference_mode():
             log_p = model(pair.source, pair.target)[0].double().log_softmax(-1)
@@ -123,7 +125,7 @@ def test_averaged_heads_give_what_a_plain_loop_gives(case: Case, kind: Kind) -> 
 
 
 def test_averaging_holds_in_each_step_of_a_search(translator: Translator, trace) -> None:
-    """What is searched with averaged heads has the log probabilities of one averaged pass."""
+    """A search with averaged heads has the log probabilities of one averaged pass."""
     hooks = average_heads("decoder_self", range(2)) | average_heads("cross", range(2))
     with translator.model.hooks(hooks):
         translation = translator.translate(trace.source)

@@ -1,5 +1,7 @@
 """Layer norm and batch norm against torch's own, and what they make of the model's tensors."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -38,7 +40,7 @@ def test_batch_jitter_is_torchs_batch_norm(block: Block, padding: bool) -> None:
                 for n in batch
                 for position in range(longest if padding else LENGTHS[n])
             ]
-            norm = nn.BatchNorm1d(6, affine=False, momentum=1.0).double().train()
+            norm: Any = nn.BatchNorm1d(6, affine=False, momentum=1.0).double().train()
             expected = norm(torch.tensor(np.stack(rows)))[token]  # sentence 0 stands first
             assert jitter.normalised[number] == pytest.approx(float(expected[feature]), rel=1e-9)
             assert jitter.mean[number] == pytest.approx(float(norm.running_mean[feature]))
@@ -54,7 +56,7 @@ def test_a_token_becomes_what_torch_and_the_model_make_of_it(case: Case) -> None
     with torch.inference_mode():
         _, cache = case.model.run_with_cache(pair.source, pair.target)
     for name in names:
-        norm = case.model.get_submodule(f"{name}.norm")
+        norm: Any = case.model.get_submodule(f"{name}.norm")
         for token, x in enumerate(cache[f"{name}.hook_sum"][0]):
             steps = token_norm(case.model, x.numpy(), name)
             with torch.inference_mode():

@@ -79,12 +79,6 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         else:
             st.subheader(f"{opened}: {_times(getattr(matrices, FIELDS[opened]))}", anchor=False)
             _open(trace, place, matrices, opened)
-        st.latex(
-            r"\begin{aligned} \text{MultiHead}(Q, K, V) &= "
-            r"\text{Concat}(\text{head}_1, \ldots, \text{head}_h)\,W^O \\ "
-            r"\text{head}_i &= \text{Attention}(QW_i^Q,\, KW_i^K,\, VW_i^V) \\ "
-            r"i &\in \{1, \ldots, h\} \end{aligned}"
-        )
         _shapes(model.config.stack(kind), head)
     python_code.show_code(f"""
         values = sublayer_values(translator.model, trace, {kind!r}, {layer})
@@ -216,11 +210,18 @@ def _shapes(stack: TransformerConfig, head: int) -> None:
     for letter, width in (("Q", stack.d_k), ("K", stack.d_k), ("V", stack.d_v)):
         slices = f"columns {head * width + 1} to {i * width} of $W^{letter}$, {d} × {h * width}"
         shape = rf"$d_\text{{model}} \times d_{'v' if letter == 'V' else 'k'}$"
-        rows.append(f"| $W_{{{i}}}^{letter}$ | {shape} | 512 × 64 | {d} × {width} | {slices} |")
+        rows.append(f"| $W_{{{i}}}^{letter}$ | {shape}: 512 × 64 | {d} × {width} | {slices} |")
     shape = r"$hd_v \times d_\text{model}$"
-    rows.append(f"| $W^O$ | {shape} | 512 × 512 | {h * stack.d_v} × {d} | one for all heads |")
+    rows.append(f"| $W^O$ | {shape}: 512 × 512 | {h * stack.d_v} × {d} | one for all heads |")
+    with st.container(key="figure2-formula"):
+        st.latex(
+            r"\begin{aligned} &\text{MultiHead}(Q, K, V) \\ "
+            r"&\quad = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\,W^O \\ "
+            r"&\text{head}_i = \text{Attention}(QW_i^Q,\, KW_i^K,\, VW_i^V) \\ "
+            r"&i \in \{1, \ldots, h\} \end{aligned}"
+        )
     with st.container(key="figure2-shapes"):
-        heading = "| | shape | in the paper | here | in the code |\n|---|---|---|---|---|"
+        heading = "| | in the paper | here | in the code |\n|---|---|---|---|"
         st.markdown("\n".join([heading, *rows]))
 
 

@@ -158,7 +158,7 @@ def test_a_feed_forward_network_is_compared_with_convolutions_and_with_another_l
             np.concatenate([x.weight.detach().double().numpy().ravel() for x in (ff.W_1, ff.W_2)])
             for ff in (block.feed_forward for block in translator.model.decoder.layers)
         ]
-        correlation = f"correlation {np.corrcoef(*weights)[0, 1]:.2f}".replace("-", "−")
+        correlation = f"correlation {np.corrcoef(np.stack(weights))[0, 1]:.2f}".replace("-", "−")
         assert shown[f"beside layer {other}'s weights"] == correlation
 
 

@@ -38,9 +38,11 @@ def test_batch_norm_changes_a_number_and_layer_norm_does_not(
         place = 2  # of the reader's sentence, which stands first
         values.append(float(norm(rows)[place, 4]))
         layer = torch.nn.functional.layer_norm(x[0, 2], (32,))[4]
+    (cells,) = (frame for frame in frames(app) if "value" in frame)
+    assert ((cells["row"] == "padding") == (cells["value"] == "padding")).all()
     drawn = frames(app, 3)[0]
-    batch = drawn[drawn["by"] == "batch normalisation"]["normalised"]
-    np.testing.assert_allclose(batch, values, atol=2e-5)
+    shown = drawn[drawn["by"] == "batch normalisation"]["normalised"].to_numpy()
+    np.testing.assert_allclose(shown, np.array(values), atol=2e-5)
     text = " ".join(element.value for element in app.markdown).replace("−", "-")
     assert f"becomes {min(values):.2f} to {max(values):.2f}" in text
     assert f"here always {float(layer):.2f}" in text

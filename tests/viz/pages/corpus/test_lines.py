@@ -61,6 +61,9 @@ def test_bad_lines_are_counted_and_the_others_measured(
     (listed,) = [text.splitlines() for text in texts(app) if text.startswith("Line 1: ")]
     numbers = [int(line.split(":")[0].removeprefix("Line ")) for line in listed]
     assert numbers == [1, 2, 3, 4, 5, 5, 6, 6]
+    unsure = [float(n) for n in re.findall(r"log P is −([\d.]+) per subword", "\n".join(listed))]
+    without_end = -expected.log_probs / np.maximum(1, expected.subwords - 1)
+    assert unsure == pytest.approx(without_end, abs=0.00501)
     whole = {f"Line {line.number}: {line.reason}" for line in expected.left_out}
     assert {listed[0], listed[2]} == whole
 

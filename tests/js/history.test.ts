@@ -23,7 +23,7 @@ class Field {
 
 test("a letter is an action of the reader, and no text of the server or of a late run is", () => {
   const log: string[] = [];
-  const told: string[] = [];
+  const sent: string[] = [];
   const field = new Field();
   const listeners: Record<string, (event: any) => void> = {};
   const type = () => listeners.beforeinput({ composedPath: () => [field] });
@@ -39,7 +39,7 @@ test("a letter is an action of the reader, and no text of the server or of a lat
     document: { documentElement: { dataset: {} }, querySelector: () => null },
     setInterval: () => 0, clearInterval: () => {},
     HTMLInputElement: class {}, HTMLTextAreaElement: Field, Event,
-    dispatchEvent: ({ type: name }: Event) => told.push(name), // to the player, which follows
+    dispatchEvent: ({ type: name }: Event) => sent.push(name), // to the player, which follows
   });
   Object.assign(globalThis, { document: { execCommand: type } }); // as Safari does
   replaceText(field as any, "Drei");
@@ -48,7 +48,7 @@ test("a letter is an action of the reader, and no text of the server or of a lat
   history.replaceState({}, "", "?text=Vier");
   assert.equal(field.value, "Drei");
   assert.deepEqual(log, ["replace", "push"]);
-  assert.deepEqual(told, ["headlight-address", "headlight-address"]);
+  assert.deepEqual(sent, ["headlight-address", "headlight-address"]);
   listeners.popstate({ isTrusted: true });
   history.replaceState({}, "", "?text=Vier"); // by a run of the entry that Back has left
   assert.equal(log.length, 2);

@@ -104,5 +104,6 @@ function noteOn({ rows, columns, columnNames, end, values }: StripData, mixed: b
   const colours = values.some((value) => value < 0)
     ? `Olive is below 0, purple above; colours saturate at ±${figure(end)}.`
     : `Nothing is below 0; the larger, the more purple, up to ${figure(end)}.`;
-  return `${rows.length} tokens × ${columns.toLocaleString("en")} ${unit}. ${colours}${masked}${more}`;
+  const size = `${rows.length} tokens × ${columns.toLocaleString("en")} ${unit}`;
+  return `${size}. ${colours}${masked}${more}`;
 }

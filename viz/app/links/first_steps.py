@@ -40,7 +40,7 @@ def show(page: str) -> None:
         if number < len(STOPS):
             link(number + 1, f"Next: {STOPS[number].title} →")
         else:
-            navigation.plain_link(STOPS[0].page, "Type a sentence of your own →", {})
+            navigation.plain_link(STOPS[0].page, "Back to the first page: your own sentence →", {})
 
 
 def link(number: int, label: str) -> None:

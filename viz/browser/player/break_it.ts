@@ -55,8 +55,7 @@ export class BreakIt {
       this.slider.focus();
     }, { class: "hl-break-open" });
     this.restore = button("Restore", () => {
-      this.close();
-      this.player.ask(null);
+      this.end();
       this.open.focus();
     });
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
@@ -81,6 +80,16 @@ export class BreakIt {
     this.plays = this.isOpen = false;
     this.draw();
     this.player.changed();
+  }
+
+  /** Give all heads back. @returns whether any could be removed */
+  end(): boolean {
+    const { isOpen } = this;
+    if (isOpen) {
+      this.close();
+      this.player.ask(null);
+    }
+    return isOpen;
   }
 
   follow(data: Broken | null) {
@@ -149,20 +158,23 @@ export class BreakIt {
 
   sentence(data: Broken | null, places: Removed[]): string {
     if (!data) return "Computing which heads this sentence needs most …";
-    if (!this.shown) return data.note || "All heads are there. Move the slider to remove one.";
+    if (!this.shown && !this.plays) {
+      return data.note || "All heads are there. Move the slider to remove one.";
+    }
+    if (!this.shown) return data.note || "Removing the head that this sentence needs most …";
     if (places.length < this.shown) {
       return data.note || `Removing head ${places.length + 1} of ${this.shown} …`;
     }
     const { head, log_p: after, row, control } = places[places.length - 1];
     const same = isChanged(row) ? "" : " No word changes.";
     const first = `Last removed: ${NAMES[head.kind]} ${titleOf(head)}.${same} The original `
-      + `translation is ${timesOf(data.log_p - after)} probable now (log P `
-      + `${fixed(data.log_p, 2)} → ${fixed(after, 2)})`;
-    if (!control) return `${first}.`;
+      + `translation is ${timesOf(data.log_p - after)} probable (log P `
+      + `${fixed(data.log_p, 2)} → ${fixed(after, 2)}).`;
+    if (!control) return first;
     const range = `${fixed(control.low, 2)} to ${fixed(control.high, 2)}`;
-    const words = control.same ? "" : ", and the text changes, too";
+    const words = control.same ? "" : "; the text changes, too";
     const heads = `${places.length} random ${places.length === 1 ? "head" : "heads"}`;
-    return `${first}; without ${heads} instead, ${timesOf(data.log_p - control.middle)} probable `
+    return `${first} Control, ${heads}: ${timesOf(data.log_p - control.middle)} probable `
       + `(${range} in ${control.draws} draws)${words}.`;
   }
 }

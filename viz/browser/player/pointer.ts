@@ -1,7 +1,7 @@
 // The pointer over the picture of a player: the word or the ribbon under it, and what a click does.
 
 import { make, penOf, placeTip, pointIn } from "../core/dom.ts";
-import { number, quote, within } from "../core/text.ts";
+import { number, quote } from "../core/text.ts";
 import { linksShown, partnersOf, type Ribbon, ribbonsOf, type Word } from "./marks.ts";
 import { rowBetween, strongest } from "./plan.ts";
 import { ribbonHint, stepHint } from "./sentences.ts";
@@ -75,7 +75,8 @@ export class Pointer {
     const at = this.ribbon?.key ?? strongest(rowBetween(kind, moment.head, moment.step, 1));
     if (name === "ArrowUp" || name === "ArrowDown") {
       const by = !this.ribbon ? 0 : name === "ArrowUp" ? -1 : 1;
-      this.move(this.numbersOf(within(at + by, 0, kind.size[1] - 1)));
+      const keys = moment.kind.kind === "decoder_self" ? moment.step + 1 : kind.size[1];
+      this.move(this.numbersOf((at + by + keys) % keys)); // a later word is masked
       live.textContent = this.hint;
     } else if (name === "Enter" && this.ribbon) this.pick(this.numbersOf(at));
     else return false;
@@ -124,6 +125,7 @@ export class Pointer {
     if (!target) return;
     if (target.step >= 0) player.go(target.step);
     else if (target.ribbon) {
+      this.tip.hidden = true; // the table of numbers is here
       const { query, key } = target.ribbon;
       player.options.onSelect?.({ ...player.moment.head, query, key });
     }

@@ -237,8 +237,8 @@ export class Player extends View<PlayerData> {
   }
 
   start() {
-    this.restore();
-    if (this.step >= this.last && this.part === 1) [this.step, this.part] = [0, 0];
+    this.breaking.end();
+    if (this.step >= this.last - 1 && this.part === 1) [this.step, this.part] = [0, 0];
     const begun = performance.now() - (this.part === 1 ? STEP : 0);
     const first = this.step;
     this.play.textContent = "❚❚ Pause";
@@ -263,24 +263,17 @@ export class Player extends View<PlayerData> {
     this.says.setAttribute("aria-live", "polite");
   }
 
-  pause() {
+  pause(keeps = true) {
     this.part = 1;
     this.rest();
     this.draw();
-    this.keep();
+    if (keeps) this.keep();
   }
 
   go(step: number) {
     this.step = within(step, 0, this.last);
-    this.pause();
-    if (this.step < this.last) this.restore();
-  }
-
-  /** Give all heads back: a step is one of the whole model. */
-  restore() {
-    if (!this.breaking.isOpen) return;
-    this.breaking.close();
-    this.askBroken(null);
+    // a step is one of the whole model; where heads come back, the host begins a new address
+    this.pause(this.step >= this.last || !this.breaking.end());
   }
 
   choose(kind: Kind) {
@@ -321,7 +314,6 @@ export class Player extends View<PlayerData> {
   }
 
   askBroken(count: number | null) {
-    address.writeAddress({ [address.BREAK]: count === null ? null : String(count) });
     if (count !== null) this.go(this.last);
     this.options.onSelect?.({ broken: count });
   }

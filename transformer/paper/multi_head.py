@@ -84,6 +84,7 @@ def attention_operations(config: TransformerConfig, queries: int, keys: int) -> 
     return projections + queries * keys * (d_k + d_v)
 
 
+@choices.check_choices
 def average_heads(kind: kinds.Kind, layers: Sequence[int]) -> dict[str, hooks.Hook]:
     """Make the hooks that give each head of some layers the mean of its layer's patterns."""
 

@@ -30,6 +30,7 @@ Formula = Literal["paper", "misprint"]
 BATCH_PIECES = 512  # pieces in one batch of copies of a sentence: more take memory and save no time
 
 
+@choices.check_choices
 def frequencies(d_model: int, formula: Formula = "paper") -> Floats:
     """Compute ω_i of each pair of dimensions, `[d_model / 2]`, in radians a position, 1 to 1e-4.
 
@@ -41,12 +42,14 @@ def frequencies(d_model: int, formula: Formula = "paper") -> Floats:
     return 10_000.0**-two_i / d_model
 
 
+@choices.check_choices
 def wavelengths(d_model: int, formula: Formula = "paper") -> Floats:
     """Compute 2π · 10000^(2i / d_model), `[d_model / 2]`, in positions: from 2π to 10000 · 2π."""
     with np.errstate(divide="ignore", over="ignore"):  # the misprint has ω = 0: an endless wave
         return 2 * np.pi / frequencies(d_model, formula)
 
 
+@choices.check_choices
 def exact_encoding(
     positions: npt.NDArray[np.number], d_model: int, formula: Formula = "paper"
 ) -> Floats:

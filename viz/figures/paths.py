@@ -62,7 +62,7 @@ def path_picture(
         f'fill="{color if number < 2 else GREY}"/>'
         for number, (x, y) in reversed([*enumerate(dots)])
     )
-    play = f"animation: way {SECONDS}s linear(0, {clock}, 1 100%) infinite"
+    play = f"animation: way {SECONDS}s linear(0, {clock}, 1 100%) 2"
     # as images, since Streamlit takes SVG out of HTML; the words have the page's letters. An image
     # does not know whether its reader wants motion, so the page's style shows one of two
     way = "L".join(f"{x:.1f} {y:.1f}" for x, y in at)

@@ -16,7 +16,7 @@ PICTURES = {
     "corpus": (".st-key-corpus-scatter [data-testid=stVegaLiteChart]",),
     "architecture": (".st-key-arch-drawing canvas",),
     "figure2": ("[data-testid=stVegaLiteChart]",),
-    "self_attention": (".st-key-paths-picture img.moving", ".st-key-arch-table-1 table"),
+    "self_attention": (".st-key-paths-picture .headlight-path", ".st-key-arch-table-1 table"),
     "additive": (".st-key-additive-picture [data-testid=stPlotlyChart]",),
     "masks": ("[data-testid=stVegaLiteChart]",),
     "positions": (".st-key-positions-picture [data-testid=stVegaLiteChart]",),

@@ -88,8 +88,10 @@ def drawing(
         for rows, columns in tables
     )
     layers = [
-        lines.mark_rule(color=INK, opacity=0.6).encode(x, y, y2="y2:Q"),
-        lines.mark_point(shape="triangle-up", filled=True, color=INK, opacity=0.8, yOffset=5)
+        lines.mark_rule(color=INK, opacity=0.6, aria=False).encode(x, y, y2="y2:Q"),
+        lines.mark_point(
+            shape="triangle-up", filled=True, color=INK, opacity=0.8, yOffset=5, aria=False
+        )
         .encode(x, alt.Y("y2:Q", scale=scale_y, axis=None)),
         frames.mark_rect(fill=GREY, fillOpacity=0.06, stroke=INK, cornerRadius=5)
         .encode(**corners, strokeOpacity=alt.StrokeOpacity("opacity:Q", scale=None))

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from inspect import unwrap
 from types import SimpleNamespace
 from typing import Any
@@ -13,23 +13,35 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.bundled_model import one_bundled_model
+from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
+from tests.viz.app.sentence.paper_checks import (
+    all_matrices,
+    compatibility,
+    drawing,
+    longer,
+    measured_functions,
+    misprinted,
+    norms,
+    one_head,
+    parameters,
+    read_and_edited,
+    trained_rows,
+    unscaled,
+    work,
+)
 from tests.viz.draw.message import decode
-from tests.viz.pages.reading import blocks, computed, frames, message, metrics, tables
+from tests.viz.pages.reading import blocks, computed, frames, message, metrics
 from tests.viz.plotly_values import map_values
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED
 from viz.app.links.navigation import FAITHFUL, LAYERS, ONE_HEAD, REMOVE_HEADS, SEARCH, WHY
 from viz.app.sentence.python_code import code_block, trace_call
 from viz.draw.labels import role_name
-from viz.pages.figure2.matrices import FIELDS
 from viz.pages.roles import edges
 from viz.pages.roles.faithful import TITLES
 
 __all__ = ["one_bundled_model"]  # a fixture: used by name
 pytestmark = pytest.mark.usefixtures("one_bundled_model", "_short")  # each block loads it
-
-Values = dict[str, Any]
-Check = Callable[[AppTest, Values], None]
 
 
 @pytest.fixture(scope="module")
@@ -38,38 +50,6 @@ def _short() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(unwrap(BeamSearch.__init__).__kwdefaults__, "max_extra", 4)
         yield
-
-
-def close(value: Any, drawn: Any, atol: float = 1e-5) -> None:
-    np.testing.assert_allclose(value, drawn, rtol=1e-4, atol=atol)
-
-
-def column(app: AppTest, chart: int, name: str, frame: int = -1) -> np.ndarray:
-    return frames(app, chart)[frame][name].to_numpy()
-
-
-def same_charts(app: AppTest, figures: Values) -> None:
-    """Compare all numbers of each figure with those of the chart at its place on the page."""
-    charts = [figure for figure in figures.values() if hasattr(figure, "layer")]
-    for number, figure in enumerate(charts):
-        made = [
-            layer.data for layer in (figure, *figure.layer) if isinstance(layer.data, pd.DataFrame)
-        ]
-        drawn = frames(app, number)
-        assert len(
-            {tuple(table.columns) for table in made} & {tuple(table.columns) for table in drawn}
-        )
-        for table in made:
-            others = (other for other in drawn if [*other.columns] == [*table.columns])
-            numbers = table.select_dtypes("number")
-            assert any(
-                numbers.to_numpy().tolist() == x[numbers.columns].to_numpy().tolist()
-                for x in others
-            )
-
-
-def shown(app: AppTest, component: str, array: str) -> np.ndarray:
-    return message(app, component)[1][array]
 
 
 def translate(app: AppTest, values: Values) -> None:
@@ -281,117 +261,6 @@ def forming(app: AppTest, values: Values) -> None:
     close(np.ravel(on_sinks), column(app, 1, "share"))
 
 
-def drawing(app: AppTest, values: Values) -> None:
-    (heads,) = values.values()
-    close(heads.mean(0), shown(app, "attention_map", "weights"))
-
-
-def squares(app: AppTest, name: str) -> np.ndarray:
-    """Return the numbers in the squares of a box of Figure 2, or of a sentence's norm."""
-    (drawn,) = (frame for frame in frames(app) if "value" in frame)
-    texts = drawn[(drawn["name"] == name) & (drawn["value"] != "padding")]["value"]
-    return np.array([float(text.replace("−", "-").replace("∞", "inf")) for text in texts])
-
-
-def norms(app: AppTest, values: Values) -> None:
-    block, jitter, token = values.values()
-    numbers = [sentence[:, :24].ravel() for sentence in block]  # the first features
-    close(np.concatenate(numbers), squares(app, ""), 6e-4)
-    normalised = token.normalised[0]
-    fixed = token.before.mean(), token.before.var(), normalised
-    for chart, (batch, layer) in enumerate(zip(jitter, fixed, strict=True), start=1):
-        close([*batch, *[layer] * len(batch)], column(app, chart, jitter._fields[chart - 1]))
-
-
-def all_matrices(app: AppTest, values: Values) -> None:
-    matrices, (concat, output), times = values.values()
-    for name, field in FIELDS.items():
-        close(getattr(matrices, field).ravel(), squares(app, name), 6e-4)
-    assert concat.shape == output.shape
-    assert 0 < times.together < 1
-
-
-def one_head(app: AppTest, values: Values) -> None:
-    (weights, mean), (own, averaged), (_, log_prob), (many, single) = values.values()
-    for head, pattern in enumerate(weights):
-        close(pattern.ravel(), squares(app, f"{head}"), 6e-4)
-    close(mean.ravel(), squares(app, ""), 6e-4)
-    words = frames(app, 1)[0]
-    close([own, averaged], [words["own patterns"], words["averaged"]])
-    assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
-    text = " ".join(element.value for element in app.markdown)
-    assert many == single
-    assert text.count(f"{many[1]:,}") == 2
-    attention = sum(count for part, count in many[0].items() if "attention" in part)
-    assert text.count(f"{attention:,}") == 2
-
-
-def parameters(app: AppTest, values: Values) -> None:
-    models, (formula, model) = values.values()
-    assert formula == model == models[0]
-    (table,) = tables(app)
-    assert [row[2] for row in table[2:]] == [f"{count:,}" for count in formula.values()]
-
-
-def work(app: AppTest, values: Values) -> None:
-    formula, measured, table, ways, look = values.values()
-    drawn = frames(app, 0)[0].set_index("layer")["value"]
-    for layer, operations in formula.items():
-        assert np.isin(operations, drawn[layer]).all()
-    close(np.concatenate([*measured.values()]) * 1e3, column(app, 1, "value"))
-    shown_rows = [row[4:] for row in tables(app)[0][2:]]
-    assert shown_rows == [[f"{work:,.0f}", f"{path:,.0f}"] for work, path in table.values()]
-    titles = [text.value for text in app.markdown if text.value.startswith("**")][:3]
-    counts = [int(re.findall(r"\d+", title)[0]) for title in titles]
-    assert counts == [len(way) - 1 for way in [*ways.values()][:3]]
-    far = "No head" if look is None else f"{abs(look[2] - look[3])} token"
-    assert any(far in text.value for text in app.text)
-
-
-def compatibility(app: AppTest, values: Values) -> None:
-    for number, weights in enumerate(values.values(), start=1):
-        close(map_values(app.get("plotly_chart")[0].proto.spec, number), weights)
-
-
-def measured_functions(app: AppTest, values: Values) -> None:
-    for chart, (rows, factor) in enumerate(zip(values.values(), (1e3, 2**-20), strict=True)):
-        drawn = frames(app, chart)[0].set_index("layer")["value"]
-        for name, numbers in rows.items():
-            close(np.array(numbers) * factor, drawn[name])
-
-
-def unscaled(app: AppTest, values: Values) -> None:
-    variance, gradients = values.values()
-    drawn = frames(app, 0)[0]
-    close(variance.measured, drawn[drawn["curve"] == "this head, measured"]["variance"])
-    close(np.concatenate([*gradients.values()]), column(app, 1, "gradient"))
-
-
-def misprinted(app: AppTest, values: Values) -> None:
-    weights, row, (_, log_prob) = values.values()
-    close(map_values(app.get("plotly_chart")[0].proto.spec, 1), weights)
-    drawn = frames(app, 0)[0]
-    close(row.largest, drawn[drawn["measure"] == "largest weight"]["value"])
-    assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
-
-
-def longer(app: AppTest, values: Values) -> None:
-    (losses,) = values.values()
-    close(np.concatenate([*losses.values()]), column(app, 0, "loss"))
-
-
-def trained_rows(app: AppTest, values: Values) -> None:
-    same_charts(app, values)
-    trainings, texts, plan, log = values["What training took"]
-    costs, second, third = (frame.value for frame in app.dataframe)
-    assert f"{trainings['big'].steps:,}" in [*costs["Transformer (big)"]]
-    assert f"{texts['EN-FR'].pairs / 1e6:g} million" in [*costs["Transformer (big)"]]
-    assert f"{plan['pairs']:,}" in [*costs["bundled model, first run"]]
-    assert f"{log[0]['step']:,}" in [*costs["bundled model, first run"]]
-    assert [model.name for model in values["Table 2"]] == [*second["model"]]
-    assert [f"{row.bleu:.1f}" for row in values["Table 3"]] == [*third["BLEU"]]
-
-
 def lines_table(app: AppTest, values: Values) -> None:
     table = app.dataframe[-1].value
     (result, *_) = (value for value in values.values() if isinstance(value, pd.DataFrame))
@@ -412,13 +281,6 @@ def corpus_head(app: AppTest, values: Values) -> None:
         close(weights.ravel(), column(app, chart, "weight"))
     tokens = values["Tokens and pairs with the most weight"]
     close(tokens.pairs["mean"], app.dataframe[-1].value["mean weight"])
-
-
-def read_and_edited(app: AppTest, values: Values) -> None:
-    read, edited = (value.detach() for value in values.values())
-    close(read, shown(app, "tensor_strip", "values").reshape(read.shape))
-    (caption,) = (c.value for c in app.caption if "This edit takes" in c.value)
-    assert caption.endswith(f" to {float(edited):.3f}.".replace("-", "−"))
 
 
 VIEWS: dict[str, tuple[Check, dict[str, str]]] = {

@@ -49,6 +49,8 @@ def test_texts_are_those_of_the_last_sentence(browser, address, translator) -> N
     for path, in_two_steps in (("masks", True), ("heads", False)):
         app_page.enter(page, f"{address}/{path}?text={SECOND}")
         app_page.expect_german(page, german)
+        # the end of the page has come, too
+        app_page.until(page, lambda: any("In the paper" in text for text in shown(page)), True)
         app_page.at_rest(page)
         wanted = shown(page)
         app_page.enter(page, f"{address}/{path}?text={FIRST}")

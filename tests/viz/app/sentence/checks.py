@@ -1,4 +1,4 @@
-"""What the checks of the code below a view share: values of the code and of the view."""
+"""Helpers of the checks of the code below a view: values of the code and of the view."""
 
 from collections.abc import Callable
 from typing import Any

@@ -19,10 +19,7 @@ BPE = (
     "Byte-pair encoding: letters are joined pair by pair, in the order that was learnt from the "
     "training text. ▁ is a space."
 )
-UNIGRAM = (
-    "Unigram: of all ways to cut the text, the one whose subwords are most probable together. ▁ is "
-    "a space."
-)
+UNIGRAM = "Unigram: the subwords are those with the largest joint probability. ▁ is a space."
 
 
 def show(translator: Translator, translation: Translation) -> None:

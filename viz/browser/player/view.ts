@@ -376,13 +376,14 @@ export class Player extends View<PlayerData> {
     const shown = within(this.step, 0, this.last);
     this.slider.max = String(this.last + 1);
     this.slider.value = String(shown + 1);
-    this.slider.setAttribute("aria-valuetext", this.sentence());
+    const sentence = this.sentence();
+    this.slider.setAttribute("aria-valuetext", sentence);
     this.count.textContent = this.data.training.length
       ? `step ${this.data.training[shown].number.toLocaleString("en")}`
       : shown >= this.last ? "all" : `${shown + 1} of ${this.last}`;
     this.back.disabled = shown === 0;
     this.on.disabled = shown === this.last;
-    if (this.sentence() !== this.says.textContent) this.says.textContent = this.sentence();
+    if (sentence !== this.says.textContent) this.says.textContent = sentence;
     const about = this.tiles.hint || this.pointer.hint
       || `${purposeOf(moment)} ${this.data.training[shown]?.loss ?? ""}`;
     if (about !== this.about.textContent) this.about.textContent = about;

@@ -25,7 +25,7 @@ from viz.figures.score_parts import score_map
 KEY, SPLIT = "key", "score"  # names in the URL
 LARGEST = "largest weight"
 ABOVE_MEAN, TWO_KEYS, ONE_KEY = "key − mean of keys", "first key − second", "one key"
-"""What is split into parts: a score minus the mean of its row, minus another score, or alone."""
+"""Choices of the score to split: minus the mean of its row, minus another score, or alone."""
 SENTENCES, PIECES, NAMED = 3, 6, 3
 """Largest pairs in sentences, pieces of each column of the table, and pieces in its sentence."""
 NOTABLE = 0.1

@@ -28,8 +28,9 @@
     const moves = url != null && new URL(url, location.href).href !== location.href;
     if (moves && restored) return; // what comes late is of another entry
     (moves && acted ? push : replace)(state, unused, url);
-    if (moves) acted = false;
-    if (moves) dispatchEvent(new Event("headlight-address"));
+    if (!moves) return;
+    acted = false;
+    dispatchEvent(new Event("headlight-address")); // the player keeps its step in the address
   };
   history.pushState = write;
   history.replaceState = write;

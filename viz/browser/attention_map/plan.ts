@@ -5,11 +5,12 @@
 
 import { EDGE } from "../core/picture_view.ts";
 import { within } from "../core/text.ts";
+import type { Kind } from "../core/trace.ts";
 import type { Palette, Scaling } from "../core/color.ts";
 import type { Place } from "../core/scene.ts";
 import type { Measure } from "../core/theme.ts";
 
-export type Kind = "encoder_self" | "decoder_self" | "cross";
+export type { Kind };
 
 export interface Axes {
   kind: Kind;

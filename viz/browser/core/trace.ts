@@ -1,0 +1,60 @@
+// One sentence, run once: what the model read, wrote and held probable, and what every head looked
+// at. The engine in the page writes it, and so does Python; every picture is made from it and from
+// a few choices. Nothing in it is worded for the screen.
+
+export type Kind = "encoder_self" | "decoder_self" | "cross";
+export type HeadPlace = [kind: Kind, layer: number, head: number];
+
+export interface Side {
+  text: string;
+  pieces: string[]; // raw, `▁` before a word, `</s>` last
+  words: number[]; // number of the word of each piece
+}
+
+export interface KindTrace {
+  kind: Kind;
+  layers: number;
+  heads: number; // of each layer
+  causal: boolean; // whether a query sees no later key
+  weights: Float32Array; // `[layer, head, query, key]`
+}
+
+export interface Options {
+  pieces: string[]; // raw, the most probable first
+  p: Float32Array;
+  taken: number; // index of the written one
+}
+
+export interface Row { place: HeadPlace; row: number; weights: number[] }
+
+export interface Edited {
+  removed: HeadPlace[]; // heads that write zeros
+  rows: Row[]; // painted rows: what a query of a head looks at instead
+  prefix: number; // pieces of the translation that were given, not searched
+}
+
+export interface Trace {
+  source: Side;
+  target: Side;
+  kinds: KindTrace[];
+  logProbs: Float32Array; // `[target]`
+  options: Options[]; // `[target]`
+  beginnings: string[][]; // `[target]`, what the beam kept or finished at each step
+  edited: Edited;
+}
+
+/** The head whose map links words, and its share of wrong links. */
+export interface Alignment {
+  layer: number;
+  head: number;
+  lens: string;
+  error: number | null;
+}
+
+/** What stands beside every trace of one model. */
+export interface About {
+  languages: { code: string; name: string }[]; // source, target
+  madeBy: string; // the model and its checksum, for captions
+  alignment: Alignment | null;
+  roles: Partial<Record<Kind, string[][]>>; // over the corpus, `[layer][head]`; "" for none
+}

@@ -1,0 +1,53 @@
+// What the page and the engine's Worker say to each other.
+
+import type { HeadPlace, Row, Trace } from "../core/trace.ts";
+
+/** Where the model lies: a folder with `model.json`, in which the names of its parts stand. */
+export interface Load { type: "load"; base: string }
+
+/** Translate; a newer request ends an older one. */
+export interface Translate {
+  type: "translate";
+  turn: number;
+  text: string;
+  removed: HeadPlace[];
+  rows: Row[];
+  prefix: string[]; // raw pieces with which the translation begins
+}
+
+/** Which heads this sentence needs most: all removed one by one, then the order of removal. */
+export interface Order {
+  type: "order";
+  turn: number;
+  text: string;
+  length: number; // places of the order
+  seed: number; // of the random heads
+}
+
+export type Request = Load | Translate | Order;
+
+export interface Progress { type: "progress"; loaded: number; total: number } // bytes
+export interface Live { type: "live"; wasm: boolean }
+/** One plain sentence. */
+export interface Failed { type: "failed"; turn: number | null; message: string }
+
+export interface Translated {
+  type: "translated";
+  turn: number;
+  trace: Trace;
+  unsure: boolean; // whether less than half the words are probable
+}
+
+export interface Nothing { type: "nothing"; turn: number } // the text is empty
+
+/** Heads without which the model writes its translation least well, in the order of removal, with
+ * the change of the log probability after each; `random` has as many others. */
+export interface Ordered {
+  type: "ordered";
+  turn: number;
+  heads: { place: HeadPlace; logProb: number; text: string }[];
+  random: { place: HeadPlace; logProb: number; text: string }[];
+  done: boolean; // else more places follow
+}
+
+export type Answer = Progress | Live | Failed | Translated | Nothing | Ordered;

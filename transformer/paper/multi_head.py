@@ -60,7 +60,8 @@ def projection_times(
     large = attention.W_Q.weight.T.contiguous()  # [d_model, head · d_k]
     small = [part.contiguous() for part in large.chunk(attention.h, dim=1)]
     times: list[tuple[float, float]] = []
-    while sum(map(sum, times)) < seconds:
+    begin = start = time.perf_counter()
+    while begin < start + seconds:
         begin = time.perf_counter()
         together = rows @ large
         middle = time.perf_counter()

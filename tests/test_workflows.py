@@ -1,4 +1,4 @@
-"""What a push starts, and the static Space: read here, and run on a bare checkout when asked.
+"""Workflows of a push, and the static Space: read here, and run on a bare checkout when asked.
 
 HEADLIGHT_BARE_CHECKOUT=1 .venv/bin/python -m pytest tests/test_workflows.py
 """
@@ -83,7 +83,7 @@ def test_the_static_space_has_fields_that_the_hub_takes() -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the steps of the workflow make of a bare checkout of the last commit."""
+    """The site that the steps of the workflow build in a bare checkout of the last commit."""
     if "HEADLIGHT_BARE_CHECKOUT" not in os.environ:
         pytest.skip("installs everything anew: set HEADLIGHT_BARE_CHECKOUT=1")
     checkout = tmp_path_factory.mktemp("bare") / "headlight"
@@ -99,8 +99,8 @@ def hosted(site: Path, headers: dict[str, str]) -> Iterator[str]:
 
     class Handler(SimpleHTTPRequestHandler):
         def translate_path(self, path: str) -> str:
-            prefix, found, rest = path.partition("/headlight/")
-            return super().translate_path(f"/{rest}" if found and not prefix else "/missing")
+            prefix, below, rest = path.partition("/headlight/")
+            return super().translate_path(f"/{rest}" if below and not prefix else "/missing")
 
         def end_headers(self) -> None:
             for header in headers.items():
@@ -126,11 +126,11 @@ class Addresses(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.found: set[tuple[str, str]] = set()
+        self.named: set[tuple[str, str]] = set()
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found |= {(tag, value or "") for name, value in attrs if name in ("href", "src")}
+        self.named |= {(tag, value or "") for name, value in attrs if name in ("href", "src")}
 
 
 @pytest.mark.timeout(1200)
@@ -144,7 +144,7 @@ def test_the_built_site_works_below_a_path_of_its_host(site: Path, headers: dict
     with hosted(site, headers) as base, sync_playwright() as playwright:
         for path in site.rglob("*.html"):
             page = urljoin(base, str(path.relative_to(site)))
-            for tag, address in Addresses(path.read_text("utf-8")).found:
+            for tag, address in Addresses(path.read_text("utf-8")).named:
                 target = urldefrag(urljoin(page, address)).url
                 if address.startswith(("data:", "mailto:")):
                     continue

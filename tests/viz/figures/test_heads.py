@@ -81,6 +81,7 @@ def test_a_row_is_drawn_in_the_order_of_the_sentence_with_a_word_twice():
     assert spec["mark"]["color"] == COLOR["cross"]
 
 
+@pytest.mark.slow
 def test_a_row_and_a_measure_of_more_than_5000_are_drawn():
     """Altair refuses to read longer tables of pandas."""
     spec = head_bars(np.full(5_001, 1 / 5_001), ["a"] * 5_001, kind="cross").to_dict()

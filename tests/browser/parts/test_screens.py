@@ -80,7 +80,9 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
     browser, bundled_address
 ):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
-    serious = {}
+    serious, faults = {}, []
+    page.on("pageerror", lambda error: faults.append((page.url, str(error))))
+    page.on("console", lambda m: m.type == "error" and faults.append((page.url, m.text)))
     for number, path in enumerate(PAGE_TITLES):
         view = measured(page, bundled_address, path)
         assert view.top <= 0.6 * 720, path
@@ -98,6 +100,7 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
     open_("roles", text=TEXT, **{VIEW: REMOVE_HEADS})
     serious[REMOVE_HEADS] = accessibility.faults(page, MODES[0])
     assert not any(serious.values()), serious
+    assert faults == []
     page.set_viewport_size({"width": 1280, "height": 720})
     # the box grows with the sentence
     open_("masks", text=TEXT)

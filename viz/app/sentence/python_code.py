@@ -67,7 +67,7 @@ _MODULES = {
     "transformer.paper.flow": "flow",
     "transformer.paper.positions": "Edit",
     "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
-    "transformer.analysis.teacher_forcing": "batch_traces forced_pair",
+    "transformer.analysis.teacher_forcing": "batch_traces forced_pair log_probs",
     "transformer.embedding": "sinusoidal_positions",
     "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
     "transformer.kinds": "attention_name",

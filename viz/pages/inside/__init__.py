@@ -19,13 +19,11 @@ from transformer.paper.scaling import Scale
 from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, head_picker, mounts, problems
 from viz.app.links import address, navigation
-from viz.app.sentence import python_code, rescaled, sentence_bar, worth_seeing
-from viz.app.sentence.rescaled import shown_scale
+from viz.app.sentence import edited_translation, python_code, sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside, step_of
-from viz.draw.labels import display_tokens, quoted, row_names
-from viz.figures.scaling import DECADES, FACTORS
+from viz.draw.labels import display_tokens, quoted, row_names, shown_scale
 from viz.pages.inside import circuits
 from viz.pages.inside.walk import scale_text, walk_steps
 
@@ -94,12 +92,6 @@ def show() -> None:
         name = _row_name(trace, choices)
         row_read = circuits.row_of(trace, choices.place, choices.word, seen, name)
         circuit_code = circuits.show(translator, trace, row_read, changed)
-        left, right = st.columns(2, gap="large")
-        with left:
-            extra = {} if choices.temperature == 1 else {"here": choices.factor(values.q.shape[-1])}
-            rescaled.show_saturation(values, choices.place, choices.word, extra)
-        with right:
-            rescaled.show_variance(trace, values, choices.place, choices.cache_key)
     except HeadlightError as error:
         problems.say(error)
         return
@@ -108,13 +100,7 @@ def show() -> None:
         f"{circuits.EXPLANATION}\n\n"
         "q · k is the dot product as compatibility function (§3.2); additive attention is another. "
         "Cross-attention reads the encoder’s output as earlier, recurrent sequence-to-sequence "
-        "models did (Bahdanau et al., 2014).\n\n"
-        "Large scores leave one token with all the weight, and the gradient, from which the "
-        "model learns, goes towards 0; small scores make all weights nearly equal. Entropy says "
-        "how evenly a row is spread. "
-        "Width: if the numbers in q and k were independent with variance 1, q · k would have "
-        "variance dₖ, and 1/√dₖ would bring it back to 1; in a trained head they are not "
-        "independent."
+        "models did (Bahdanau et al., 2014)."
         + explanations.sources(
             "equation 1, §3.2.1",
             attention_scores,
@@ -123,10 +109,10 @@ def show() -> None:
             writing.written_logits,
         )
     )
-    navigation.link("additive", "Compare additive and dot-product attention", {})
+    navigation.link("additive", "See why q · k is divided by √dₖ", {"additive_view": "Scale"})
     if not choices.as_trained:
         with below:
-            rescaled.show_translation(translator, translation, edits, choices.in_words)
+            edited_translation.show(translator, translation, edits, choices.in_words)
     translation_code = f"""
         # Translation
         with translator.model.hooks(edits):
@@ -147,14 +133,8 @@ def _code(choices: Choices) -> str:
     return f"""
         edits = {edits}
         values = sublayer_values(translator.model, trace, {kind!r}, {layer}, edits)
-        q, k = values.q[{head}].astype(float), values.k[{head}].astype(float)
         # {choices.place.title}
         result = arithmetic(values, {head}, {word}, {factor})
-        # Large scores: one token takes all
-        factors = np.geomspace({10.0 ** DECADES[0]}, {10.0 ** DECADES[1]}, {FACTORS})
-        result = scaling.saturation((k @ q[{word}])[values.seen[{word}]], factors)
-        # Wider q and k: larger scores
-        result = scaling.dot_variance(q, k)
     """
 
 

@@ -3,7 +3,6 @@
 from transformer import Kind, TransformerConfig, attention, layers
 from transformer.paper.scaling import Scale, factor
 from viz.app.chrome.explanations import source_line
-from viz.app.sentence.rescaled import shown_scale
 from viz.draw.inside_head import (
     Node,
     WalkStep,
@@ -15,6 +14,7 @@ from viz.draw.inside_head import (
     sum_over,
     sup,
 )
+from viz.draw.labels import shown_scale
 
 _D_K = sub("d", "k")
 _ATTEND = attention.MultiHeadAttention.attend

@@ -6,8 +6,9 @@ import altair as alt
 import streamlit as st
 
 from transformer import InputError
+from transformer.analysis.teacher_forcing import log_probs
 from transformer.files import installed
-from transformer.paper.positions import NO_EDIT, Edit, joined, log_probs, mean_losses
+from transformer.paper.positions import NO_EDIT, Edit, joined, mean_losses
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations
 from viz.app.sentence import python_code, sentence_bar
@@ -18,7 +19,6 @@ TRAINED = 128  # `max_pieces` of the configurations: subwords of the longest tra
 PARTS, WINDOW = 20, 16  # example sentences that are joined; positions of one mean
 POSITIONS = {
     "sinusoids": NO_EDIT,
-    "sinusoids, from 0 again after 32": Edit("repeated", ("encoder", "decoder"), 32),
     f"random rows from {TRAINED} on": Edit("random", ("encoder", "decoder"), TRAINED),
 }
 EXAMPLES = {"English": "examples.txt", "German": "examples-de.txt"}  # line by line translations
@@ -48,7 +48,7 @@ def longer() -> None:
     trace = cached_results.trace_of_pair(translator, source, target)
     losses = {}
     for name, edit in POSITIONS.items():
-        compute = partial(log_probs, translator.model, trace, edit)
+        compute = partial(log_probs, translator.model, trace, edit.hooks())
         log_p = memory.memo_per_trace(trace, ("log_probs", edit), compute)
         losses[name] = mean_losses(log_p, WINDOW)
     with st.container(key=PICTURE):
@@ -65,7 +65,7 @@ def longer() -> None:
         charts.altair_chart(
             forms.rule("position", TRAINED, strokeDash=[4, 3]) + lines_drawn,
             key="pe_longer",
-            alt="Loss over the position in a long sentence, with three sorts of positions.",
+            alt="Loss over the position in a long sentence, with two sorts of positions.",
         )
     explanations.explain(
         f"{count} example sentences, joined with commas into one of {len(trace.source_pieces)} "
@@ -75,7 +75,7 @@ def longer() -> None:
         "are defined everywhere, and the first curve shows whether this model can use them. A "
         f"learned table is random beyond {TRAINED}, as in the third curve. The weights of the "
         "small model with learned positions are not bundled, so its own loss cannot be shown."
-        + explanations.sources("§3.5", log_probs)
+        + explanations.sources("§3.5", mean_losses)
     )
     python_code.show_code(f"""
         names = {files}
@@ -85,6 +85,6 @@ def longer() -> None:
         # Loss over the position
         result = {{}}
         for name, edit in {POSITIONS}.items():
-            log_p = positions.log_probs(translator.model, trace, edit)
+            log_p = log_probs(translator.model, trace, edit.hooks())
             result[name] = positions.mean_losses(log_p, {WINDOW})
     """)

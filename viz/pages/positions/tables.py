@@ -346,8 +346,8 @@ def learned() -> None:
         explain(
             "A model with learned positions adds a row of a table instead of the waves. Rows "
             "beyond the longest training sentence keep their random first values: they are no more "
-            "similar than chance (grey band, ± 2/√d_model). The waves continue there: see “Shift "
-            "positions”." + sources("§3.5, Table 3, row E", embedding.Embedding.__init__)
+            "similar than chance (grey band, ± 2/√d_model). The waves continue there: see “Longer”."
+            + sources("§3.5, Table 3, row E", embedding.Embedding.__init__)
         )
     show_code(f"""
         table = positions.learned_positions(ASSETS / "rows" / "learned").{stack}

@@ -2,12 +2,7 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-import torch
-
-from transformer.analysis.teacher_forcing import forced_pair, values_at
 from transformer.model import Transformer
-from transformer.trace import AttentionTrace
 
 _HEADS = ("batch", "head")
 _AXES = {
@@ -61,10 +56,3 @@ def example_edit(point: str, head: int) -> str:
     if axes(point)[1] == "head":
         return f"value.index_fill(1, torch.tensor([{head}]), 0)"
     return "torch.zeros_like(value)"
-
-
-@torch.inference_mode()
-def value_at(model: Transformer, trace: AttentionTrace, point: str) -> np.ndarray:
-    """Return the value at a hook point in one pass over a sentence and its translation."""
-    _, seen = values_at(model, forced_pair(model, trace), (point,))
-    return seen[point].cpu().numpy()

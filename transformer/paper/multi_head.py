@@ -57,7 +57,8 @@ def projection_times(
     large = attention.W_Q.weight.T.contiguous()  # [d_model, head · d_k]
     small = [part.contiguous() for part in large.chunk(attention.h, dim=1)]
     times: list[tuple[float, float]] = []
-    while sum(map(sum, times)) < seconds:
+    end = time.perf_counter() + seconds
+    while not times or time.perf_counter() < end:
         begin = time.perf_counter()
         _ = rows @ large
         middle = time.perf_counter()

@@ -18,10 +18,10 @@ Scale = Literal["÷ √d_k", "none", "× √d_k"]
 
 
 @choices.check_choices
-def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
+def factor(scale: Scale, d_k: int) -> float:
     """Return the factor of q·k before the softmax, 1/√d_k in the paper (equation 1)."""
     power = {"÷ √d_k": -0.5, "none": 0.0, "× √d_k": 0.5}[scale]
-    return float(d_k**power) / temperature
+    return float(d_k**power)
 
 
 def rescale(by: float, head: int | None = None) -> hooks.Hook:
@@ -39,14 +39,14 @@ def rescale(by: float, head: int | None = None) -> hooks.Hook:
 
 
 def rescaled(
-    config: TransformerConfig, scale: Scale, temperature: float = 1.0, place: Head | None = None
+    config: TransformerConfig, scale: Scale, place: Head | None = None
 ) -> dict[str, hooks.Hook]:
     """Return the hooks that give every head, or one, another scale, for `model.hooks(...)`."""
 
     def edit(kind: Kind, layer: int, head: int | None = None) -> tuple[str, hooks.Hook]:
         # of the model's own scores, which are already divided by √d_k
         d_k = config.stack(kind).d_k
-        by = factor(scale, d_k, temperature) * math.sqrt(d_k)
+        by = factor(scale, d_k) * math.sqrt(d_k)
         return f"{attention_name(kind, layer)}.hook_attn_scores", rescale(by, head)
 
     if place is not None:

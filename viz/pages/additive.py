@@ -130,7 +130,7 @@ def _scale(bar: BarTranslation, place: Head, values: SublayerValues, row: DeltaG
     edits = scaling.rescaled(translator.model.config, scale)
     edited = memory.memo_per_trace(
         bar.trace,
-        ("attended", place.kind, place.layer, (scale, 1.0, None)),
+        ("attended", place.kind, place.layer, (scale, None)),
         lambda: sublayer_values(translator.model, bar.trace, place.kind, place.layer, edits),
     )
     name = f"{shown_scale(scale)} in every head"

@@ -15,7 +15,6 @@ def test_the_papers_scale_and_what_it_is_taken_for() -> None:
     assert scaling.factor("÷ √d_k", 64) == pytest.approx(1 / 8)
     assert scaling.factor("none", 64) == 1
     assert scaling.factor("× √d_k", 64) == pytest.approx(8)
-    assert scaling.factor("÷ √d_k", 64, temperature=2) == pytest.approx(1 / 16)
 
 
 def test_a_softmax_is_that_of_torch_and_what_is_hidden_gets_nothing() -> None:

@@ -29,12 +29,18 @@ def longer() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, languages = bar.translator, bar.trace.languages
+    config = translator.model.config
+    if config.positions != "sinusoidal":
+        raise InputError(
+            f"This model has a learned table of {config.max_length} positions and nothing beyond: "
+            f"choose a model with sinusoidal positions."
+        )
     files = [EXAMPLES.get(language or "") for language in (languages.source, languages.target)]
     if None in files:
         raise InputError("There are long examples in English and German alone.")
     lines = [(installed.ASSETS / str(file)).read_text("utf-8").splitlines() for file in files]
     tokenizers = translator.tokenizer, translator.target_tokenizer
-    most = translator.model.config.max_length - 1  # without </s>, or <s>
+    most = config.max_length - 1  # without </s>, or <s>
 
     def texts(parts: int) -> list[str]:
         return [joined(side[:parts]) for side in lines]
@@ -73,9 +79,10 @@ def longer() -> None:
         "training (dashed). The paper chose sinusoids because they “may allow the model to "
         "extrapolate to sequence lengths longer than the ones encountered during training”: they "
         "are defined everywhere, and the first curve shows whether this model can use them. A "
-        f"learned table is random beyond {TRAINED}, as in the third curve. The weights of the "
-        "small model with learned positions are not bundled, so its own loss cannot be shown."
-        + explanations.sources("§3.5", mean_losses)
+        f"learned table has no trained row beyond {TRAINED}, and no row at all beyond its end: the "
+        "second curve has random rows there, as such a table before training. That of the small "
+        "model trained here ends at 256, and “Learned” shows that only its first rows, as many as "
+        "a caption has subwords, are more than chance." + explanations.sources("§3.5", mean_losses)
     )
     python_code.show_code(f"""
         names = {files}

@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, Transformer
+from transformer.analysis.teacher_forcing import forced_pair, values_at
 from transformer.hooks import Hooked
 from transformer.kinds import kind_of
 from transformer.paper import hook_points
@@ -151,7 +152,11 @@ def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
         st.session_state.pop(POINT, None)
     point = by_value[fields.choose_one("Hook point", by_value, POINT, default=usual)]
     value = memory.memo_per_trace(
-        trace, ("hooks", point), lambda: hook_points.value_at(model, trace, point)
+        trace,
+        ("hooks", point),
+        lambda: (
+            values_at(model, forced_pair(model, trace), (point,))[1][point].detach().cpu().numpy()
+        ),
     )
     named = hook_points.axes(point)
     has_heads = named[1] == "head"

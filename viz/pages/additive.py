@@ -166,7 +166,7 @@ def _scale(bar: BarTranslation, place: Head, values: SublayerValues, row: DeltaG
         )
         variances, gradients = _drawn_from_normal()
         charts.altair_chart(
-            variance_chart(*measured, WIDTHS, variances),
+            variance_chart(measured, WIDTHS, variances),
             alt="Variance of q · k over the width of queries and keys.",
         )
     with right:

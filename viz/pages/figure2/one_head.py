@@ -73,16 +73,13 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         name = f"averaged heads in {where} of the {SCREEN_NAMES[kind]}"
         edited_translation.show(translator, bar.translation, edits, name)
     own, averaged = (float(measures.entropy(x).mean()) for x in (weights, mean))
-    configs = config, multi_head.one_head(config)
     parts = costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION
-    parameters = [sum(costs.parameters_by_formula(x)[part] for part in parts) for x in configs]
-    operations = [
-        multi_head.attention_operations(x.stack(kind), *weights.shape[1:]) for x in configs
-    ]
     sizes = [
-        f"{counts:,} parameters in the attention of this model and take {steps:,} multiplications "
+        f"{sum(costs.parameters_by_formula(x)[part] for part in parts):,} parameters in the "
+        f"attention of this model, and "
+        f"{multi_head.attention_operations(x.stack(kind), *weights.shape[1:]):,} multiplications "
         "in one layer for your sentence"
-        for counts, steps in zip(parameters, operations, strict=True)
+        for x in (config, multi_head.one_head(config))
     ]
     explanations.explain(
         f"Each head keeps its values, but has the mean of all {stack.h} patterns. “With a single "

@@ -6,7 +6,7 @@ from typing import get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, HeadlightError, Kind, Translator, hooks
+from transformer import AttentionTrace, HeadlightError, Kind, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.attention import attention_scores
@@ -60,7 +60,8 @@ def show() -> None:
     choices = _choices(trace, row)
     kind, layer, head = choices.place
     try:
-        edits = _edits(translator, choices)
+        rescaled = scaling.rescaled(translator.model.config, choices.scale, choices.place)
+        edits = {} if choices.as_trained else rescaled
         values = memory.memo_per_trace(
             trace,
             ("attended", kind, layer, None if choices.as_trained else (choices.scale, head)),
@@ -143,12 +144,6 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     if kind == "encoder_self":
         label = f"{trace.languages.source or 'Source'} subword"
     return fields.numbered_menu(label, tokens, WORD, first=first, width=220)
-
-
-def _edits(translator: Translator, choices: Choices) -> dict[str, hooks.Hook]:
-    if choices.as_trained:
-        return {}
-    return scaling.rescaled(translator.model.config, choices.scale, choices.place)
 
 
 def _picture(

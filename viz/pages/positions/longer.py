@@ -42,15 +42,11 @@ def longer() -> None:
     tokenizers = translator.tokenizer, translator.target_tokenizer
     most = config.max_length - 1  # without </s>, or <s>
 
-    def texts(parts: int) -> list[str]:
-        return [joined(side[:parts]) for side in lines]
-
-    def fits(parts: int) -> bool:
-        pairs = zip(tokenizers, texts(parts), strict=True)
-        return all(len(tokenizer.pieces(text)) <= most for tokenizer, text in pairs)
-
-    count = next(filter(fits, range(PARTS, 0, -1)), 1)
-    source, target = texts(count)
+    for count in range(PARTS, 0, -1):
+        source, target = (joined(side[:count]) for side in lines)
+        pairs = zip(tokenizers, (source, target), strict=True)
+        if all(len(tokenizer.pieces(text)) <= most for tokenizer, text in pairs):
+            break
     trace = cached_results.trace_of_pair(translator, source, target)
     losses = {}
     for name, edit in POSITIONS.items():

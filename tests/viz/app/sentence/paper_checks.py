@@ -96,7 +96,7 @@ def rescaled(app: AppTest, values: Values) -> None:
         [*row.largest, *row.gradient], drawn[~drawn["measure"].str.startswith("entropy")]["value"]
     )
     drawn = frames(app, 1)[0]
-    close(variance.measured, drawn[drawn["curve"] == "this head, measured"]["variance"])
+    close(variance, drawn[drawn["curve"] == "this head, measured"]["variance"])
     close(np.concatenate([*gradients.values()]), column(app, 2, "gradient"))
     assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
 

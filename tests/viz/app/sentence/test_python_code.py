@@ -327,11 +327,7 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
     "architecture": (drawing, {}),
-    "architecture norms": (norms, {"arch_view": "batch or layer"}),
-    "architecture norms padded": (
-        norms,
-        {"arch_view": "batch or layer", "arch_padding": "true", "arch_layer": "6"},
-    ),
+    "architecture norms": (norms, {"arch_view": "batch or layer", "arch_layer": "6"}),
     "figure2": (all_matrices, {"kind": "decoder", "layer": "2"}),
     "figure2 one head": (one_head, {"figure2_view": "one head instead of h"}),
     "figure2 one head everywhere": (

@@ -53,7 +53,7 @@ def models(trained_folder: Path, tmp_path_factory: pytest.TempPathFactory):
     }  # fmt: skip
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     markdown = " ".join(element.value for element in app.markdown)
     return " ".join([*texts(app), *(heading.value for heading in app.subheader), markdown])
 
@@ -75,8 +75,8 @@ def test_a_view_draws_its_own_numbers_or_says_what_is_missing(
     app = serve(page, checkpoint=folder, text=text, beam="1", **last, **url)
     assert not app.exception
     drawn = sum(len(app.get(kind)) for kind in PICTURES)
-    assert drawn, said(app)
-    assert not re.search(r"\bnan\b", said(app), re.IGNORECASE)
+    assert drawn, page_text(app)
+    assert not re.search(r"\bnan\b", page_text(app), re.IGNORECASE)
     for chart, element in enumerate(app.get("vega_lite_chart")):
         assert "NaN" not in json.dumps(json.loads(element.proto.spec).get("datasets", {}))
         for frame in frames(app, chart):

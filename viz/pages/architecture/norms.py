@@ -101,10 +101,10 @@ def show(row: DeltaGenerator) -> None:
         f"One block of numbers, [sentence, position, feature]; grey rows are padding. **Batch "
         f"normalisation** averages down: one feature over all tokens of the batch, without "
         "padding. Mean and variance then jitter from batch to batch, the more the fewer and the "
-        f"less equal in length its sentences are: feature {number} of {word} becomes {low} to {high}, by the "
-        "sentences that happen to be beside it. **Layer normalisation** averages across: all "
-        f"features of one token, the same in each batch and when one sentence is translated alone, "
-        f"here always {always}. So the paper's model takes it: sentences differ in length, and a "
+        f"less equal in length its sentences are: feature {number} of {word} becomes {low} to "
+        f"{high}, by the sentences that happen to be beside it. **Layer normalisation** averages "
+        "across: all features of one token, the same in each batch and when one sentence is "
+        f"translated alone, here always {always}. So the paper's model takes it: sentences differ in length, and a "
         "translation must not depend on others. Both are drawn without γ and β."
         + explanations.sources("§3.1", norms.layer_norm, norms.batch_jitter)
     )

@@ -104,8 +104,8 @@ def show(row: DeltaGenerator) -> None:
         f"less equal in length its sentences are: feature {number} of {word} becomes {low} to "
         f"{high}, by the sentences that happen to be beside it. **Layer normalisation** averages "
         "across: all features of one token, the same in each batch and when one sentence is "
-        f"translated alone, here always {always}. So the paper's model takes it: sentences differ in length, and a "
-        "translation must not depend on others. Both are drawn without γ and β."
+        f"translated alone, here always {always}. So the paper's model takes it: sentences "
+        "differ in length, and a translation must not depend on others. Both lack γ and β."
         + explanations.sources("§3.1", norms.layer_norm, norms.batch_jitter)
     )
     python_code.show_code(f"""

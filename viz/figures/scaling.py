@@ -82,7 +82,7 @@ def gradient_chart(width: Ints, gradients: Mapping[str, Floats]) -> alt.Chart:
     return curves(
         long_form("function", "gradient", gradients, width=width),
         alt.X("width:Q", title="d_k", scale=scale, axis=alt.Axis(grid=False, values=ticks)),
-        alt.Y("gradient:Q", title="gradient norm, mean of 32 rows"),
+        alt.Y("gradient:Q", title="mean gradient norm"),
         curve_color("function", list(gradients)),
         dots=30,
         height=_PLOT + _LEGEND_LINE * len(VARIANCES),

@@ -78,7 +78,7 @@ def _functions(
     if (measurement := measurements.read("additive", "d_k")) is not None:
         for column, field in zip(st.columns(2), measurements.FIELDS, strict=True):
             with column:
-                measurements.draw(measurement, field, height=400)
+                measurements.draw(measurement, field)
         times, sizes = (
             curves[ADDITIVE][1][-1] / curves[DOT][1][-1] for curves in measurement.curves.values()
         )

@@ -80,7 +80,7 @@ def show() -> None:
     layers = {name: min(layer, stack.N - 1) for name, stack in stacks.items()}
     head = min(head, stacks[box.partition(".")[0]].h - 1)
     scene = Scene(model, trace, layers, hook_points.layer_points(model, layers))
-    picture, details = st.columns([5, 4], gap="large")
+    picture, details = st.columns([3, 2], gap="large")
     with picture:
         _draw(scene, box)
     with details, st.container(key="hooks-opened", gap="small"):

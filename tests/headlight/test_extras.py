@@ -1,4 +1,4 @@
-"""What an installation without extras can do: only what it declares is on its path."""
+"""An installation without extras: only what it declares is on its path."""
 
 import json
 import subprocess
@@ -50,7 +50,7 @@ def installed(folder: Path, extra: str = "") -> Path:
         distribution = metadata.distribution(name)
         for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
             if not (folder / top).exists():
-                (folder / top).symlink_to(distribution.locate_file(top))
+                (folder / top).symlink_to(str(distribution.locate_file(top)))
         todo += [Requirement(line) for line in distribution.requires or ()]
     assert (folder / "streamlit").exists() == (extra == "app")
     return folder

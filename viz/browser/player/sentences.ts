@@ -48,8 +48,8 @@ export function purposeOf({ data, kind, removed }: Moment) {
   if (removed.length) {
     const here = removed.filter((head) => head.kind === kind.kind).length;
     const others = here < removed.length ? `; ${removed.length - here} in the other kinds` : "";
-    return `Crossed out: ${here} of ${kind.name}${others}. Ribbons and tiles are those of the `
-      + "whole model; a step or Play gives all heads back.";
+    return `Crossed out: ${here} of ${kind.name}${others}. Ribbons and tiles show the model `
+      + "without them; a step or Play gives all heads back.";
   }
   const all = data.kinds.reduce((sum, { layers, heads }) => sum + layers * heads, 0);
   const heads = `${kind.layers * kind.heads} of the model’s ${all} heads`;

@@ -294,8 +294,8 @@ def changed_words(before: "Sequence[Piece]", after: "Sequence[Piece]") -> Change
         for pieces in (before, after)
     )
     blocks = SequenceMatcher(None, old, new, False).get_matching_blocks()
-    kept = sum(block.size for block in blocks)
-    lost, added = len(old) - kept, len(new) - kept
+    same = sum(block.size for block in blocks)
+    lost, added = len(old) - same, len(new) - same
     return ChangedWords(lost, added, max(lost, added) >= max(1, PLAIN * len(old)))
 
 

@@ -23,8 +23,7 @@ import type { Kind } from "../attention_map/plan.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
 const MOVE = 0.58; // of the time of a subword, in which its words and ribbons move
-/** What is drawn of a model without heads until its maps have come. */
-const NO_MAPS = { weights: new Uint16Array(0), size: [0, 0] as [number, number] };
+const NO_MAPS = { weights: new Uint16Array(0), size: [0, 0] as [number, number] }; // yet to come
 const REST = 400; // ms after the last change of a run until the host hears of it
 const PLAY = "▶ Play";
 const BOX = ".st-key-text"; // of the host: the sentence, which plays anew as it is typed
@@ -253,8 +252,7 @@ export class Player extends View<PlayerData> {
     const frame = (now: number) => {
       const over = Math.max(0, now - begun);
       this.step = Math.min(first + Math.floor(over / pace), this.last);
-      // slower towards the end
-      this.part = 1 - (1 - Math.min(1, (over % pace) / (MOVE * pace))) ** 3;
+      this.part = 1 - (1 - Math.min(1, (over % pace) / (MOVE * pace))) ** 3; // slower at the end
       const ends = this.step >= this.last && (!this.data.training.length || this.part === 1);
       if (ends) this.pause();
       else this.timer = requestAnimationFrame(frame);
@@ -323,10 +321,8 @@ export class Player extends View<PlayerData> {
   }
 
   askBroken(count: number | null) {
-    if (count !== null) {
-      this.go(this.last);
-      if (this.ribbons === "links") this.showRibbons("head");
-    }
+    if (count !== null) this.go(this.last);
+    if (count !== null && this.ribbons === "links") this.showRibbons("head");
     this.options.onSelect?.({ broken: count });
   }
 

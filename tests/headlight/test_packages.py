@@ -37,7 +37,7 @@ def test_a_command_names_what_hides_its_package(tmp_path, name):
     package = path.stem
     hidden = {
         command
-        for command, (module, _) in COMMANDS.items()
+        for command, (module, *_) in COMMANDS.items()
         if package == "transformer" or module.startswith((package, "headlight."))
     }
     assert hidden

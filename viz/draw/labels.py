@@ -85,6 +85,11 @@ def head_name(layer: int | None, head: int | None) -> str:
     return f"L{'–' if layer is None else layer + 1} H{'–' if head is None else head + 1}"
 
 
+def shown_scale(scale: str) -> str:
+    """Format a scale of q · k with a subscript k."""
+    return scale.replace("d_k", "dₖ")
+
+
 def head_title(kind: Kind, layer: int | None, head: int | None) -> str:
     """Format a head as `L3 H5 · cross-attention`; see `head_name`."""
     return f"{head_name(layer, head)} · {SCREEN_NAMES[kind]}"

@@ -19,9 +19,12 @@ from viz.draw.labels import display_tokens
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-TOKENS = {"the start token": "<s>", "the end token": "</s>"}
+TOKENS = {
+    "start, the mark before the first word": "<s>",
+    "end, the mark after the last word": "</s>",
+}
 TEXT = "Two black dogs are running through the snow."
-STEP_MS = 450
+STEP_MS = 900  # at most
 
 # keeps every sentence that the player shows, each with its time, however slowly the test reads
 LISTEN = """
@@ -79,7 +82,7 @@ def test_a_newcomer_sees_a_head_look_at_a_word_within_seconds(
     until(page, lambda: "All words" in says(page), True)
     assert "head" in (page.locator(".hl-player-about").text_content() or "")
     *seen, (_, ended) = page.evaluate("window.sentences")
-    assert ended - seen[0][1] < 2.5 * STEP_MS * len(trace.target_tokens) + 2000
+    assert 0.6 * STEP_MS * len(trace.target_tokens) < ended - seen[0][1] < 14_000
     steps = []
     for text, _ in seen:
         match = re.fullmatch(
@@ -278,7 +281,10 @@ def test_break_it_removes_heads_in_the_picture(
     with removals(bundled, [Removal(*head) for head in order]):
         text = bundled.translate(TEXT).text
         after = bundled.trace(TEXT, target=trace.target).log_probs.sum()
-    assert text != trace.target  # it stops at the first number of heads that changes a word
+    # it stops at the first number of heads that changes the text plainly
+    words = [word.strip(".,") for word in trace.target.split()]
+    left = [word.strip(".,") for word in text.split()]
+    assert len([word for word in words if word not in left]) >= 0.2 * len(words)
     assert f"→ {after:.2f}".replace("-", "−") in control
     times = np.exp(trace.log_probs.sum() - after)
     assert f"{float(f'{times:.2g}'):g} times less probable" in control

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+import streamlit as st
+
 from transformer import AttentionTrace
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.heads.head import Head
@@ -10,8 +12,11 @@ from viz.app.cache import cached_results, memory
 from viz.app.chrome.mounts import mount
 from viz.app.links import address
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.draw.head_grid import head_of
 from viz.draw.player import Linked, encode_player
 from viz.draw.watched import piece_links, search_steps, watched_heads
+
+WATCHED = "watched"  # name in the URL of the head whose ribbons are drawn; the browser writes it
 
 
 def scored(bar: BarTranslation) -> Scored:
@@ -30,14 +35,14 @@ def show_player(
     linked: Linked | None = None,
     opened: Head | None = None,
     on_pick: Callable[[object], None] | None = None,
-) -> None:
-    """Draw the player of the translation in the bar.
+) -> Head | None:
+    """Draw the player of the translation in the bar; return the head that it watches.
 
     `on_pick` receives what a click sends, unchecked; heads can be removed where it is given.
     """
     steps = search_steps(scored(bar))
     if len(steps) != len(trace.target_pieces):
-        return  # a trace of other pieces: nothing is better than something else
+        return None  # a trace of other pieces: nothing is better than something else
     heads = memory.memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
     data = encode_player(
         trace,
@@ -51,3 +56,7 @@ def show_player(
         caption=origin_of(trace).caption("What every head looks at, step by step of the search."),
     )
     mount("player", data, on_pick)
+    kind, *numbers = st.query_params.get(WATCHED, "").split("-")
+    place = [int(n) - 1 if n.isascii() and n.isdecimal() else n for n in numbers]
+    shapes = {kind: trace.weights(kind).shape for kind in trace.kinds}
+    return head_of([kind, *place], shapes) or opened or heads["cross"]

@@ -13,7 +13,7 @@ import { BreakIt, type Broken } from "./break_it.ts";
 import { barMarks, linksShown, stageMarks } from "./marks.ts";
 import { type Numbers, NumbersPanel } from "./numbers.ts";
 import {
-  BARS, type Head, type KindData, momentsOf, type Place, planPlayer, type PlayerData,
+  BARS, type Head, type KindData, momentsOf, paceOf, type Place, planPlayer, type PlayerData,
   type PlayerPlan,
 } from "./plan.ts";
 import { Pointer } from "./pointer.ts";
@@ -22,7 +22,8 @@ import { Tiles } from "./tiles.ts";
 import type { Kind } from "../attention_map/plan.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
-const [STEP, MOVE] = [450, 260]; // ms: of a subword, and of its words and ribbons that move
+const MOVE = 0.58; // of the time of a subword, in which its words and ribbons move
+const NO_MAPS = { weights: new Uint16Array(0), size: [0, 0] as [number, number] }; // yet to come
 const REST = 400; // ms after the last change of a run until the host hears of it
 const PLAY = "▶ Play";
 const BOX = ".st-key-text"; // of the host: the sentence, which plays anew as it is typed
@@ -227,26 +228,31 @@ export class Player extends View<PlayerData> {
     const isSearch = !data.training.length;
     const all = !isSearch || this.step >= this.last;
     const head = this.tiles.pointed ?? this.selected[kind.kind];
+    // without some heads, it is the model without them that looks
+    const now = all ? this.breaking.now : undefined;
+    const maps = now?.maps?.find((other) => other.kind === kind.kind) ?? NO_MAPS;
     return {
-      data, plan, theme, measure, kind, head, step: this.step, all,
+      data: now ? { ...data, written: now.written } : data, plan, theme, measure,
+      kind: now ? { ...kind, ...maps } : kind, head, step: this.step, all,
       part: all && isSearch ? 1 : part, word: this.pointer.word, near: this.pointer.ribbon,
       // a tile that is pointed at lends its ribbons
-      shows: this.tiles.pointed ? "head" as const : this.ribbons,
-      removed: all ? this.breaking.removed : [], writes: this.breaking.now?.text ?? "",
+      shows: this.tiles.pointed || now ? "head" as const : this.ribbons,
+      removed: all ? this.breaking.removed : [], writes: now?.text ?? "",
     };
   }
 
   start() {
     this.breaking.end();
     if (this.step >= this.last - 1 && this.part === 1) [this.step, this.part] = [0, 0];
-    const begun = performance.now() - (this.part === 1 ? STEP : 0);
+    const pace = paceOf(this.data, this.kind);
+    const begun = performance.now() - (this.part === 1 ? pace : 0);
     const first = this.step;
     this.play.textContent = "❚❚ Pause";
     this.says.setAttribute("aria-live", "off"); // a reader of the screen would not come after it
     const frame = (now: number) => {
       const over = Math.max(0, now - begun);
-      this.step = Math.min(first + Math.floor(over / STEP), this.last);
-      this.part = 1 - (1 - Math.min(1, (over % STEP) / MOVE)) ** 3; // slower towards the end
+      this.step = Math.min(first + Math.floor(over / pace), this.last);
+      this.part = 1 - (1 - Math.min(1, (over % pace) / (MOVE * pace))) ** 3; // slower at the end
       const ends = this.step >= this.last && (!this.data.training.length || this.part === 1);
       if (ends) this.pause();
       else this.timer = requestAnimationFrame(frame);
@@ -293,6 +299,7 @@ export class Player extends View<PlayerData> {
   showRibbons(name: "head" | "links") {
     this.ribbons = name;
     if (name === "links") {
+      this.breaking.end(); // they are of the whole model
       this.kind = this.data.kinds.find(({ kind }) => kind === "cross") ?? this.kind;
       this.step = this.last;
     }
@@ -315,6 +322,7 @@ export class Player extends View<PlayerData> {
 
   askBroken(count: number | null) {
     if (count !== null) this.go(this.last);
+    if (count !== null && this.ribbons === "links") this.showRibbons("head");
     this.options.onSelect?.({ broken: count });
   }
 
@@ -348,8 +356,8 @@ export class Player extends View<PlayerData> {
   }
 
   arrange(width: number) {
-    this.plan = planPlayer(this.data, width, this.measure,
-      this.moment.all ? this.breaking.now?.row : undefined);
+    const { data, all } = this.moment;
+    this.plan = planPlayer(data, width, this.measure, all ? this.breaking.now?.row : undefined);
     this.band.style.width = `${this.plan.room}px`;
     // on a phone they stand below the tiles
     (this.plan.bars?.beside ? this.band : this.tiles.root).after(this.bars);
@@ -396,7 +404,7 @@ export class Player extends View<PlayerData> {
   /** Keep the words of the step in sight, where the line is longer than its frame. */
   scrollAlong() {
     const { plan, scroll, moment: { all, step, kind } } = this;
-    const changed = plan.added[0] ?? plan.written[[...plan.lost][0]];
+    const changed = plan.lost[0] ?? plan.written[[...plan.added][0]];
     if (all && changed !== this.changed) { // what the removed heads change is brought into sight
       this.changed = changed;
       if (changed) scroll.scrollLeft = changed.x - plan.room / 2;

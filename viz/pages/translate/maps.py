@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Translator, kinds
 from transformer.analysis import axes
@@ -157,6 +158,11 @@ def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> N
     st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {function_name(source_shares)}")
 
 
+def _show_steps(place: DeltaGenerator, watched: Head | None) -> None:
+    with place:
+        first_steps.show("translate", watched and head_picker.link_parameters(*watched))
+
+
 NOTHING = "There is no word to link: the sentence or its translation has none."
 
 
@@ -169,13 +175,12 @@ def show_words(
     picture = st.container()
     take = partial(take_click, trace=trace)
     actions = st.container(key="player-actions", horizontal=True, gap="small")
-    with actions:
-        first_steps.show("translate")
     show_numbers(translator, trace)
     broken = st.container(key="break-it")
     if not source or not target:
         with picture:
-            show_player(bar, trace, on_pick=take)
+            watched = show_player(bar, trace, on_pick=take)
+        _show_steps(actions, watched)
         st.caption(NOTHING)
         return None
     problems, shares_of_words, about_links = (
@@ -207,7 +212,8 @@ def show_words(
         linked = player.Linked(None, f"{both_links.TITLE}.")
         about = [method]
     with picture:
-        show_player(bar, trace, mutual=solid, every=pairs, linked=linked, on_pick=take)
+        watched = show_player(bar, trace, mutual=solid, every=pairs, linked=linked, on_pick=take)
+    _show_steps(actions, watched)
     with broken:
         break_it.show_break(bar, trace, actions)
     if from_source is not None:

@@ -62,6 +62,7 @@ def test_each_head_stands_at_the_right_and_its_matrices_at_the_left(
     expected = np.concatenate([x.ravel() for x in (values.output, z, q, k, v)])
     np.testing.assert_allclose(numbers(parts["value"]), expected, atol=6e-4)
     (table,) = tables(app)
+    table = [[cell.replace("\u00a0", " ") for cell in row] for row in table]
     assert [row[2] for row in table[2:]] == ["32 × 8"] * 3 + ["32 × 32"]
     assert table[2][3] == "columns 17 to 24 of $W^Q$, 32 × 32"
 

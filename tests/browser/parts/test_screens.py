@@ -82,7 +82,12 @@ def test_each_picture_is_in_sight_of_a_projector_and_no_page_has_a_serious_fault
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     serious, faults = {}, []
     page.on("pageerror", lambda error: faults.append((page.url, str(error))))
-    page.on("console", lambda m: m.type == "error" and faults.append((page.url, m.text)))
+    page.on(
+        "console",
+        lambda message: (
+            faults.append((page.url, message.text)) if message.type == "error" else None
+        ),
+    )
     for number, path in enumerate(PAGE_TITLES):
         view = measured(page, bundled_address, path)
         assert view.top <= 0.6 * 720, path

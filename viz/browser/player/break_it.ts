@@ -81,9 +81,13 @@ export class BreakIt {
     this.plays = linked === 0;
   }
 
-  close() {
+  stop() {
     window.clearTimeout(this.timer);
     this.timer = 0;
+  }
+
+  close() {
+    this.stop();
     this.data = null;
     this.shown = 0;
     this.plays = this.isOpen = false;
@@ -134,8 +138,7 @@ export class BreakIt {
 
   go(count: number) {
     this.plays = false;
-    window.clearTimeout(this.timer);
-    this.timer = 0;
+    this.stop();
     this.shown = count;
     this.player.ask(count);
     this.draw();

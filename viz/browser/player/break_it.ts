@@ -113,9 +113,9 @@ export class BreakIt {
       ...place, maps: place.maps ?? known[n]?.maps ?? null,
     }));
     this.data = { ...data, places: [...places, ...known.slice(places.length)] };
-    this.step();
     this.draw();
     this.player.changed();
+    this.step();
   }
 
   /** Remove one head more, until the text plainly changes or all are removed. */
@@ -129,9 +129,9 @@ export class BreakIt {
       this.timer = window.setTimeout(() => {
         this.timer = 0;
         this.shown += 1;
-        this.step();
         this.draw();
         this.player.changed();
+        this.step();
       }, this.shown ? PACE : 0);
     }
   }
@@ -140,9 +140,9 @@ export class BreakIt {
     this.plays = false;
     this.stop();
     this.shown = count;
-    this.player.ask(count);
     this.draw();
-    this.player.changed();
+    this.player.changed(); // what the picture shows has its places before anything is asked
+    this.player.ask(count);
   }
 
   /** What the picture shows: of heads that are still computed, those that have come. */

@@ -278,8 +278,9 @@ export class Player extends View<PlayerData> {
   }
 
   choose(kind: Kind) {
+    const isAll = this.step >= this.last; // the kinds differ in the number of their steps
     this.kind = this.data.kinds.find((other) => other.kind === kind) ?? this.kind;
-    this.step = within(this.step, 0, this.last);
+    this.step = isAll ? this.last : within(this.step, 0, this.last);
     this.layOut();
     this.keep();
   }

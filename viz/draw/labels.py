@@ -112,9 +112,12 @@ def measure_name(text: str) -> str:
     return text.replace("end token", "end")
 
 
+_NAMES = {"<s>": "start", "</s>": "end"}
+
+
 def quoted(token: str) -> str:
-    """Quote a token, isolated from the direction of the text around it."""
-    return f"“\u2068{token}\u2069”"
+    """Quote a token, isolated from the direction of the text around it, as pictures name it."""
+    return f"“\u2068{_NAMES.get(token, token)}\u2069”"
 
 
 def decoder_rows(reads: Sequence[str], writes: Sequence[str]) -> list[str]:

@@ -169,7 +169,7 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
 
 Floats = npt.NDArray[np.floating]
 
-SOURCE, START, BEFORE = "source", "<s>", "written before"
+SOURCE, START, BEFORE = "source", "start", "written before"
 
 _ROW = 24  # CSS pixels
 

@@ -162,6 +162,11 @@ def display_tokens(tokens: Sequence[str]) -> list[str]:
     return [_display_token(token, pieces) for token in tokens]
 
 
+def token_names(tokens: Sequence[str]) -> list[str]:
+    """Name the tokens of one axis: as `display_tokens`, but *start* and *end* in words."""
+    return [_NAMES.get(token, token) for token in display_tokens(tokens)]
+
+
 def _display_token(token: str, pieces: bool) -> str:
     if token in _SPECIAL_TOKENS or special_tokens.looks_special(token):
         return token

@@ -56,4 +56,3 @@ def test_the_way_back_watches_the_head_that_is_open() -> None:
     back, onward = (parse_qs(link.proto.query_string) for link in app.get("page_link")[:2])
     assert back["watched"] == ["encoder_self-4-6"]
     assert "watched" not in onward
-

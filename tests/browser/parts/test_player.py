@@ -287,7 +287,7 @@ def test_break_it_removes_heads_in_the_picture(
     assert len([word for word in words if word not in left]) >= 0.2 * len(words)
     assert f"→ {after:.2f}".replace("-", "−") in control
     times = np.exp(trace.log_probs.sum() - after)
-    assert f"{float(f'{times:.2g}'):g} times less probable" in control
+    assert f"{float(f'{times:.2g}'):,g} times less probable" in control
     assert text in says(page)
     file, svg = saved_svg(page)
     assert f"without-{removed}-head" in file

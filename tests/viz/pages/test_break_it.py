@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.draw.message import decode
@@ -17,6 +18,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.text.tokenizer import Piece
 from viz.app import jobs
+from viz.app.chrome import mounts
 from viz.draw import player
 from viz.draw.labels import display_tokens
 from viz.pages.translate import break_it
@@ -93,12 +95,28 @@ def test_the_maps_are_those_of_the_model_that_writes_the_sentence(serve, transla
         assert shown == pytest.approx(weights, abs=1e-4)
 
 
-def test_without_a_number_heads_are_removed_until_the_text_plainly_changes(serve) -> None:
-    value = sent(serve("translate", text=SENTENCE, **{"break": "0"}))
-    assert value is not None
-    plain = [place["changes"]["plain"] for place in value["places"]]
+def test_without_a_number_heads_are_removed_until_the_text_plainly_changes(
+    serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came: list[bytes] = []
+    mount = mounts.mount
+    monkeypatch.setattr(
+        mounts,
+        "mount",
+        lambda key, data, *more: came.append(data) if key == player.BROKEN
+        else mount(key, data, *more),
+    )  # fmt: skip
+    polled = lambda follow, run_every: lambda: [follow() for _ in range(30)]  # noqa: E731
+    monkeypatch.setattr(st, "fragment", polled)
+    assert not serve("translate", text=SENTENCE, **{"break": "0"}).exception
+    plain = [place["changes"]["plain"] for place in decode(came[-1])[0]["value"]["places"]]
     assert plain == [False] * (len(plain) - 1) + [True]
-    assert all(place["maps"] for place in value["places"])  # each one plays
+    # each one plays, and its maps come once, never those of many in one message
+    maps = [
+        [n for n, place in enumerate(decode(data)[0]["value"]["places"]) if place["maps"]]
+        for data in came
+    ]
+    assert maps == [[n] for n in range(len(plain))] + [[]] * (30 - len(plain))
 
 
 @pytest.mark.parametrize(

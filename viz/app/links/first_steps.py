@@ -6,6 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from viz.app.links import address, navigation
+from viz.draw.labels import KINDS_BY_NAME
 
 
 class Stop(NamedTuple):
@@ -57,6 +58,17 @@ def show(page: str, head: Mapping[str, str] | None = None) -> None:
 def link(number: int, label: str, head: Mapping[str, str] | None = None) -> None:
     """Draw a link to a stop."""
     stop = STOPS[number - 1]
-    carried = head if head and stop.page != STOPS[0].page else {}
+    carried = (head or {}) if stop.page != STOPS[0].page else _watched()
     choices = {**stop.choices, **carried, address.STOP: str(number)}
     navigation.plain_link(stop.page, label, choices)
+
+
+def _watched() -> dict[str, str]:
+    """Name the head that is open on this page as the player does, if there is one."""
+    kind, *place = (
+        st.query_params.get(name) or st.session_state.get(name)
+        for name in ("kind", "layer", "head")
+    )
+    if kind in KINDS_BY_NAME and all(place):
+        return {address.WATCHED: "-".join([KINDS_BY_NAME[kind], *map(str, place)])}
+    return {}

@@ -16,8 +16,6 @@ from viz.draw.head_grid import head_of
 from viz.draw.player import Linked, encode_player
 from viz.draw.watched import piece_links, search_steps, watched_heads
 
-WATCHED = "watched"  # name in the URL of the head whose ribbons are drawn; the browser writes it
-
 
 def scored(bar: BarTranslation) -> Scored:
     """Score the translation in the bar piece by piece, with the best alternatives of each step."""
@@ -56,7 +54,12 @@ def show_player(
         caption=origin_of(trace).caption("What every head looks at, step by step of the search."),
     )
     mount("player", data, on_pick)
-    kind, *numbers = st.query_params.get(WATCHED, "").split("-")
-    place = [int(n) - 1 if n.isascii() and n.isdecimal() else n for n in numbers]
+    return watched_head(st.query_params.get(address.WATCHED), trace) or opened or heads["cross"]
+
+
+def watched_head(name: object, trace: AttentionTrace) -> Head | None:
+    """Read a head, as `cross-6-4`, that the browser names; None if the trace does not have it."""
+    kind, *numbers = (name if isinstance(name, str) else "").split("-")
+    place = [int(n) - 1 if n.isascii() and n.isdecimal() and len(n) < 4 else n for n in numbers]
     shapes = {kind: trace.weights(kind).shape for kind in trace.kinds}
-    return head_of([kind, *place], shapes) or opened or heads["cross"]
+    return head_of([kind, *place], shapes)

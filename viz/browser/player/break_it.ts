@@ -81,9 +81,13 @@ export class BreakIt {
     this.plays = linked === 0;
   }
 
-  close() {
+  stop() {
     window.clearTimeout(this.timer);
     this.timer = 0;
+  }
+
+  close() {
+    this.stop();
     this.data = null;
     this.shown = 0;
     this.plays = this.isOpen = false;
@@ -109,9 +113,9 @@ export class BreakIt {
       ...place, maps: place.maps ?? known[n]?.maps ?? null,
     }));
     this.data = { ...data, places: [...places, ...known.slice(places.length)] };
-    this.step();
     this.draw();
     this.player.changed();
+    this.step();
   }
 
   /** Remove one head more, until the text plainly changes or all are removed. */
@@ -125,21 +129,20 @@ export class BreakIt {
       this.timer = window.setTimeout(() => {
         this.timer = 0;
         this.shown += 1;
-        this.step();
         this.draw();
         this.player.changed();
+        this.step();
       }, this.shown ? PACE : 0);
     }
   }
 
   go(count: number) {
     this.plays = false;
-    window.clearTimeout(this.timer);
-    this.timer = 0;
+    this.stop();
     this.shown = count;
-    this.player.ask(count);
     this.draw();
-    this.player.changed();
+    this.player.changed(); // what the picture shows has its places before anything is asked
+    this.player.ask(count);
   }
 
   /** What the picture shows: of heads that are still computed, those that have come. */

@@ -3,10 +3,9 @@
 
 import { blank, rasterOf, setPixel } from "../core/color.ts";
 import { type Mark, path, picture, rect, text } from "../core/scene.ts";
-import { digits, isolate, shortened, tidy } from "../core/text.ts";
+import { digits, isolate, shortened, SPECIAL, tidy } from "../core/text.ts";
 import {
-  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, SPECIAL, strongest,
-  TILE,
+  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, strongest, TILE,
   type Tile, weightOf,
 } from "./plan.ts";
 import type { Player } from "./view.ts";
@@ -160,7 +159,7 @@ function wordMarks(
     const y = place.y + plan.high / 2;
     return [
       text({
-        text: isolate(SPECIAL.get(texts[n]) ?? texts[n]), x: place.x + place.width / 2, y,
+        text: isolate(texts[n]), x: place.x + place.width / 2, y,
         middle: true, anchor: "middle", size: plan.font, weight: strong || isNew ? 600 : 400,
         fill: special ? theme.quiet : theme.ink,
         opacity: coming * (special ? 0.7 : 1),

@@ -3,7 +3,7 @@
 // a line above, those of the translation below, room for ribbons between them, the bars of the next
 // subword beside them, a tile for each head. A line that is longer than the picture scrolls.
 
-import { within } from "../core/text.ts";
+import { SPECIAL, within } from "../core/text.ts";
 import type { Kind } from "../attention_map/plan.ts";
 import type { Palette } from "../core/color.ts";
 import type { Measure } from "../core/theme.ts";
@@ -179,9 +179,6 @@ const widthOf = (texts: string[], font: number, gap: number, measure: Measure) =
 
 /** Test whether a subword goes on with the word before it, to which it is then joined. */
 const goesOn = (text: string) => text.startsWith("·");
-
-/** The tokens that begin and end a sentence, in words. */
-export const SPECIAL = new Map([["<s>", "start"], ["</s>", "end"]]);
 
 export type Tile = ReturnType<typeof planTiles>["tiles"][number];
 

@@ -1,8 +1,8 @@
 // What a player says: of a moment, and of what is under the pointer before it is clicked.
 
-import { forHand, quote } from "../core/text.ts";
+import { forHand, number, quote } from "../core/text.ts";
 import { isSame, linksShown, type Ribbon } from "./marks.ts";
-import { percent, rowBetween, strongest } from "./plan.ts";
+import { percent, type PlayerData, rowBetween, strongest } from "./plan.ts";
 import type { Player } from "./view.ts";
 
 type Moment = Player["moment"];
@@ -71,3 +71,15 @@ export const stepHint = ({ data, kind }: Moment, step: number) =>
   forHand(kind.kind === "encoder_self"
     ? `Click: what the head looks at from ${named(data.source[step])}.`
     : `Click: the step that writes ${named(data.written[step + 1])}.`);
+
+/** Return the columns and rows of a table, which screen readers read. */
+export function tableOf({ steps, training, written }: PlayerData): [string[], string[][]] {
+  if (training.length) {
+    return [["Step of the training", "What the model writes"],
+      training.map((saved) => [String(saved.number), saved.written ?? ""])];
+  }
+  return [["Step", "Subword", "Probability", "Other subwords"],
+    steps.map(({ options, taken }, n) => [String(n + 1), written[n + 1], number(options[taken].p),
+      options.filter((_, index) => index !== taken)
+        .map(({ label, p }) => `${label} ${number(p)}`).join(", ")])];
+}

@@ -6,7 +6,7 @@ import { paint, sized } from "../core/canvas.ts";
 import { button, choice, fillTable, framed, isShortcut, make } from "../core/dom.ts";
 import { group } from "../core/scene.ts";
 import { getValue, subscribe } from "../core/store.ts";
-import { number, within } from "../core/text.ts";
+import { within } from "../core/text.ts";
 import { View } from "../core/view.ts";
 import * as address from "./address.ts";
 import { BreakIt, type Broken } from "./break_it.ts";
@@ -17,7 +17,7 @@ import {
   type PlayerPlan,
 } from "./plan.ts";
 import { Pointer } from "./pointer.ts";
-import { purposeOf, runSentence, sentenceOf, titleOf } from "./sentences.ts";
+import { purposeOf, runSentence, sentenceOf, tableOf, titleOf } from "./sentences.ts";
 import { Tiles } from "./tiles.ts";
 import type { Kind } from "../attention_map/plan.ts";
 
@@ -111,6 +111,7 @@ export class Player extends View<PlayerData> {
       subscribe(BROKEN, (broken: Broken | null) => this.follow(broken)),
       subscribe(NUMBERS, (numbers: Numbers | null) => this.showNumbers(numbers)),
       address.afterHost(() => this.timer || this.place !== address.placeOf() || this.keep()),
+      () => this.breaking.stop(),
     ];
     const remove = this.unwatch;
     this.unwatch = () => {
@@ -149,7 +150,7 @@ export class Player extends View<PlayerData> {
       input.addEventListener("change", () => this.showRibbons(name));
       return label;
     }));
-    this.describe();
+    fillTable(this.table, data.title, ...tableOf(data));
     this.breaking.root.hidden = !data.breaks;
     if (isNew) this.begin();
     else {
@@ -157,18 +158,6 @@ export class Player extends View<PlayerData> {
       this.step = isFollowed ? this.last : within(this.step, 0, this.last);
     }
     this.moments = data.training.length;
-  }
-
-  describe() {
-    const { data } = this;
-    const rows = data.steps.map(({ options, taken }, n) => [String(n + 1), data.written[n + 1],
-      number(options[taken].p), options.filter((_, index) => index !== taken)
-        .map(({ label, p }) => `${label} ${number(p)}`).join(", ")]);
-    fillTable(this.table, data.title, data.training.length
-      ? ["Step of the training", "What the model writes"]
-      : ["Step", "Subword", "Probability", "Other subwords"],
-    data.training.length ? data.training.map(({ number: n, written }) => [String(n), written ?? ""])
-      : rows);
   }
 
   /** Begin with the step of a link, else play once; with reduced motion it stands finished. */
@@ -192,7 +181,8 @@ export class Player extends View<PlayerData> {
       this.isUnasked = true;
       queueMicrotask(() => this.start());
     }
-    this.heard = JSON.stringify({ ...this.choice, moment: step >= 0 ? step : this.last });
+    this.heard = JSON.stringify(this.data.training.length
+      ? { ...this.choice, moment: step >= 0 ? step : this.last } : { watched: null });
   }
 
   linked() {
@@ -207,11 +197,16 @@ export class Player extends View<PlayerData> {
     return this.ribbons === "links" || this.breaking.isOpen ? this.last : linked.step;
   }
 
+  /** What the host hears: of a run, head and moment; else the head, unless it is the first. */
   get choice() {
-    return { ...this.selected[this.kind.kind], moment: this.step };
+    const { kind, layer, head } = this.selected[this.kind.kind];
+    if (this.data.training.length) return { kind, layer, head, moment: this.step };
+    const [first, second] = this.kind.selected;
+    const isFirst = kind === this.data.kind && layer === first && head === second;
+    return { watched: isFirst ? null : `${kind}-${layer + 1}-${head + 1}` };
   }
 
-  /** Tell the host what is open of a run, once the reader rests. */
+  /** Tell the host what is open, once the reader rests. */
   tell() {
     const chosen = JSON.stringify(this.choice);
     if (this.timer || !this.root.isConnected || chosen === this.heard) return;
@@ -283,8 +278,9 @@ export class Player extends View<PlayerData> {
   }
 
   choose(kind: Kind) {
+    const isAll = this.step >= this.last; // the kinds differ in the number of their steps
     this.kind = this.data.kinds.find((other) => other.kind === kind) ?? this.kind;
-    this.step = within(this.step, 0, this.last);
+    this.step = isAll ? this.last : within(this.step, 0, this.last);
     this.layOut();
     this.keep();
   }
@@ -339,17 +335,14 @@ export class Player extends View<PlayerData> {
 
   /** Keep step and head in the address, without an entry of the history for each. */
   keep() {
-    if (this.data.training.length) {
+    const { data } = this;
+    if (data.training.length || this.breaking.isOpen) { // below Break it, the way on names the head
       clearTimeout(this.telling);
       this.telling = window.setTimeout(() => this.tell(), REST);
-      return;
     }
-    if (!this.root.isConnected) return;
-    const { kind, layer, head } = this.selected[this.kind.kind];
-    const [first, second] = this.kind.selected;
-    const isFirst = kind === this.data.kind && layer === first && head === second;
+    if (data.training.length || !this.root.isConnected) return;
     address.writeAddress({
-      [address.WATCHED]: isFirst ? null : `${kind}-${layer + 1}-${head + 1}`,
+      [address.WATCHED]: this.choice.watched ?? null,
       [address.STEP]: this.step >= this.last ? null : String(this.step + 1),
       [address.RIBBONS]: this.ribbons === "links" ? "links" : null,
     });

@@ -75,17 +75,19 @@ def show_break(bar: BarTranslation, trace: AttentionTrace, actions: DeltaGenerat
     def follow() -> None:
         nonlocal sent
         places, note, ends = come()
+        if not wanted:
+            places = places[: sent + 1]  # the maps of one head less are up to 0.7 MB
         send(places, note, sent)
         sent = len(places)
-        if ends:
+        if ends and (wanted or note or not sent):
             st.rerun()  # only a run of the whole page ends the fragment's repetition
 
     places, note, ends = come()
-    if ends:
-        send(places, note, 0)
-        if places and wanted:
+    if ends and (wanted or note or not places):
+        send(places, note, len(places) - 1)
+        if places:
             _link([place.head for place in places[:wanted]], actions)
-    else:
+    else:  # while they play, until the player names a number
         st.fragment(follow, run_every=POLL)()
     st.caption(ABOUT)
 

@@ -25,7 +25,7 @@ from viz.app.cache import cached_results, memory
 from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, function_name, help_on
 from viz.app.links import address, first_steps, navigation
-from viz.app.sentence.player import show_player
+from viz.app.sentence.player import show_player, watched_head
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw import attention_map, caption, player
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
@@ -40,12 +40,15 @@ NUMBERS = "numbers"  # name in the URL of the open ribbon: kind, layer, head, ro
 
 
 def take_click(sent: object, trace: AttentionTrace) -> None:
-    """Put what was clicked in the player into the address: a ribbon, or the end of its numbers."""
+    """Put what was clicked in the player into the address: a ribbon, a head, or an end."""
     if (place := player.head_of(sent, trace)) is not None:
         numbers = (str(place[name] + 1) for name in ("layer", "head", "query", "key"))
         address.choose(NUMBERS, "-".join([place["kind"], *numbers]))
     elif sent == {"closed": True}:
         address.choose(NUMBERS, None)
+    elif isinstance(sent, dict) and sent.keys() == {"watched"}:
+        name = sent["watched"]
+        address.choose(address.WATCHED, name if watched_head(name, trace) else None)
     else:
         break_it.take_count(sent)
 

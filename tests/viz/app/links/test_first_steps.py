@@ -47,3 +47,12 @@ def test_the_head_that_is_watched_is_opened_from_the_start_of_its_walk(number: i
     query = parse_qs(app.get("page_link")[-1].proto.query_string)
     carried = {"layer": ["5"], "head": ["7"], "at": ["1"]} if number == 2 else {}
     assert {name: query[name] for name in ("layer", "head", "at") if name in query} == carried
+
+
+def test_the_way_back_watches_the_head_that_is_open() -> None:
+    app = AppTest.from_function(_stop, args=("inside",))
+    app.query_params |= {"stop": "3", "kind": "encoder", "layer": "4", "head": "6"}
+    app.run()
+    back, onward = (parse_qs(link.proto.query_string) for link in app.get("page_link")[:2])
+    assert back["watched"] == ["encoder_self-4-6"]
+    assert "watched" not in onward

@@ -245,8 +245,10 @@ export class Explorer extends View<ExplorerData> {
     const data = { ...grid, selected: this.outlined(), parts, nameEnd };
     this.overview = mount(this.grid, HeadGrid, data, {
       onSelect: (head) => {
-        this.selected = head;
-        this.drawHead();
+        if (!data.switches) {
+          this.selected = head;
+          this.drawHead();
+        }
         this.options.onSelect?.(head);
       },
     });

@@ -1,0 +1,30 @@
+// What Python puts into a live page, as `live_data` of viz/site/live_page.py writes it, and how the
+// page reads its blocks.
+
+import { decode, textOf, unzip } from "../core/wire.ts";
+import type { About, Trace } from "../core/trace.ts";
+
+export interface Direction {
+  base: string; // the folder of the model; "" where the page has no model
+  bytes: number; // of the weights
+  int8: boolean; // whether there are rounded weights, too
+  about: About;
+  examples: { text: string; about: string }[];
+}
+
+export interface LiveData {
+  engine: string; // the address of the engine's script
+  worker: string; // and of the service worker
+  directions: Direction[];
+  stored: { direction: number; text: string }[]; // their traces are the blocks `stored-0` …
+  common: Record<string, string[]>; // words of a language that the other does not have
+}
+
+export const message = async (id: string) => decode(await unzip(await textOf(id)));
+
+/** Read the trace of a stored sentence; null where the page has none. */
+export async function storedTrace({ stored }: LiveData, direction: number, text: string) {
+  const number = stored.findIndex((sentence) =>
+    sentence.direction === direction && sentence.text === text);
+  return number < 0 ? null : await message(`stored-${number}`) as Trace;
+}

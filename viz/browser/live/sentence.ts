@@ -1,0 +1,248 @@
+// The sentence of a live page: its field, what the engine makes of it, and all that is said about
+// it. Translating goes on while one types: a newer text ends the search for an older one.
+
+import { button, make } from "../core/dom.ts";
+import type { HeadPlace, Row, Trace } from "../core/trace.ts";
+import type { Answer, Ordered } from "../engine/messages.ts";
+import { type LiveData, storedTrace } from "./data.ts";
+import { EngineClient, refusal } from "./engine_client.ts";
+import { Translation } from "./translation.ts";
+import { likelyLanguage } from "./words.ts";
+
+export const LONGEST = 2_000; // characters
+
+export interface Edits { removed: HeadPlace[]; rows: Row[]; prefix: string[] }
+
+export interface Listener {
+  /** A sentence is translated, or once more with edits. @param whole without edits */
+  onTrace: (trace: Trace, whole: Trace | null) => void;
+  onOrdered: (answer: Ordered) => void;
+}
+
+const at = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
+
+export class LiveSentence {
+  data: LiveData;
+  listener: Listener;
+  field = at<HTMLInputElement>("text");
+  turning = at<HTMLButtonElement>("turn");
+  examples = at<HTMLSelectElement>("examples");
+  warning = at("warning");
+  state = at("state").querySelector("span") as HTMLElement;
+  bar = at("state").querySelector("progress") as HTMLProgressElement;
+  translation: Translation;
+  direction = 0;
+  int8 = false;
+  engine: EngineClient | null = null;
+  isLive = false;
+  refusal = refusal();
+  turn = 0; // of the last request
+  whole: Trace | null = null; // of the whole model
+  shown: Trace | null = null;
+  edits: Edits = { removed: [], rows: [], prefix: [] };
+
+  constructor(data: LiveData, listener: Listener) {
+    this.data = data;
+    this.listener = listener;
+    this.translation = new Translation(at("translation"), (prefix) => this.edit({ prefix }));
+    this.field.addEventListener("input", () => this.typed());
+    this.field.form?.addEventListener("submit", (event) => event.preventDefault());
+    this.turning.addEventListener("click", () => this.turnRound());
+    this.examples.addEventListener("change", () => {
+      this.write(this.examples.value);
+      this.examples.value = "";
+    });
+    if (this.refusal || !this.about.base) this.field.readOnly = true;
+    else this.field.readOnly = false;
+    this.describe();
+  }
+
+  get about() {
+    return this.data.directions[this.direction];
+  }
+
+  get languages() {
+    return this.about.about.languages;
+  }
+
+  /** Show the stored trace of what the field has, if any, then load the model. */
+  async begin() {
+    await this.showStored();
+    if (this.refusal) this.say(this.refusal);
+    else if (this.about.base) this.load();
+  }
+
+  async showStored() {
+    const text = this.field.value;
+    const trace = await storedTrace(this.data, this.direction, text);
+    if (trace && text === this.field.value) this.show(trace);
+    return trace !== null;
+  }
+
+  load() {
+    this.engine?.end();
+    this.isLive = false;
+    this.progress(0, this.about.bytes);
+    this.engine = new EngineClient(this.data.engine, this.about.base, this.int8, (answer) =>
+      this.hear(answer));
+  }
+
+  /** Name both languages and list the examples. */
+  describe() {
+    const [source, target] = this.languages;
+    at("reads").textContent = source.name;
+    at("writes").textContent = target.name;
+    this.field.lang = source.code;
+    const other = this.data.directions[1 - this.direction];
+    this.turning.hidden = !other || Boolean(this.refusal);
+    this.turning.setAttribute("aria-label", `Translate ${target.name} to ${source.name}`);
+    this.turning.title = this.turning.getAttribute("aria-label") as string;
+    const texts = this.refusal
+      ? this.data.stored.filter(({ direction }) => direction === this.direction)
+        .map(({ text }) => ({ text, about: "" }))
+      : this.about.examples;
+    this.examples.hidden = texts.length < 2;
+    this.examples.replaceChildren(make("option", { value: "" }, "Examples"),
+      ...texts.map(({ text, about }) => make("option", { value: text },
+        about ? `${about}: ${text}` : text)));
+  }
+
+  turnRound() {
+    const before = this.whole?.target.text ?? "";
+    this.direction = 1 - this.direction;
+    this.edits = { removed: [], rows: [], prefix: [] };
+    this.whole = null;
+    this.describe();
+    this.load();
+    this.write(before || this.about.examples[0]?.text || "");
+    this.field.focus();
+  }
+
+  write(text: string) {
+    this.field.value = text;
+    this.typed();
+  }
+
+  typed() {
+    this.edits = { removed: this.edits.removed, rows: [], prefix: [] };
+    this.warn();
+    if (this.isLive) this.ask();
+    else if (this.field.value !== this.whole?.source.text) this.showStored();
+  }
+
+  /** Change what is removed, painted or forced, and translate once more. */
+  edit(edits: Partial<Edits>) {
+    this.edits = { ...this.edits, ...edits };
+    this.ask();
+  }
+
+  get isEdited() {
+    return Object.values(this.edits).some(({ length }) => length > 0);
+  }
+
+  /** Translate: without edits first, where that is not known of this sentence. */
+  ask() {
+    const text = this.field.value;
+    if (!this.isLive || !this.engine || text.length > LONGEST) return;
+    const isKnown = this.whole?.source.text === text;
+    if (isKnown && !this.isEdited) {
+      this.turn += 1;
+      this.show(this.whole as Trace);
+      return;
+    }
+    const { removed, rows, prefix } = isKnown ? this.edits : { removed: [], rows: [], prefix: [] };
+    this.engine.ask({ type: "translate", turn: ++this.turn, text, removed, rows, prefix });
+  }
+
+  /** Ask for the heads that the sentence needs most. */
+  order(length: number, seed: number) {
+    const text = this.field.value;
+    this.engine?.ask({ type: "order", turn: ++this.turn, text, length, seed });
+  }
+
+  hear(answer: Answer) {
+    if (answer.type === "progress") this.progress(answer.loaded, answer.total);
+    else if (answer.type === "live") this.begun();
+    else if (answer.type === "failed" && answer.turn === null) this.failed(answer.message);
+    else if (answer.turn !== this.turn) return; // something newer was asked
+    else if (answer.type === "translated") this.translated(answer.trace, answer.unsure);
+    else if (answer.type === "ordered") this.listener.onOrdered(answer);
+    else if (answer.type === "failed") this.warn(answer.message);
+    else if (answer.type === "nothing") this.warn("The field is empty: type a sentence.");
+  }
+
+  begun() {
+    this.isLive = true;
+    performance.mark("live");
+    this.bar.hidden = true;
+    this.say(this.offersRounded);
+    if (this.shown?.source.text === this.field.value) this.show(this.shown); // words can be chosen
+    this.ask();
+  }
+
+  get offersRounded() {
+    return this.int8 ? "The weights are rounded to 8 bits: some translations differ." : "";
+  }
+
+  failed(message: string) {
+    this.engine?.end();
+    this.isLive = false;
+    this.bar.hidden = true;
+    this.say(message, button("Try again", () => this.load()));
+  }
+
+  translated(trace: Trace, unsure: boolean) {
+    const { removed, rows, prefix } = trace.edited;
+    if (!removed.length && !rows.length && !prefix) {
+      this.whole = trace;
+      if (this.isEdited) {
+        this.ask();
+        return;
+      }
+    }
+    this.show(trace);
+    this.warn(unsure ? "The model is unsure of this translation." : "");
+  }
+
+  show(trace: Trace) {
+    const { edited } = trace;
+    if (!edited.removed.length && !edited.rows.length && !edited.prefix) this.whole = trace;
+    this.shown = trace;
+    this.translation.update(trace, this.whole, this.languages[1].code, this.isLive);
+    performance.clearMarks("translation");
+    performance.mark("translation");
+    this.listener.onTrace(trace, this.whole);
+  }
+
+  progress(loaded: number, total: number) {
+    this.bar.hidden = false;
+    this.bar.value = loaded / total;
+    this.say(`The model is loading: ${megabytes(loaded)} of ${megabytes(total)} MB. Then the `
+      + "translation follows what you type.");
+  }
+
+  say(text: string, ...more: Node[]) {
+    if (this.state.textContent !== text || more.length) this.state.replaceChildren(text, ...more);
+  }
+
+  /** Show a warning on the sentence: first of all that it is in the other language. */
+  warn(text = "") {
+    const [value, [source, target]] = [this.field.value, this.languages];
+    const count = value.length.toLocaleString("en");
+    const isOther = target.code && likelyLanguage(value, this.data.common) === target.code;
+    if (value.length > LONGEST) {
+      this.warning.textContent = `The sentence has ${count} characters; the page reads `
+        + `${LONGEST.toLocaleString("en")}: shorten it.`;
+    } else if (isOther && !this.turning.hidden) {
+      this.warning.replaceChildren(button(`This looks like ${target.name}: ⇄`, () => {
+        this.whole = null;
+        this.turnRound();
+        this.write(value);
+      }));
+    } else {
+      this.warning.textContent = isOther
+        ? `This looks like ${target.name}, and the model reads ${source.name}.` : text;
+    }
+  }
+}

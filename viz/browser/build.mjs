@@ -19,6 +19,7 @@ const CARRIED = [
   { entry: "report.ts", folder: "viz/draw", name: "report_bundle" },
   { entry: "lines_report.ts", folder: "viz/draw", name: "lines_report_bundle" },
   { entry: "site.ts", folder: "viz/draw", name: "site_bundle" },
+  { entry: "engine/worker.ts", folder: "viz/draw", name: "engine_bundle" },
 ];
 
 /** Modules without their types. esbuild chooses short names by the letters of the source: with the

@@ -20,8 +20,8 @@ const CARRIED = [
   { entry: "lines_report.ts", folder: "viz/draw", name: "lines_report_bundle" },
   { entry: "site.ts", folder: "viz/draw", name: "site_bundle" },
   { entry: "live.ts", folder: "viz/draw", name: "live_bundle" },
-  { entry: "trial/engine/worker.ts", folder: "viz/draw", name: "engine_bundle" },
   { entry: "live/service_worker.ts", folder: "viz/draw", name: "service_worker_bundle" },
+  { entry: "engine/worker.ts", folder: "viz/draw", name: "engine_bundle" },
 ];
 
 /** Modules without their types. esbuild chooses short names by the letters of the source: with the

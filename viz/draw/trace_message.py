@@ -1,0 +1,124 @@
+"""The message of one sentence, from which `viz/browser` makes its pictures, and what stands beside.
+
+`viz/browser/core/trace.ts` describes both. The engine in the page writes the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+
+from transformer.analysis.alignment import WordPair
+from transformer.analysis.alignment_settings import AlignmentSettings
+from transformer.analysis.heads.head import Head
+from transformer.corpus.head_report import HeadReport
+from transformer.decoding import SearchTree
+from transformer.kinds import KINDS, Kind
+from transformer.text.languages import Languages, Side, code_of_name
+from transformer.text.tokenizer import Piece, Tokenizer
+from transformer.trace import AttentionTrace
+from viz.draw.caption import LENS_NAMES
+from viz.draw.labels import role_name
+
+
+@dataclass(frozen=True)
+class SearchStep:
+    """One step of a search, with its most probable next pieces."""
+
+    options: tuple[tuple[str, float], ...]
+    taken: int  # index of the piece in the translation
+
+
+def trace_fields(
+    trace: AttentionTrace,
+    steps: Sequence[SearchStep] = (),
+    *,
+    links: Sequence[Mapping[str, Any]] | None = None,
+    beginnings: Sequence[Sequence[str]] = (),
+    removed: Sequence[Head] = (),
+    prefix: int = 0,
+) -> dict[str, Any]:
+    """Return what a message says of a sentence; each weight is a float32.
+
+    There is one step for each piece of the translation, of which the first `prefix` were given. The
+    links are those between words where they are not those of the alignment's map, and `beginnings`
+    of `kept_beginnings`.
+    """
+    return {
+        "source": _side(trace.source, trace.source_pieces),
+        "target": _side(trace.target, trace.target_pieces),
+        "kinds": [
+            {
+                "kind": kind,
+                "layers": len(trace.weights(kind)),
+                "heads": trace.weights(kind).shape[1],
+                "causal": kind == "decoder_self" and trace.causal,
+                "weights": trace.weights(kind).astype(np.float32, copy=False),
+            }
+            for kind in trace.kinds
+        ],
+        "logProbs": trace.log_probs.astype(np.float32, copy=False),
+        "options": [
+            {"pieces": [piece for piece, _ in step.options], "taken": step.taken} for step in steps
+        ],
+        # of all steps in a row
+        "p": np.array([p for step in steps for _, p in step.options], np.float32),
+        "beginnings": beginnings or [[] for _ in trace.target_pieces],
+        "edited": {"removed": list(removed), "rows": [], "prefix": prefix},
+        **({} if links is None else {"links": links}),
+    }
+
+
+def _side(text: str, pieces: Sequence[Piece]) -> dict[str, Any]:
+    return {
+        "text": text,
+        "pieces": [piece.text for piece in pieces],
+        "words": [piece.word for piece in pieces],
+    }
+
+
+def word_links(every: Sequence[WordPair], mutual: Sequence[WordPair]) -> list[dict[str, Any]]:
+    """Return links between words, of which those that are not mutual are dashed."""
+    return [{**pair._asdict(), "mutual": pair in mutual} for pair in every]
+
+
+def kept_beginnings(tree: SearchTree, tokenizer: Tokenizer) -> list[list[str]]:
+    """Return the beginnings that a search kept or finished at each step of its translation."""
+    steps: list[list[str]] = [[] for _ in tree.path(tree.best)]
+    for number, node in enumerate(tree.nodes):
+        if node.state != "dropped" and node.step <= len(steps):
+            steps[node.step - 1].append(tokenizer.decode(tree.prefix(number)))
+    return steps
+
+
+def about(
+    languages: Languages,
+    made_by: str,
+    alignment: AlignmentSettings | None = None,
+    roles: HeadReport | None = None,
+) -> dict[str, Any]:
+    """Return what stands beside every sentence of one model."""
+    names = [languages.name(side) for side in get_args(Side)]
+    return {
+        "languages": [{"code": code_of_name(name), "name": name} for name in names],
+        "madeBy": made_by,
+        "alignment": alignment
+        and {
+            "layer": alignment.layer,
+            "head": alignment.head,
+            "row": alignment.row,
+            "lens": LENS_NAMES[alignment.lens],
+            "error": alignment.gold and alignment.gold.aer / 100,
+        },
+        "roles": {} if roles is None else {kind: _roles(roles, kind) for kind in KINDS},
+    }
+
+
+def _roles(report: HeadReport, kind: Kind) -> list[list[str]]:
+    """Name the roles of a kind's heads on the corpus, `[layer][head]`."""
+    layers: dict[int, list[str]] = {}
+    for figures in report.heads:
+        if figures.place.kind == kind:
+            layers.setdefault(figures.place.layer, []).append(role_name(figures.role, kind))
+    return list(layers.values())

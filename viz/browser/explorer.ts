@@ -334,13 +334,15 @@ export class Explorer extends View<ExplorerData> {
     const title = [map.title, ...(this.pair && kind === PAIR_KIND ? [nameOf(this.pair)] : [])]
       .join(" · ");
     const before = this.views;
+    const crossed = new Set(this.data.grid.crossed?.map(String));
+    const unused = stacked.map((place) => crossed.has(String([kind, ...place ?? []])));
     this.views = [
-      mount(this.map, AttentionMap,
-        { ...map, title: `${names[0]} · ${title}`, weights: numbers[0] }),
+      mount<MapData, AttentionMap>(this.map, AttentionMap,
+        { ...map, title: `${names[0]} · ${title}`, weights: numbers[0], unused: unused[0] }),
       ...this.drawCompared(),
     ];
     for (const view of before) if (!this.views.includes(view)) view.remove();
-    this.undrawn = { ...ribbons, title, heads: names, weights: joined(numbers) };
+    this.undrawn = { ...ribbons, title, heads: names, weights: joined(numbers), unused };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
     else {
       // those of a long text take a second to draw

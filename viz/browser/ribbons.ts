@@ -18,6 +18,7 @@ export interface RibbonData extends Axes { // of `encode_ribbons` in viz/draw/at
   colors: { light: string[]; dark: string[] }; // of the heads
   amount?: string; // how a ribbon's width is called, where it is no weight
   from: number; // weights of less get no ribbon
+  unused?: boolean[]; // the head is removed: its ribbons are dashed
   weights: Float32Array; // `[head, query, key]`
 }
 
@@ -86,6 +87,7 @@ export const laneAt = ({ row, lane }: RibbonPlan, index: number, nth: number, co
   (index + 0.5) * row + (nth - (count - 1) / 2) * lane;
 
 const FADED = 0.68; // of a number whose ribbon is too faint to be drawn
+const DASH = [4, 4]; // of a head that is removed
 const GAP = 4; // between a list and its ribbons
 
 type RibbonScene = Scene<RibbonData, RibbonPlan, Token> & Pick<Ribbons, "on" | "picked"> & {
@@ -104,7 +106,8 @@ export const ribbonMarks = (scene: RibbonScene): Mark[] => [
 ];
 
 export function curveMarks(
-  { plan, colors, on, shown }: Pick<RibbonScene, "plan" | "colors" | "on" | "shown">,
+  { data, plan, colors, on, shown }:
+  Pick<RibbonScene, "data" | "plan" | "colors" | "on" | "shown">,
   ribbons: Ribbon[],
 ): Group {
   const room = plan.numbers * plan.column;
@@ -121,6 +124,7 @@ export function curveMarks(
       d: `M${left},${from}C${middle},${from} ${middle},${to} ${right},${to}`,
       stroke: colors[head], line: Math.max(0.75, weight * plan.lane),
       opacity: faint + (0.95 - faint) * weight,
+      ...(data.unused?.[head] ? { dash: DASH } : {}),
     });
   });
   return group(marks, shown ? {} : { layer: [plan.width, plan.height] });
@@ -265,8 +269,8 @@ export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
     // the token that is pointed at, but not beside a picked one
     const shown = picked && at?.side !== picked.side ? picked : at;
     const ribbons = shown
-      ? curveMarks({ plan, colors, on, shown }, ribbonsOf(data, on, shown))
-      : (this.all ??= curveMarks({ plan, colors, on, shown }, ribbonsOf(data, on, null)));
+      ? curveMarks({ data, plan, colors, on, shown }, ribbonsOf(data, on, shown))
+      : (this.all ??= curveMarks({ data, plan, colors, on, shown }, ribbonsOf(data, on, null)));
     return ribbonMarks({ ...this.scene(at), colors, on, picked, shown, ribbons, visible });
   }
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from transformer import kinds
 from transformer.trace import AttentionTrace
 from viz.draw import labels, palette, player, wire
+from viz.draw.trace_message import SearchStep
 
 MAX_ROWS, MAX_COLUMNS = 64, 512  # values along the sides of a strip; no box gives it more pixels
 
@@ -35,7 +36,7 @@ class Playing(NamedTuple):
     """Texts of the player of Figure 1 beside the sentences of its boxes."""
 
     trace: AttentionTrace
-    steps: Sequence[player.SearchStep]  # with the most probable next subwords
+    steps: Sequence[SearchStep]  # with the most probable next subwords
     last: str  # sentence when all is written
     starts: bool  # by itself, when the page opens
 

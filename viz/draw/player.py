@@ -15,6 +15,7 @@ from transformer.kinds import KIND_NAMES, Kind
 from transformer.trace import AttentionTrace
 from viz.draw import formatting, head_grid, palette
 from viz.draw.labels import capitalised, display_tokens
+from viz.draw.trace_message import SearchStep
 from viz.draw.wire import encode_picture, encode_value, is_index
 from viz.draw.word_links import word_texts
 
@@ -28,14 +29,6 @@ LARGEST = 65_535  # a weight of 1, as the browser reads it
 
 TITLE = "The translation as it is written"
 LEARNING_TITLE = "The attention as the model learns"
-
-
-@dataclass(frozen=True)
-class SearchStep:
-    """One step of a search, with its most probable next pieces."""
-
-    options: tuple[tuple[str, float], ...]
-    taken: int  # index of the piece in the translation
 
 
 class PieceLink(NamedTuple):
@@ -283,6 +276,8 @@ def _message(
             "heads": weights.shape[2],
             "selected": selected[kind][1:],
             "weights": np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16),
+            "largest": LARGEST,
+            "whole": weights.shape[3:],
             "size": weights.shape[3:],
             "palette": palette.theme_tables(kind),
         })  # fmt: skip

@@ -1,82 +1,72 @@
-"""One sentence as the engine in a page writes it too: `Trace` and `About` of core/trace.ts."""
+"""The message of one sentence, from which `viz/browser` makes its pictures, and what stands beside.
 
-from collections import defaultdict
-from collections.abc import Sequence
+`viz/browser/core/trace.ts` describes both. The engine in the page writes the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 
-from transformer import AttentionTrace, Translator, errors
-from transformer.analysis.alignment_settings import read_alignment
-from transformer.corpus import head_report
-from transformer.kinds import KINDS
-from transformer.text.languages import Side, code_of_name
-from transformer.text.tokenizer import Piece
-from transformer.translation.result import Translation
-from viz.draw import watched
-from viz.draw.caption import Origin
+from transformer.analysis.alignment import WordPair
+from transformer.analysis.alignment_settings import AlignmentSettings
+from transformer.analysis.heads.head import Head
+from transformer.corpus.head_report import HeadReport
+from transformer.decoding import SearchTree
+from transformer.kinds import KINDS, Kind
+from transformer.text.languages import Languages, Side, code_of_name
+from transformer.text.tokenizer import Piece, Tokenizer
+from transformer.trace import AttentionTrace
+from viz.draw.caption import LENS_NAMES
+from viz.draw.labels import role_name
 
 
-def trace_message(
-    translator: Translator, translation: Translation, trace: AttentionTrace
+@dataclass(frozen=True)
+class SearchStep:
+    """One step of a search, with its most probable next pieces."""
+
+    options: tuple[tuple[str, float], ...]
+    taken: int  # index of the piece in the translation
+
+
+def trace_fields(
+    trace: AttentionTrace,
+    steps: Sequence[SearchStep] = (),
+    *,
+    links: Sequence[Mapping[str, Any]] | None = None,
+    beginnings: Sequence[Sequence[str]] = (),
+    removed: Sequence[Head] = (),
+    prefix: int = 0,
 ) -> dict[str, Any]:
-    """Return the message of a translation, whose search kept its tree, and of its trace."""
-    score = translator.score(
-        trace.source, [piece.text for piece in trace.target_pieces], alternatives=watched.OPTIONS
-    )
-    steps = watched.search_steps(score)
+    """Return what a message says of a sentence; each weight is a float32.
+
+    There is one step for each piece of the translation, of which the first `prefix` were given. The
+    links are those between words where they are not those of the alignment's map, and `beginnings`
+    of `kept_beginnings`.
+    """
     return {
         "source": _side(trace.source, trace.source_pieces),
         "target": _side(trace.target, trace.target_pieces),
         "kinds": [
             {
                 "kind": kind,
-                "layers": trace.weights(kind).shape[0],
+                "layers": len(trace.weights(kind)),
                 "heads": trace.weights(kind).shape[1],
                 "causal": kind == "decoder_self" and trace.causal,
-                "weights": trace.weights(kind).astype(np.float32),
+                "weights": trace.weights(kind).astype(np.float32, copy=False),
             }
-            for kind in KINDS
+            for kind in trace.kinds
         ],
-        "logProbs": trace.log_probs.astype(np.float32),
+        "logProbs": trace.log_probs.astype(np.float32, copy=False),
         "options": [
-            {
-                "pieces": [piece for piece, _ in step.options],
-                "p": np.float32([p for _, p in step.options]),
-                "taken": step.taken,
-            }
-            for step in steps
+            {"pieces": [piece for piece, _ in step.options], "taken": step.taken} for step in steps
         ],
-        "beginnings": _beginnings(translator, translation, len(steps)),
-        "edited": {"removed": [], "rows": [], "prefix": 0},
-    }
-
-
-def about_model(translator: Translator) -> dict[str, Any]:
-    """Return what stands beside every trace of a model."""
-    languages = [translator.languages.name(side) for side in get_args(Side)]
-    settings = read_alignment(translator)
-    heads = head_report.read(translator.folder, translator.model.config)
-    roles: dict[str, list[list[str]]] = {}
-    for figures in heads.heads if heads else ():
-        kind, layer, head = figures.place
-        layers = roles.setdefault(kind, [])
-        layers.extend([] for _ in range(layer + 1 - len(layers)))
-        layers[layer].insert(head, figures.role)
-    alignment = None
-    if settings.head is not None and settings.lens == "weights":
-        alignment = {
-            "layer": settings.layer,
-            "head": settings.head,
-            "row": settings.row,
-            "lens": settings.lens,
-            "error": settings.gold and settings.gold.aer,
-        }
-    return {
-        "languages": [{"code": code_of_name(name), "name": name} for name in languages],
-        "madeBy": Origin.from_translator(translator, "", "").made_by,
-        "alignment": alignment,
-        "roles": roles,
+        # of all steps in a row
+        "p": np.array([p for step in steps for _, p in step.options], np.float32),
+        "beginnings": beginnings or [[] for _ in trace.target_pieces],
+        "edited": {"removed": list(removed), "rows": [], "prefix": prefix},
+        **({} if links is None else {"links": links}),
     }
 
 
@@ -88,13 +78,47 @@ def _side(text: str, pieces: Sequence[Piece]) -> dict[str, Any]:
     }
 
 
-def _beginnings(translator: Translator, translation: Translation, count: int) -> list[list[str]]:
-    """Return the texts that the search kept or finished at each of its first steps."""
-    tree = translation.tree
-    if tree is None:
-        raise errors.InputError("The search has kept no tree: translate with tree=True.")
-    texts = defaultdict[int, list[str]](list)
-    for index, node in enumerate(tree.nodes):
-        if node.state in ("kept", "finished"):
-            texts[node.step].append(translator.target_tokenizer.decode(tree.prefix(index)))
-    return [texts[step] for step in range(1, count + 1)]
+def word_links(every: Sequence[WordPair], mutual: Sequence[WordPair]) -> list[dict[str, Any]]:
+    """Return links between words, of which those that are not mutual are dashed."""
+    return [{**pair._asdict(), "mutual": pair in mutual} for pair in every]
+
+
+def kept_beginnings(tree: SearchTree, tokenizer: Tokenizer) -> list[list[str]]:
+    """Return the beginnings that a search kept or finished at each step of its translation."""
+    steps: list[list[str]] = [[] for _ in tree.path(tree.best)]
+    for number, node in enumerate(tree.nodes):
+        if node.state != "dropped" and node.step <= len(steps):
+            steps[node.step - 1].append(tokenizer.decode(tree.prefix(number)))
+    return steps
+
+
+def about(
+    languages: Languages,
+    made_by: str,
+    alignment: AlignmentSettings | None = None,
+    roles: HeadReport | None = None,
+) -> dict[str, Any]:
+    """Return what stands beside every sentence of one model."""
+    names = [languages.name(side) for side in get_args(Side)]
+    return {
+        "languages": [{"code": code_of_name(name), "name": name} for name in names],
+        "madeBy": made_by,
+        "alignment": alignment
+        and {
+            "layer": alignment.layer,
+            "head": alignment.head,
+            "row": alignment.row,
+            "lens": LENS_NAMES[alignment.lens],
+            "error": alignment.gold and alignment.gold.aer / 100,
+        },
+        "roles": {} if roles is None else {kind: _roles(roles, kind) for kind in KINDS},
+    }
+
+
+def _roles(report: HeadReport, kind: Kind) -> list[list[str]]:
+    """Name the roles of a kind's heads on the corpus, `[layer][head]`."""
+    layers: dict[int, list[str]] = {}
+    for figures in report.heads:
+        if figures.place.kind == kind:
+            layers.setdefault(figures.place.layer, []).append(role_name(figures.role, kind))
+    return list(layers.values())

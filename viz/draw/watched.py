@@ -11,7 +11,8 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.sinks import are_sinks
 from transformer.text.tokenizer import Piece
 from transformer.translation.score import Choice, Scored
-from viz.draw.player import PieceLink, SearchStep
+from viz.draw.player import PieceLink
+from viz.draw.trace_message import SearchStep
 
 OPTIONS = 5  # most probable next subwords that are drawn at each step
 

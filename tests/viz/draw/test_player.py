@@ -19,12 +19,12 @@ from viz.draw.labels import display_tokens
 from viz.draw.player import (
     LARGEST,
     WINDOW,
-    SearchStep,
     TrainingStep,
     encode_learning,
     encode_player,
     head_of,
 )
+from viz.draw.trace_message import SearchStep
 from viz.draw.watched import OPTIONS, options_of, watched_heads
 
 NAMED = {"<s>": "the start token", "</s>": "the end token"}

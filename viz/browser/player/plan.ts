@@ -17,8 +17,10 @@ export interface KindData {
   layers: number;
   heads: number; // of each layer
   selected: [layer: number, head: number]; // what is open first
-  weights: Uint16Array; // `[moment, layer, head, query, key]`, 65,535 for 1
-  size: [query: number, key: number];
+  weights: Uint16Array | Float32Array; // `[moment, layer, head, query, key]`
+  largest: number; // what stands for a weight of 1
+  whole: [query: number, key: number]; // of the weights
+  size: [query: number, key: number]; // of those that are drawn, the first ones
   palette: Palette;
 }
 
@@ -40,10 +42,9 @@ export interface PlayerData {
   links: { source: number; target: number; mutual: boolean; strength: number }[];
   // the head of the cross-attention whose map makes the links, and a sentence on their error
   linked?: { head: [layer: number, head: number] | null; about: string };
+  crossed?: Head[]; // removed while this was written
   breaks?: boolean; // whether the host removes heads
 }
-
-const ONE = 65_535;
 
 /** Count the moments: saved steps of a run; source subwords in the encoder; else search steps. */
 export function momentsOf({ training }: PlayerData, { size }: KindData) {
@@ -52,11 +53,11 @@ export function momentsOf({ training }: PlayerData, { size }: KindData) {
 
 /** Get a weight, from 0 to 1. @param moment of a training run, else 0 */
 export function weightOf(
-  { weights, layers, heads, size: [queries, keys] }: KindData, moment: number, layer: number,
-  head: number, query: number, key: number,
+  { weights, largest, layers, heads, whole: [queries, keys] }: KindData, moment: number,
+  layer: number, head: number, query: number, key: number,
 ) {
   const map = (moment * layers + layer) * heads + head;
-  return weights[(map * queries + query) * keys + key] / ONE;
+  return weights[(map * queries + query) * keys + key] / largest;
 }
 
 /** Mix the rows before and after a moment: what a head looks at while one becomes the other. */

@@ -227,12 +227,14 @@ export class Player extends View<PlayerData> {
     const isSearch = !data.training.length;
     const all = !isSearch || this.step >= this.last;
     const head = this.tiles.pointed ?? this.selected[kind.kind];
+    const removed = all ? this.breaking.removed : [];
     return {
       data, plan, theme, measure, kind, head, step: this.step, all,
       part: all && isSearch ? 1 : part, word: this.pointer.word, near: this.pointer.ribbon,
       // a tile that is pointed at lends its ribbons
       shows: this.tiles.pointed ? "head" as const : this.ribbons,
-      removed: all ? this.breaking.removed : [], writes: this.breaking.now?.text ?? "",
+      removed, crossed: [...data.crossed ?? [], ...removed],
+      writes: this.breaking.now?.text ?? "",
     };
   }
 
@@ -432,7 +434,7 @@ export class Player extends View<PlayerData> {
       : moment.all ? "all words" : `step ${this.step + 1}`;
     const names = [
       linksShown(moment) ? "word links" : kind.name, head ? titleOf(head) : "both directions", step,
-      ...(moment.removed.length ? [`without ${moment.removed.length} heads`] : []),
+      ...(moment.crossed.length ? [`without ${moment.crossed.length} heads`] : []),
     ];
     return {
       name: names.join(" "), title: names.join(" · "), width: plan.width + beside,

@@ -338,7 +338,8 @@ export class Explorer extends View<ExplorerData> {
     const unused = stacked.map((place) => crossed.has(String([kind, ...place ?? []])));
     this.views = [
       mount<MapData, AttentionMap>(this.map, AttentionMap,
-        { ...map, title: `${names[0]} · ${title}`, weights: numbers[0], unused: unused[0] }),
+        { ...map, title: `${names[0]} · ${title}`, weights: numbers[0], unused: unused[0] },
+        this.options), // what is painted
       ...this.drawCompared(),
     ];
     for (const view of before) if (!this.views.includes(view)) view.remove();

@@ -56,7 +56,8 @@ def _run(options: Namespace) -> int:
         files |= {f"{name}/{file}": content for file, content in model.items()}
         shown = lines or bundled_sentences(translator.languages)
         own = [line for line in shown if _direction_of(line, translators) == number]
-        directions.append(Direction(translator, name, loaded_bytes(model), own, options.int8))
+        size, rounded = loaded_bytes(model)
+        directions.append(Direction(translator, name, size, own, rounded))
     files |= {ENGINE: script("engine").encode(), WORKER: script("service_worker").encode()}
     lesson = lesson_page(None if options.checkpoint else directions[0])
     index = live_page(directions, stored, lesson.title, options.docs)

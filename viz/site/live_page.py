@@ -6,9 +6,13 @@ from html import escape
 from typing import Any
 
 from transformer import InputError, Translator
+from transformer.analysis.alignment_settings import read_alignment
+from transformer.corpus import head_report
 from transformer.text.languages import COMMON_WORDS
-from viz.draw import trace_message, wire
+from viz.draw import watched, wire
+from viz.draw.caption import Origin
 from viz.draw.labels import capitalised
+from viz.draw.trace_message import about, kept_beginnings, trace_fields
 from viz.report import anchor, saved_page
 from viz.site.sentences import Line
 
@@ -17,8 +21,7 @@ ENGINE, WORKER = "engine.js", "service_worker.js"
 """Names of the scripts that the page loads: the model's, and that of a visit without a network."""
 
 DESCRIPTION = (
-    "Watch a Transformer translate your sentence, see what each attention head looks at, and take "
-    "heads away."
+    "Watch a Transformer translate your sentence, see every attention head, and take heads away."
 )
 STORED_BYTES = 1_500_000  # largest size of a stored sentence, which a phone opens at once
 
@@ -31,7 +34,7 @@ class Direction:
     folder: str  # of its weights, as `en-de`
     size: int  # bytes of the weights
     lines: Sequence[Line]
-    int8: bool = False  # whether there are rounded weights, too
+    rounded: int = 0  # bytes of those in 8 bits; 0 where there are none
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,10 @@ def store_sentence(direction: int, translator: Translator, line: Line) -> Stored
     """
     translation = translator.translate(line.text, tree=True)
     trace = translator.trace_of(translation)
-    message = trace_message.trace_message(translator, translation, trace)
+    pieces = [piece.text for piece in trace.target_pieces]
+    score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
+    kept = translation.tree and kept_beginnings(translation.tree, translator.target_tokenizer)
+    message = trace_fields(trace, watched.search_steps(score), beginnings=kept or ())
     text = wire.packed(wire.encode(message))
     if len(text) > STORED_BYTES:
         raise InputError(f"It has {len(text):,} bytes on the page; at most {STORED_BYTES:,} fit.")
@@ -69,7 +75,7 @@ def live_page(
     way = anchor(docs, "Documentation") if docs else ""
     body = f"""<h1>Headlight</h1>
 <p>{DESCRIPTION}</p>
-<nav><a href="{LESSON_PAGE}">Take a lesson: {escape(lesson)}</a>{way}</nav>
+<nav><a href="{LESSON_PAGE}">Lesson: {escape(lesson)}</a>{way}</nav>
 </header>
 <main id="live">
 {field_html(directions[first.direction].translator, first.line.text)}
@@ -81,7 +87,7 @@ def live_page(
 <div class="choices" id="editing" hidden></div>
 <div id="explorer"></div></section>
 </main>
-<footer><p>The model runs in this page, on your machine: what you type is sent nowhere.</p></footer>"""
+<footer><p>The model runs in this page: what you type stays on your machine.</p></footer>"""
     return saved_page(
         "live",
         "Headlight: watch a Transformer translate",
@@ -104,7 +110,7 @@ def field_html(translator: Translator, text: str) -> str:
 <label for="text"><span id="reads">{escape(source)}</span></label>
 <button type="button" id="turn" hidden>⇄</button> <span id="writes">{escape(target)}</span>
 <select id="examples" aria-label="Examples"><option value="">Examples</option></select>
-<input id="text" maxlength="2000" autocomplete="off" spellcheck="false" dir="auto" readonly
+<input id="text" autocomplete="off" spellcheck="false" dir="auto" readonly
 value="{escape(text)}"></form>
 <div id="translation" class="translation" dir="auto"></div>
 <p id="warning" role="status"></p>
@@ -121,8 +127,8 @@ def live_data(directions: Sequence[Direction], stored: Sequence[StoredSentence])
             {
                 "base": direction.folder,
                 "bytes": direction.size,
-                "int8": direction.int8,
-                "about": trace_message.about_model(direction.translator),
+                "rounded": direction.rounded,
+                "about": _about(direction.translator),
                 "examples": [{"text": line.text, "about": line.about} for line in direction.lines],
             }
             for direction in directions
@@ -133,3 +139,12 @@ def live_data(directions: Sequence[Direction], stored: Sequence[StoredSentence])
         "common": {code: sorted(words) for code, words in COMMON_WORDS.items()},
     }
     return wire.packed(wire.encode(message))
+
+
+def _about(translator: Translator) -> dict[str, Any]:
+    return about(
+        translator.languages,
+        Origin.from_translator(translator, "", "").made_by,
+        read_alignment(translator),
+        head_report.read(translator.folder, translator.model.config),
+    )

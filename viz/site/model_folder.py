@@ -43,10 +43,18 @@ def model_files(translator: Translator, *, int8: bool = False) -> dict[str, byte
     return {MANIFEST: json.dumps(manifest, separators=(",", ":")).encode(), **files}
 
 
-def loaded_bytes(files: Mapping[str, bytes]) -> int:
-    """Return the number of bytes that a visit without int8 loads."""
+def loaded_bytes(files: Mapping[str, bytes]) -> tuple[int, int]:
+    """Return the bytes that a visit loads, and those with rounded weights, 0 without these."""
     manifest = json.loads(files[MANIFEST])
-    return sum(part["bytes"] for part in [*manifest["parts"], *manifest["tokenizers"]])
+    exact, rounded, tokenizers = (
+        sum(part["bytes"] for part in parts)
+        for parts in (
+            manifest["parts"],
+            manifest.get("int8", {}).get("parts", []),
+            manifest["tokenizers"],
+        )
+    )
+    return exact + tokenizers, rounded and rounded + tokenizers
 
 
 def _rounded(weights: Mapping[str, torch.Tensor]) -> dict[str, NDArray[Any]]:

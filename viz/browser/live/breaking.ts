@@ -12,15 +12,17 @@ export const SEED = 1; // of the random heads beside them
 export function brokenOf(
   { heads, random }: Pick<Ordered, "heads" | "random">, trace: Trace, written: string[],
 ): Broken {
+  const whole = trace.logProbs.reduce((sum, logProb) => sum + logProb, 0);
   return {
-    written, total: PLACES, log_p: trace.logProbs.reduce((sum, logProb) => sum + logProb, 0),
+    written, total: PLACES, log_p: whole,
     places: heads.map(({ place: [kind, layer, head], logProb, text }, n) => {
       const control = random[n];
+      const drawn = control && whole + control.logProb;
       return {
-        head: { kind, layer, head }, log_p: logProb, text,
+        head: { kind, layer, head }, log_p: whole + logProb, text,
         row: changedRow(trace, text, written.length - 1),
         control: control ? {
-          low: control.logProb, middle: control.logProb, high: control.logProb, draws: 1,
+          low: drawn, middle: drawn, high: drawn, draws: 1,
           same: control.text === trace.target.text,
         } : null,
       };

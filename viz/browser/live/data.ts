@@ -2,12 +2,12 @@
 // page reads its blocks.
 
 import { decode, textOf, unzip } from "../core/wire.ts";
-import type { About, Trace } from "../core/trace.ts";
+import { type About, readTrace } from "../core/trace.ts";
 
 export interface Direction {
   base: string; // the folder of the model; "" where the page has no model
   bytes: number; // of the weights
-  int8: boolean; // whether there are rounded weights, too
+  rounded: number; // and of those in 8 bits; 0 where there are none
   about: About;
   examples: { text: string; about: string }[];
 }
@@ -26,5 +26,5 @@ export const message = async (id: string) => decode(await unzip(await textOf(id)
 export async function storedTrace({ stored }: LiveData, direction: number, text: string) {
   const number = stored.findIndex((sentence) =>
     sentence.direction === direction && sentence.text === text);
-  return number < 0 ? null : await message(`stored-${number}`) as Trace;
+  return number < 0 ? null : readTrace(await message(`stored-${number}`));
 }

@@ -1,6 +1,6 @@
 // The engine in its Worker, and a sentence for each browser or place in which it cannot run.
 
-import type { Answer, Request } from "../engine/messages.ts";
+import type { Answer, Load, Request } from "../engine/messages.ts";
 
 const STAYS = "The stored sentences still play.";
 
@@ -18,6 +18,7 @@ export function refusal(): string {
 
 export class EngineClient {
   worker: Worker;
+  request: Load;
 
   /** @param hear called with each answer */
   constructor(script: string, base: string, int8: boolean, hear: (answer: Answer) => void) {
@@ -28,7 +29,13 @@ export class EngineClient {
       const message = `The model’s script cannot be run: load the page again. ${STAYS}`;
       hear({ type: "failed", turn: null, message });
     };
-    this.ask({ type: "load", base: new URL(base, window.location.href).href, int8 } as Request);
+    this.request = { type: "load", base: new URL(base, window.location.href).href, int8 };
+    this.load();
+  }
+
+  /** Load the model; after an error, what is missing of it. */
+  load() {
+    this.ask(this.request);
   }
 
   ask(request: Request) {

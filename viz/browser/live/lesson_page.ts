@@ -1,12 +1,15 @@
 // A lesson whose pictures follow a sentence that is typed; its questions stay those of its own.
 
 import { mount } from "../core/view.ts";
-import type { Trace } from "../core/trace.ts";
+import type { HeadPlace, Trace } from "../core/trace.ts";
 import { Explorer, headOf } from "../explorer.ts";
+import { explorerData } from "../explorer_from_trace.ts";
 import { runLesson } from "../lesson.ts";
+import { playerData } from "../player/from_trace.ts";
+import type { PlayerData } from "../player/plan.ts";
 import { Player } from "../player/view.ts";
 import { type LiveData, message } from "./data.ts";
-import { explorerOf, playerOf } from "./pictures.ts";
+import { firstHead } from "./page.ts";
 import { type Listener, LiveSentence } from "./sentence.ts";
 
 export class LessonPage implements Listener {
@@ -30,8 +33,11 @@ export class LessonPage implements Listener {
     if (!trace) return;
     for (const place of card.querySelectorAll<HTMLElement>("[data-picture]")) {
       const { picture, head } = place.dataset;
-      if (picture === "watch") mount(place, Player, playerOf(trace, about));
-      else mount(place, Explorer, explorerOf(trace, about, head ? headOf(head) : null));
+      if (picture === "watch") mount<PlayerData, Player>(place, Player, playerData(trace, about));
+      else {
+        const opened = head ? headOf(head) as HeadPlace : firstHead(trace, about);
+        mount(place, Explorer, explorerData(trace, about, opened));
+      }
     }
     performance.mark("drawn");
   }

@@ -1,27 +1,38 @@
 // The first page of a site: the pictures of a sentence as it is typed. They are drawn in short
 // tasks, and a newer sentence ends those of an older one, so that typing never waits.
 
-import type { MapData } from "../attention_map/plan.ts";
 import { bringIntoView, button, choice, make } from "../core/dom.ts";
 import { setValue } from "../core/store.ts";
 import { mount } from "../core/view.ts";
-import type { HeadPlace, Trace } from "../core/trace.ts";
+import {
+  type About, type HeadPlace, type KindTrace, readTrace, type Trace,
+} from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
 import { Explorer, headOf } from "../explorer.ts";
+import { explorerData } from "../explorer_from_trace.ts";
 import type { Broken } from "../player/break_it.ts";
+import type { PlayerData } from "../player/plan.ts";
+import { playerData, watchedHead } from "../player/from_trace.ts";
 import { BROKEN, Player } from "../player/view.ts";
+import { linkData, wordLinks } from "../word_links/from_trace.ts";
+import type { LinkData } from "../word_links/plan.ts";
 import { WordLinks } from "../word_links/view.ts";
 import { readLink, writeLink } from "./address.ts";
 import { brokenOf, PLACES, SEED } from "./breaking.ts";
 import { type LiveData, message } from "./data.ts";
 import { Editing } from "./editing.ts";
-import { explorerOf, linksOf, playerOf } from "./pictures.ts";
 import { type Listener, LiveSentence } from "./sentence.ts";
 
 const REST = 300; // ms after which what is shown is written into the address
 
 const at = (id: string) => document.getElementById(id) as HTMLElement;
 const same = (a: HeadPlace, b: HeadPlace) => String(a) === String(b);
+
+/** Choose the head of the cross-attention that opens first. */
+export function firstHead(trace: Trace, about: About): HeadPlace {
+  const cross = trace.kinds.find(({ kind }) => kind === "cross") as KindTrace;
+  return watchedHead(trace, cross, wordLinks(trace, about));
+}
 
 /** Let the browser hear what is typed, and paint. */
 const breath = () => new Promise<void>((resolve) => {
@@ -66,7 +77,7 @@ export class LivePage implements Listener {
 
   async begin() {
     const { sentence, sentence: { data } } = this;
-    const first: Trace = await message("stored-0");
+    const first = readTrace(await message("stored-0"));
     const link = readLink(window.location.search, first.kinds);
     const from = data.directions.findIndex(({ about }) => about.languages[0].code === link.from);
     sentence.direction = from >= 0 ? from : data.stored[0].direction;
@@ -110,22 +121,24 @@ export class LivePage implements Listener {
 
   drawPlayer(trace: Trace) {
     const { sentence: { isLive, isEdited } } = this;
-    const data = { ...playerOf(trace, this.about), breaks: isLive && !isEdited };
-    mount(at("watch"), Player, data, { onSelect: (selected) => this.onPlayer(selected) });
+    const data = playerData(trace, this.about, { breaks: isLive && !isEdited });
+    mount<PlayerData, Player>(at("watch"), Player, data, {
+      onSelect: (selected) => this.onPlayer(selected),
+    });
   }
 
   drawLinks(trace: Trace) {
-    const data = linksOf(trace, this.about);
-    at("links").hidden = !data;
-    if (data) mount(at("links"), WordLinks, data);
+    const data = linkData(trace, this.about);
+    at("links").hidden = !data.links.length;
+    if (data.links.length) mount<LinkData, WordLinks>(at("links"), WordLinks, data);
   }
 
   drawHeads(trace: Trace) {
-    const data = explorerOf(trace, this.about, this.open);
-    this.open = data.selected as HeadPlace;
+    this.open ??= firstHead(trace, this.about);
+    const data = explorerData(trace, this.about, this.open);
     data.grid.switches = this.removes;
     data.grid.answered = this.clicked;
-    for (const { map } of Object.values<{ map: MapData }>(data.kinds)) map.paints = this.editing.isOn;
+    for (const { map } of Object.values(data.kinds)) map.paints = this.editing.isOn;
     this.explorer = mount(at("explorer"), Explorer, data, {
       onSelect: (selected) => this.onExplorer(selected),
     });
@@ -173,7 +186,7 @@ export class LivePage implements Listener {
   onOrdered(answer: Ordered) {
     const { sentence: { shown } } = this;
     if (!shown) return;
-    this.broken = brokenOf(answer, shown, playerOf(shown, this.about).written);
+    this.broken = brokenOf(answer, shown, playerData(shown, this.about).written);
     setValue(BROKEN, this.broken);
   }
 

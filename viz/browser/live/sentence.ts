@@ -29,11 +29,13 @@ export class LiveSentence {
   turning = at<HTMLButtonElement>("turn");
   examples = at<HTMLSelectElement>("examples");
   warning = at("warning");
-  state = at("state").querySelector("span") as HTMLElement;
+  words = at("state").querySelector("span") as HTMLElement;
+  offer = make("span");
   bar = at("state").querySelector("progress") as HTMLProgressElement;
   translation: Translation;
   direction = 0;
   int8 = false;
+  other?: HTMLButtonElement;
   engine: EngineClient | null = null;
   isLive = false;
   refusal = refusal();
@@ -55,6 +57,7 @@ export class LiveSentence {
     });
     if (this.refusal || !this.about.base) this.field.readOnly = true;
     else this.field.readOnly = false;
+    this.words.after(this.offer);
     this.describe();
   }
 
@@ -83,9 +86,23 @@ export class LiveSentence {
   load() {
     this.engine?.end();
     this.isLive = false;
-    this.progress(0, this.about.bytes);
+    this.progress(0, this.int8 ? this.about.rounded : this.about.bytes);
     this.engine = new EngineClient(this.data.engine, this.about.base, this.int8, (answer) =>
       this.hear(answer));
+  }
+
+  /** Offer the weights that are not loaded, where there are two kinds. */
+  otherWeights(): HTMLElement[] {
+    const { bytes, rounded } = this.about;
+    if (!rounded || (this.isLive && !this.int8)) return [];
+    const text = this.int8 ? `Load the exact ones (${megabytes(bytes)} MB)`
+      : `Load weights rounded to 8 bits (${megabytes(rounded)} MB)`;
+    this.other ??= button("", () => {
+      this.int8 = !this.int8;
+      this.load();
+    });
+    this.other.textContent = text;
+    return [this.other];
   }
 
   /** Name both languages and list the examples. */
@@ -112,7 +129,7 @@ export class LiveSentence {
     const before = this.whole?.target.text ?? "";
     this.direction = 1 - this.direction;
     this.edits = { removed: [], rows: [], prefix: [] };
-    this.whole = null;
+    this.whole = this.shown = null;
     this.describe();
     this.load();
     this.write(before || this.about.examples[0]?.text || "");
@@ -176,20 +193,15 @@ export class LiveSentence {
     this.isLive = true;
     performance.mark("live");
     this.bar.hidden = true;
-    this.say(this.offersRounded);
+    this.say(this.int8 ? "The weights are rounded to 8 bits: some translations differ. " : "",
+      ...this.otherWeights());
     if (this.shown?.source.text === this.field.value) this.show(this.shown); // words can be chosen
     this.ask();
   }
 
-  get offersRounded() {
-    return this.int8 ? "The weights are rounded to 8 bits: some translations differ." : "";
-  }
-
   failed(message: string) {
-    this.engine?.end();
-    this.isLive = false;
     this.bar.hidden = true;
-    this.say(message, button("Try again", () => this.load()));
+    this.say(message, button("Try again", () => this.engine?.load()));
   }
 
   translated(trace: Trace, unsure: boolean) {
@@ -219,11 +231,12 @@ export class LiveSentence {
     this.bar.hidden = false;
     this.bar.value = loaded / total;
     this.say(`The model is loading: ${megabytes(loaded)} of ${megabytes(total)} MB. Then the `
-      + "translation follows what you type.");
+      + "translation follows what you type. ", ...this.otherWeights());
   }
 
-  say(text: string, ...more: Node[]) {
-    if (this.state.textContent !== text || more.length) this.state.replaceChildren(text, ...more);
+  say(text: string, ...more: HTMLElement[]) {
+    this.words.textContent = text;
+    this.offer.replaceChildren(...more.filter((node) => node.parentNode !== this.offer));
   }
 
   /** Show a warning on the sentence: first of all that it is in the other language. */
@@ -236,7 +249,6 @@ export class LiveSentence {
         + `${LONGEST.toLocaleString("en")}: shorten it.`;
     } else if (isOther && !this.turning.hidden) {
       this.warning.replaceChildren(button(`This looks like ${target.name}: ⇄`, () => {
-        this.whole = null;
         this.turnRound();
         this.write(value);
       }));

@@ -2,7 +2,7 @@
 // struck out or bold, and a click on a word opens what the model held probable in its place.
 
 import { make, toolbar } from "../core/dom.ts";
-import { displayTokens } from "./trial_labels.ts";
+import { displayTokens } from "../core/labels.ts";
 import type { Side, Trace } from "../core/trace.ts";
 import { type Chosen, Popover } from "../translation_editor/popover.ts";
 import { type EditorData, wordsOf } from "../translation_editor/words.ts";

@@ -1,6 +1,8 @@
 // The words that differ between two translations, and the language of a text.
 
+import { wordTexts } from "../core/labels.ts";
 import type { Trace } from "../core/trace.ts";
+import { textWords } from "../engine/words.ts";
 import type { RowPart } from "../player/plan.ts";
 
 export interface Word { text: string; change: "same" | "new" | "lost" }
@@ -29,16 +31,6 @@ export function compared(words: string[], before: string[]): (Word & { index: nu
   return parts;
 }
 
-const PUNCTUATION = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
-
-/** Cut a text into words, with the marks around a word apart from it. */
-export const wordsOf = (text: string) => text.split(/\s+/).flatMap((part) => {
-  const [core] = [part.replace(PUNCTUATION, "")];
-  if (!core) return part ? [part] : [];
-  const start = part.indexOf(core);
-  return [part.slice(0, start), core, part.slice(start + core.length)].filter(Boolean);
-});
-
 /** List the subwords of a translation, kept or lost, and the words that another text adds, as
  * `changed_row` of viz/draw/player.py does. @param most subwords that are drawn */
 export function changedRow({ target }: Trace, text: string, most: number): RowPart[] {
@@ -47,16 +39,12 @@ export function changedRow({ target }: Trace, text: string, most: number): RowPa
     const word = target.words[n];
     if (piece !== "</s>") pieces.set(word, [...pieces.get(word) ?? [], n + 1]);
   });
-  const numbers = [...pieces.keys()];
-  const before = numbers.map((word) => (pieces.get(word) as number[])
-    .map((n) => target.pieces[n - 1]).join("").replaceAll("▁", " ").trim());
-  const now = wordsOf(text);
-  let at = 0; // in `before`
+  let at = 0; // of the words before
   const row: RowPart[] = [{ piece: 0, lost: false }];
-  for (const { text: word, change } of compared(now, before)) {
+  for (const { text: word, change } of compared(textWords(text), wordTexts(target))) {
     if (change === "new") row.push({ text: word });
     else {
-      const own = pieces.get(numbers[at++]) as number[];
+      const own = pieces.get(at++) ?? [];
       row.push(...own.map((piece) => ({ piece, lost: change === "lost" })));
     }
   }

@@ -171,11 +171,12 @@ export class BreakIt {
       + `translation is ${timesOf(data.log_p - after)} probable (log P `
       + `${fixed(data.log_p, 2)} → ${fixed(after, 2)}).`;
     if (!control) return first;
-    const range = `${fixed(control.low, 2)} to ${fixed(control.high, 2)}`;
+    const range = control.draws === 1 ? `log P ${fixed(control.middle, 2)}`
+      : `${fixed(control.low, 2)} to ${fixed(control.high, 2)} in ${control.draws} draws`;
     const words = control.same ? "" : "; the text changes, too";
     const heads = `${places.length} random ${places.length === 1 ? "head" : "heads"}`;
     return `${first} Control, ${heads}: ${timesOf(data.log_p - control.middle)} probable `
-      + `(${range} in ${control.draws} draws)${words}.`;
+      + `(${range})${words}.`;
   }
 }
 

@@ -21,6 +21,7 @@ from benchmarks import (
     layers,
     lessons,
     lines,
+    live,
     marian,
     models,
     pages,
@@ -36,7 +37,7 @@ from transformer.cli import command
 from transformer.cli.arguments import Parser
 
 MODULES = (
-    *(training, inference, app, pages, layers, lessons, lines, marian, models, readers),
+    *(training, inference, app, pages, layers, lessons, lines, live, marian, models, readers),
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
     *(circuits, completeness, confidence, first_words, edges, source_share, examples, huggingface),
 )

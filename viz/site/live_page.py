@@ -6,13 +6,14 @@ from html import escape
 from typing import Any
 
 from transformer import InputError, Translator
+from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.corpus import head_report
 from transformer.text.languages import COMMON_WORDS
 from viz.draw import watched, wire
 from viz.draw.caption import Origin
 from viz.draw.labels import capitalised
-from viz.draw.trace_message import about, kept_beginnings, trace_fields
+from viz.draw.trace_message import about, kept_beginnings, trace_fields, word_links
 from viz.report import anchor, saved_page
 from viz.site.sentences import Line
 
@@ -57,7 +58,12 @@ def store_sentence(direction: int, translator: Translator, line: Line) -> Stored
     pieces = [piece.text for piece in trace.target_pieces]
     score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
     kept = translation.tree and kept_beginnings(translation.tree, translator.target_tokenizer)
-    message = trace_fields(trace, watched.search_steps(score), beginnings=kept or ())
+    links = None
+    if (settings := read_alignment(translator)).lens != "weights":  # which the page cannot read
+        shares = aligned_shares(translator, trace, settings)
+        links = word_links(strongest(shares, "each"), strongest(shares, "mutual"))
+    steps = watched.search_steps(score)
+    message = trace_fields(trace, steps, links=links, beginnings=kept or ())
     text = wire.packed(wire.encode(message))
     if len(text) > STORED_BYTES:
         raise InputError(f"It has {len(text):,} bytes on the page; at most {STORED_BYTES:,} fit.")
@@ -80,7 +86,7 @@ def live_page(
 <main id="live">
 {field_html(directions[first.direction].translator, first.line.text)}
 <section id="watch" aria-label="The translation as it is written"></section>
-<section id="links" aria-label="Which words belong together"></section>
+<section id="links" aria-label="Which words belong together"><div></div></section>
 <section id="heads"><h2>Every head</h2>
 <p>Each small map is one of the model’s heads. Open one, take it away, or paint into it.</p>
 <div class="choices" id="removal" hidden></div>

@@ -18,14 +18,22 @@ class _Handler(SimpleHTTPRequestHandler):
         super().end_headers()
 
 
-def serve(folder: Path, port: int) -> None:
-    """Serve a folder until the command is interrupted, and print its address."""
+def server_of(folder: Path, port: int) -> ThreadingHTTPServer:
+    """Open a port of this machine for a folder; 0 takes a free one.
+
+    Raises:
+        InputError: if the port cannot be opened.
+    """
     try:
-        server = ThreadingHTTPServer((HOST, port), partial(_Handler, directory=str(folder)))
+        return ThreadingHTTPServer((HOST, port), partial(_Handler, directory=str(folder)))
     except (OSError, OverflowError) as error:
         raise InputError(
             f"Port {port} cannot be opened ({error}): choose another with --port."
         ) from error
-    with server:
+
+
+def serve(folder: Path, port: int) -> None:
+    """Serve a folder until the command is interrupted, and print its address."""
+    with server_of(folder, port) as server:
         print(f"http://localhost:{server.server_port}/ (Ctrl-C ends it)", flush=True)
         server.serve_forever()

@@ -32,7 +32,7 @@ export function traceOf(
     }));
     return { layers: decoder.N, heads: decoder.h, weights };
   };
-  const own = { layers: encoder.N, heads: encoder.h, weights: result.encoded.weights };
+  const own = { layers: encoder.N, heads: encoder.h, weights: result.encoded.weights.slice() };
   return {
     source: sideOf(text, source),
     target: sideOf(target.decode(written), written.map((id) => target.token(id))),

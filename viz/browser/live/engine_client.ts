@@ -10,6 +10,7 @@ export function refusal(): string {
     return "This page is open as a file, and a browser loads no model from files. Serve its folder "
       + `with “headlight site --serve” for your own sentences. ${STAYS}`;
   }
+  if (document.documentElement.classList.contains("framed")) return STAYS; // one part of the page
   if (typeof Worker === "undefined" || typeof DecompressionStream === "undefined") {
     return `This browser cannot run the model: it has no Web Workers, or is too old. ${STAYS}`;
   }

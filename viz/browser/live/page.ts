@@ -129,8 +129,9 @@ export class LivePage implements Listener {
 
   drawLinks(trace: Trace) {
     const data = linkData(trace, this.about);
-    at("links").hidden = !data.links.length;
-    if (data.links.length) mount<LinkData, WordLinks>(at("links"), WordLinks, data);
+    const place = at("links").firstElementChild as HTMLElement;
+    place.hidden = !data.links.length; // of some models they cannot be read in the page
+    if (data.links.length) mount<LinkData, WordLinks>(place, WordLinks, data);
   }
 
   drawHeads(trace: Trace) {

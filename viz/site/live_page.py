@@ -119,9 +119,9 @@ def field_html(translator: Translator, text: str) -> str:
 <input id="text" autocomplete="off" spellcheck="false" dir="auto" readonly
 value="{escape(text)}"></form>
 <div id="translation" class="translation" dir="auto"></div>
-<p id="warning" role="status"></p>
+<div id="notes"><p id="warning" role="status"></p>
 <p id="state"><span role="status"></span><progress max="1" hidden aria-label="The model"></progress>
-</p></section>"""
+</p></div></section>"""
 
 
 def live_data(directions: Sequence[Direction], stored: Sequence[StoredSentence]) -> str:

@@ -50,7 +50,7 @@ export interface Trace {
 /** The map that links words, and its share of wrong links, 0 to 1. */
 export interface Alignment {
   layer: number;
-  head: number | null; // null for the sum over the layer's heads
+  head: number | null; // null for the mean over the layer's heads
   row: "reads" | "writes"; // the row of the decoder that stands for a word
   lens: string; // its name on the screen
   error: number | null;

@@ -53,7 +53,7 @@ function wordShares(trace: Trace, { layer, head, row: which }: Alignment): numbe
       });
     }
   });
-  return sums.map((row, word) => row.map((sum) => sum / Math.max(1, counts[word])));
+  return sums.map((row, word) => row.map((sum) => sum / heads.length / Math.max(1, counts[word])));
 }
 
 /** Test whether the head is removed whose map makes the links. */

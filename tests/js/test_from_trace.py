@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.js.test_node import node  # noqa: F401
 from transformer import Translator
 from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
@@ -19,8 +18,7 @@ from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.trace_message import about, kept_beginnings, trace_fields
 from viz.pages.translate.maps import link_summary
 
-ASSETS = Path(__file__).parents[3] / "assets"
-SCRIPT = Path(__file__).parents[2] / "js" / "from_trace.mjs"
+SCRIPT = Path(__file__).with_name("from_trace.mjs")
 LONG = (
     "The committee that was appointed last year by the government of the city has decided, after "
     "a long and rather heated discussion with all of the parties, that the old bridge over the "
@@ -74,7 +72,8 @@ def golden(translator: Translator, text: str, settings: AlignmentSettings) -> by
             caption=origin.caption("What every head looks at, step by step of the search."),
         ),
         "links": word_links.encode_links(
-            *map(word_links.word_texts, (trace.source_pieces, trace.target_pieces)),
+            word_links.word_texts(trace.source_pieces),
+            word_links.word_texts(trace.target_pieces),
             every,
             mutual=mutual,
             made_by=word_links.map_text(settings),
@@ -89,11 +88,8 @@ def golden(translator: Translator, text: str, settings: AlignmentSettings) -> by
 
 
 @pytest.mark.slow
-def test_pictures_of_a_trace_are_those_that_python_encodes(
-    node: list[str],
-    tmp_path: Path,
-) -> None:
-    files = []
+def test_pictures_of_a_trace_are_those_that_python_encodes(node: list[str], tmp_path: Path) -> None:
+    files: list[Path] = []
     for name, sentences in SENTENCES.items():
         translator = Translator.load(BUNDLED_BY_NAME[name])
         for text in sentences:

@@ -140,10 +140,8 @@ def test_the_command_has_the_player_links_and_removals_of_the_site(trained_folde
     page = out.read_text(encoding="utf-8")
     translator = Translator.load(trained_folder)
     beside = sentence_page(show_sentence(translator, Line(1, TEXT, "")))
-    for name in ("watch-data", "links-data"):
-        assert text_of(page, name) == text_of(beside, name)
-    player = unpacked_message(text_of(page, "watch-data"))
-    assert player["steps"]
+    assert text_of(page, "trace-data") == text_of(beside, "trace-data")
+    assert unpacked_message(text_of(page, "trace-data"))["trace"]["options"]
     removals, expected = (
         re.findall(r'<section id="without">.*?</section>', text, re.DOTALL)
         for text in (page, beside)
@@ -153,7 +151,7 @@ def test_the_command_has_the_player_links_and_removals_of_the_site(trained_folde
     heads = [unpacked_message(text_of(*at)) for at in ((page,), (beside, "heads-data"))]
     assert heads[0]["selected"] == heads[1]["selected"]
     assert __main__.main([*command, "--lens", "norm"]) == 0  # the player is of weights
-    assert "watch-data" not in out.read_text(encoding="utf-8")
+    assert "trace-data" not in out.read_text(encoding="utf-8")
     assert __main__.main([*command, "--kind", "encoder_self", "--layer", "mean"]) == 0
     opened = unpacked_message(text_of(out.read_text(encoding="utf-8")))["selected"]
     assert opened == [

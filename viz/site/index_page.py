@@ -33,7 +33,7 @@ def index_page(every: Sequence[ShownSentence], lesson: str, docs: str) -> str:
 <main>
 <section id="watch"><p>{first.pictures.texts[0]}
 <a href="{first.page}">Look inside this sentence</a></p>
-<div data-picture="watch-data"></div></section>
+<div data-picture="player"></div></section>
 {cards}</main>
 <footer><p>The pages load nothing from elsewhere, and no model runs in them: everything was
 computed beforehand. For your own sentences, install Headlight and run <code>headlight app</code>.
@@ -43,7 +43,7 @@ computed beforehand. For your own sentences, install Headlight and run <code>hea
         "Headlight: watch a Transformer translate",
         "auto",
         body=body,
-        blocks={"watch-data": first.pictures.blocks["watch-data"]},
+        blocks={"trace-data": first.pictures.blocks["trace-data"]},
         description=DESCRIPTION,
     )
 

@@ -116,4 +116,4 @@ def _picture(entry: grading.KeyEntry, opens: str) -> str:
         return f"<details><summary>{opens}</summary>{removal_text(changed)}</details>"
     if head := grading.head_in_link(card):
         return f'<div data-picture="heads-data" data-head="{".".join(map(str, head))}"></div>'
-    return '<div data-picture="watch-data"></div>'
+    return '<div data-picture="player"></div>'

@@ -34,6 +34,6 @@ def pictures(translator: Translator, text: str) -> Pictures:
     trace = translator.trace_of(translation)
     trace = replace(trace, notes=(*trace.notes, *translation.notices))
     origin = Origin.from_translator(translator, trace.source, trace.target)
-    heads = explorer.encode_page(trace, first_options(trace), origin)
-    blocks = {"heads-data": heads.message, **heads.heads, **part_pictures(translator, trace)}
+    heads = explorer.encode_page(trace, first_options(trace), origin, carried=True)
+    blocks = {**part_pictures(translator, trace), "heads-data": heads.message, **heads.heads}
     return Pictures(trace, origin.made_by, blocks)

@@ -94,14 +94,15 @@ def report(
     options = options or first_options(trace)
     if translator:
         origin = origin or Origin.from_translator(translator, trace.source, trace.target)
-    encoded = explorer.encode_page(trace, options, origin)
+    # findings and parts are of the weights of the whole sentence
+    is_whole = options.lens == "weights" and options.sinks and options.step is None
+    has_parts = translator is not None and is_whole
+    encoded = explorer.encode_page(trace, options, origin, carried=has_parts)
     notes = [*trace.notes, *encoded.notes]
     if not options.sinks:
         view = HeadsView(trace, options)
         notes.append(left_out(trace, view.kind, view.options))
     lines = "".join(f'<p class="note">{escape(note)}</p>\n' for note in notes)
-    # findings and parts are of the weights of the whole sentence
-    is_whole = options.lens == "weights" and options.sinks and options.step is None
     head = f"{_texts(trace)}{_worth_seeing(trace, options) if is_whole else ''}{lines}"
     head += f"<p>{_about(trace, options, origin, link)}</p>\n</header>\n"
     name, main, blocks = "report", '<main id="heads"></main>', encoded.heads

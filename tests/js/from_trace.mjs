@@ -1,19 +1,20 @@
-// node --import ./tests/js/typescript.mjs tests/js/from_trace.mjs FILE…: where the pictures that
-// TypeScript makes of a trace differ from those that Python has encoded, as JSON. A file has about,
-// trace and Python's messages.
+// node --import ./tests/js/typescript.mjs tests/js/from_trace.mjs FILE…: what TypeScript makes of
+// traces, as JSON: for each file player and links without their weights, and where colours, grid,
+// maps and ribbons differ from those that Python has encoded.
 
 import { readFileSync } from "node:fs";
-import { readTrace } from "../../viz/browser/core/trace.ts";
 import { paletteOf } from "../../viz/browser/core/palette.ts";
+import { readTrace } from "../../viz/browser/core/trace.ts";
 import { decode } from "../../viz/browser/core/wire.ts";
 import { explorerData } from "../../viz/browser/explorer_from_trace.ts";
 import { playerData } from "../../viz/browser/player/from_trace.ts";
 import { linkData } from "../../viz/browser/word_links/from_trace.ts";
 
 const NOT_COMPARED = new Set(["component", "weights", "packing", "ribbonNote", "opens"]);
+const NOT_WRITTEN = new Set(["weights", "palette", "whole", "size"]);
 
 /** @type {Record<string, string>} */
-const differences = {};
+let differences = {};
 let numbers = 0; // that were compared
 
 /** @param {any} ours @param {any} python @param {string} path */
@@ -35,34 +36,17 @@ function compare(ours, python, path) {
   }
 }
 
-for (const file of process.argv.slice(2)) {
-  const { about, opened, player, links, explorer, difference, ...rest } =
+const made = process.argv.slice(2).map((file) => {
+  [differences, numbers] = [{}, 0];
+  const { about, opened, explorer, difference, ...message } =
     decode(new Uint8Array(readFileSync(file)));
-  const trace = readTrace(rest.trace);
-  const made = playerData(trace, about, { breaks: true, arrival: 3 });
-  const [whole, levels] = [made.kinds, player.kinds];
-  made.kinds = player.kinds = [];
-  delete made.crossed; // what Python draws lacks no head
-  compare(made, player, "player");
-  whole.forEach(({ weights, largest, whole: [, keys], ...part }, n) => {
-    const { weights: steps, largest: most } = levels[n];
-    compare({ ...part, largest: most, whole: levels[n].whole }, levels[n], `player.kinds.${n}`);
-    const [rows, columns] = part.size;
-    const size = weights.length / (part.layers * part.heads);
-    steps.forEach((/** @type {number} */ level, /** @type {number} */ at) => {
-      const [map, cell] = [Math.floor(at / (rows * columns)), at % (rows * columns)];
-      const weight = weights[map * size + Math.floor(cell / columns) * keys + cell % columns];
-      numbers++;
-      if (Math.abs(weight / largest - level / most) > 0.51 / most) {
-        differences[`player.weights.${n}`] = `${weight} and ${level / most}`;
-      }
-    });
-  });
-  compare(linkData(trace, about), links, "links");
+  const trace = readTrace(message.trace);
   compare(paletteOf(null), difference, "difference");
   const data = explorerData(trace, about, opened);
   compare(data, explorer, "explorer");
   data.grid.parts.forEach(({ weights }, n) =>
     compare([...weights], [...explorer.grid.parts[n].weights], `explorer.grid.levels.${n}`));
-}
-console.log(JSON.stringify({ numbers, differences }));
+  const player = playerData(trace, about, { breaks: true, arrival: 3 });
+  return { player, links: linkData(trace, about), differences, numbers };
+});
+console.log(JSON.stringify(made, (name, value) => (NOT_WRITTEN.has(name) ? undefined : value)));

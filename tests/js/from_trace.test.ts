@@ -41,7 +41,7 @@ test("words are linked by the map of the alignment, and by none once its head is
 
 test("a removed head is crossed out, has no ribbons in the player, and dashed ones below", () => {
   const trace = traceOf(GONE);
-  const data = { ...playerData(trace, about, { opened: ["cross", 0, 1] }), steps: [] };
+  const data = { ...playerData(trace, about, { selected: { cross: [0, 1] } }), steps: [] };
   assert.match(data.linked?.about ?? "", /L1 H2 is removed/);
   const [kind] = data.kinds;
   const [gone, there] = [1, 0].map((head) => ({ kind: "cross" as const, layer: 0, head }));

@@ -9,12 +9,12 @@ import { assertApart, measure, only, palette, textsOf, theme } from "./samples.t
 
 function runOf(numbers: number[]) {
   const [queries, keys] = [2, 3];
-  const weights = new Uint16Array(numbers.length * queries * keys);
+  const weights = new Float32Array(numbers.length * queries * keys);
   const last = (numbers.length - 1) * queries * keys;
-  for (let n = 0; n < queries; n++) weights[last + n * keys + n] = 65_535;
+  for (let n = 0; n < queries; n++) weights[last + n * keys + n] = 1;
   const kind = {
     kind: "cross", name: "cross-attention", color: "#D55E00", layers: 1, heads: 1,
-    selected: [0, 0], size: [queries, keys], largest: 65_535,
+    selected: [0, 0], size: [queries, keys],
   } as const;
   return {
     title: "", source: ["a", "b", "</s>"], written: ["<s>", "x", "</s>"], steps: [], links: [],

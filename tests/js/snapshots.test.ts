@@ -118,8 +118,8 @@ const PICTURES: Record<string, (theme: Theme) => Picture> = {
     const size = [3, 4] as [number, number];
     const kind = {
       kind: "cross", name: "cross-attention", color: "#d55e00", layers: 2, heads: 3,
-      selected: [1, 0], size, whole: size, largest: 65_535, palette,
-      weights: Uint16Array.from(numbers(2 * 3 * 12), (weight) => 65_535 * weight),
+      selected: [1, 0], size, whole: size, palette,
+      weights: Float32Array.from(numbers(2 * 3 * 12)),
     } as import("../../viz/browser/player/plan.ts").KindData;
     const data = {
       title: "", languages: ["", ""] as [string, string], outside: "", training: [],

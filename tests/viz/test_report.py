@@ -141,8 +141,7 @@ def test_the_command_has_the_player_links_and_removals(trained_folder, tmp_path)
     trace = translator.trace_of(translator.translate(TEXT))
     for name, packed in part_pictures(translator, trace).items():
         assert text_of(page, name) == packed
-    player = unpacked_message(text_of(page, "watch-data"))
-    assert player["steps"]
+    assert unpacked_message(text_of(page, "trace-data"))["trace"]["options"]
     removals, expected = (
         re.findall(r'<section id="without">.*?</section>', text, re.DOTALL)
         for text in (page, parts_html(translator, trace))
@@ -153,7 +152,7 @@ def test_the_command_has_the_player_links_and_removals(trained_folder, tmp_path)
     heads = unpacked_message(text_of(page))
     assert heads["selected"] == [first.kind, first.layer, first.head]
     assert __main__.main([*command, "--lens", "norm"]) == 0  # the player is of weights
-    assert "watch-data" not in out.read_text(encoding="utf-8")
+    assert "trace-data" not in out.read_text(encoding="utf-8")
     assert __main__.main([*command, "--kind", "encoder_self", "--layer", "mean"]) == 0
     opened = unpacked_message(text_of(out.read_text(encoding="utf-8")))["selected"]
     assert opened == [

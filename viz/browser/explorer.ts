@@ -10,6 +10,7 @@ import { TYPES, unzip } from "./core/wire.ts";
 import { type GridData, type Head, range } from "./head_grid/plan.ts";
 import { HeadGrid } from "./head_grid/view.ts";
 import { type RibbonData, Ribbons } from "./ribbons.ts";
+import type { Trace } from "./core/trace.ts";
 import type { Axes, MapData } from "./attention_map/plan.ts";
 
 /** A map: kind, layer and head from 0; null stands for the mean over layers or heads. */
@@ -156,10 +157,15 @@ let controls = 0; // several explorers may share a page, and each has its own
 const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
 
 export class Explorer extends View<ExplorerData> {
-  /** @param textOf where the weights are that the message has not */
-  static read({ packing, ribbonNote, ...message }: any, textOf?: TextOf): ExplorerData {
-    for (const { ribbons } of Object.values<KindData>(message.kinds)) {
-      ribbons.note = ribbonNote ?? ribbons.note;
+  /** @param textOf where the weights are that the message has not
+   * @param trace that the page carries, with those of its message if it has all of them */
+  static read(
+    { packing, ribbonNote, ...message }: any, textOf?: TextOf, trace?: Trace,
+  ): ExplorerData {
+    for (const [name, data] of Object.entries<KindData>(message.kinds)) {
+      data.ribbons.note = ribbonNote ?? data.ribbons.note;
+      const carried = trace?.kinds.find(({ kind, size }) => kind === name && !size);
+      data.weights ??= carried?.weights ?? null;
     }
     return { ...message, weights: new HeadWeights(message.kinds, packing, textOf) };
   }

@@ -3,6 +3,7 @@
 
 import { bringIntoView } from "./core/dom.ts";
 import { followHost } from "./core/host_theme.ts";
+import { readTrace } from "./core/trace.ts";
 import { mount } from "./core/view.ts";
 import { decode, textOf, unzip } from "./core/wire.ts";
 import { Explorer, headOf } from "./explorer.ts";
@@ -11,16 +12,22 @@ import { WordLinks } from "./word_links/view.ts";
 
 const message = async (id: string) => decode(await unzip(await textOf(id)));
 
+// the sentence of the page, of which every picture is made
+let traced: Promise<any> | undefined;
+const sentence = () => (traced ??= message("trace-data").then(({ trace, ...rest }) =>
+  ({ ...rest, trace: readTrace(trace) })));
+
 let explorer: Explorer | undefined;
 
 async function draw(place: HTMLElement) {
   if (place.firstChild) return;
-  const data = await message(place.dataset.picture as string);
-  if (data.component === "player") mount(place, Player, data);
-  else if (data.component === "word_links") mount(place, WordLinks, data);
+  const { picture = "", head } = place.dataset;
+  const data = await sentence();
+  if (picture === "player") mount(place, Player, Player.read(data));
+  else if (picture === "links") mount(place, WordLinks, WordLinks.read(data));
   else {
-    const read = Explorer.read(data, textOf);
-    if (place.dataset.head) read.selected = headOf(place.dataset.head);
+    const read = Explorer.read(await message(picture), textOf, data.trace);
+    if (head) read.selected = headOf(head);
     explorer = mount(place, Explorer, read);
   }
 }

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from transformer import kinds
 from transformer.trace import AttentionTrace
 from viz.draw import labels, palette, player, wire
-from viz.draw.trace_message import SearchStep
+from viz.draw.trace_message import WINDOW, SearchStep
 
 MAX_ROWS, MAX_COLUMNS = 64, 512  # values along the sides of a strip; no box gives it more pixels
 
@@ -64,7 +64,7 @@ def encode_architecture(
         and {
             "source": labels.display_tokens(playing.trace.source_tokens),
             "read": labels.display_tokens(playing.trace.decoder_tokens),
-            "steps": player.drawn_options(playing.steps[: player.WINDOW]),
+            "steps": player.drawn_options(playing.steps[:WINDOW]),
             "last": playing.last,
             "starts": playing.starts,
         },

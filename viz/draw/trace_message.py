@@ -3,11 +3,13 @@
 `viz/browser/core/trace.ts` describes both. The engine in the page writes the same.
 """
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.alignment_settings import AlignmentSettings
@@ -18,6 +20,7 @@ from transformer.kinds import KINDS, Kind
 from transformer.text.languages import Languages, Side, code_of_name
 from transformer.text.tokenizer import Piece, Tokenizer
 from transformer.trace import AttentionTrace
+from viz.draw import wire
 from viz.draw.caption import LENS_NAMES
 from viz.draw.labels import role_name
 
@@ -30,20 +33,32 @@ class SearchStep:
     taken: int  # index of the piece in the translation
 
 
+WINDOW = 48  # subwords of each side that the player draws; of a longer sentence they are its first
+
+WHOLE_BYTES = 2**21  # of float32 weights, up to which a page carries all of them at once
+
+LARGEST = 65_535  # a weight of 1 in 16 bits
+
+
+def is_whole(trace: AttentionTrace) -> bool:
+    """Return whether a page carries all weights of a trace at once."""
+    return sum(trace.weights(kind).nbytes for kind in trace.kinds) <= WHOLE_BYTES
+
+
 def trace_fields(
     trace: AttentionTrace,
     steps: Sequence[SearchStep] = (),
     *,
-    links: Sequence[Mapping[str, Any]] | None = None,
+    whole: bool = True,
     beginnings: Sequence[Sequence[str]] = (),
     removed: Sequence[Head] = (),
     prefix: int = 0,
 ) -> dict[str, Any]:
-    """Return what a message says of a sentence; each weight is a float32.
+    """Return what a message says of a sentence.
 
     There is one step for each piece of the translation, of which the first `prefix` were given. The
-    links are those between words where they are not those of the alignment's map, and `beginnings`
-    of `kept_beginnings`.
+    weights are `whole` in float32, or those that a player draws. The beginnings are those of
+    `kept_beginnings`.
     """
     return {
         "source": _side(trace.source, trace.source_pieces),
@@ -54,7 +69,7 @@ def trace_fields(
                 "layers": len(trace.weights(kind)),
                 "heads": trace.weights(kind).shape[1],
                 "causal": kind == "decoder_self" and trace.causal,
-                "weights": trace.weights(kind).astype(np.float32, copy=False),
+                **({"weights": trace.weights(kind)} if whole else window(trace.weights(kind))),
             }
             for kind in trace.kinds
         ],
@@ -66,8 +81,21 @@ def trace_fields(
         "p": np.array([p for step in steps for _, p in step.options], np.float32),
         "beginnings": beginnings or [[] for _ in trace.target_pieces],
         "edited": {"removed": list(removed), "rows": [], "prefix": prefix},
-        **({} if links is None else {"links": links}),
     }
+
+
+def window(weights: npt.NDArray[np.float32]) -> dict[str, Any]:
+    """Return what a player draws of weights, `[..., query, key]`, in 16 bits."""
+    drawn = weights[..., :WINDOW, :WINDOW]
+    levels = np.rint(np.clip(drawn, 0, 1) * LARGEST).astype(np.uint16)
+    return {"weights": levels, "size": drawn.shape[-2:]}
+
+
+def encode_window(trace: AttentionTrace, steps: Sequence[SearchStep]) -> tuple[str, bytes]:
+    """Encode a trace for players, and return the checksum by which they name it, too."""
+    fields = trace_fields(trace, steps, whole=False)
+    key = hashlib.sha256(wire.encode(fields)).hexdigest()
+    return key, wire.encode({"component": "trace", "key": key, "trace": fields})
 
 
 def _side(text: str, pieces: Sequence[Piece]) -> dict[str, Any]:

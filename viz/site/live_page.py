@@ -58,12 +58,11 @@ def store_sentence(direction: int, translator: Translator, line: Line) -> Stored
     pieces = [piece.text for piece in trace.target_pieces]
     score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
     kept = translation.tree and kept_beginnings(translation.tree, translator.target_tokenizer)
-    links = None
+    steps = watched.search_steps(score)
+    message = trace_fields(trace, steps, beginnings=kept or ())
     if (settings := read_alignment(translator)).lens != "weights":  # which the page cannot read
         shares = aligned_shares(translator, trace, settings)
-        links = word_links(strongest(shares, "each"), strongest(shares, "mutual"))
-    steps = watched.search_steps(score)
-    message = trace_fields(trace, steps, links=links, beginnings=kept or ())
+        message["links"] = word_links(strongest(shares, "each"), strongest(shares, "mutual"))
     text = wire.packed(wire.encode(message))
     if len(text) > STORED_BYTES:
         raise InputError(f"It has {len(text):,} bytes on the page; at most {STORED_BYTES:,} fit.")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from transformer import AttentionTrace
 from transformer.analysis.alignment import WordPair
+from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.analysis.heads.head import Head
 from transformer.translation.score import Scored
 from viz.app.cache import cached_results, memory
@@ -11,7 +12,8 @@ from viz.app.chrome.mounts import mount
 from viz.app.links import address
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw.player import Linked, encode_player
-from viz.draw.watched import piece_links, search_steps, watched_heads
+from viz.draw.trace_message import SearchStep, about, encode_window, word_links
+from viz.draw.watched import search_steps, watched_heads
 
 
 def scored(bar: BarTranslation) -> Scored:
@@ -21,33 +23,43 @@ def scored(bar: BarTranslation) -> Scored:
     return cached_results.score(bar.translator, used.text, target, used.alpha)
 
 
+def carry_trace(trace: AttentionTrace, steps: Sequence[SearchStep]) -> str:
+    """Put a trace on the page, and return the name by which its pictures ask for it."""
+    key, data = memory.memo_per_trace(trace, "message", lambda: encode_window(trace, steps))
+    mount("trace", data)
+    return key
+
+
 def show_player(
     bar: BarTranslation,
     trace: AttentionTrace,
     *,
+    settings: AlignmentSettings | None = None,
     mutual: Sequence[WordPair] = (),
     every: Sequence[WordPair] = (),
     linked: Linked | None = None,
     opened: Head | None = None,
     on_pick: Callable[[object], None] | None = None,
-) -> None:
-    """Draw the player of the translation in the bar.
+) -> str:
+    """Draw the player of the translation in the bar; return the name of its trace.
 
-    `on_pick` receives what a click sends, unchecked; heads can be removed where it is given.
+    The links are those of the settings, unless they are `linked` otherwise. `on_pick` receives what
+    a click sends, unchecked; heads can be removed where it is given.
     """
     steps = search_steps(scored(bar))
     if len(steps) != len(trace.target_pieces):
-        return  # a trace of other pieces: nothing is better than something else
+        return carry_trace(trace, ())  # of other pieces: nothing is better than something else
     heads = memory.memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
+    key = carry_trace(trace, steps)
     data = encode_player(
-        trace,
-        steps,
+        key,
+        about(trace.languages, origin_of(trace).made_by, settings),
         kind=opened.kind if opened else "cross",
         selected=heads if opened is None else {**heads, opened.kind: opened},
-        links=piece_links(trace, mutual, every),
+        links=word_links(every, mutual),
         linked=linked,
         breaks=on_pick is not None and not bar.used.steers,
         arrival=address.arrivals(),
-        caption=origin_of(trace).caption("What every head looks at, step by step of the search."),
     )
     mount("player", data, on_pick)
+    return key

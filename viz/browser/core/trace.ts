@@ -17,6 +17,7 @@ export interface KindTrace {
   heads: number; // of each layer
   causal: boolean; // whether a query sees no later key
   weights: Float32Array; // `[layer, head, query, key]`
+  size?: [query: number, key: number]; // of the weights, where they are those of a beginning
 }
 
 export interface Options {
@@ -50,7 +51,7 @@ export interface Trace {
 /** The map that links words, and its share of wrong links, 0 to 1. */
 export interface Alignment {
   layer: number;
-  head: number | null; // null for the sum over the layer's heads
+  head: number | null; // null for the mean over the layer's heads
   row: "reads" | "writes"; // the row of the decoder that stands for a word
   lens: string; // its name on the screen
   error: number | null;
@@ -65,11 +66,17 @@ export interface About {
   roles: Partial<Record<Kind, string[][]>>;
 }
 
-/** Read a trace as viz/draw/trace_message.py writes it, with the probabilities of all options in a
- * row. */
+const LARGEST = 65_535; // a weight of 1 in 16 bits
+
+/** Read a trace as viz/draw/trace_message.py writes it: with the probabilities of all options in a
+ * row, and weights of a long sentence in 16 bits. */
 export function readTrace({ p, ...message }: any): Trace {
   let end = 0;
   const options = message.options.map(({ pieces, taken }: Options): Options =>
     ({ pieces, taken, p: p.subarray(end, end += pieces.length) }));
-  return { ...message, options };
+  const kinds = message.kinds.map(({ weights, ...kind }: any) => ({
+    ...kind, weights: weights instanceof Float32Array ? weights
+      : Float32Array.from(weights as Uint16Array, (steps) => steps / LARGEST),
+  }));
+  return { ...message, options, kinds };
 }

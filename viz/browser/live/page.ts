@@ -31,7 +31,7 @@ const same = (a: HeadPlace, b: HeadPlace) => String(a) === String(b);
 /** Choose the head of the cross-attention that opens first. */
 export function firstHead(trace: Trace, about: About): HeadPlace {
   const cross = trace.kinds.find(({ kind }) => kind === "cross") as KindTrace;
-  return watchedHead(trace, cross, wordLinks(trace, about));
+  return ["cross", ...watchedHead(trace, cross, wordLinks(trace, about))];
 }
 
 /** Let the browser hear what is typed, and paint. */

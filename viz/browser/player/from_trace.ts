@@ -6,44 +6,51 @@ import {
 } from "../core/labels.ts";
 import { COLOR, paletteOf } from "../core/palette.ts";
 import { linkSummary, wordLinks } from "../word_links/from_trace.ts";
-import type { About, HeadPlace, KindTrace, Trace, WordLink } from "../core/trace.ts";
+import type { About, Kind, KindTrace, Trace, WordLink } from "../core/trace.ts";
 import type { PlayerData } from "./plan.ts";
 
 export const WINDOW = 48; // subwords of each side that are drawn
+const GRID_CAPTION = "every head, lens: weights.";
 const CAPTION = "What every head looks at, step by step of the search.";
 
-/** What the page chooses. */
+/** What the page chooses; what is left out is read from the trace. */
 export interface PlayerChoices {
-  opened?: HeadPlace; // the head that is open first; else of each kind the one worth watching
+  kind?: Kind; // that is open first
+  selected?: Partial<Record<Kind, [layer: number, head: number]>>; // of each kind
+  links?: WordLink[];
+  linked?: PlayerData["linked"];
   breaks?: boolean; // whether the host removes heads
   arrival?: number; // changes where the player begins anew
+  // saved steps of a run, of which the trace has the weights one after another
+  training?: PlayerData["training"];
+  moment?: number | null;
 }
 
 export function playerData(
-  trace: Trace, about: About, { opened, breaks = false, arrival = 0 }: PlayerChoices = {},
+  trace: Trace, about: About, choices: PlayerChoices = {},
 ): PlayerData & { caption: string[] } {
+  const { kind: first = "cross", selected = {}, training = [], links } = choices;
   const { alignment } = about;
   const source = displayTokens(trace.source.pieces);
   const read = ["<s>", ...trace.target.pieces];
   const shown = trace.options.slice(0, WINDOW);
   const labels = displayTokens([...read, ...shown.flatMap(({ pieces }) => pieces)]);
   const [written, options] = [labels.slice(0, read.length), labels.slice(read.length)];
-  const links = wordLinks(trace, about);
+  const drawn = links ?? wordLinks(trace, about);
   const outside = ([["sentence", source.length], ["translation", written.length - 1]] as const)
     .filter(([, count]) => count > WINDOW)
     .map(([side, count]) => `${counted(count - WINDOW, "subword")} of the ${side}`);
   return {
-    title: "The translation as it is written",
+    title: training.length ? "The attention as the model learns"
+      : "The translation as it is written",
     source: source.slice(0, WINDOW), written: written.slice(0, WINDOW + 1),
-    languages: languagesOf(about), outside: outside.join(" and "),
-    kind: opened?.[0] ?? "cross",
+    languages: languagesOf(about), outside: outside.join(" and "), kind: first,
     kinds: trace.kinds.map((part) => {
       const { kind, layers, heads, weights } = part;
-      const [queries, keys] = axesOf(trace, kind).map(({ length }) => length);
-      const [, layer, head] = opened?.[0] === kind ? opened : watchedHead(trace, part, links);
+      const [queries, keys] = part.size ?? axesOf(trace, kind).map(({ length }) => length);
       return {
-        kind, name: SCREEN_NAMES[kind], color: COLOR[kind], layers, heads, selected: [layer, head],
-        weights, largest: 1, whole: [queries, keys],
+        kind, name: SCREEN_NAMES[kind], color: COLOR[kind], layers, heads, weights,
+        selected: selected[kind] ?? watchedHead(trace, part, drawn), whole: [queries, keys],
         size: [Math.min(queries, WINDOW), Math.min(keys, WINDOW)], palette: paletteOf(kind),
       };
     }),
@@ -51,14 +58,15 @@ export function playerData(
       taken,
       options: pieces.map((_, n) => ({ label: options.shift() as string, p: Math.min(1, p[n]) })),
     })),
-    training: [],
-    links: pieceLinks(trace, links).filter((link) => Math.max(link.source, link.target) < WINDOW),
-    linked: alignment ? {
+    training, moment: choices.moment,
+    links: pieceLinks(trace, drawn).filter((link) => Math.max(link.source, link.target) < WINDOW),
+    linked: choices.linked ?? (alignment ? {
       head: alignment.head === null ? null : [alignment.layer, alignment.head],
       about: linkSummary(trace, alignment),
-    } : undefined,
+    } : undefined),
     crossed: trace.edited.removed.map(([kind, layer, head]) => ({ kind, layer, head })),
-    breaks, arrival, caption: captionOf(trace, about, CAPTION),
+    breaks: choices.breaks ?? false, arrival: choices.arrival ?? 0,
+    caption: captionOf(trace, about, training.length ? GRID_CAPTION : CAPTION),
   };
 }
 
@@ -74,7 +82,7 @@ export const pieceLinks = ({ source, target }: Trace, links: WordLink[]) =>
  * neither a sink nor the token that looks. */
 export function watchedHead(
   trace: Trace, { kind, layers, heads, weights }: KindTrace, links: WordLink[],
-): HeadPlace {
+): [layer: number, head: number] {
   const [queries, keys] = axesOf(trace, kind);
   const linked = new Set(links.filter(({ mutual }) => mutual).map(({ source, target }) =>
     `${target} ${source}`));
@@ -103,5 +111,5 @@ export function watchedHead(
     }
     if (value > most) [best, most] = [map, value];
   }
-  return [kind, Math.floor(best / heads), best % heads];
+  return [Math.floor(best / heads), best % heads];
 }

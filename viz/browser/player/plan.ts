@@ -1,7 +1,7 @@
-// What a player shows, as `encode_player` and `encode_learning` of viz/draw/player.py send it, the
-// weights of a head at any moment between two steps, and the places: the subwords of the source in
-// a line above, those of the translation below, room for ribbons between them, the bars of the next
-// subword beside them, a tile for each head. A line that is longer than the picture scrolls.
+// What a player shows, as from_trace.ts makes it; the weights of a head at any moment between two
+// steps; and the places: the subwords of the source in a line above, those of the translation
+// below, room for ribbons between them, the bars of the next subword beside them, a tile for each
+// head. A line that is longer than the picture scrolls.
 
 import { within } from "../core/text.ts";
 import type { Kind } from "../attention_map/plan.ts";
@@ -17,8 +17,7 @@ export interface KindData {
   layers: number;
   heads: number; // of each layer
   selected: [layer: number, head: number]; // what is open first
-  weights: Uint16Array | Float32Array; // `[moment, layer, head, query, key]`
-  largest: number; // what stands for a weight of 1
+  weights: Float32Array; // `[moment, layer, head, query, key]`
   whole: [query: number, key: number]; // of the weights
   size: [query: number, key: number]; // of those that are drawn, the first ones
   palette: Palette;
@@ -53,11 +52,11 @@ export function momentsOf({ training }: PlayerData, { size }: KindData) {
 
 /** Get a weight, from 0 to 1. @param moment of a training run, else 0 */
 export function weightOf(
-  { weights, largest, layers, heads, whole: [queries, keys] }: KindData, moment: number,
+  { weights, layers, heads, whole: [queries, keys] }: KindData, moment: number,
   layer: number, head: number, query: number, key: number,
 ) {
   const map = (moment * layers + layer) * heads + head;
-  return weights[(map * queries + query) * keys + key] / largest;
+  return weights[(map * queries + query) * keys + key];
 }
 
 /** Mix the rows before and after a moment: what a head looks at while one becomes the other. */

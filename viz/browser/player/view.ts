@@ -12,6 +12,7 @@ import * as address from "./address.ts";
 import { BreakIt, type Broken } from "./break_it.ts";
 import { barMarks, linksShown, stageMarks } from "./marks.ts";
 import { type Numbers, NumbersPanel } from "./numbers.ts";
+import { playerData } from "./from_trace.ts";
 import {
   BARS, type Head, type KindData, momentsOf, type Place, planPlayer, type PlayerData,
   type PlayerPlan,
@@ -73,6 +74,10 @@ export class Player extends View<PlayerData> {
   place = ""; // page and sentence in the address
   declare kind: KindData;
   declare plan: PlayerPlan;
+
+  static read({ trace, about, ...choices }: any): PlayerData {
+    return playerData(trace, about, choices);
+  }
 
   constructor() {
     super();

@@ -53,7 +53,7 @@ function wordShares(trace: Trace, { layer, head, row: which }: Alignment): numbe
       });
     }
   });
-  return sums.map((row, word) => row.map((sum) => sum / Math.max(1, counts[word])));
+  return sums.map((row, word) => row.map((sum) => sum / heads.length / Math.max(1, counts[word])));
 }
 
 /** Test whether the head is removed whose map makes the links. */
@@ -76,22 +76,41 @@ export function linkSummary(trace: Trace, alignment: Alignment) {
     : `${map} links the words; ${Math.round(100 * error)} % of its links differ from people’s.`;
 }
 
-export function linkData(trace: Trace, about: About): LinkData & { caption: string[] } {
+/** What the page chooses; what is left out is read from the trace. */
+export interface LinkChoices {
+  links?: WordLink[];
+  title?: string;
+  madeBy?: string; // the map of the links, in a line
+  dashed?: string; // what a link is that is not mutual
+  shares?: LinkData["shares"];
+  parts?: string[]; // of the caption
+}
+
+const DASHED = "a weaker, one-sided match";
+
+export function linkData(
+  trace: Trace, about: About, choices: LinkChoices = {},
+): LinkData & { caption: string[] } {
   const { alignment } = about;
-  const links = wordLinks(trace, about);
-  const isGone = alignment && isUnlinked(trace, alignment);
-  const dashed = isGone ? `${mapText(alignment)} is removed, so the model reads no link`
-    : "a weaker, one-sided match";
-  const which = alignment && [KIND_TITLES.cross, `layer ${alignment.layer + 1}`,
-    alignment.head === null ? "mean of its heads" : `head ${alignment.head + 1}`,
-    `lens: ${alignment.lens}.`];
+  const { links = wordLinks(trace, about), shares = null, title } = choices;
+  const { dashed, madeBy, parts } = { ...alignment && byMap(trace, alignment), ...choices };
+  const words = links.every(({ mutual }) => mutual) ? "" : `Dashed: ${dashed || DASHED}. `;
   return {
-    title: "Which words belong together",
-    madeBy: alignment ? mapText(alignment) : "",
-    note: `The wider a link, the stronger. ${links.every(({ mutual }) => mutual) ? ""
-      : `Dashed: ${dashed}. `}Hover over a word for its numbers; click to keep them.`,
+    title: title ?? "Which words belong together", madeBy: madeBy ?? "",
+    note: `The wider a link, the stronger. ${words}Hover over a word for its numbers; click to `
+      + "keep them.",
     color: COLOR.cross, source: wordTexts(trace.source), target: wordTexts(trace.target),
-    languages: languagesOf(about), links, shares: null,
-    caption: captionOf(trace, about, ...(which ? [which.join(", ")] : [])),
+    languages: languagesOf(about), links, shares, caption: captionOf(trace, about, ...parts ?? []),
+  };
+}
+
+function byMap(trace: Trace, alignment: Alignment) {
+  const { layer, head, lens } = alignment;
+  const which = [KIND_TITLES.cross, `layer ${layer + 1}`,
+    head === null ? "mean of its heads" : `head ${head + 1}`, `lens: ${lens}.`];
+  const isGone = isUnlinked(trace, alignment);
+  return {
+    madeBy: mapText(alignment), parts: [which.join(", ")],
+    dashed: isGone ? `${mapText(alignment)} is removed, so the model reads no link` : DASHED,
   };
 }

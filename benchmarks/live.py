@@ -140,8 +140,8 @@ def _measure(browser: Any, folder: Path, address: str, runs: int) -> None:
     page.locator(".hl-break-line input").evaluate(
         "(slider) => { slider.value = 12; slider.dispatchEvent(new Event('input')); }"
     )
-    said = "() => document.querySelector('.hl-break-count').textContent.startsWith('12') - 1"
-    _until(page, said)
+    counted = "() => document.querySelector('.hl-break-count').textContent.startsWith('12') - 1"
+    _until(page, counted)
     print(
         f"Break it: first head {at_first:.2f} s, twelve {time.monotonic() - began:.2f} s, "
         f"longest task {_longest(page)} ms; memory {_memory(browser)}"

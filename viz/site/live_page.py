@@ -57,9 +57,9 @@ def store_sentence(direction: int, translator: Translator, line: Line) -> Stored
     trace = translator.trace_of(translation)
     pieces = [piece.text for piece in trace.target_pieces]
     score = translator.score(trace.source, pieces, alternatives=watched.OPTIONS)
-    kept = translation.tree and kept_beginnings(translation.tree, translator.target_tokenizer)
+    beginnings = translation.tree and kept_beginnings(translation.tree, translator.target_tokenizer)
     steps = watched.search_steps(score)
-    message = trace_fields(trace, steps, beginnings=kept or ())
+    message = trace_fields(trace, steps, beginnings=beginnings or ())
     if (settings := read_alignment(translator)).lens != "weights":  # which the page cannot read
         shares = aligned_shares(translator, trace, settings)
         message["links"] = word_links(strongest(shares, "each"), strongest(shares, "mutual"))

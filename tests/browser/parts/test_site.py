@@ -212,6 +212,16 @@ def test_what_cannot_be_translated_gets_a_sentence_and_the_pictures_stay(served,
     assert visit.messages == []
 
 
+def test_a_browser_without_workers_or_a_cache_says_so(served, visit):
+    for missing, words in (("caches", "at each visit"), ("Worker", "no Web Workers")):
+        visit.add_init_script(f"delete window.{missing};")
+        visit.goto(served)
+        state = visit.locator("#state")
+        until(visit, lambda words=words: words in state.inner_text(), True)
+        assert visit.locator("#watch canvas").count() > 0
+    assert visit.locator("#text").get_attribute("readonly") is not None
+
+
 def test_a_visit_goes_on_without_a_network_with_a_cut_one_and_with_a_damaged_part(served, visit):
     # the connection is cut, and then it is there again
     visit.route("**/*.bin", lambda route: route.abort())

@@ -8,7 +8,7 @@ import {
   type About, type HeadPlace, type KindTrace, readTrace, type Trace,
 } from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
-import { Explorer, headOf } from "../explorer.ts";
+import { Explorer } from "../explorer.ts";
 import { explorerData } from "../explorer_from_trace.ts";
 import type { Broken } from "../player/break_it.ts";
 import type { PlayerData } from "../player/plan.ts";
@@ -83,11 +83,15 @@ export class LivePage implements Listener {
     sentence.direction = from >= 0 ? from : data.stored[0].direction;
     sentence.describe();
     if (link.text) sentence.field.value = link.text;
+    else if (sentence.direction !== data.stored[0].direction) {
+      sentence.field.value = sentence.about.examples[0]?.text ?? "";
+    }
+    sentence.note = link.problem;
     this.open = link.head;
     sentence.edits.removed = link.removed;
     await sentence.begin();
-    if (!sentence.shown) sentence.show(first); // until the model is there
-    if (link.problem) sentence.warn(link.problem);
+    if (!sentence.shown) this.draw(first); // until the model is there
+    sentence.warn();
   }
 
   get about() {
@@ -122,7 +126,7 @@ export class LivePage implements Listener {
   drawPlayer(trace: Trace) {
     const { sentence: { isLive, isEdited } } = this;
     const data = playerData(trace, this.about, { breaks: isLive && !isEdited });
-    mount<PlayerData, Player>(at("watch"), Player, data, {
+    mount<PlayerData, Player>(at("watch"), Player, { ...data, opens: true }, {
       onSelect: (selected) => this.onPlayer(selected),
     });
   }
@@ -169,8 +173,8 @@ export class LivePage implements Listener {
   }
 
   show(place: HeadPlace) {
-    this.explorer?.overview?.select(place);
-    this.explorer?.overview?.open(headOf(place.join(".")));
+    this.open = place;
+    if (this.sentence.shown) this.drawHeads(this.sentence.shown);
     bringIntoView(".hl-explorer-open");
   }
 

@@ -42,6 +42,7 @@ export class LiveSentence {
   turn = 0; // of the last request
   whole: Trace | null = null; // of the whole model
   shown: Trace | null = null;
+  note = ""; // about the link that brought this sentence
   edits: Edits = { removed: [], rows: [], prefix: [] };
 
   constructor(data: LiveData, listener: Listener) {
@@ -143,6 +144,7 @@ export class LiveSentence {
 
   typed() {
     this.edits = { removed: this.edits.removed, rows: [], prefix: [] };
+    this.note = "";
     this.warn();
     if (this.isLive) this.ask();
     else if (this.field.value !== this.whole?.source.text) this.showStored();
@@ -193,7 +195,9 @@ export class LiveSentence {
     this.isLive = true;
     performance.mark("live");
     this.bar.hidden = true;
-    this.say(this.int8 ? "The weights are rounded to 8 bits: some translations differ. " : "",
+    const rounded = "The weights are rounded to 8 bits: some translations differ. ";
+    const unkept = "This browser keeps no files: the model is loaded at each visit.";
+    this.say(`${this.int8 ? rounded : ""}${"caches" in window ? "" : unkept}`,
       ...this.otherWeights());
     if (this.shown?.source.text === this.field.value) this.show(this.shown); // words can be chosen
     this.ask();
@@ -214,7 +218,7 @@ export class LiveSentence {
       }
     }
     this.show(trace);
-    this.warn(unsure ? "The model is unsure of this translation." : "");
+    this.warn(unsure ? "The model is unsure of this translation." : this.note);
   }
 
   show(trace: Trace) {
@@ -240,7 +244,7 @@ export class LiveSentence {
   }
 
   /** Show a warning on the sentence: first of all that it is in the other language. */
-  warn(text = "") {
+  warn(text = this.note) {
     const [value, [source, target]] = [this.field.value, this.languages];
     const count = value.length.toLocaleString("en");
     const isOther = target.code && likelyLanguage(value, this.data.common) === target.code;

@@ -43,6 +43,7 @@ export interface PlayerData {
   linked?: { head: [layer: number, head: number] | null; about: string };
   crossed?: Head[]; // removed while this was written
   breaks?: boolean; // whether the host removes heads
+  opens?: boolean; // whether a click on a ribbon opens its head, instead of its numbers
 }
 
 /** Count the moments: saved steps of a run; source subwords in the encoder; else search steps. */

@@ -64,7 +64,8 @@ export const ribbonHint = (moment: Moment, { query, key, weight }: Ribbon) => {
   const reader = kind.kind === "encoder_self" ? data.source[query] : data.written[query + 1];
   const words = `${named(reader)} → ${named(keyWord(moment, key))}`;
   if (linksShown(moment)) return forHand(`${words}. Click: the step that writes ${named(reader)}.`);
-  return forHand(`${words}, ${percent(weight)}. Click: how ${titleOf(head)} computes this.`);
+  return forHand(`${words}, ${percent(weight)}. Click: ${data.opens
+    ? `open ${titleOf(head)}` : `how ${titleOf(head)} computes this`}.`);
 };
 
 export const stepHint = ({ data, kind }: Moment, step: number) =>

@@ -39,7 +39,17 @@ from transformer.cli.arguments import Parser
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, marian, models, readers),
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
-    *(circuits, completeness, confidence, first_words, edges, engine, source_share, examples, huggingface),
+    *(
+        circuits,
+        completeness,
+        confidence,
+        first_words,
+        edges,
+        engine,
+        source_share,
+        examples,
+        huggingface,
+    ),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

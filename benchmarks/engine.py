@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.machine import describe, table
-from transformer import AttentionTrace, Translator
+from benchmarks.machine import describe
+from transformer import Translator
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, pattern_removal, removed
 from transformer.analysis.heads.removal_order import RemovalOrder, with_next_place
-from transformer.checkpoints.checkpoint import CONFIG, TOKENIZER, WEIGHTS
 from transformer.cli.arguments import whole_number
 from transformer.errors import CheckpointError
 from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME
@@ -53,11 +52,12 @@ def edited_cases(translator: Translator, text: str, seed: int) -> list[Case]:
         last = row + 1 if place.kind == "decoder_self" else keys
         even, key = draw.random() < 0.5, draw.randrange(last)
         rows.append((place, row, tuple(1 / last if even else n == key for n in range(last))))
-    scored = translator.score(text, trace.target, alternatives=2)
-    place = draw.randrange(len(scored.pieces) - 1)
+    pieces = [piece.text for piece in trace.target_pieces]
+    scored = translator.score(text, pieces, alternatives=2)
+    place = draw.randrange(len(pieces) - 1)
     other = next(c.piece for c in scored.alternatives[place] if not c.piece.startswith("</"))
-    prefix = (*(piece.text for piece in scored.pieces[:place]), other)
-    removals = tuple(draw.sample(heads, draw.randint(1, 12)))
+    prefix = (*pieces[:place], other)
+    removals = tuple(draw.sample(heads, draw.randint(1, min(9, len(heads)))))
     return [
         Case(text, removals),
         Case(text, rows=tuple(rows)),
@@ -181,7 +181,9 @@ def run(options: argparse.Namespace) -> None:
     for name, cut in (("lines", lines), ("characters", characters)):
         for first in range(0, len(cut), 10_000):
             some = cut[first : first + 10_000]
-            result = compare(folder, {"lines": lines_reference(translator.reader.source_tokenizer, some)})
+            result = compare(
+                folder, {"lines": lines_reference(translator.reader.source_tokenizer, some)}
+            )
             print(f"{name} {first} to {first + len(some)}: {_shown(result)}", flush=True)
     rows = []
     for first in range(0, len(texts), 50):

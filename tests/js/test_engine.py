@@ -1,4 +1,4 @@
-"""The engine in the page computes what Python computes: it runs under node on the same sentences."""
+"""The engine in the page computes what Python computes: node runs it on the same sentences."""
 
 import json
 from collections.abc import Iterator
@@ -101,12 +101,13 @@ def test_it_runs_models_of_other_shapes(
     node: list[str], name: str, pairs: list[Pair], tmp_path: Path
 ) -> None:
     english, german = [pair.english for pair in pairs], [pair.german for pair in pairs]
-    unigram = trained(english + german, 150, model_type="unigram", normalization_rule_name="nmt_nfkc")
+    options = {"model_type": "unigram", "hard_vocab_limit": False}
+    unigram = trained(english + german, 150, normalization_rule_name="nmt_nfkc", **options)
     target, dtype = unigram, torch.bfloat16
     source, changes = unigram, dict(SHAPES[name])
     if "two" in name:
-        source = trained(english, 330, model_type="bpe", byte_fallback=True)
-        target, dtype = trained(german, 90, model_type="unigram"), torch.float32
+        source = trained(english, 320, model_type="bpe", byte_fallback=True)
+        target, dtype = trained(german, 90, **options), torch.float32
         changes["source_vocab_size"] = source.vocab_size
     config = TransformerConfig(vocab_size=target.vocab_size, **changes)
     with torch.random.fork_rng(), torch.no_grad():
@@ -114,7 +115,7 @@ def test_it_runs_models_of_other_shapes(
         model = Transformer(config).eval()
         for parameter in model.parameters():
             noise = torch.randn_like(parameter) * (0.3 if parameter.dim() == 1 else 0.1)
-            parameter.copy_((1.5 * parameter + noise).to(dtype))
+            parameter.copy_((parameter + noise).to(dtype))
     weights = {key: weight.to(dtype).contiguous() for key, weight in model.named_parameters()}
     safetensors.torch.save_file(weights, tmp_path / WEIGHTS)
     (tmp_path / CONFIG).write_text(json.dumps(config.to_dict()))
@@ -125,7 +126,7 @@ def test_it_runs_models_of_other_shapes(
     cases = [Case(text) for text in texts] + edited_cases(translator, texts[0], seed=1)
     message = {
         "cases": [reference(translator, case) for case in cases],
-        "orders": [order_reference(translator, texts[1], 12)] if "one" not in name else [],
+        "orders": [order_reference(translator, texts[1], 9)],
         "lines": lines_reference(source, [*english[::9], *german[::9], *ODD]),
     }
     compared = compare(tmp_path, message)

@@ -11,6 +11,7 @@ from benchmarks import (
     completeness,
     confidence,
     edges,
+    engine,
     failover,
     firefox,
     first_words,
@@ -39,7 +40,17 @@ from transformer.cli.arguments import Parser
 MODULES = (
     *(training, inference, app, pages, layers, lessons, lines, live, marian, models, readers),
     *(accessibility, age, break_it, failover, firefox, frames, hostile, parts, pictures, walk),
-    *(circuits, completeness, confidence, first_words, edges, source_share, examples, huggingface),
+    *(
+        circuits,
+        completeness,
+        confidence,
+        first_words,
+        edges,
+        engine,
+        source_share,
+        examples,
+        huggingface,
+    ),
 )
 """Each has `add_arguments`, which registers one command or two."""
 

@@ -1,8 +1,4 @@
-"""Node for the tests of TypeScript.
-
-Without node and its packages they are skipped, or fail where HEADLIGHT_REQUIRE_NODE=1 says that
-they must not be missing.
-"""
+"""Node with its hook for TypeScript, for all tests that start it."""
 
 import os
 import shutil
@@ -16,6 +12,7 @@ ESBUILD = HERE.parents[1] / "node_modules" / "esbuild"  # takes the types out of
 
 @pytest.fixture(scope="session")
 def node() -> list[str]:
+    """The command, without which tests are skipped, or fail where HEADLIGHT_REQUIRE_NODE=1."""
     if (path := shutil.which("node")) and ESBUILD.is_dir():
         return [path, "--import", (HERE / "typescript.mjs").as_uri()]
     message = "no node on this machine, or not its packages (npm ci)"

@@ -16,10 +16,12 @@ export interface Seen {
   slots: ArrayLike<number>; // numbers of its rows
 }
 
-const ACTIVATIONS: Record<Config["activation"], (x: number) => number> = {
-  relu: (x) => (x > 0 ? x : 0),
-  swish: (x) => x / (1 + Math.exp(-x)),
-  gelu: (x) => 0.5 * x * errorComplement(-x * Math.SQRT1_2),
+const ACTIVATIONS: Record<Config["activation"], (xs: Float32Array) => void> = {
+  relu: (xs) => {
+    for (let n = 0; n < xs.length; n++) if (xs[n] < 0) xs[n] = 0;
+  },
+  swish: (xs) => xs.forEach((x, n) => (xs[n] = x / (1 + Math.exp(-x)))),
+  gelu: (xs) => xs.forEach((x, n) => (xs[n] = 0.5 * x * errorComplement(-x * Math.SQRT1_2))),
 };
 
 export class Layers {
@@ -29,8 +31,8 @@ export class Layers {
   declare private activation: Config["activation"];
   private scores = new Float32Array(64);
 
-  constructor(kernel: Kernel, weights: Weights, { d_model, activation }: Config) {
-    Object.assign(this, { kernel, weights, d_model, activation });
+  constructor(weights: Weights, { d_model, activation }: Config) {
+    Object.assign(this, { kernel: weights.kernel, weights, d_model, activation });
   }
 
   /** y = x Wᵀ + b, with a bias where the model has one. */
@@ -71,8 +73,7 @@ export class Layers {
   feedForward(name: string, x: number, rows: number, d_ff: number, hidden: number, y: number) {
     const { kernel: { floats }, d_model } = this;
     this.linear(`${name}.feed_forward.W_1`, x, rows, d_model, d_ff, hidden);
-    const activate = ACTIVATIONS[this.activation];
-    for (let n = hidden; n < hidden + rows * d_ff; n++) floats[n] = activate(floats[n]);
+    ACTIVATIONS[this.activation](floats.subarray(hidden, hidden + rows * d_ff));
     this.linear(`${name}.feed_forward.W_2`, hidden, rows, d_ff, d_model, y);
     this.addAndNorm(`${name}.feed_forward_norm`, x, y, rows);
   }

@@ -16,7 +16,6 @@ export class Loader {
   private base: string;
   private int8: boolean;
   private folder: Folder | null = null;
-  private kernel: Kernel | null = null;
   private weights: Weights | null = null;
   private isThere = new Set<string>();
   private tokenizers: Uint8Array[] = [];
@@ -33,8 +32,7 @@ export class Loader {
     this.folder ??= await this.description();
     const { name, config, tokenizers, int8 } = this.folder;
     const stored = this.int8 && int8 ? int8 : this.folder;
-    this.kernel ??= await Kernel.make(plain);
-    this.weights ??= new Weights(this.kernel, stored.header);
+    this.weights ??= new Weights(await Kernel.make(plain), stored.header);
     const parts: Part[] = [...stored.parts, ...tokenizers];
     this.total = parts.reduce((sum, { bytes }) => sum + bytes, 0);
     const cache = await this.cache(name);
@@ -48,8 +46,8 @@ export class Loader {
       report(this.loaded, this.total);
     }
     this.weights.finish();
-    const model = new Model(this.kernel, this.weights, config);
-    return new Engine(model, this.tokenizers.map((file) => new Tokenizer(file)));
+    const files = this.tokenizers.map((file) => new Tokenizer(file));
+    return new Engine(new Model(this.weights, config), files);
   }
 
   private async description(): Promise<Folder> {

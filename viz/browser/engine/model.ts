@@ -45,18 +45,18 @@ export class Model {
   private room = { X: 0, Q: 0, K: 0, V: 0, Z: 0, Y: 0, hidden: 0, logits: 0 };
   private waves = new Map<number, Float32Array>(); // positions by their number
 
-  constructor(kernel: Kernel, weights: Weights, config: Config) {
+  constructor(weights: Weights, config: Config) {
     if (!["relu", "swish", "gelu"].includes(config.activation)
       || !["sinusoidal", "learned"].includes(config.positions)) {
       throw new EngineError(`The model has the activation ${config.activation} and `
         + `${config.positions} positions, which this page cannot compute: take another model.`);
     }
-    this.kernel = kernel;
+    this.kernel = weights.kernel;
     this.weights = weights;
     this.config = config;
-    this.layers = new Layers(kernel, weights, config);
+    this.layers = new Layers(weights, config);
     ({ encoder: this.encoder, decoder: this.decoder } = stacksOf(config));
-    this.start = kernel.top;
+    this.start = this.kernel.top;
   }
 
   /** Forget the last sentence, and make room for one of `length` pieces.

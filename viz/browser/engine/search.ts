@@ -114,6 +114,7 @@ export function* searching(
     yield;
     read(model, encoded, live, [], edits);
   }
+  finished.slice(1).forEach(release);
   return {
     best: finished[0], encoded, prefixes: prefixes.filter(({ state }) => state !== "dropped"),
   };

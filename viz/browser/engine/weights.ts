@@ -10,7 +10,7 @@ const SCALE = ".scale"; // of the rows of a matrix in int8
 const countOf = (shape: number[]) => shape.reduce((product, side) => product * side, 1);
 
 export class Weights {
-  private kernel: Kernel;
+  kernel: Kernel;
   private start: number; // the first byte
   private tensors = new Map<string, { place: number; shape: number[]; dtype: Tensor["dtype"] }>();
   private vectors = new Map<string, Float32Array>();

@@ -33,6 +33,7 @@ STEPS = {
     ),
     "lenses": Step("lenses.lens", ["--pieces", "3"]),
     "lines": Step("measure", ["--src", "en.txt"], {"SHORT": 1, "alone": without_costs}),
+    "live": Step("server_of", ["--site", "."]),
     "break-it": Step("removal_order", ["en.txt", "--lines", "1"], {"WORDS": 2}),
     "circuits": Step("effects_table", [], {"BUNDLED_PAIRS": {"English": Path("pairs.tsv")}}),
     "completeness": Step("_compared", ["en.txt", "de.txt", "--lines", "1"], {"REAL": SMALL}),

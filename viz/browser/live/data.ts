@@ -2,7 +2,7 @@
 // page reads its blocks.
 
 import { decode, textOf, unzip } from "../core/wire.ts";
-import { type About, readTrace } from "../core/trace.ts";
+import { type About, readTrace, type Trace } from "../core/trace.ts";
 
 export interface Direction {
   base: string; // the folder of the model; "" where the page has no model
@@ -22,9 +22,17 @@ export interface LiveData {
 
 export const message = async (id: string) => decode(await unzip(await textOf(id)));
 
+const traces = new Map<number, Trace>();
+
+export async function storedAt(number: number): Promise<Trace> {
+  const trace = traces.get(number) ?? readTrace(await message(`stored-${number}`));
+  traces.set(number, trace);
+  return trace;
+}
+
 /** Read the trace of a stored sentence; null where the page has none. */
 export async function storedTrace({ stored }: LiveData, direction: number, text: string) {
   const number = stored.findIndex((sentence) =>
     sentence.direction === direction && sentence.text === text);
-  return number < 0 ? null : readTrace(await message(`stored-${number}`));
+  return number < 0 ? null : storedAt(number);
 }

@@ -18,33 +18,41 @@ export function refusal(): string {
 }
 
 export class EngineClient {
-  worker: Worker;
+  worker?: Worker;
+  script: string;
   request: Load;
+  hear: (answer: Answer) => void;
 
   /** @param hear called with each answer */
   constructor(script: string, base: string, int8: boolean, hear: (answer: Answer) => void) {
-    this.worker = new Worker(script, { type: "module" });
-    this.worker.onmessage = ({ data }) => hear(data);
-    this.worker.onerror = (event) => {
-      event.preventDefault();
-      const message = `The model’s script cannot be run: load the page again. ${STAYS}`;
-      hear({ type: "failed", turn: null, message });
-    };
+    this.script = script;
+    this.hear = hear;
     this.request = { type: "load", base: new URL(base, window.location.href).href, int8 };
     this.load();
   }
 
   /** Load the model; after an error, what is missing of it. */
   load() {
+    if (!this.worker) {
+      this.worker = new Worker(this.script, { type: "module" });
+      this.worker.onmessage = ({ data }) => this.hear(data);
+      this.worker.onerror = (event) => {
+        event.preventDefault();
+        this.end();
+        const message = `The model’s script cannot be run. ${STAYS}`;
+        this.hear({ type: "failed", turn: null, message });
+      };
+    }
     this.ask(this.request);
   }
 
   ask(request: Request) {
-    this.worker.postMessage(request);
+    this.worker?.postMessage(request);
   }
 
   end() {
-    this.worker.onmessage = this.worker.onerror = null;
-    this.worker.terminate();
+    if (this.worker) this.worker.onmessage = null; // what it has sent is late
+    this.worker?.terminate();
+    this.worker = undefined;
   }
 }

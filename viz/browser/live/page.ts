@@ -4,9 +4,7 @@
 import { bringIntoView, button, choice, make } from "../core/dom.ts";
 import { setValue } from "../core/store.ts";
 import { mount } from "../core/view.ts";
-import {
-  type About, type HeadPlace, type KindTrace, readTrace, type Trace,
-} from "../core/trace.ts";
+import type { About, HeadPlace, KindTrace, Trace } from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
 import { Explorer } from "../explorer.ts";
 import { explorerData } from "../explorer_from_trace.ts";
@@ -19,7 +17,7 @@ import type { LinkData } from "../word_links/plan.ts";
 import { WordLinks } from "../word_links/view.ts";
 import { readLink, writeLink } from "./address.ts";
 import { brokenOf, PLACES, SEED } from "./breaking.ts";
-import { type LiveData, message } from "./data.ts";
+import { type LiveData, storedAt } from "./data.ts";
 import { Editing } from "./editing.ts";
 import { type Listener, LiveSentence } from "./sentence.ts";
 
@@ -77,7 +75,7 @@ export class LivePage implements Listener {
 
   async begin() {
     const { sentence, sentence: { data } } = this;
-    const first = readTrace(await message("stored-0"));
+    const first = await storedAt(0);
     const link = readLink(window.location.search, first.kinds);
     const from = data.directions.findIndex(({ about }) => about.languages[0].code === link.from);
     sentence.direction = from >= 0 ? from : data.stored[0].direction;

@@ -14,8 +14,7 @@ export const LONGEST = 2_000; // characters
 export interface Edits { removed: HeadPlace[]; rows: Row[]; prefix: string[] }
 
 export interface Listener {
-  /** A sentence is translated, or once more with edits. @param whole without edits */
-  onTrace: (trace: Trace, whole: Trace | null) => void;
+  onTrace: (trace: Trace) => void; // a sentence is translated, or once more with edits
   onOrdered: (answer: Ordered) => void;
 }
 
@@ -58,7 +57,7 @@ export class LiveSentence {
     });
     if (this.refusal || !this.about.base) this.field.readOnly = true;
     else this.field.readOnly = false;
-    this.words.after(this.offer);
+    this.bar.after(this.offer);
     this.describe();
   }
 
@@ -96,10 +95,11 @@ export class LiveSentence {
   otherWeights(): HTMLElement[] {
     const { bytes, rounded } = this.about;
     if (!rounded || (this.isLive && !this.int8)) return [];
-    const text = this.int8 ? `Load the exact ones (${megabytes(bytes)} MB)`
-      : `Load weights rounded to 8 bits (${megabytes(rounded)} MB)`;
+    const text = this.int8 ? `Take the exact ones (${megabytes(bytes)} MB)`
+      : `Take weights rounded to 8 bits (${megabytes(rounded)} MB)`;
     this.other ??= button("", () => {
       this.int8 = !this.int8;
+      this.whole = null;
       this.load();
     });
     this.other.textContent = text;
@@ -147,7 +147,10 @@ export class LiveSentence {
     this.note = "";
     this.warn();
     if (this.isLive) this.ask();
-    else if (this.field.value !== this.whole?.source.text) this.showStored();
+    else if (this.field.value !== this.shown?.source.text) {
+      this.translation.clear(); // until the model is there
+      this.showStored();
+    }
   }
 
   /** Change what is removed, painted or forced, and translate once more. */
@@ -162,16 +165,13 @@ export class LiveSentence {
 
   /** Translate: without edits first, where that is not known of this sentence. */
   ask() {
-    const text = this.field.value;
-    if (!this.isLive || !this.engine || text.length > LONGEST) return;
-    const isKnown = this.whole?.source.text === text;
-    if (isKnown && !this.isEdited) {
-      this.turn += 1;
-      this.show(this.whole as Trace);
-      return;
-    }
-    const { removed, rows, prefix } = isKnown ? this.edits : { removed: [], rows: [], prefix: [] };
-    this.engine.ask({ type: "translate", turn: ++this.turn, text, removed, rows, prefix });
+    const [text, turn] = [this.field.value, ++this.turn];
+    if (!this.isLive || text.length > LONGEST) return;
+    const { whole } = this;
+    const isKnown = whole?.source.text === text;
+    const edits = isKnown ? this.edits : { removed: [], rows: [], prefix: [] };
+    if (isKnown && !this.isEdited) this.show(whole);
+    else this.engine?.ask({ type: "translate", turn, text, ...edits });
   }
 
   /** Ask for the heads that the sentence needs most. */
@@ -188,22 +188,26 @@ export class LiveSentence {
     else if (answer.type === "translated") this.translated(answer.trace, answer.unsure);
     else if (answer.type === "ordered") this.listener.onOrdered(answer);
     else if (answer.type === "failed") this.warn(answer.message);
-    else if (answer.type === "nothing") this.warn("The field is empty: type a sentence.");
+    else if (answer.type === "nothing") {
+      this.translation.clear();
+      this.warn("The field is empty: type a sentence.");
+    }
   }
 
   begun() {
     this.isLive = true;
     performance.mark("live");
     this.bar.hidden = true;
+    this.words.ariaLive = "polite";
     const rounded = "The weights are rounded to 8 bits: some translations differ. ";
     const unkept = "This browser keeps no files: the model is loaded at each visit.";
     this.say(`${this.int8 ? rounded : ""}${"caches" in window ? "" : unkept}`,
       ...this.otherWeights());
-    if (this.shown?.source.text === this.field.value) this.show(this.shown); // words can be chosen
     this.ask();
   }
 
   failed(message: string) {
+    this.words.ariaLive = "polite";
     this.bar.hidden = true;
     this.say(message, button("Try again", () => this.engine?.load()));
   }
@@ -228,19 +232,23 @@ export class LiveSentence {
     this.translation.update(trace, this.whole, this.languages[1].code, this.isLive);
     performance.clearMarks("translation");
     performance.mark("translation");
-    this.listener.onTrace(trace, this.whole);
+    this.listener.onTrace(trace);
   }
 
   progress(loaded: number, total: number) {
     this.bar.hidden = false;
     this.bar.value = loaded / total;
-    this.say(`The model is loading: ${megabytes(loaded)} of ${megabytes(total)} MB. Then the `
-      + "translation follows what you type. ", ...this.otherWeights());
+    this.words.ariaLive = "off"; // each megabyte would be read out
+    this.say("Loading the model for your own sentences: "
+      + `${megabytes(loaded)} of ${megabytes(total)} MB`, ...this.otherWeights());
   }
 
   say(text: string, ...more: HTMLElement[]) {
     this.words.textContent = text;
-    this.offer.replaceChildren(...more.filter((node) => node.parentNode !== this.offer));
+    const { children } = this.offer;
+    if (more.length !== children.length || more.some((node, n) => node !== children[n])) {
+      this.offer.replaceChildren(...more); // else a button would lose the focus
+    }
   }
 
   /** Show a warning on the sentence: first of all that it is in the other language. */

@@ -103,6 +103,12 @@ export class Translation {
     }, text);
   }
 
+  clear() {
+    this.close();
+    this.line.replaceChildren();
+    this.spoken.textContent = "";
+  }
+
   show(word: HTMLButtonElement, byKeys = false) {
     const { data, card, root } = this;
     this.close();

@@ -35,6 +35,7 @@ export interface ExplorerData { // the message of `encode_explorer` in viz/draw/
   pairs: PairPart[]; // the parts of a pair of texts; none of one text
   kinds: Record<string, KindData>;
   weights: HeadWeights;
+  later?: (draw: () => void) => void; // the open head in a task after that of all heads
 }
 
 const LARGEST_CACHE = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
@@ -258,7 +259,8 @@ export class Explorer extends View<ExplorerData> {
         this.options.onSelect?.(head);
       },
     });
-    this.drawHead();
+    if (this.data.later) this.data.later(() => this.drawHead());
+    else this.drawHead();
   }
 
   lay(over: LayerHead[]) {

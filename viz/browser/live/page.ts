@@ -3,10 +3,11 @@
 
 import { bringIntoView, button, choice, make } from "../core/dom.ts";
 import { setValue } from "../core/store.ts";
+import { paletteOf } from "../core/palette.ts";
 import { mount } from "../core/view.ts";
 import type { About, HeadPlace, KindTrace, Trace } from "../core/trace.ts";
 import type { Ordered } from "../engine/messages.ts";
-import { Explorer } from "../explorer.ts";
+import { Explorer, type ExplorerData } from "../explorer.ts";
 import { explorerData } from "../explorer_from_trace.ts";
 import type { Broken } from "../player/break_it.ts";
 import type { PlayerData } from "../player/plan.ts";
@@ -110,10 +111,16 @@ export class LivePage implements Listener {
   /** Draw all pictures, a short task for each. */
   async draw(trace: Trace) {
     const turn = ++this.drawing;
-    for (const act of [this.drawPlayer, this.drawLinks, this.drawHeads]) {
+    const tasks = [
+      ...trace.kinds.map(({ kind }) => () => void paletteOf(kind)), // computed once
+      () => this.drawPlayer(trace),
+      () => this.drawLinks(trace),
+      () => this.drawHeads(trace, (act) => tasks.push(act)),
+    ];
+    for (const act of tasks) {
       await breath();
       if (turn !== this.drawing) return;
-      act.call(this, trace);
+      act();
     }
     for (const name of ["maps", "drawn"]) {
       performance.clearMarks(name);
@@ -136,9 +143,10 @@ export class LivePage implements Listener {
     if (data.links.length) mount<LinkData, WordLinks>(place, WordLinks, data);
   }
 
-  drawHeads(trace: Trace) {
+  /** @param later draws the open head in a task of its own */
+  drawHeads(trace: Trace, later?: (act: () => void) => void) {
     this.open ??= firstHead(trace, this.about);
-    const data = explorerData(trace, this.about, this.open);
+    const data: ExplorerData = { ...explorerData(trace, this.about, this.open), later };
     data.grid.switches = this.removes;
     data.grid.answered = this.clicked;
     for (const { map } of Object.values(data.kinds)) map.paints = this.editing.isOn;

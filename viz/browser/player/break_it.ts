@@ -73,13 +73,14 @@ export class BreakIt {
   }
 
   close() {
+    const wasUsed = this.isOpen || this.data !== null;
     window.clearTimeout(this.timer);
     this.timer = 0;
     this.data = null;
     this.shown = 0;
     this.plays = this.isOpen = false;
     this.draw();
-    this.player.changed();
+    if (wasUsed) this.player.changed();
   }
 
   /** Give all heads back. @returns whether any could be removed */

@@ -332,6 +332,7 @@ export class Player extends View<PlayerData> {
 
   showNumbers(numbers: Numbers | null) {
     const keys = this.data?.kinds.find(({ kind }) => kind === numbers?.kind);
+    if (!keys && this.numbers.root.hidden) return;
     this.numbers.show(keys ? numbers : null);
     this.layOut();
   }

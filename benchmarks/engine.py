@@ -199,4 +199,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _shown(result: dict[str, Any]) -> str:
     worst = ", ".join(f"{name} {value:.1e}" for name, value in result["worst"].items())
-    return f"{len(result['differing'])} differ; worst {worst}; {result['differing'][:3]}"
+    return (
+        f"{len(result['differing'])} differ, word numbers in {result['wordsApart']}; "
+        f"worst {worst}; {result['differing'][:3]}"
+    )

@@ -99,6 +99,10 @@ test("what cannot be read is refused in one sentence", async () => {
   refused({ text: "a".repeat(64 * 512 + 1) }, /more than 32768 characters/);
   refused({ removed: [["cross", 2, 0]] }, /no head L3 H1 of cross/);
   refused({ rows: [{ place: ["cross", 0, 9], row: 0, weights: [1] }] }, /no head L1 H10/);
+  refused({ rows: [{ place: ["cross", 0, 1], row: 0, weights: [0, 0, 0, 0, 0, 1] }] },
+    /row 1 of L1 H2 .* × 5, /);
+  refused({ rows: [{ place: ["decoder_self", 0, 1], row: 2, weights: [0, 0, 0, 1] }] }, /mask/);
+  refused({ rows: [{ place: ["encoder_self", 0, 1], row: 5, weights: [1] }] }, /row 6 .*5 × 5/);
   refused({ prefix: ["x"] }, /“x”/);
   refused({ prefix: ["a", "</s>"] }, /“<\/s>”/);
   refused({ prefix: new Array(60).fill("a") }, /61 pieces.* at most 55/);

@@ -94,6 +94,16 @@ test("a first visit fetches all parts, a second one the description alone", asyn
   assert.deepEqual(second.last().trace, first.last().trace);
 });
 
+test("asked twice, a model is loaded once, and of two models the last", async () => {
+  const { load, heard } = page();
+  await Promise.all([load(), load()]);
+  assert.equal(fetched.filter((name) => name === "model.json").length, 1);
+  assert.equal(heard.filter(({ type }) => type === "live").length, 1);
+  stores.clear();
+  await Promise.all([load({ int8: true }), load()]);
+  assert.equal(heard.filter(({ type }) => type === "live").length, 2);
+});
+
 test("another model at the same address does not leave the earlier one behind", async () => {
   for (const name of ["one", "two"]) {
     files = write(tinyCheckpoint(), name, 1000);

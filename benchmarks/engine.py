@@ -52,9 +52,9 @@ def edited_cases(translator: Translator, text: str, seed: int) -> list[Case]:
         even, key = draw.random() < 0.5, draw.randrange(last)
         rows.append((place, row, tuple(1 / last if even else n == key for n in range(last))))
     pieces = [piece.text for piece in trace.target_pieces]
-    scored = translator.score(text, pieces, alternatives=2)
+    scored = translator.score(text, pieces, alternatives=8)
     place = draw.randrange(len(pieces) - 1)
-    other = next(c.piece for c in scored.alternatives[place] if not c.piece.startswith("</"))
+    other = [c.piece for c in scored.alternatives[place] if c.piece != "</s>"][-1]
     prefix = (*pieces[:place], other)
     removals = tuple(draw.sample(heads, draw.randint(1, min(9, len(heads)))))
     return [

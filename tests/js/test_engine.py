@@ -28,7 +28,8 @@ from transformer.text.languages import OURS
 ASSETS = Path(__file__).parents[2] / "assets"
 ODD = [
     "Ⅳ ﬁne №7 ½ → ﷺ!", "naïve cafe\u0301 — “so”…", "中国 和 日本。", "😀👩‍🚀 look", "שלום עולם",
-    "Aa\u0085b\u001cc\ufeffd", "x▁y▁", "a\u0e33ก", "don't re-enter 3,141.59%", "ＡＢＣ１２３",
+    "Aa\u0085b\u001cc\ufeffd", "x▁y▁", "\ufeffHello", "a\u0e33ก", "ＡＢＣ１２３",
+    "don't re-enter 3,141.59%",
 ]  # fmt: skip
 
 

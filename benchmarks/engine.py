@@ -53,9 +53,9 @@ def edited_cases(translator: Translator, text: str, seed: int) -> list[Case]:
         rows.append((place, row, tuple(1 / last if even else n == key for n in range(last))))
     pieces = [piece.text for piece in trace.target_pieces]
     scored = translator.score(text, pieces, alternatives=8)
-    place = draw.randrange(len(pieces) - 1)
-    other = [c.piece for c in scored.alternatives[place] if c.piece != "</s>"][-1]
-    prefix = (*pieces[:place], other)
+    step = draw.randrange(len(pieces) - 1)
+    other = [c.piece for c in scored.alternatives[step] if c.piece != "</s>"][-1]
+    prefix = (*pieces[:step], other)
     removals = tuple(draw.sample(heads, draw.randint(1, min(9, len(heads)))))
     return [
         Case(text, removals),

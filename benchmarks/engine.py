@@ -18,7 +18,7 @@ from transformer import Translator
 from transformer.analysis.heads.effect import effect
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, pattern_removal, removed
-from transformer.analysis.heads.removal_order import RemovalOrder, with_next_place
+from transformer.analysis.heads.removal_order import GREEDY, RemovalOrder, with_next_place
 from transformer.cli.arguments import whole_number
 from transformer.errors import CheckpointError
 from transformer.files.installed import BUNDLED, BUNDLED_BY_NAME
@@ -28,7 +28,6 @@ from viz.draw import watched, wire
 ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "tests" / "js" / "engine_reference.ts"
 SOURCE_TOKENIZER = "source.model"  # beside `tokenizer.model`, which is then of the target
-ORDERED = 5  # places, the last of which begins a second round
 
 
 @dataclass(frozen=True)
@@ -53,10 +52,10 @@ def edited_cases(translator: Translator, text: str, seed: int) -> list[Case]:
         even, key = draw.random() < 0.5, draw.randrange(last)
         rows.append((place, row, tuple(1 / last if even else n == key for n in range(last))))
     pieces = [piece.text for piece in trace.target_pieces]
-    scored = translator.score(text, pieces, alternatives=2)
-    place = draw.randrange(len(pieces) - 1)
-    other = next(c.piece for c in scored.alternatives[place] if not c.piece.startswith("</"))
-    prefix = (*pieces[:place], other)
+    scored = translator.score(text, pieces, alternatives=8)
+    step = draw.randrange(len(pieces) - 1)
+    other = [c.piece for c in scored.alternatives[step] if c.piece != "</s>"][-1]
+    prefix = (*pieces[:step], other)
     removals = tuple(draw.sample(heads, draw.randint(1, min(9, len(heads)))))
     return [
         Case(text, removals),
@@ -113,7 +112,7 @@ def reference(translator: Translator, case: Case, *, weights: bool = True) -> di
     }
 
 
-def order_reference(translator: Translator, text: str, length: int = ORDERED) -> dict[str, Any]:
+def order_reference(translator: Translator, text: str, length: int) -> dict[str, Any]:
     """Find the first heads that a sentence needs."""
     trace = translator.trace(text)
     order = RemovalOrder()
@@ -191,7 +190,7 @@ def run(options: argparse.Namespace) -> None:
         cases = [reference(translator, Case(text)) for text in some]
         edited = edited_cases(translator, some[0], first)
         cases += [reference(translator, case) for case in edited]
-        orders = [order_reference(translator, some[-1], 12)]
+        orders = [order_reference(translator, some[-1], GREEDY)]
         result = compare(folder, {"cases": cases, "orders": orders})
         rows.append((f"{first} to {first + len(some)}", len(cases), _shown(result)))
         print(*rows[-1], flush=True)
@@ -199,4 +198,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _shown(result: dict[str, Any]) -> str:
     worst = ", ".join(f"{name} {value:.1e}" for name, value in result["worst"].items())
-    return f"{len(result['differing'])} differ; worst {worst}; {result['differing'][:3]}"
+    return (
+        f"{len(result['differing'])} differ, word numbers in {result['wordsApart']}; "
+        f"worst {worst}; {result['differing'][:3]}"
+    )

@@ -6,7 +6,7 @@ import type { HeadPlace } from "../../viz/browser/core/trace.ts";
 import { EOS } from "../../viz/browser/engine/folder.ts";
 import { Kernel } from "../../viz/browser/engine/kernel.ts";
 import type { Answer, Translate } from "../../viz/browser/engine/messages.ts";
-import { randomHeads } from "../../viz/browser/engine/order.ts";
+import { ordering, randomHeads } from "../../viz/browser/engine/order.ts";
 import { chainOf, searching, type SearchResult } from "../../viz/browser/engine/search.ts";
 import { Tokenizer } from "../../viz/browser/engine/tokenizer.ts";
 import { engineOf, TINY, tinyCheckpoint, tokenizerOf } from "./engine_folder.ts";
@@ -99,6 +99,10 @@ test("what cannot be read is refused in one sentence", async () => {
   refused({ text: "a".repeat(64 * 512 + 1) }, /more than 32768 characters/);
   refused({ removed: [["cross", 2, 0]] }, /no head L3 H1 of cross/);
   refused({ rows: [{ place: ["cross", 0, 9], row: 0, weights: [1] }] }, /no head L1 H10/);
+  refused({ rows: [{ place: ["cross", 0, 1], row: 0, weights: [0, 0, 0, 0, 0, 1] }] },
+    /row 1 of L1 H2 .* × 5, /);
+  refused({ rows: [{ place: ["decoder_self", 0, 1], row: 2, weights: [0, 0, 0, 1] }] }, /mask/);
+  refused({ rows: [{ place: ["encoder_self", 0, 1], row: 5, weights: [1] }] }, /row 6 .*5 × 5/);
   refused({ prefix: ["x"] }, /“x”/);
   refused({ prefix: ["a", "</s>"] }, /“<\/s>”/);
   refused({ prefix: new Array(60).fill("a") }, /61 pieces.* at most 55/);
@@ -144,7 +148,23 @@ test("an order removes other heads than the random ones beside it", async () => 
   const places = (list: any[]): HeadPlace[] => list.map(({ place }) => place);
   const drawn = (seed: number) => randomHeads(engine.model, places(heads), seed);
   assert.deepEqual(places(random), drawn(3));
+  for (const kind of new Set(kinds(heads))) {
+    const own = places(heads).filter(([other]) => other === kind).map(String);
+    const twice = places(random).filter((place) => own.includes(String(place)));
+    assert.equal(twice.length, Math.max(0, 2 * own.length - 4)); // of four heads of a kind
+  }
   assert.ok([4, 5, 6].some((seed) => String(drawn(seed)) !== String(drawn(3))));
+});
+
+test("each place tries the 16 worst heads of the last round, and every fourth all", async () => {
+  const { model } = await engineOf(tinyCheckpoint({ ...TINY, h: 4, d_k: 2, d_v: 2 }));
+  const tries: number[] = [0];
+  for (const step of ordering(model, [4, 5, 6, EOS], [7, 8, EOS], 24)) {
+    if (step) tries.push(0);
+    else tries[tries.length - 1]++;
+  }
+  assert.deepEqual(tries.slice(0, 13), [24, 16, 16, 16, 20, 16, 16, 16, 16, 15, 14, 13, 1]);
+  assert.equal(tries.length, 25);
 });
 
 test("pairs are joined the best first, and unigram takes the largest sum", () => {

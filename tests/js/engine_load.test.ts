@@ -55,7 +55,9 @@ afterEach(() => sessions.splice(0).forEach((session) => session.close()));
 /** A page: what it hears, and a way to ask. */
 function page() {
   const heard: Answer[] = [];
-  const session = new Session((answer) => heard.push(answer));
+  const session = new Session((answer, transfer) => {
+    heard.push(structuredClone(answer, { transfer })); // as a Worker does
+  });
   sessions.push(session);
   return {
     heard,
@@ -90,6 +92,16 @@ test("a first visit fetches all parts, a second one the description alone", asyn
   assert.deepEqual(fetched, ["model.json"]);
   await second.ask(asked(1));
   assert.deepEqual(second.last().trace, first.last().trace);
+});
+
+test("asked twice, a model is loaded once, and of two models the last", async () => {
+  const { load, heard } = page();
+  await Promise.all([load(), load()]);
+  assert.equal(fetched.filter((name) => name === "model.json").length, 1);
+  assert.equal(heard.filter(({ type }) => type === "live").length, 1);
+  stores.clear();
+  await Promise.all([load({ int8: true }), load()]);
+  assert.equal(heard.filter(({ type }) => type === "live").length, 2);
 });
 
 test("another model at the same address does not leave the earlier one behind", async () => {
@@ -176,6 +188,19 @@ test("the smaller weights are nearly the same", async () => {
   const apart = weights[0].map((weight, n) => Math.abs(weight - weights[1][n]));
   assert.ok(Math.max(...apart) < 0.05);
   assert.ok(Math.max(...apart) > 1e-6);
+});
+
+test("a sentence can be asked for again once its maps are handed over", async () => {
+  const { load, ask, last } = page();
+  await load();
+  await ask(asked(1));
+  const first = last().trace;
+  await ask(asked(2));
+  assert.deepEqual(last().trace, first);
+  await ask(asked(3, { rows: [{ place: ["encoder_self", 0, 1], row: 1, weights: [1] }] }));
+  assert.equal(last().trace.kinds[0].weights.length, first.kinds[0].weights.length);
+  await ask({ type: "order", turn: 4, text: "abc", length: 2, seed: 1 });
+  assert.deepEqual([last().turn, last().done], [4, true]);
 });
 
 test("a newer request ends an older one, and a broken one is answered", async () => {

@@ -1,7 +1,8 @@
 // What is changed in the heads while the model runs: a hook between the weights of a head and what
 // it takes with them, as transformer/analysis/heads/removal.py has it.
 
-import type { HeadPlace, Kind, Trace } from "../core/trace.ts";
+import type { HeadPlace, Kind, KindTrace, Row, Trace } from "../core/trace.ts";
+import { EngineError } from "./folder.ts";
 
 /** The weights of a head that are given instead of its own, `[query, key]`. */
 export interface GivenMap { weights: Float32Array; queries: number; keys: number }
@@ -35,22 +36,27 @@ export class Edits {
 
 /** Paint rows of heads: the whole map of each stays as it was, but for its painted rows.
  * @param before the trace on which they were painted */
-export function paint(edits: Edits, rows: Trace["edited"]["rows"], before: Trace) {
+export function paint(edits: Edits, rows: Row[], before: Trace) {
   const maps = new Map<string, GivenMap>();
   for (const { place, row, weights } of rows) {
     const [kind, layer, head] = place;
     const map = maps.get(String(place)) ?? copyOf(before, place);
-    if (!map || row >= map.queries) continue;
-    map.weights.fill(0, row * map.keys, (row + 1) * map.keys);
-    map.weights.set(weights.slice(0, map.keys), row * map.keys);
+    const { queries, keys } = map;
+    const seen = kind === "decoder_self" ? row + 1 : keys;
+    if (row >= queries || weights.slice(seen).some((weight) => weight)) {
+      throw new EngineError(`The painted row ${row + 1} of L${layer + 1} H${head + 1} is not in `
+        + `this sentence's map of ${queries} × ${keys}, or looks at what its mask hides: paint it `
+        + "again.");
+    }
+    map.weights.fill(0, row * keys, (row + 1) * keys);
+    map.weights.set(weights.slice(0, seen), row * keys);
     maps.set(String(place), map);
-    edits.add([kind, layer, head], { map });
+    edits.add(place, { map });
   }
 }
 
-function copyOf({ source, target, kinds }: Trace, [kind, layer, head]: HeadPlace): GivenMap | null {
-  const maps = kinds.find((other) => other.kind === kind);
-  if (!maps || layer >= maps.layers || head >= maps.heads) return null;
+function copyOf({ source, target, kinds }: Trace, [kind, layer, head]: HeadPlace): GivenMap {
+  const maps = kinds.find((other) => other.kind === kind) as KindTrace;
   const queries = (kind === "encoder_self" ? source : target).pieces.length;
   const keys = (kind === "decoder_self" ? target : source).pieces.length;
   const first = (layer * maps.heads + head) * queries * keys;

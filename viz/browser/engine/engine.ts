@@ -14,7 +14,7 @@ import { withSingleSpaces } from "./words.ts";
 
 const LETTERS_OF_A_PIECE = 64; // at most; a longer text is refused before it is cut into pieces
 const PROBABLE = 0.5; // of a word
-const KEPT_PIECES = 200; // of a translation whose search is kept, to paint its maps
+const KEPT_PIECES = 400; // of a sentence and its translation whose search stays, to paint its maps
 
 /** null where other messages may come in. */
 export type Steps<Result = void> = Generator<Answer | null, Result>;
@@ -144,7 +144,8 @@ export class Engine {
     const key = JSON.stringify([read.source.map(({ text }) => text), forced]);
     if (this.whole?.key === key) return this.whole.result;
     const result = yield* this.search(read, forced);
-    this.whole = result.best.length <= KEPT_PIECES ? { key, result } : null;
+    const isShort = read.ids.length + result.best.length <= KEPT_PIECES;
+    this.whole = isShort ? { key, result } : null;
     return result;
   }
 

@@ -86,8 +86,8 @@ export class Kernel {
         this.wasm.memory.grow(pages);
         this.see(this.wasm.memory.buffer);
       } else {
-        const before = this.bytes;
-        this.see(new ArrayBuffer(before.length + pages * PAGE));
+        const before = this.bytes; // copied, so not for every little room
+        this.see(new ArrayBuffer(Math.max(pages * PAGE + before.length, 1.25 * before.length)));
         this.bytes.set(before);
       }
     } catch {

@@ -9,11 +9,18 @@ import type { Weights } from "./weights.ts";
 
 const EPSILON = 1e-5; // of LayerNorm in PyTorch
 
-/** What one query may look at: rows of two tables, in order. */
-export interface Seen {
+/** Where the rows that are computed at once lie. */
+export interface Room {
+  X: number; Q: number; K: number; V: number; Z: number; Y: number; hidden: number;
+}
+
+/** What one row may look at: rows of two tables, in order. */
+export interface Query {
+  row: number; // its number, by which a given map names it
   keys: number; // the first float of each table
   values: number;
-  slots: ArrayLike<number>; // numbers of its rows
+  slots: number[]; // numbers of the tables' rows
+  looks: Float32Array | null; // gets what each head looks at, `[head, key]`
 }
 
 const ACTIVATIONS: Record<Config["activation"], (xs: Float32Array) => void> = {
@@ -52,7 +59,7 @@ export class Layers {
   }
 
   /** x = LayerNorm(x + y) (§5.4). */
-  addAndNorm(name: string, x: number, y: number, rows: number) {
+  private addAndNorm(name: string, x: number, y: number, rows: number) {
     const { kernel: { floats }, weights, d_model: width } = this;
     const gain = weights.vector(`${name}.norm.weight`, width);
     const bias = weights.vector(`${name}.norm.bias`, width);
@@ -69,21 +76,35 @@ export class Layers {
     }
   }
 
-  /** x = LayerNorm(x + W_2 max(0, W_1 x)) (§3.3), or with another activation. */
-  feedForward(name: string, x: number, rows: number, d_ff: number, hidden: number, y: number) {
+  /** X = LayerNorm(X + W_2 max(0, W_1 X)) (§3.3), or with another activation. */
+  feedForward(name: string, { d_ff }: Stack, { X, Y, hidden }: Room, rows: number) {
     const { kernel: { floats }, d_model } = this;
-    this.linear(`${name}.feed_forward.W_1`, x, rows, d_model, d_ff, hidden);
+    this.linear(`${name}.feed_forward.W_1`, X, rows, d_model, d_ff, hidden);
     ACTIVATIONS[this.activation](floats.subarray(hidden, hidden + rows * d_ff));
-    this.linear(`${name}.feed_forward.W_2`, hidden, rows, d_ff, d_model, y);
-    this.addAndNorm(`${name}.feed_forward_norm`, x, y, rows);
+    this.linear(`${name}.feed_forward.W_2`, hidden, rows, d_ff, d_model, Y);
+    this.addAndNorm(`${name}.feed_forward_norm`, X, Y, rows);
   }
 
-  /** Let one query look with all heads: softmax(q Kᵀ / √d_k) V (§3.2).
-   * @param row number of the query, by which a given map names it
-   * @param looks gets what each head looks at, `[head, key]` */
-  attend(
-    { h, d_k, d_v }: Stack, query: number, { keys, values, slots }: Seen, z: number, row: number,
-    edits: Edit[] | undefined, looks: Float32Array | null,
+  /** Q, K and V = X W^Q, X W^K and X W^V of self-attention. */
+  project(name: string, { h, d_k, d_v }: Stack, { X, Q, K, V }: Room, rows: number) {
+    this.linear(`${name}.W_Q`, X, rows, this.d_model, h * d_k, Q);
+    this.linear(`${name}.W_K`, X, rows, this.d_model, h * d_k, K);
+    this.linear(`${name}.W_V`, X, rows, this.d_model, h * d_v, V);
+  }
+
+  /** X = LayerNorm(X + Concat(head_1, …) W^O), with the queries in Q (§3.2.2). */
+  attention(name: string, stack: Stack, room: Room, queries: Query[], edits?: Edit[]) {
+    const [wide, deep] = [stack.h * stack.d_k, stack.h * stack.d_v];
+    const { X, Q, Z, Y } = room;
+    queries.forEach((query, n) => this.attend(stack, Q + n * wide, query, Z + n * deep, edits));
+    this.linear(`${name}.W_O`, Z, queries.length, deep, this.d_model, Y);
+    this.addAndNorm(`${name}_norm`, X, Y, queries.length);
+  }
+
+  /** Let one row look with all heads: z = softmax(q Kᵀ / √d_k) V (§3.2.1). */
+  private attend(
+    { h, d_k, d_v }: Stack, query: number, { row, keys, values, slots, looks }: Query, z: number,
+    edits?: Edit[],
   ) {
     const { kernel: { floats } } = this;
     const count = slots.length;

@@ -110,7 +110,7 @@ export class Loader {
       throw new EngineError(`The model's file ${address} cannot be fetched (${answer.status}): `
         + "build the page anew.");
     }
-    const chunks: Uint8Array[] = [];
+    const chunks: BlobPart[] = [];
     let bytes = 0;
     for (const reader = answer.body.getReader(); ;) {
       const { done, value } = await reader.read();
@@ -119,7 +119,7 @@ export class Loader {
       bytes += value.length;
       report(this.loaded + bytes, this.total);
     }
-    return joined(chunks, bytes);
+    return new Uint8Array(await new Blob(chunks).arrayBuffer());
   }
 }
 
@@ -127,16 +127,6 @@ export class Loader {
 async function unzip(packed: BufferSource): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-function joined(chunks: Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }
 
 const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);

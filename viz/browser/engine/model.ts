@@ -42,7 +42,7 @@ export class Model {
   private layers: Layers;
   private start: number; // of the memory that each sentence takes anew
   private self = { keys: [] as number[], values: [] as number[] };
-  private room = { X: 0, Q: 0, K: 0, V: 0, Z: 0, Y: 0, hidden: 0, logits: 0 };
+  private room = { X: 0, Q: 0, K: 0, V: 0, Z: 0, Y: 0, hidden: 0, logits: 0 }; // of `begin`
   private waves = new Map<number, Float32Array>(); // positions by their number
 
   constructor(weights: Weights, config: Config) {
@@ -87,38 +87,34 @@ export class Model {
   encode(
     ids: number[], to: Encoded, edits?: Edits, inputs?: Float32Array[], earlier?: Earlier,
   ): Encoded {
-    const { kernel, layers, config: { d_model }, encoder, decoder } = this;
-    const { X, Q, K, V, Z, Y, hidden } = this.room;
-    const { N, h } = encoder;
-    const [wide, deep, count] = [h * encoder.d_k, h * encoder.d_v, ids.length];
-    const seen = { keys: K, values: V, slots: ids.map((_, n) => n) };
+    const { kernel, layers, config: { d_model }, encoder, decoder, room } = this;
+    const { X, K, V } = room;
+    const { N, h, d_k, d_v } = encoder;
+    const count = ids.length;
+    const slots = ids.map((_, n) => n);
     const weights = new Float32Array(N * h * count * count);
-    const looks = new Float32Array(h * count);
     if (earlier) kernel.floats.set(earlier.inputs[earlier.layer], X);
     else ids.forEach((id, n) => this.embed("encoder", id, n, X + n * d_model));
     for (let layer = earlier?.layer ?? 0; layer < N; layer++) {
       const name = `encoder.layers.${layer}`;
       if (inputs) inputs[layer] = kernel.floats.slice(X, X + count * d_model);
-      layers.linear(`${name}.self_attention.W_Q`, X, count, d_model, wide, Q);
-      layers.linear(`${name}.self_attention.W_K`, X, count, d_model, wide, K);
-      layers.linear(`${name}.self_attention.W_V`, X, count, d_model, deep, V);
+      layers.project(`${name}.self_attention`, encoder, room, count);
+      const queries = slots.map((row) =>
+        ({ row, keys: K, values: V, slots, looks: new Float32Array(h * count) }));
       const own = edits?.at("encoder_self", layer);
-      for (let n = 0; n < count; n++) {
-        layers.attend(encoder, Q + n * wide, seen, Z + n * deep, n, own, looks);
+      layers.attention(`${name}.self_attention`, encoder, room, queries, own);
+      for (const { row, looks } of queries) {
         for (let head = 0; head < h; head++) {
-          const row = looks.subarray(head * count, (head + 1) * count);
-          weights.set(row, ((layer * h + head) * count + n) * count);
+          const seen = looks.subarray(head * count, (head + 1) * count);
+          weights.set(seen, ((layer * h + head) * count + row) * count);
         }
       }
-      layers.linear(`${name}.self_attention.W_O`, Z, count, deep, d_model, Y);
-      layers.addAndNorm(`${name}.self_attention_norm`, X, Y, count);
-      layers.feedForward(name, X, count, encoder.d_ff, hidden, Y);
+      layers.feedForward(name, encoder, room, count);
     }
     for (let layer = 0; layer < decoder.N; layer++) {
       const name = `decoder.layers.${layer}.cross_attention`;
-      const { h: heads, d_k, d_v } = decoder;
-      layers.linear(`${name}.W_K`, X, count, d_model, heads * d_k, to.keys[layer]);
-      layers.linear(`${name}.W_V`, X, count, d_model, heads * d_v, to.values[layer]);
+      layers.linear(`${name}.W_K`, X, count, d_model, h * d_k, to.keys[layer]);
+      layers.linear(`${name}.W_V`, X, count, d_model, h * d_v, to.values[layer]);
     }
     return Object.assign(to, { weights });
   }
@@ -129,10 +125,10 @@ export class Model {
     source: Encoded, rows: Row[], edits?: Edits, looks?: Looks[], inputs?: Float32Array[],
     earlier?: Earlier,
   ) {
-    const { kernel, layers, config: { d_model }, decoder } = this;
-    const { X, Q, K, V, Z, Y, hidden } = this.room;
-    const { N, h, d_ff } = decoder;
-    const [wide, deep, count] = [h * decoder.d_k, h * decoder.d_v, rows.length];
+    const { kernel, layers, config: { d_model }, decoder, room } = this;
+    const { X, Q, K, V } = room;
+    const { N, h, d_k, d_v } = decoder;
+    const [wide, deep, count] = [h * d_k, h * d_v, rows.length];
     const every = Array.from({ length: source.length }, (_, n) => n);
     if (earlier) kernel.floats.set(earlier.inputs[earlier.layer], X);
     else {
@@ -142,33 +138,26 @@ export class Model {
     for (let layer = earlier?.layer ?? 0; layer < N; layer++) {
       const name = `decoder.layers.${layer}`;
       if (inputs) inputs[layer] = kernel.floats.slice(X, X + count * d_model);
-      layers.linear(`${name}.self_attention.W_Q`, X, count, d_model, wide, Q);
-      layers.linear(`${name}.self_attention.W_K`, X, count, d_model, wide, K);
-      layers.linear(`${name}.self_attention.W_V`, X, count, d_model, deep, V);
+      layers.project(`${name}.self_attention`, decoder, room, count);
       const [keys, values] = [this.self.keys[layer], this.self.values[layer]];
       rows.forEach(({ slots }, n) => {
         const slot = slots[slots.length - 1];
         kernel.floats.copyWithin(keys + slot * wide, K + n * wide, K + (n + 1) * wide);
         kernel.floats.copyWithin(values + slot * deep, V + n * deep, V + (n + 1) * deep);
       });
-      const own = edits?.at("decoder_self", layer);
-      rows.forEach(({ slots, position }, n) => {
-        const save = looks ? (looks[n].self[layer] = new Float32Array(h * slots.length)) : null;
-        const seen = { keys, values, slots };
-        layers.attend(decoder, Q + n * wide, seen, Z + n * deep, position, own, save);
-      });
-      layers.linear(`${name}.self_attention.W_O`, Z, count, deep, d_model, Y);
-      layers.addAndNorm(`${name}.self_attention_norm`, X, Y, count);
+      const queries = (kind: "self" | "cross", table: { keys: number; values: number }) =>
+        rows.map(({ position, slots: before }, n) => {
+          const slots = kind === "self" ? before : every;
+          const seen = looks ? (looks[n][kind][layer] = new Float32Array(h * slots.length)) : null;
+          return { row: position, ...table, slots, looks: seen };
+        });
+      layers.attention(`${name}.self_attention`, decoder, room, queries("self", { keys, values }),
+        edits?.at("decoder_self", layer));
       layers.linear(`${name}.cross_attention.W_Q`, X, count, d_model, wide, Q);
-      const cross = edits?.at("cross", layer);
-      const seen = { keys: source.keys[layer], values: source.values[layer], slots: every };
-      rows.forEach(({ position }, n) => {
-        const save = looks ? (looks[n].cross[layer] = new Float32Array(h * source.length)) : null;
-        layers.attend(decoder, Q + n * wide, seen, Z + n * deep, position, cross, save);
-      });
-      layers.linear(`${name}.cross_attention.W_O`, Z, count, deep, d_model, Y);
-      layers.addAndNorm(`${name}.cross_attention_norm`, X, Y, count);
-      layers.feedForward(name, X, count, d_ff, hidden, Y);
+      const table = { keys: source.keys[layer], values: source.values[layer] };
+      layers.attention(`${name}.cross_attention`, decoder, room, queries("cross", table),
+        edits?.at("cross", layer));
+      layers.feedForward(name, decoder, room, count);
     }
   }
 

@@ -17,7 +17,7 @@ export class Session {
   private post: Post;
   private plain: boolean;
   private engine: Engine | null = null;
-  private loader: { load: Load; loader: Loader } | null = null;
+  private loading: { key: string; loader: Loader; isRunning: boolean } | null = null;
   private wanted: Translate | Order | null = null; // the newest one, not begun
   private isBusy = false;
   private channel = new MessageChannel();
@@ -43,14 +43,15 @@ export class Session {
     this.channel.port1.close();
   }
 
-  private async load(load: Load) {
-    const before = this.loader?.load;
-    const isSame = before?.base === load.base && before.int8 === load.int8;
-    const loader = isSame && this.loader ? this.loader.loader : new Loader(load.base, load.int8);
-    this.loader = { load, loader };
-    const isNewest = () => this.loader?.load === load;
+  private async load({ base, int8 }: Load) {
+    const key = JSON.stringify([base, int8]);
+    const before = this.loading?.key === key ? this.loading : null;
+    if (before?.isRunning) return;
+    const loading = { key, loader: before?.loader ?? new Loader(base, int8), isRunning: true };
+    this.loading = loading;
+    const isNewest = () => this.loading === loading;
     try {
-      const engine = await loader.load((loaded, total) => {
+      const engine = await loading.loader.load((loaded, total) => {
         if (isNewest()) this.post({ type: "progress", loaded, total }, []);
       }, this.plain);
       // so that the first sentence does not wait for the browser to compile
@@ -58,9 +59,10 @@ export class Session {
       while (!steps.next().done);
       if (!isNewest()) return;
       this.engine = engine;
-      this.loader = null;
+      this.loading = null;
       this.post({ type: "live", wasm: engine.model.kernel.wasm !== null }, []);
     } catch (error) {
+      loading.isRunning = false;
       if (isNewest()) this.fail(error, null);
     }
   }

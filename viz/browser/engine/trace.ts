@@ -21,6 +21,7 @@ export function traceOf(
   const written = chain.map(({ piece }) => piece);
   const looks = chain.map(({ parent }) => parent?.looks);
   const [m, n] = [chain.length, source.length];
+  // all maps are copies: the page takes over what it is sent
   const maps = (kind: "self" | "cross", keys: number) => {
     const weights = new Float32Array(decoder.N * decoder.h * m * keys);
     looks.forEach((look, query) => look?.[kind].forEach((heads, layer) => {

@@ -3,9 +3,9 @@
 // maps and ribbons differ from those that Python has encoded.
 
 import { readFileSync } from "node:fs";
-import { paletteOf } from "../../viz/browser/core/palette.ts";
 import { readTrace } from "../../viz/browser/core/trace.ts";
 import { decode } from "../../viz/browser/core/wire.ts";
+import { Explorer } from "../../viz/browser/explorer.ts";
 import { explorerData } from "../../viz/browser/explorer_from_trace.ts";
 import { playerData } from "../../viz/browser/player/from_trace.ts";
 import { linkData } from "../../viz/browser/word_links/from_trace.ts";
@@ -38,12 +38,11 @@ function compare(ours, python, path) {
 
 const made = process.argv.slice(2).map((file) => {
   [differences, numbers] = [{}, 0];
-  const { about, opened, explorer, difference, ...message } =
+  const { about, opened, explorer, ...message } =
     decode(new Uint8Array(readFileSync(file)));
   const trace = readTrace(message.trace);
-  compare(paletteOf(null), difference, "difference");
   const data = explorerData(trace, about, opened);
-  compare(data, explorer, "explorer");
+  compare(data, Explorer.read(explorer), "explorer");
   data.grid.parts.forEach(({ weights }, n) =>
     compare([...weights], [...explorer.grid.parts[n].weights], `explorer.grid.levels.${n}`));
   const player = playerData(trace, about, { breaks: true, arrival: 3 });

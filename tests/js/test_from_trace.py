@@ -1,4 +1,4 @@
-"""What the browser makes of a trace is what Python draws of it: every text, colour and number.
+"""Pictures that the browser makes of a trace: every text and number is as Python has it.
 
 Player and links are stored as Python once encoded them: HEADLIGHT_RENEW=1 renews `pictures.json`.
 """
@@ -19,7 +19,7 @@ from transformer import Translator
 from transformer.analysis.alignment import aligned_shares, strongest
 from transformer.analysis.alignment_settings import AlignmentSettings, read_alignment
 from transformer.files.installed import BUNDLED_BY_NAME
-from viz.draw import explorer, palette, watched, wire
+from viz.draw import explorer, watched, wire
 from viz.draw.caption import Origin
 from viz.draw.heads_view import ExplorerOptions, HeadsView
 from viz.draw.trace_message import about, kept_beginnings, trace_fields
@@ -30,8 +30,8 @@ WHOLE_LAYER = AlignmentSettings(2, None, "writes", "weights", "mutual")
 
 
 def golden(translator: Translator, text: str, settings: AlignmentSettings) -> bytes:
-    found = translator.translate(text, tree=True)
-    trace = translator.trace_of(found)
+    translation = translator.translate(text, tree=True)
+    trace = translator.trace_of(translation)
     origin = Origin.from_translator(translator, trace.source, trace.target)
     mutual = strongest(aligned_shares(translator, trace, settings), "mutual")
     pieces = [piece.text for piece in trace.target_pieces]
@@ -40,14 +40,13 @@ def golden(translator: Translator, text: str, settings: AlignmentSettings) -> by
     options = ExplorerOptions(*opened)
     page = explorer.encode_page(trace, options, origin)
     roles = {part.kind: part.roles for part in HeadsView(trace, options).parts}
-    assert found.tree is not None
+    assert translation.tree is not None
     message = {
         "trace": trace_fields(
-            trace, steps, beginnings=kept_beginnings(found.tree, translator.target_tokenizer)
+            trace, steps, beginnings=kept_beginnings(translation.tree, translator.target_tokenizer)
         ),
         "about": {**about(trace.languages, origin.made_by, settings), "roles": roles},
         "opened": opened,
-        "difference": palette.theme_tables(None),
         "explorer": gzip.decompress(base64.b64decode(page.message)),
     }
     return wire.encode(message)

@@ -164,11 +164,19 @@ export class Explorer extends View<ExplorerData> {
     { packing, ribbonNote, ...message }: any, textOf?: TextOf, trace?: Trace,
   ): ExplorerData {
     for (const [name, data] of Object.entries<KindData>(message.kinds)) {
+      data.map = AttentionMap.read(data.map);
+      data.ribbons = Ribbons.read(data.ribbons);
       data.ribbons.note = ribbonNote ?? data.ribbons.note;
       const carried = trace?.kinds.find(({ kind, size }) => kind === name && !size);
       data.weights ??= carried?.weights ?? null;
     }
-    return { ...message, weights: new HeadWeights(message.kinds, packing, textOf) };
+    const pairs = message.pairs.map((part: PairPart) =>
+      ({ ...part, grid: HeadGrid.read(part.grid) }));
+    return {
+      ...message, pairs, grid: HeadGrid.read(message.grid),
+      compared: message.compared.map(AttentionMap.read),
+      weights: new HeadWeights(message.kinds, packing, textOf),
+    };
   }
 
   grid = make("section", { class: "hl-explorer-grid", "aria-label": "All heads" });

@@ -3,11 +3,12 @@
 // ribbons together are a layer that is drawn once; those of one token are drawn at each change.
 
 import { choice, fillAxes, fillTable, make, MOVES } from "./core/dom.ts";
+import { headColors } from "./core/palette.ts";
 import { EDGE, PictureView, type Scene, TALLEST } from "./core/picture_view.ts";
 import { group, type Group, type Mark, path, type Place, rect, text } from "./core/scene.ts";
 import { isolate, looksMost, number, quote, tidy, within } from "./core/text.ts";
 import type { Axes } from "./attention_map/plan.ts";
-import type { Measure } from "./core/theme.ts";
+import type { Measure, ThemeName } from "./core/theme.ts";
 
 type Side = "queries" | "keys";
 interface Token { side: Side; index: number }
@@ -197,6 +198,11 @@ const HELP = "Up and down move over the words, left and right change sides, Ente
   + "Escape lets it go.";
 
 export class Ribbons extends PictureView<RibbonData, Token, RibbonPlan> {
+  static read(message: any): RibbonData {
+    const colors = (theme: ThemeName) => headColors(message.kind, theme);
+    return { ...message, colors: { light: colors("light"), dark: colors("dark") } };
+  }
+
   switches = make("fieldset", { class: "hl-switches", "aria-label": "Heads" });
   axes = make("div", { class: "hl-axes" });
   dot = make("span", { class: "hl-dot" });

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,6 @@ def encode_architecture(
     A keyboard reaches the boxes in their order; `opens` is the key of what shows a picked box,
     which is scrolled into view. `layer` is drawn, counted from 0 among `layers`, by stack.
     """
-    palettes: dict[str, Any] = {kind: palette.theme_tables(kind) for kind in palette.COLOR}
     names = ("name", "title", "shape", "label", "kind", "sentences", "paper")
     message = {
         "opens": opens,
@@ -79,7 +78,6 @@ def encode_architecture(
             for box in boxes
             for levels in [_levels(box)]
         ],
-        "palettes": palettes | {"difference": palette.theme_tables(None)},
     }
     return wire.encode_picture("architecture", caption, message)
 
@@ -119,7 +117,6 @@ def encode_strip(
         "columns": values.shape[1],
         "columnNames": None if columns is None else labels.display_tokens(columns),
         "end": palette.largest_colour(finite),
-        "palette": palette.theme_tables(None),
         "values": values.astype(np.float32),
     }
     return wire.encode_picture("tensor_strip", caption, message)

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.alignment_settings import AlignmentSettings
-from transformer.analysis.heads.head import Head
 from transformer.corpus.head_report import HeadReport
 from transformer.decoding import SearchTree
 from transformer.kinds import KINDS, Kind
@@ -51,14 +50,11 @@ def trace_fields(
     *,
     whole: bool = True,
     beginnings: Sequence[Sequence[str]] = (),
-    removed: Sequence[Head] = (),
-    prefix: int = 0,
 ) -> dict[str, Any]:
     """Return what a message says of a sentence.
 
-    There is one step for each piece of the translation, of which the first `prefix` were given. The
-    weights are `whole` in float32, or those that a player draws. The beginnings are those of
-    `kept_beginnings`.
+    There is one step for each piece of the translation. The weights are `whole` in float32, or
+    those that a player draws. The beginnings are those of `kept_beginnings`.
     """
     return {
         "source": _side(trace.source, trace.source_pieces),
@@ -80,7 +76,7 @@ def trace_fields(
         # of all steps in a row
         "p": np.array([p for step in steps for _, p in step.options], np.float32),
         "beginnings": beginnings or [[] for _ in trace.target_pieces],
-        "edited": {"removed": list(removed), "rows": [], "prefix": prefix},
+        "edited": {"removed": [], "rows": [], "prefix": 0},
     }
 
 

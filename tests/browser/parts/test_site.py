@@ -91,6 +91,11 @@ def translation(page) -> str:
     return page.locator("#translation [aria-live]").text_content()
 
 
+def says(page, element: str, words: str) -> None:
+    """Wait until an element has these words."""
+    until(page, lambda: words in page.locator(element).inner_text(), True)
+
+
 def words(text: str) -> set[str]:
     return {*re.findall(r"\w+", text)}
 
@@ -193,8 +198,7 @@ def test_a_typed_sentence_is_translated_removed_broken_and_continued(served, vis
 
 def test_what_cannot_be_translated_gets_a_sentence_and_the_pictures_stay(served, visit):
     live(visit, f"{served}?head=cross-9-9&removed=cross-1-77")
-    warning = visit.locator("#warning")
-    assert "cross-9-9" in warning.inner_text()
+    says(visit, "#warning", "cross-9-9")
     canvases = visit.locator(":is(#watch, #explorer) canvas:visible")
     pictures = canvases.count()
     for text, words in {
@@ -207,7 +211,7 @@ def test_what_cannot_be_translated_gets_a_sentence_and_the_pictures_stay(served,
             "(field, text) => { field.value = text; field.dispatchEvent(new Event('input')); }",
             text,
         )
-        until(visit, lambda words=words: words in warning.inner_text(), True)
+        says(visit, "#warning", words)
     assert canvases.count() == pictures > 3
     assert visit.messages == []
 
@@ -216,8 +220,7 @@ def test_a_browser_without_workers_or_a_cache_says_so(served, visit):
     for missing, words in (("caches", "at each visit"), ("Worker", "no Web Workers")):
         visit.add_init_script(f"delete window.{missing};")
         visit.goto(served)
-        state = visit.locator("#state")
-        until(visit, lambda words=words: words in state.inner_text(), True)
+        says(visit, "#state", words)
         assert visit.locator("#watch canvas").count() > 0
     assert visit.locator("#text").get_attribute("readonly") is not None
 

@@ -1,5 +1,6 @@
 // The script of a live page: the first page of a site, and its lesson.
 
+import { followHost } from "./core/host_theme.ts";
 import { message } from "./live/data.ts";
 import { LessonPage } from "./live/lesson_page.ts";
 import { LivePage } from "./live/page.ts";
@@ -17,4 +18,6 @@ if (window.location.protocol !== "file:") {
   navigator.serviceWorker?.register(data.worker).catch(() => {}); // it is for the next visit alone
 }
 const lesson = document.getElementById("lesson");
-await (lesson ? new LessonPage(lesson, data) : new LivePage(data)).begin();
+const page = lesson ? new LessonPage(lesson, data) : new LivePage(data);
+if (window.frameElement) followHost(window.frameElement as HTMLElement, () => page.redraw());
+await page.begin();

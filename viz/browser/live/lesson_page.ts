@@ -47,6 +47,10 @@ export class LessonPage implements Listener {
     const { field } = this.sentence;
     (document.getElementById("own") as HTMLElement).hidden =
       trace.source.text === field.defaultValue;
+    this.redraw();
+  }
+
+  redraw() {
     const card = this.root.querySelector(".card:not([hidden])");
     if (card) this.draw(card);
   }

@@ -108,6 +108,10 @@ export class LivePage implements Listener {
     this.rest = window.setTimeout(() => this.keep(), REST);
   }
 
+  redraw() {
+    if (this.sentence.shown) this.draw(this.sentence.shown);
+  }
+
   /** Draw all pictures, a short task for each. */
   async draw(trace: Trace) {
     const turn = ++this.drawing;

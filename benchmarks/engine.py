@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from benchmarks.machine import describe
 from transformer import Translator
@@ -171,6 +172,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
+    torch.set_num_threads(1)  # one short sentence after another
     folder = BUNDLED_BY_NAME.get(options.model, BUNDLED)
     translator = Translator.load(folder)
     lines = options.lines.read_text("utf-8").split("\n")

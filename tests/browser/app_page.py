@@ -15,7 +15,7 @@ from tests.browser.spy import map_on, plain
 from transformer import KINDS, AttentionTrace
 from transformer.trace import Labels
 from viz.draw.labels import PAGE_TITLES, SCREEN_NAMES, SECTIONS, display_tokens
-from viz.draw.player import WINDOW
+from viz.draw.trace_message import WINDOW
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

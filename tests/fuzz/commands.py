@@ -60,7 +60,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "lessons puzzles": (*_MODEL, "--text", "data/train.en", "--count", "1"),
     "prepare": _DATA,
     "report": (SENTENCE, *_MODEL, "--beam", "1"),
-    "site": (*_MODEL, "--sentences", "text"),
+    "site": (*_MODEL, "--stored", "text"),
     "train": _DATA,
     "translate": (SENTENCE, *_MODEL, "--beam", "1"),
 }
@@ -125,7 +125,7 @@ def _commands_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("training.evaluation.heads.CURVE_POINTS", 2)
     monkeypatch.setattr("streamlit.web.cli.main", lambda *_, **__: None)
     monkeypatch.setattr("headlight.processes.serve", lambda *_: 0)
-    monkeypatch.setattr("viz.site.__main__.lesson_page", lambda: LessonPage("", ""))
+    monkeypatch.setattr("viz.site.__main__.lesson_page", lambda _: LessonPage("", ""))
     torch.set_num_threads(1)
 
 

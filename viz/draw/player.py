@@ -11,40 +11,17 @@ import numpy as np
 from transformer import config
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
-from transformer.kinds import KIND_NAMES, Kind
+from transformer.kinds import Kind
 from transformer.trace import AttentionTrace
-from viz.draw import formatting, head_grid, palette
-from viz.draw.labels import capitalised, display_tokens
-from viz.draw.wire import encode_picture, encode_value, is_index
+from viz.draw import head_grid
+from viz.draw.labels import display_tokens
+from viz.draw.trace_message import WINDOW, SearchStep, trace_fields, window
+from viz.draw.wire import encode, encode_value, is_index
 from viz.draw.word_links import word_texts
 
 if TYPE_CHECKING:
     from transformer.paper.arithmetic import Arithmetic
     from transformer.text.tokenizer import Piece
-
-WINDOW = 48  # subwords of each side that are drawn; of a longer sentence they are its first
-
-LARGEST = 65_535  # a weight of 1, as the browser reads it
-
-TITLE = "The translation as it is written"
-LEARNING_TITLE = "The attention as the model learns"
-
-
-@dataclass(frozen=True)
-class SearchStep:
-    """One step of a search, with its most probable next pieces."""
-
-    options: tuple[tuple[str, float], ...]
-    taken: int  # index of the piece in the translation
-
-
-class PieceLink(NamedTuple):
-    """A link between a source word and a target word, each by the number of its first piece."""
-
-    source: int
-    target: int
-    strength: float
-    mutual: bool
 
 
 class Linked(NamedTuple):
@@ -65,38 +42,33 @@ class TrainingStep:
 
 
 def encode_player(
-    trace: AttentionTrace,
-    steps: Sequence[SearchStep],
+    trace: str,
+    about: Mapping[str, Any],
     *,
     kind: Kind = "cross",
     selected: Mapping[Kind, Head],
-    links: Sequence[PieceLink] = (),
+    links: Sequence[Mapping[str, Any]] = (),
     linked: Linked | None = None,
     breaks: bool = False,
     arrival: int = 0,
-    caption: Sequence[str] = (),
 ) -> bytes:
-    """Encode every head's weights at every step of a translation, with the alternatives.
+    """Encode the choices of a player of a trace, by its name; see `viz.draw.trace_message`.
 
-    `selected` is the head of each kind that is open first. There is one step for each piece, the
-    end token included; the links, between the first pieces of words, are made by `linked`.
-    `breaks` says that the host can remove heads. The player reads the address anew where `arrival`
-    changes, as a link or Back asks.
+    `selected` is the head of each kind that is open first. The links, between words, are made by
+    `linked`, or by the alignment of `about`. `breaks` says that the host can remove heads. The
+    player reads the address anew where `arrival` changes, as a link or Back asks.
     """
-    shown = steps[:WINDOW]
-    tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
-    options = [piece for step in shown for piece, _ in step.options]
-    written = display_tokens([*tokens, *options])[: len(tokens)]
-    message = _message([trace], selected, written) | {
-        "title": TITLE,
+    return encode({
+        "component": "player",
+        "trace": trace,
+        "about": about,
         "kind": kind,
-        "steps": drawn_options(shown, tokens),
-        "links": [link._asdict() for link in links if max(link.source, link.target) < WINDOW],
+        "selected": {name: head[1:] for name, head in selected.items()},
+        "links": list(links),
         "linked": linked and linked._asdict(),
         "breaks": breaks,
         "arrival": arrival,
-    }
-    return encode_picture("player", caption, message)
+    })  # fmt: skip
 
 
 def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -114,12 +86,12 @@ def drawn_options(steps: Sequence[SearchStep], tokens: Sequence[str] = ()) -> li
 
 def encode_learning(
     steps: Sequence[TrainingStep],
+    about: Mapping[str, Any],
     *,
     selected: Mapping[Kind, Head],
     kind: Kind = "cross",
     step: int | None = None,
     arrival: int = 0,
-    caption: Sequence[str] = (),
 ) -> bytes:
     """Encode every head's weights on one sentence at every saved step of a training run.
 
@@ -129,22 +101,26 @@ def encode_learning(
     if not steps:
         raise InputError("The run has saved no attention of this sentence: there is no step.")
     traces = [step.trace for step in steps]
-    for trace in traces:
-        for name in traces[0].kinds:
-            if trace.weights(name).shape != traces[0].weights(name).shape:
-                raise InputError("The steps of the run belong to models of different shapes.")
-    written = display_tokens([*traces[0].decoder_tokens[:1], *traces[0].target_tokens])
-    message = _message(traces, selected, written) | {
-        "title": LEARNING_TITLE,
+    fields = trace_fields(traces[0])
+    for part in fields["kinds"]:
+        weights = [trace.weights(part["kind"]) for trace in traces]
+        if len({array.shape for array in weights}) > 1:
+            raise InputError("The steps of the run belong to models of different shapes.")
+        part |= window(np.stack(weights))
+    return encode({
+        "component": "player",
+        "trace": fields,
+        "about": about,
+        "kind": kind,
+        "selected": {name: head[1:] for name, head in selected.items()},
+        "links": [],
         "training": [
             {"number": saved.number, "written": saved.written, "loss": saved.loss}
             for saved in steps
         ],
-        "kind": kind,
         "moment": None if step is None else [saved.number for saved in steps].index(step),
         "arrival": arrival,
-    }
-    return encode_picture("player", caption, message)
+    })  # fmt: skip
 
 
 def learning_choice(sent: object, steps: Sequence[TrainingStep]) -> tuple[Head, int | None] | None:
@@ -299,48 +275,6 @@ def changed_words(before: "Sequence[Piece]", after: "Sequence[Piece]") -> Change
     return ChangedWords(lost, added, max(lost, added) >= max(1, PLAIN * len(old)))
 
 
-def maps_of(traces: Sequence[AttentionTrace]) -> list[dict[str, Any]]:
-    """Return every head's weights, `[trace, layer, head, query, key]`, as the player reads them."""
-    maps: list[dict[str, Any]] = []
-    for kind in traces[0].kinds:
-        weights = np.stack([trace.weights(kind)[..., :WINDOW, :WINDOW] for trace in traces])
-        quantised = np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16)
-        maps.append({"kind": kind, "weights": quantised, "size": weights.shape[3:]})
-    return maps
-
-
-def _message(
-    traces: Sequence[AttentionTrace], selected: Mapping[Kind, Head], written: Sequence[str]
-) -> dict[str, Any]:
-    """Return what both players share: tokens, and the kinds with their weights and open heads."""
-    trace = traces[0]
-    source = display_tokens(trace.source_tokens)
-    outside = [
-        f"{formatting.counted(len(tokens) - WINDOW, 'subword')} of the {side}"
-        for side, tokens in (("sentence", source), ("translation", written[1:]))
-        if len(tokens) > WINDOW
-    ]
-    kinds = []
-    for maps in maps_of(traces):
-        kind = maps["kind"]
-        layers, heads = maps["weights"].shape[1:3]
-        kinds.append({
-            **maps,
-            "name": KIND_NAMES[kind],
-            "color": palette.COLOR[kind],
-            "layers": layers,
-            "heads": heads,
-            "selected": selected[kind][1:],
-            "palette": palette.theme_tables(kind),
-        })  # fmt: skip
-    languages = trace.languages
-    return {
-        "source": source[:WINDOW],
-        "written": list(written[: WINDOW + 1]),
-        "languages": [capitalised(languages.name("source")), capitalised(languages.name("target"))],
-        "outside": " and ".join(outside),
-        "kinds": kinds,
-        "steps": [],
-        "training": [],
-        "links": [],
-    }
+def maps_of(trace: AttentionTrace) -> list[dict[str, Any]]:
+    """Return every head's weights, `[layer, head, query, key]`, as the player draws them."""
+    return [{"kind": kind, **window(trace.weights(kind))} for kind in trace.kinds]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tests.browser.offline import PAPER, Still, rgb
+from tests.browser_colors import browser_table
 from transformer.paper import arithmetic
-from viz.draw import inside_head, palette
+from viz.draw import inside_head
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +79,7 @@ def step_of(page):
 
 def test_a_value_has_its_colour_and_its_name_at_its_place(still):
     page = still(content(), width=1200)
-    colors = palette.difference_table("light")
+    colors = browser_table("difference", "light")
     for name, row, column, level in (
         ("k", 2, 5, 255), ("weighted", 1, 3, 1), ("added", 0, 30, 255),
     ):  # fmt: skip

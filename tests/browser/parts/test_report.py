@@ -44,7 +44,7 @@ def saved(browser, tmp_path):
 @pytest.fixture
 def apart(monkeypatch):
     """The heads of a page lie apart, and not in its one message."""
-    monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
+    monkeypatch.setattr(explorer, "WHOLE_BYTES", 0)
 
 
 def check_head(page, trace, kind, layer, head):

@@ -19,7 +19,7 @@ from transformer.analysis.heads.removal import Removal, removed
 from transformer.text.tokenizer import Piece
 from viz.app import jobs
 from viz.app.chrome import mounts
-from viz.draw import player
+from viz.draw import player, trace_message
 from viz.draw.labels import display_tokens
 from viz.pages.translate import break_it
 
@@ -76,7 +76,7 @@ def test_needed_heads_are_removed_beside_five_draws_of_others(
         joined = "".join(row[1:]).replace("·", "").replace("␣", "").removesuffix("</s>")
         whole = "".join(changed.translation.text.split())
         assert whole.startswith(joined)
-        assert joined == whole or len(row) == player.WINDOW + 1
+        assert joined == whole or len(row) == trace_message.WINDOW + 1
 
 
 def test_the_maps_are_those_of_the_model_that_writes_the_sentence(serve, translator) -> None:
@@ -88,10 +88,12 @@ def test_the_maps_are_those_of_the_model_that_writes_the_sentence(serve, transla
     with removed(translator, removals(heads)):
         trace = translator.trace(SENTENCE)
     tokens = display_tokens([*trace.decoder_tokens[:1], *trace.target_tokens])
-    assert place["written"] == tokens[: player.WINDOW + 1]
+    assert place["written"] == tokens[: trace_message.WINDOW + 1]
     for maps in place["maps"]:
-        weights = trace.weights(maps["kind"])[..., : player.WINDOW, : player.WINDOW]
-        shown = np.reshape(maps["weights"], (*weights.shape[:2], *maps["size"])) / player.LARGEST
+        weights = trace.weights(maps["kind"])[..., : trace_message.WINDOW, : trace_message.WINDOW]
+        shown = (
+            np.reshape(maps["weights"], (*weights.shape[:2], *maps["size"])) / trace_message.LARGEST
+        )
         assert shown == pytest.approx(weights, abs=1e-4)
 
 

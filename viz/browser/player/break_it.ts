@@ -3,10 +3,17 @@
 
 import { button, make } from "../core/dom.ts";
 import { fixed, within } from "../core/text.ts";
+import { readWeights } from "../core/trace.ts";
 import type { Head, KindData, RowPart } from "./plan.ts";
 import { titleOf } from "./sentences.ts";
 
 const PACE = 700; // ms between two heads
+
+type Maps = Pick<KindData, "kind" | "weights" | "whole" | "size">;
+
+/** A server sends those that are drawn alone. */
+const readMaps = (maps: Maps): Maps =>
+  ({ ...maps, weights: readWeights(maps.weights), whole: maps.whole ?? maps.size });
 
 /** One head more removed, as `encode_broken` of viz/draw/player.py sends it. */
 interface Removed {
@@ -16,7 +23,7 @@ interface Removed {
   written: string[]; // its subwords, after the token that it begins with
   text: string; // the same as a sentence
   changes: { lost: number; new: number; plain: boolean }; // of words
-  maps: Pick<KindData, "kind" | "weights" | "size">[] | null; // where its heads look, if sent
+  maps: Maps[] | null; // where its heads look, if sent
   // of as many random heads: log P over several draws, and whether the first one's text is the same
   control: { low: number; middle: number; high: number; draws: number; same: boolean } | null;
 }
@@ -87,12 +94,13 @@ export class BreakIt {
   }
 
   close() {
+    const wasUsed = this.isOpen || this.data !== null;
     this.stop();
     this.data = null;
     this.shown = 0;
     this.plays = this.isOpen = false;
     this.draw();
-    this.player.changed();
+    if (wasUsed) this.player.changed();
   }
 
   /** Give all heads back. @returns whether any could be removed */
@@ -110,7 +118,7 @@ export class BreakIt {
     // the host begins anew where it is asked for another number of heads; their order stays
     const known = this.data?.places ?? [];
     const places = data.places.map((place, n) => ({
-      ...place, maps: place.maps ?? known[n]?.maps ?? null,
+      ...place, maps: place.maps?.map(readMaps) ?? known[n]?.maps ?? null,
     }));
     this.data = { ...data, places: [...places, ...known.slice(places.length)] };
     this.draw();

@@ -62,7 +62,7 @@ const ribbonMark = ({ kind, near }: Moment, { d, line, opacity, dash }: Ribbon) 
 
 /** List what is drawn in the band: a step's ribbons, those of all rows, or the links of words. */
 export function ribbonsOf(moment: Moment): Ribbon[] {
-  const { data, plan, kind, head, step, part, all, removed } = moment;
+  const { data, plan, kind, head, step, part, all } = moment;
   if (linksShown(moment)) {
     return data.links.map((link) => {
       const { source, target, mutual, strength } = link;
@@ -75,7 +75,7 @@ export function ribbonsOf(moment: Moment): Ribbon[] {
       };
     });
   }
-  if (removed.some((other) => isSame(other, head))) return []; // it writes nothing any more
+  if (isCrossed(moment, head)) return []; // it writes nothing any more
   if (!all) {
     const to = between(placeOfQuery(moment, Math.max(0, step - 1)), placeOfQuery(moment, step),
       part);
@@ -100,6 +100,9 @@ function isQuiet({ kind, word }: Moment, query: number, key: number) {
 
 export const isSame = (a: Head | null, b: Head | null) =>
   a?.kind === b?.kind && a?.layer === b?.layer && a?.head === b?.head;
+
+export const isCrossed = ({ crossed }: Pick<Moment, "crossed">, head: Head) =>
+  crossed.some((other) => isSame(other, head));
 
 /** Test whether links between words are drawn, and not what one head looks at. */
 export const linksShown = (
@@ -146,8 +149,9 @@ function wordMarks(
 ): Mark[] {
   const { plan, theme, kind, step, all, part } = moment;
   const query = all ? null : placeOfQuery(moment, step);
-  const row = all ? [] : rowBetween(kind, moment.head, step, 1);
-  const key = all ? null : placeOfKey(moment, strongest(row));
+  const isGone = all || isCrossed(moment, moment.head);
+  const key = isGone ? null
+    : placeOfKey(moment, strongest(rowBetween(kind, moment.head, step, 1)));
   return places.flatMap((place, n) => {
     const here = place === query;
     const later = side === "written" && !all && kind.kind !== "encoder_self" && n > step + 1;
@@ -242,7 +246,7 @@ function endMarks(
 export function tileMarks(
   moment: Moment & { tiles: Tile[]; outlined: Head | null },
 ): Mark[] {
-  const { data, kind, theme, tiles, step, part, all, removed, outlined } = moment;
+  const { data, kind, theme, tiles, step, part, all, outlined } = moment;
   const [queries, keys] = kind.size;
   const rows = all ? queries : 1;
   const raster = blank(kind.heads * keys, kind.layers * rows);
@@ -272,7 +276,7 @@ export function tileMarks(
       fill: theme.quiet,
     })),
     ...tiles.flatMap(({ layer, head, x, y, width, height }) => {
-      const isRemoved = removed.some((other) => isSame(other, { kind: kind.kind, layer, head }));
+      const isRemoved = isCrossed(moment, { kind: kind.kind, layer, head });
       return [
         ...(rows && keys ? [picture({
           raster, x, y, width, height, part: [head * keys, layer * rows, keys, rows],

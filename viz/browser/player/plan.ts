@@ -1,7 +1,7 @@
-// What a player shows, as `encode_player` and `encode_learning` of viz/draw/player.py send it, the
-// weights of a head at any moment between two steps, and the places: the subwords of the source in
-// a line above, those of the translation below, room for ribbons between them, the bars of the next
-// subword beside them, a tile for each head. A line that is longer than the picture scrolls.
+// What a player shows, as from_trace.ts makes it; the weights of a head at any moment between two
+// steps; and the places: the subwords of the source in a line above, those of the translation
+// below, room for ribbons between them, the bars of the next subword beside them, a tile for each
+// head. A line that is longer than the picture scrolls.
 
 import { SPECIAL, within } from "../core/text.ts";
 import type { Kind } from "../attention_map/plan.ts";
@@ -17,8 +17,9 @@ export interface KindData {
   layers: number;
   heads: number; // of each layer
   selected: [layer: number, head: number]; // what is open first
-  weights: Uint16Array; // `[moment, layer, head, query, key]`, 65,535 for 1
-  size: [query: number, key: number];
+  weights: Float32Array; // `[moment, layer, head, query, key]`
+  whole: [query: number, key: number]; // of the weights
+  size: [query: number, key: number]; // of those that are drawn, the first ones
   palette: Palette;
 }
 
@@ -40,10 +41,10 @@ export interface PlayerData {
   links: { source: number; target: number; mutual: boolean; strength: number }[];
   // the head of the cross-attention whose map makes the links, and a sentence on their error
   linked?: { head: [layer: number, head: number] | null; about: string };
+  crossed?: Head[]; // removed while this was written
   breaks?: boolean; // whether the host removes heads
+  opens?: boolean; // whether a click on a ribbon opens its head, instead of its numbers
 }
-
-const ONE = 65_535;
 
 /** Last this long, in ms: a word of a search so long that it can be read, all in 12 s at most. */
 export const paceOf = (data: PlayerData, kind: KindData) =>
@@ -56,11 +57,11 @@ export function momentsOf({ training }: PlayerData, { size }: KindData) {
 
 /** Get a weight, from 0 to 1. @param moment of a training run, else 0 */
 export function weightOf(
-  { weights, layers, heads, size: [queries, keys] }: KindData, moment: number, layer: number,
-  head: number, query: number, key: number,
+  { weights, layers, heads, whole: [queries, keys] }: KindData, moment: number,
+  layer: number, head: number, query: number, key: number,
 ) {
   const map = (moment * layers + layer) * heads + head;
-  return weights[(map * queries + query) * keys + key] / ONE;
+  return weights[(map * queries + query) * keys + key];
 }
 
 /** Mix the rows before and after a moment: what a head looks at while one becomes the other. */

@@ -1,7 +1,7 @@
 // What a player says: of a moment, and of what is under the pointer before it is clicked.
 
 import { forHand, number, quote } from "../core/text.ts";
-import { isSame, linksShown, type Ribbon } from "./marks.ts";
+import { isCrossed, linksShown, type Ribbon } from "./marks.ts";
 import { percent, type PlayerData, rowBetween, strongest } from "./plan.ts";
 import type { Player } from "./view.ts";
 
@@ -19,11 +19,12 @@ export function sentenceOf(moment: Moment): string {
   const name = `${kind.name} ${titleOf(head)}`;
   if (data.training.length) return runSentence(moment, step);
   if (linksShown(moment)) return `Word links: ${data.linked?.about ?? "words that go together."}`;
+  const gone = isCrossed(moment, head) ? `${titleOf(head)} is removed and looks at nothing.` : "";
   if (moment.removed.length) {
-    const isGone = moment.removed.some((other) => isSame(other, head));
     return `Now the model writes ${moment.writes ? quote(moment.writes) : "nothing."}`
-      + (isGone ? ` ${titleOf(head)} is removed and looks at nothing.` : "");
+      + (gone && ` ${gone}`);
   }
+  if (gone) return `${kind.name} ${gone}`;
   if (all) return `All words at once: where ${name} looks.`;
   const row = rowBetween(kind, head, step, 1);
   const key = strongest(row);
@@ -45,12 +46,12 @@ export const keyWord = ({ data, kind }: Pick<Moment, "data" | "kind">, key: numb
   (kind.kind === "decoder_self" ? data.written : data.source)[key];
 
 /** Say what a player is for, before anything is pointed at. */
-export function purposeOf({ data, kind, removed }: Moment) {
-  if (removed.length) {
-    const here = removed.filter((head) => head.kind === kind.kind).length;
-    const others = here < removed.length ? `; ${removed.length - here} in the other kinds` : "";
-    return `Crossed out: ${here} of ${kind.name}${others}. Ribbons and tiles show the model `
-      + "without them; a step or Play gives all heads back.";
+export function purposeOf({ data, kind, removed, crossed }: Moment) {
+  if (crossed.length) {
+    const here = crossed.filter((head) => head.kind === kind.kind).length;
+    const others = here < crossed.length ? `; ${crossed.length - here} in the other kinds` : "";
+    return `Crossed out: ${here} of ${kind.name}${others}.${removed.length ? " Ribbons and tiles "
+      + "show the model without them; a step or Play gives all heads back." : ""}`;
   }
   const all = data.kinds.reduce((sum, { layers, heads }) => sum + layers * heads, 0);
   const heads = `${kind.layers * kind.heads} of the model’s ${all} heads`;
@@ -64,7 +65,8 @@ export const ribbonHint = (moment: Moment, { query, key, weight }: Ribbon) => {
   const reader = kind.kind === "encoder_self" ? data.source[query] : data.written[query + 1];
   const words = `${named(reader)} → ${named(keyWord(moment, key))}`;
   if (linksShown(moment)) return forHand(`${words}. Click: the step that writes ${named(reader)}.`);
-  return forHand(`${words}, ${percent(weight)}. Click: how ${titleOf(head)} computes this.`);
+  return forHand(`${words}, ${percent(weight)}. Click: ${data.opens
+    ? `open ${titleOf(head)}` : `how ${titleOf(head)} computes this`}.`);
 };
 
 export const stepHint = ({ data, kind }: Moment, step: number) =>

@@ -12,6 +12,7 @@ import * as address from "./address.ts";
 import { BreakIt, type Broken } from "./break_it.ts";
 import { barMarks, linksShown, stageMarks } from "./marks.ts";
 import { type Numbers, NumbersPanel } from "./numbers.ts";
+import { playerData } from "./from_trace.ts";
 import {
   BARS, type Head, type KindData, momentsOf, paceOf, type Place, planPlayer, type PlayerData,
   type PlayerPlan,
@@ -23,7 +24,8 @@ import type { Kind } from "../attention_map/plan.ts";
 
 const SAYS = 17; // CSS pixels of the sentence
 const MOVE = 0.58; // of the time of a subword, in which its words and ribbons move
-const NO_MAPS = { weights: new Uint16Array(0), size: [0, 0] as [number, number] }; // yet to come
+const NO_SIZE: KindData["size"] = [0, 0];
+const NO_MAPS = { weights: new Float32Array(0), whole: NO_SIZE, size: NO_SIZE }; // yet to come
 const REST = 400; // ms after the last change of a run until the host hears of it
 const PLAY = "▶ Play";
 const BOX = ".st-key-text"; // of the host: the sentence, which plays anew as it is typed
@@ -74,6 +76,10 @@ export class Player extends View<PlayerData> {
   place = ""; // page and sentence in the address
   declare kind: KindData;
   declare plan: PlayerPlan;
+
+  static read({ trace, about, ...choices }: any): PlayerData {
+    return playerData(trace, about, choices);
+  }
 
   constructor() {
     super();
@@ -226,13 +232,13 @@ export class Player extends View<PlayerData> {
     // without some heads, it is the model without them that looks
     const now = all ? this.breaking.now : undefined;
     const maps = now?.maps?.find((other) => other.kind === kind.kind) ?? NO_MAPS;
+    const removed = all ? this.breaking.removed : [];
     return {
       data: now ? { ...data, written: now.written } : data, plan, theme, measure,
       kind: now ? { ...kind, ...maps } : kind, head, step: this.step, all,
       part: all && isSearch ? 1 : part, word: this.pointer.word, near: this.pointer.ribbon,
-      // a tile that is pointed at lends its ribbons
-      shows: this.tiles.pointed || now ? "head" as const : this.ribbons,
-      removed: all ? this.breaking.removed : [], writes: now?.text ?? "",
+      shows: this.tiles.pointed || now ? "head" as const : this.ribbons, // of a pointed tile
+      removed, crossed: [...data.crossed ?? [], ...removed], writes: now?.text ?? "",
     };
   }
 
@@ -329,6 +335,7 @@ export class Player extends View<PlayerData> {
 
   showNumbers(numbers: Numbers | null) {
     const keys = this.data?.kinds.find(({ kind }) => kind === numbers?.kind);
+    if (!keys && this.numbers.root.hidden) return;
     this.numbers.show(keys ? numbers : null);
     this.layOut();
   }
@@ -433,7 +440,7 @@ export class Player extends View<PlayerData> {
       : moment.all ? "all words" : `step ${this.step + 1}`;
     const names = [
       linksShown(moment) ? "word links" : kind.name, head ? titleOf(head) : "both directions", step,
-      ...(moment.removed.length ? [`without ${moment.removed.length} heads`] : []),
+      ...(moment.crossed.length ? [`without ${moment.crossed.length} heads`] : []),
     ];
     return {
       name: names.join(" "), title: names.join(" · "), width: plan.width + beside,

@@ -26,7 +26,7 @@ from viz.draw.architecture import DrawnBox, Playing, encode_architecture, encode
 from viz.draw.caption import head_caption
 from viz.draw.formatting import counted, format_number, format_probability, per_cent
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, quoted
-from viz.draw.player import WINDOW, SearchStep
+from viz.draw.trace_message import WINDOW, SearchStep
 from viz.draw.watched import search_steps
 from viz.pages.architecture.boxes import Box, model_boxes
 from viz.pages.architecture.norms import LAYER, show_token

@@ -130,7 +130,7 @@ def _break(
         ]
         with without(needed[:count]):
             after = translated()
-            maps = player.maps_of([translator.trace_of(after)])
+            maps = player.maps_of(translator.trace_of(after))
         log_p, *others = removal_order.log_p_without(
             translator.model, trace, [needed[:count], *controls]
         )

@@ -243,8 +243,8 @@ def edited_positions(app: AppTest, values: Values) -> None:
 def forming(app: AppTest, values: Values) -> None:
     meta, _ = message(app, "player")
     (open_head,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
-    cross = meta["kinds"][-1]
-    layer, head_number = cross["selected"]
+    cross = meta["trace"]["kinds"][-1]
+    layer, head_number = meta["selected"]["cross"]
     close(map_values(open_head), cross["weights"][-1, layer, head_number] / 65_535, 4)
     close(np.ravel(values["confidence, step after step"]), column(app, 0, "value", 0))
     on_sinks = values["Share of attention on sinks, step after step"]

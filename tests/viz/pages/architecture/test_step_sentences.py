@@ -9,7 +9,7 @@ from tests.viz.pages.reading import SENTENCE, message
 from transformer import Translator
 from viz.app.cache.cached_results import ALTERNATIVES
 from viz.draw.labels import display_tokens
-from viz.draw.player import WINDOW
+from viz.draw.trace_message import WINDOW
 
 LONG = " ".join(["Der Hund singt."] * 20)
 

@@ -46,7 +46,7 @@ def test_step_by_step_is_the_player_with_the_head_of_the_page(serve) -> None:
     app = serve("heads", text=SENTENCE, kind="encoder", layer="2", head="3", view="step by step")
     meta, _ = message(app, "player")
     assert meta["kind"] == "encoder_self"
-    assert [p["selected"] for p in meta["kinds"] if p["kind"] == "encoder_self"] == [[1, 2]]
+    assert meta["selected"]["encoder_self"] == [1, 2]
 
 
 @pytest.mark.usefixtures("given_translations")

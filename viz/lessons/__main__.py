@@ -17,7 +17,14 @@ from viz import trace_files
 from viz.draw import caption
 from viz.draw.formatting import counted
 from viz.lessons import reading, writing
-from viz.lessons.answers import Answers, answers_table, misfit, read_answers
+from viz.lessons.answers import (
+    Answers,
+    answers_table,
+    misfit,
+    of_each_card,
+    outdated,
+    read_answers,
+)
 from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
 from viz.lessons.notebook import notebook
@@ -101,14 +108,27 @@ def _collect(options: argparse.Namespace) -> int:
         lesson = reading.read_lesson(path)
         wrong = {file: misfit(answers, lesson) for file, answers in files.items()}
         problems += [f"{file} {problem}" for file, problem in wrong.items() if problem]
-        table = answers_table(lesson, [files[file] for file in files if not wrong[file]])
+        taken = {file: answers for file, answers in files.items() if not wrong[file]}
+        for file, other in list(outdated(taken)):
+            command.say(f"{file} is a copy or an earlier state of {other}: it is counted once.")
+            del taken[file]
+        for file, answers in taken.items():
+            if lost := {given.task for given in answers.answers} - set(lesson.tasks):
+                changed = f"{counted(len(lost), 'card')} changed since and left out"
+                command.say(f"{file} is of another version of the lesson: {changed}.")
+        students = list(taken.values())
+        table = answers_table(lesson, students)
+        marks = [column for column in table if column.startswith("card") and "given" not in column]
         width = table["name"].str.len().max()
-        for student, right, count, *marks in table.itertuples(index=False):
-            print(f"{student:<{width}}  {right} of {count}  {' '.join(marks)}")
+        for row in table.to_dict("records"):
+            told = " ".join(str(row[mark]) for mark in marks)
+            print(f"{row['name']:<{width}}  {row['right']} of {row['questions']}  {told}")
+        print(*of_each_card(lesson, students), sep="\n")
         if options.out:
             sys.stdout.flush()  # before a file that may go there, too
             # a spreadsheet would compute what begins so
-            table["name"] = table["name"].str.replace(r"^(?=[=+@-])", "'", regex=True)
+            texts = ["name", *(column for column in table if "given" in column)]
+            table[texts] = table[texts].replace(r"^(?=[=+@-])", "'", regex=True)
             command.save(options.out, trace_files.csv_bytes(table).decode())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")

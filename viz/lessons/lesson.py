@@ -1,7 +1,10 @@
 """A lesson and its cards, as a lesson file describes them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
 from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
@@ -94,6 +97,19 @@ class Lesson:
     notes: str = ""  # Markdown for the teacher, in the handout alone
     text: str = ""  # Markdown before the first card
     checksum: str = ""  # SHA-256 of the file, "" where the text came from none
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """By card: a short name of what it asks, which stays as its wording is mended."""
+        seen: Counter[str] = Counter()
+        tasks = []
+        for card in self.cards:
+            asked = card.answer and (card.answer.measure, sorted(card.answer.arguments.items()))
+            choices = [choice.text if asked else choice.right for choice in card.choices]
+            text = repr((self.name, self.sentence_of(card), asked, choices))
+            seen[text] += 1  # two cards that ask the same are told apart by their order
+            tasks.append(sha256(f"{text}{seen[text]}".encode()).hexdigest()[:6])
+        return tuple(tasks)
 
     def sentence_of(self, card: Card) -> str:
         """Return the sentence that a card is about, or "" for the student's own."""

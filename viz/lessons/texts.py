@@ -35,7 +35,21 @@ _TEXTS = {
         "Für das mitgelieferte Modell geschrieben. Bei diesem können Antworten abweichen.",
     ),
     "sentence": ("Use that sentence", "Diesen Satz nehmen"),
+    "blank": ("Give an answer first.", "Gib erst eine Antwort."),
+    "number": (
+        "That is not a number. Type digits, such as 7 or 0.67.",
+        "Das ist keine Zahl. Schreib Ziffern, etwa 7 oder 0,67.",
+    ),
+    "uncounted": (
+        "You have seen the answer, so this card does not count as right.",
+        "Du hast die Antwort schon gesehen: Diese Karte zählt nicht als richtig.",
+    ),
+    "predict": (
+        "First your answer, then the pictures.",
+        "Erst deine Antwort, dann die Bilder.",
+    ),
     "score": ("You have {right} of {count} right.", "Du hast {right} von {count} richtig."),
+    "at_once": ("{right} at the first try.", "{right} beim ersten Versuch."),
     "reader": ("Your name", "Dein Name"),
     "download": ("Download your answers", "Antworten herunterladen"),
 }

@@ -1,6 +1,9 @@
 """python -m viz.lessons: check a lesson, print it, make a notebook or puzzles, collect answers."""
 
 import argparse
+import json
+import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +15,7 @@ import torch
 from transformer import InputError, Translator
 from transformer.cli import command, standard_input
 from transformer.cli.arguments import Parser, whole_number
+from transformer.errors import one_line, shortened
 from transformer.files.installed import ASSETS, BUNDLED
 from viz import trace_files
 from viz.draw import caption
@@ -61,7 +65,17 @@ def _check(options: argparse.Namespace) -> int:
             problems += [f"{path.name}, line {line}: {slip}" for line, slip in named]
             right = answer.text if answer else "depends on the reader’s sentence"
             print(place, card.view.url if card.view else "–", "→", right if card.ask else "–")
-    return _say(problems)
+    return _say(problems + _opened(options.files, options.checkpoint))
+
+
+def _opened(files: Sequence[Path], checkpoint: Path) -> list[str]:
+    """Return what is wrong with views: the app, which no lesson imports, is asked for it."""
+    command_line = [sys.executable, "-m", "headlight.opened", *map(str, files)]
+    environment = {**os.environ, "HEADLIGHT_CHECKPOINT": str(checkpoint)}
+    run = subprocess.run(command_line, capture_output=True, text=True, env=environment)
+    if run.returncode:
+        return [f"the views could not be opened: {shortened(one_line(run.stderr), 300)}"]
+    return [f"{name}, line {line}: {problem}" for name, line, problem in json.loads(run.stdout)]
 
 
 def _write(options: argparse.Namespace) -> int:

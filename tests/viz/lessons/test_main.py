@@ -125,7 +125,7 @@ def collected(folder, capsys, lesson, files):
 
 
 def test_the_most_frequent_mistake_of_each_card_is_told(lesson, tmp_path, capsys):
-    pupils = [("8,0", "7"), ("8.0", "8", "9"), ("7",), ("9", "6\x1b[2J"), ()]
+    pupils = [("8,0", "7"), ("8.0", "8", "9"), ("7",), ("9", "6"), ()]
     files = [
         answers(lesson, f"P{n}", given(lesson, 2, *tries, shown=not tries))
         for n, tries in enumerate(pupils)
@@ -137,7 +137,10 @@ def test_the_most_frequent_mistake_of_each_card_is_told(lesson, tmp_path, capsys
     assert "(2 students)" in told
     assert "0 of 5 right" in cards[0]
     assert "mistake" not in cards[0]
-    assert "\x1b" not in "".join(cards)
+    evil = answers(lesson, "Eva", given(lesson, 1, "\x1b[2J\nx"))
+    _, cards, _ = collected(tmp_path, capsys, lesson, [evil])
+    assert "[2J" in cards[0]
+    assert "\x1b" not in cards[0]
 
 
 def test_a_copy_and_an_earlier_state_are_counted_once(lesson, tmp_path, capsys):

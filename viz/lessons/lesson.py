@@ -13,6 +13,7 @@ Language = Literal["en", "de"]  # languages of lessons, which the panel speaks t
 Light = Literal[
     "navigation", "sentence", "controls", "findings", "links", "alternatives", "tree", "grid",
     "map", "numbers", "ribbons", "row", "masks", "chart", "table", "drawing", "translation",
+    "score", "order", "bleu",
 ]  # fmt: skip
 """Places on the pages that a card can highlight."""
 
@@ -20,7 +21,9 @@ Light = Literal[
 PAGES_OF_LIGHTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("links", "alternatives", "tree"), ("translate",)),
     **dict.fromkeys(("grid", "map", "numbers", "ribbons"), ("heads", "roles", "training")),
-    "row": ("inside",),
+    **dict.fromkeys(("row", "score"), ("inside",)),
+    "order": ("positions",),
+    "bleu": ("training",),
     "masks": ("masks",),
     "chart": ("schedule", "positions", "training", "inside"),
     "table": ("inside", "roles"),

@@ -54,6 +54,9 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
     ),
     "table": ("stTable", "stDataFrame"),
     "drawing": ("arch-drawing",),
+    "score": ("why-score",),
+    "order": ("word-order",),
+    "bleu": ("bleu-picture",),
 }  # fmt: skip
 """Keys or classes of the elements that a card can highlight; the first on the page is lit."""
 

@@ -1,5 +1,6 @@
 """The puzzles that come with the app have the answers that the code finds for them."""
 
+import math
 import re
 
 import pytest
@@ -33,6 +34,19 @@ def test_exactly_the_expected_choice_is_right(bundled, card):
         assert right == [choice.text for choice in card.choices if choice.right]
     else:
         assert card.answer.measure == "least certain"
+
+
+def test_each_has_a_hint_and_a_reason_of_its_question():
+    for card in CARDS:
+        assert card.light
+        assert card.hint
+        assert card.reveal
+        if (last := writing._STACKS["neither"]) in [choice.text for choice in card.choices]:
+            assert card.choices[-1].text == last
+    for name in ("link", "before", "end"):  # what the reason says is how the choices are chosen
+        kind, reason = puzzles.PUZZLE_KINDS[name], writing._CARDS[name][4]
+        assert re.findall(r"0\.\d", reason) == [f"{kind.clear}", f"{kind.faint}"]
+    assert math.exp(-puzzles.PUZZLE_KINDS["uncertain"].clear) < 0.75
 
 
 def test_they_are_varied_and_two_a_kind_have_two_answers():

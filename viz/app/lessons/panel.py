@@ -101,11 +101,12 @@ def notice(page: str) -> None:
     if status is None:
         return
     panel, slot = status
+    if panel.predicts:
+        with slot:
+            st.caption(panel.texts["predict"])
+            st.html("<i data-predict hidden></i>")
+        return
     if not is_open(card_view(panel.lesson, panel.card, page), page):
-        if panel.card.predict and not panel.place.on(panel.task):
-            with slot:  # what is on the screen is of another head
-                st.caption(panel.texts["predict"])
-                st.html("<i data-predict hidden></i>")
         return
     with slot:
         if panel.card.view is not None:
@@ -129,6 +130,11 @@ class _Panel(NamedTuple):
     @property
     def task(self) -> str:
         return self.lesson.tasks[self.place.card]
+
+    @property
+    def predicts(self) -> bool:
+        """Whether the student is to answer before any picture is seen."""
+        return self.card.predict and not self.place.on(self.task)
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -183,7 +189,7 @@ class _Panel(NamedTuple):
     def _view(self) -> None:
         """Draw the link to the view of a card, with the place for what `notice` says of it."""
         with st.container(key="lesson-view", horizontal=True, gap="small"):
-            if self.card.view is not None:
+            if self.card.view is not None and not self.predicts:
                 view = card_view(self.lesson, self.card, self.page)
                 draw_link(self.lesson, self.place.card, view, self.texts["open"])
             st.session_state[_STATUS] = self, st.container(width="content")

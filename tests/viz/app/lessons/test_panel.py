@@ -240,8 +240,11 @@ def test_a_class_has_one_sentence(serve, lessons):
     assert not is_lit(app)
     own = serve(text="Dog.", lesson="zwei", card="6", **{"class": "1"})
     assert (own.text_area(key="text").value, own.text_area(key="text").disabled) == ("Dog.", False)
-    assert is_lit(own)
+    assert not is_lit(own)  # first an answer, then the view
+    assert hidden(own)
     own.button(key="lesson-show-5").click().run()
+    assert is_lit(own)
+    assert not hidden(own)
     assert given(own, lessons, "zwei") == [[], [], [], [], [], [SHOWN]]
     assert TEXTS["de"]["shown"].split("{")[0] in page_text(own)
 
@@ -252,6 +255,11 @@ def links(app) -> dict[str, dict[str, list[str]]]:
         link.proto.label: {"page": [link.proto.page], **parse_qs(link.proto.query_string)}
         for link in app.get("page_link")
     }
+
+
+def hidden(app) -> list[bool]:
+    """Return True for each mark by which the style sheet hides the pictures."""
+    return [True for element in app.get("html") if "data-predict" in element.proto.body]
 
 
 def is_lit(app) -> bool:

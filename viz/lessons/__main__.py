@@ -1,4 +1,4 @@
-"""python -m viz.lessons: check a lesson, print it, make a notebook or puzzles, collect answers."""
+"""python -m viz.lessons: write, check or print lessons, find puzzles, collect answers."""
 
 import argparse
 import json
@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from typing import get_args
+from urllib.parse import urlsplit
 
 import torch
 
@@ -31,6 +33,7 @@ from viz.lessons.answers import (
 )
 from viz.lessons.grading import answer_key
 from viz.lessons.handout import handout
+from viz.lessons.lesson import Language
 from viz.lessons.notebook import notebook
 from viz.lessons.puzzles import MAX_PER_KIND, PUZZLE_KINDS, find_puzzles
 from viz.lessons.wording import slips
@@ -83,7 +86,26 @@ def _write(options: argparse.Namespace) -> int:
     command.require_place(options.out)
     lesson, translator = reading.read_lesson(options.file), Translator.load(options.checkpoint)
     made_by = caption.Origin.from_translator(translator, "", "").made_by
-    command.save(options.out, options.form(lesson, list(answer_key(lesson, translator)), made_by))
+    key = list(answer_key(lesson, translator))
+    command.save(options.out, options.form(lesson, key, made_by, (options.host or "").rstrip("/")))
+    return 0
+
+
+def _host(text: str) -> str:
+    """Parse the address of an app, of the form http://192.168.1.5:8501."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+        raise argparse.ArgumentTypeError(f"{text!r} is no address such as http://192.168.1.5:8501.")
+    return text
+
+
+def _new(options: argparse.Namespace) -> int:
+    """Write a first lesson, which its author changes."""
+    command.require_place(options.out)
+    if options.out.exists():
+        raise InputError(f"{options.out} is there already: name another file.")
+    first = ASSETS / "lessons" / f"new.{options.language}.txt"
+    command.save(options.out, first.read_text("utf-8"))
     return 0
 
 
@@ -165,14 +187,20 @@ def _parser() -> Parser:
     lesson.add_argument("file", type=Path, metavar="FILE", help="a lesson file")
     lesson.add_argument("-o", "--out", type=Path, required=True, help="the file to write")
 
+    new = commands.add_parser("new", help="write a first lesson, for you to change")
+    new.add_argument("-o", "--out", type=Path, required=True, help="the lesson file to write")
+    new.add_argument("--language", choices=get_args(Language), default="en", help="en unless given")
+    new.set_defaults(run=_new)
     check = commands.add_parser("check", help="compute every answer of lessons", parents=[model])
     check.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a lesson file")
     check.set_defaults(run=_check)
     help_text = "write a lesson as a page to print"
     page = commands.add_parser("handout", help=help_text, parents=[lesson])
+    help_text = "address of the app, for the link of a class and its QR code"
+    page.add_argument("--host", type=_host, metavar="URL", help=help_text)
     page.set_defaults(run=_write, form=handout)
     cells = commands.add_parser("notebook", help="write a lesson as a notebook", parents=[lesson])
-    cells.set_defaults(run=_write, form=lambda lesson, key, _made_by: notebook(lesson, key))
+    cells.set_defaults(run=_write, host="", form=lambda lesson, key, *_: notebook(lesson, key))
     puzzles = commands.add_parser("puzzles", help="find puzzles for a model", parents=[model])
     add, most = puzzles.add_argument, MAX_PER_KIND * len(PUZZLE_KINDS)
     add("--text", default=str(ASSETS / "examples.txt"), metavar="FILE", help="sentences to search")

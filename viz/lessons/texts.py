@@ -6,6 +6,17 @@ from viz.lessons.lesson import Language
 
 _TEXTS = {
     "card": ("Card {number} of {count}", "Karte {number} von {count}"),
+    "class": ("For a class", "Für die Klasse"),
+    "shared": (
+        "Everyone who opens this link has this lesson, and its sentence.",
+        "Wer diesen Link öffnet, hat diese Lektion und ihren Satz.",
+    ),
+    "alone": (
+        "Only this computer can open {host}. Start the app with `--host 0.0.0.0`, and open it at "
+        "the address that it prints.",
+        "Nur dieser Computer kann {host} öffnen. Starte die App mit `--host 0.0.0.0` und öffne sie "
+        "unter der Adresse, die sie ausgibt.",
+    ),
     "goal": ("Goal", "Ziel"),
     "minutes": ("{minutes} minutes", "{minutes} Minuten"),
     "end": ("End the lesson", "Lektion beenden"),

@@ -6,10 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
-from viz.lessons.lesson import View
+from viz.lessons.lesson import Language, View
 from viz.lessons.puzzles import Puzzle
 
-_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&@]|^[-+=]|:(?=//|\w+:)|(?<=www)\.")
+_NUMBER = re.compile(r"^(\d+)(?=[.)])")
+_SAVED = {
+    "en": ("Saved views", "What do you see here?", "the right answer", "a wrong answer"),
+    "de": ("Gespeicherte Ansichten", "Was siehst du hier?", "die richtige Antwort", "eine falsche"),
+}
+"""By language: the title, and the question of each card, for the author to replace."""
 
 
 class SavedView(NamedTuple):
@@ -20,20 +26,23 @@ class SavedView(NamedTuple):
     view: View
 
 
-def lesson_file(title: str, views: Sequence[SavedView]) -> str:
+def lesson_file(views: Sequence[SavedView], language: Language) -> str:
     """Write views, at least one, as a lesson file that `read_lesson` reads."""
-    front = {"title": title, "goal": title, "minutes": max(1, len(views) // 2), "language": "en"}
+    title, ask, right, wrong = _SAVED[language]
+    minutes = max(1, len(views) // 2)
+    front = {"title": title, "goal": title, "minutes": minutes, "language": language}
     lines = ["---", *_json_lines(front), "---", ""]
     for saved in views:
         text = [plain_markdown(saved.text), ""] if saved.text else []
-        block = ["```yaml", *_json_lines({"link": saved.view.url}), "```", ""]
-        lines += [f"## {plain_markdown(saved.name)}", "", *text, *block]
+        block = ["```yaml", *_json_lines({"link": saved.view.url, "ask": ask}), "```", ""]
+        choices = [f"- [x] {right}", f"- [ ] {wrong}", ""]
+        lines += [f"## {plain_markdown(saved.name)}", "", *text, *block, *choices]
     return "\n".join(lines)
 
 
 def plain_markdown(text: str) -> str:
     """Escape a text, so that Markdown shows it as it is, on one line."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+    return _NUMBER.sub(r"\1\\", _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split())))
 
 
 MINUTES = 2  # minutes that a puzzle takes

@@ -166,6 +166,18 @@ def test_a_file_from_before_a_typo_was_mended_is_taken(lesson, lesson_file, tmp_
     assert ("0 of 1" in cards[1], "1 of 1" in cards[2], "1 card" in said) == (True, True, True)
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_first_lesson_is_written_and_passes_its_check(tmp_path, capsys, language):
+    path = tmp_path / "first.md"
+    command = ["new", "--language", language, "-o", str(path)]
+    assert main(command) == 0
+    assert main(["check", str(path)]) == 0
+    assert read_lesson(path).language == language
+    path.write_text("mine")
+    assert main(command) == 2  # never over what its author has written
+    assert path.read_text() == "mine"
+
+
 @pytest.mark.slow
 def test_files_are_written(lesson_file, tmp_path, capsys):
     page, cells = tmp_path / "lesson.html", tmp_path / "lesson.ipynb"

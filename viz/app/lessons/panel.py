@@ -7,6 +7,7 @@ subject of the card, if the page shows its view.
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
+from urllib.parse import SplitResult, urlsplit
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -24,6 +25,7 @@ from viz.app.sentence import search_request, sentence_bar
 from viz.draw.caption import Origin
 from viz.lessons import Card, Lesson
 from viz.lessons.answers import MAX_NAME, Answers, GivenAnswer, Try, file_name, write_answers
+from viz.lessons.classroom import class_link, qr_code
 from viz.lessons.grading import Answer, answer_key, in_language, is_right, missing, right_answer
 from viz.lessons.lesson import Light
 from viz.lessons.measures import Sentence
@@ -149,6 +151,8 @@ class _Panel(NamedTuple):
             minutes = texts["minutes"].format(minutes=lesson.minutes)
             st.caption(f"{texts['goal']}: {as_markdown(lesson.goal)} · {minutes}")
             st.markdown(lesson.text)
+            if not address.in_class() and (url := st.context.url):
+                self._for_a_class(urlsplit(url))
         with st.container(key=f"lesson-card-{at}"):  # which `js/card_focus.js` knows
             st.markdown(f"**{as_markdown(card.title)}**")
         st.markdown(card.text)
@@ -185,6 +189,17 @@ class _Panel(NamedTuple):
         bar = sentence_bar.current()
         if lesson.model == "bundled" and bar is not None and bar.translator.folder != BUNDLED:
             st.caption(texts["model"])
+
+    def _for_a_class(self, url: SplitResult) -> None:
+        """Draw the button that shows the link for a class and its QR code."""
+        path = url.path.rstrip("/").removesuffix(self.page).rstrip("/")
+        link = class_link(self.lesson, f"{url.scheme}://{url.netloc}{path}")
+        with st.popover(self.texts["class"], key="lesson-class"):
+            if url.hostname in ("localhost", "127.0.0.1", "::1"):
+                st.markdown(self.texts["alone"].format(host=as_markdown(url.netloc)))
+            st.text(self.texts["shared"])
+            st.code(link, language=None, wrap_lines=True)
+            st.html(memory.memo(("qr code", link), lambda: qr_code(link)))
 
     def _view(self) -> None:
         """Draw the link to the view of a card, with the place for what `notice` says of it."""

@@ -3,6 +3,7 @@
 from urllib.parse import parse_qs
 
 import pytest
+from streamlit.runtime.context import ContextProxy
 
 from tests.viz.app_test import in_url, texts
 from transformer.files import installed
@@ -181,6 +182,7 @@ def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lesso
     (lessons / "bad.md").write_text("---\ntitle: x\n---\n", "utf-8")
     app = serve(text=SENTENCE, lesson="bad")
     assert "bad.md, line 3" in page_text(app)
+    assert "bad.md" not in page_text(serve(text=SENTENCE))  # whose menu students see
     assert app.get("bidi_component")
     app.button(key="lesson-end").click().run()
     assert "lesson-end" not in [button.key for button in app.button]
@@ -192,9 +194,11 @@ def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lesso
     assert not library.offered().problems
 
 
-def test_one_bad_file_is_read_once_and_takes_no_page_from_anybody(lessons, monkeypatch):
+def test_one_bad_file_is_read_and_told_once_and_takes_no_page_from_anybody(lessons, monkeypatch):
     (lessons / "worse.md").write_text("---\ntitle: x\n---\n", "utf-8")
-    read = []
+    read: list[str] = []
+    told: list[str] = []
+    monkeypatch.setattr(library._LOG, "warning", told.append)
 
     def counting(path):
         read.append(path.name)
@@ -206,6 +210,7 @@ def test_one_bad_file_is_read_once_and_takes_no_page_from_anybody(lessons, monke
     for _ in range(2):
         assert any("worse.md " in text for text in library.offered().problems)
     assert read.count("worse.md") == 1
+    assert sum("worse.md " in text for text in told) == 1
 
 
 def opened_page() -> None:
@@ -337,3 +342,21 @@ def test_answers_stay_where_the_words_of_a_lesson_are_mended(serve, lessons):
     path.write_text(text.replace("[ ] dogs\n- [x]", "[x] dogs\n- [ ]"), "utf-8")
     other = serve(text=SENTENCE, lesson="two", card="3", answers=answers)
     assert TEXTS["en"]["wrong"] not in page_text(other)
+
+
+def test_a_class_gets_a_link_to_the_first_view_under_the_address_of_the_server(
+    serve, lessons, monkeypatch
+):
+    def shown(url, **query):
+        monkeypatch.setattr(ContextProxy, "url", url)
+        app = serve(text=SENTENCE, lesson="two", card="1", **query)
+        return [code.value for code in app.code if "class=1" in code.value], page_text(app)
+
+    alone = TEXTS["en"]["alone"].split("{host}")[1]
+    (link,), said = shown("http://192.168.1.5:8501/base/")
+    assert link == (
+        "http://192.168.1.5:8501/base/heads?kind=cross-attention&layer=1&head=2&lesson=two&class=1"
+    )
+    assert alone not in said
+    assert alone in shown("http://localhost:8501/")[1]
+    assert not shown("http://192.168.1.5:8501/", **{"class": "1"})[0]

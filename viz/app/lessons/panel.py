@@ -146,13 +146,13 @@ class _Panel(NamedTuple):
         lesson, card, texts, at = self.lesson, self.card, self.texts, self.place.card
         with st.container(key="lesson-top", horizontal=True, gap="small"):
             st.text(lesson.title)
+            if at == 0 and not address.in_class() and (url := st.context.url):
+                self._for_a_class(urlsplit(url))
             button("✕", "lesson-end", progress.leave, help=texts["end"], type="tertiary")
         if at == 0:
             minutes = texts["minutes"].format(minutes=lesson.minutes)
             st.caption(f"{texts['goal']}: {as_markdown(lesson.goal)} · {minutes}")
             st.markdown(lesson.text)
-            if not address.in_class() and (url := st.context.url):
-                self._for_a_class(urlsplit(url))
         with st.container(key=f"lesson-card-{at}"):  # which `js/card_focus.js` knows
             st.markdown(f"**{as_markdown(card.title)}**")
         st.markdown(card.text)
@@ -194,12 +194,12 @@ class _Panel(NamedTuple):
         """Draw the button that shows the link for a class and its QR code."""
         path = url.path.rstrip("/").removesuffix(self.page).rstrip("/")
         link = class_link(self.lesson, f"{url.scheme}://{url.netloc}{path}")
-        with st.popover(self.texts["class"], key="lesson-class"):
+        with st.popover(self.texts["class"], key="lesson-class", type="tertiary"):
             if url.hostname in ("localhost", "127.0.0.1", "::1"):
                 st.markdown(self.texts["alone"].format(host=as_markdown(url.netloc)))
             st.text(self.texts["shared"])
             st.code(link, language=None, wrap_lines=True)
-            st.html(memory.memo(("qr code", link), lambda: qr_code(link)))
+            st.image(memory.memo(("qr code", link), lambda: qr_code(link)), width=280)
 
     def _view(self) -> None:
         """Draw the link to the view of a card, with the place for what `notice` says of it."""

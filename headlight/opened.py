@@ -87,17 +87,17 @@ def _ids(block: object) -> Iterator[str]:
 
 def main(paths: list[str]) -> None:
     """Print what is wrong with the views of lesson files that can be read."""
-    found: list[tuple[str, int, str]] = []
+    wrong: list[tuple[str, int, str]] = []
     for path in map(Path, paths):
         try:
             lesson = read_lesson(path)
         except LessonError:
             continue
         linked = (card for card in lesson.cards if card.view)
-        found += [
+        wrong += [
             (path.name, card.line, text) for card in linked for text in problems(lesson, card)
         ]
-    print(json.dumps(found))
+    print(json.dumps(wrong))
 
 
 if __name__ == "__main__":

@@ -45,9 +45,9 @@ def bundled_model(monkeypatch):
 )
 def test_what_a_page_does_not_take_is_named(link, light, problem):
     lesson = parse_lesson("a", LESSON.format(link=link, light=light), "a.md")
-    found = list(problems(lesson, lesson.cards[0]))
-    assert len(found) == bool(problem)
-    assert all(problem in text for text in found)
+    sentences = list(problems(lesson, lesson.cards[0]))
+    assert len(sentences) == bool(problem)
+    assert all(problem in text for text in sentences)
 
 
 @pytest.mark.slow

@@ -26,8 +26,8 @@ from viz.lessons import reading, writing
 from viz.lessons.answers import (
     Answers,
     answers_table,
+    card_summaries,
     misfit,
-    of_each_card,
     outdated,
     read_answers,
 )
@@ -154,17 +154,14 @@ def _collect(options: argparse.Namespace) -> int:
                 command.say(f"{file} is of another version of the lesson: {changed}.")
         students = list(taken.values())
         table = answers_table(lesson, students)
-        marks = [column for column in table if column.startswith("card") and "given" not in column]
-        width = table["name"].str.len().max()
-        for row in table.to_dict("records"):
-            told = " ".join(str(row[mark]) for mark in marks)
-            print(f"{row['name']:<{width}}  {row['right']} of {row['questions']}  {told}")
-        print(*of_each_card(lesson, students), sep="\n")
+        width, questions = table["name"].str.len().max(), sum(bool(c.ask) for c in lesson.cards)
+        for student, right, count, *cells in table.itertuples(index=False):
+            print(f"{student:<{width}}  {right} of {count}  {' '.join(cells[:questions])}")
+        print(*card_summaries(lesson, students), sep="\n")
         if options.out:
             sys.stdout.flush()  # before a file that may go there, too
             # a spreadsheet would compute what begins so
-            texts = ["name", *(column for column in table if "given" in column)]
-            table[texts] = table[texts].replace(r"^(?=[=+@-])", "'", regex=True)
+            table = table.replace(r"^(?=[=+@-])", "'", regex=True)
             command.save(options.out, trace_files.csv_bytes(table).decode())
     if problems:
         problems.append(f"{counted(len(problems), 'file')} of {len(options.files)} left out.")

@@ -27,7 +27,7 @@ MAX_NAME = 100  # largest number of characters of a student's name
 
 
 class Try(NamedTuple):
-    """What a student gave, and whether it was right."""
+    """An answer that a student gave, with its verdict."""
 
     given: str
     right: bool
@@ -43,7 +43,7 @@ class GivenAnswer(NamedTuple):
 
     @property
     def right(self) -> bool:
-        """Whether the last try was right, by the student alone."""
+        """The verdict: the last try was right, and the answer had not been shown."""
         return not self.shown and bool(self.tries) and self.tries[-1].right
 
     @property
@@ -134,12 +134,12 @@ def misfit(answers: Answers, lesson: Lesson) -> str:
 
 def outdated(files: Mapping[Path, Answers]) -> Iterator[tuple[Path, Path]]:
     """Yield each file that is the copy or an earlier state of another, with that file."""
-    kept = dict(files)
+    others = dict(files)
     for path, answers in files.items():
-        for other, later in kept.items():
+        for other, later in others.items():
             if other != path and answers.is_before(later):
                 yield path, other
-                del kept[path]
+                del others[path]
                 break
 
 
@@ -159,7 +159,7 @@ def answers_table(lesson: Lesson, students: Sequence[Answers]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def of_each_card(lesson: Lesson, students: Sequence[Answers]) -> Iterator[str]:
+def card_summaries(lesson: Lesson, students: Sequence[Answers]) -> Iterator[str]:
     """Yield a sentence on each question: how many were right, and the most frequent mistake."""
     for number, card in enumerate(lesson.cards):
         if not card.ask:

@@ -111,8 +111,7 @@ def _answers(key: Sequence[KeyEntry], language: Language) -> list[str]:
         if sentence and sentence.trace.source != source:
             source = sentence.trace.source
             lines += _labelled(texts["sentence"], f"{source} → {sentence.trace.target}")
-        told = in_language(answer, language) if answer else problem or texts["own"]
-        text = escape(told)
+        text = escape(in_language(answer, language) if answer else problem or texts["own"])
         reveal = _MARKDOWN.render(card.reveal) if answer else ""
         # the answer is text, and put in after the Markdown is HTML
         reveal = reveal.replace("{answer}", text)

@@ -102,7 +102,7 @@ class Measure:
 
     @property
     def is_number(self) -> bool:
-        """Whether its value is a number, no word."""
+        """Truth of its value being a number, not a word."""
         return self.values is None and self.compute is not _changed
 
     def text(self, value: Value) -> str:

@@ -1,4 +1,4 @@
-"""What a student tried on each card of a lesson, as one text for the address.
+"""Tries of a student on each card of a lesson, as one text for the address.
 
 A card is known by its task (`Lesson.tasks`), so that tries belong to a lesson and to what a card
 asks, not to a number: they stay where its words are mended, and fit no other lesson.
@@ -23,13 +23,13 @@ def read_tries(text: str) -> Tries:
 
 def write_tries(tries: Tries, most: int) -> str:
     """Write tries in at most so many characters: where they are more, the oldest are left out."""
-    kept = {task: list(given) for task, given in tries.items()}
-    while len(text := _CARDS.join(_TRIES.join((task, *kept[task])) for task in kept)) > most:
-        older = {task: [g for g in kept[task][:-1] if g != SHOWN] for task in kept}
+    rest = {task: list(given) for task, given in tries.items()}
+    while len(text := _CARDS.join(_TRIES.join((task, *rest[task])) for task in rest)) > most:
+        older = {task: [g for g in rest[task][:-1] if g != SHOWN] for task in rest}
         longest = max(older, key=lambda task: len("".join(older[task])))
         if not older[longest]:
             break
-        kept[longest].remove(older[longest][0])
+        rest[longest].remove(older[longest][0])
     return text[:most]
 
 

@@ -164,10 +164,10 @@ def learning(lesson: Lesson) -> None:
     assert max(rises, key=rises.__getitem__) == "cross"
     assert rises["encoder_self"] == min(rises.values())
     assert confidence(26_000, "encoder_self") > confidence(1000, "encoder_self") + 0.1
-    for step, told in ((1000, 0.62), (26_000, 0.47)):  # as the page has it, without `</s>`
+    for step, number in ((1000, 0.62), (26_000, 0.47)):  # as the page has it, without `</s>`
         value = float(heads_forming.measured(probe(step), "cross", "confidence").mean())
-        assert value == pytest.approx(told, abs=0.005)
-        assert f"{told}" in lesson.cards[6].text.replace(",", ".")
+        assert value == pytest.approx(number, abs=0.005)
+        assert f"{number}" in lesson.cards[6].text.replace(",", ".")
     rate = paper_rate(np.array([2000]), 256, 2000)[0]
     assert format_rate(rate) == "1.40e-3"
     assert logged(1000, "validation_bleu") < 10

@@ -90,7 +90,7 @@ def test_files_of_one_lesson_are_a_table(lesson, lesson_file, tmp_path, capsys):
     assert [row[0].strip() for row in rows] == ["<b>Eva</b>", "=1+1", "x;=1+1", "Udo"]
     marks = ["✓ ✗ – – ✓2", "– ✗ – – –", "– ? – – –", "– – – – –"]
     assert [[row[-2].strip(), row[-1]] for row in rows] == [
-        [f"{right} of 5", told] for right, told in zip("2000", marks, strict=True)
+        [f"{right} of 5", words] for right, words in zip("2000", marks, strict=True)
     ]
     problems = output.err.splitlines()
     for name in ("another", "version", "twice", "edited", "evil"):
@@ -131,10 +131,10 @@ def test_the_most_frequent_mistake_of_each_card_is_told(lesson, tmp_path, capsys
         for n, tries in enumerate(pupils)
     ]
     _, cards, _ = collected(tmp_path, capsys, lesson, files)
-    told = cards[1]
-    assert all(part in told for part in ("2 of 5 right", "1 at the first", "shown to 1"))
-    assert "“8" in told
-    assert "(2 students)" in told
+    words = cards[1]
+    assert all(part in words for part in ("2 of 5 right", "1 at the first", "shown to 1"))
+    assert "“8" in words
+    assert "(2 students)" in words
     assert "0 of 5 right" in cards[0]
     assert "mistake" not in cards[0]
     evil = answers(lesson, "Eva", given(lesson, 1, "\x1b[2J\nx"))
@@ -148,22 +148,22 @@ def test_a_copy_and_an_earlier_state_are_counted_once(lesson, tmp_path, capsys):
     early = answers(lesson, "Eva", first)
     late = answers(lesson, "Eva", given(lesson, 2, "8", "7"), given(lesson, 1, "7"))
     other = answers(lesson, "Eva", given(lesson, 2, "9"))
-    names, _, said = collected(tmp_path, capsys, lesson, [early, late, late, other])
+    names, _, notes = collected(tmp_path, capsys, lesson, [early, late, late, other])
     assert names == ["Eva", "Eva"]
-    assert said.count("counted once") == 2
+    assert notes.count("counted once") == 2
 
 
 def test_a_file_from_before_a_typo_was_mended_is_taken(lesson, lesson_file, tmp_path, capsys):
     old = answers(lesson, "Eva", given(lesson, 2, "7"), given(lesson, 3, "Eva", right="Eva"))
     mended = lesson_file.read_text("utf-8").replace("Wie viele?", "Wie viele Teilwörter?")
     lesson_file.write_text(mended, "utf-8")
-    names, cards, said = collected(tmp_path, capsys, lesson, [old])
-    assert (names, said) == (["Eva"], "")
+    names, cards, notes = collected(tmp_path, capsys, lesson, [old])
+    assert (names, notes) == (["Eva"], "")
     assert "1 of 1 right" in cards[1]
     # another question takes the place of the second: what was given to it is left out, the rest not
     lesson_file.write_text(mended.replace("side: source", "side: target"), "utf-8")
-    names, cards, said = collected(tmp_path, capsys, lesson, [old])
-    assert ("0 of 1" in cards[1], "1 of 1" in cards[2], "1 card" in said) == (True, True, True)
+    names, cards, notes = collected(tmp_path, capsys, lesson, [old])
+    assert ("0 of 1" in cards[1], "1 of 1" in cards[2], "1 card" in notes) == (True, True, True)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

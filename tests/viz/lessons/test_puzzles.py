@@ -55,6 +55,7 @@ def test_none_of_the_others_stands_last(bundled, monkeypatch):
     sentence = measures.Sentence(bundled, bundled.trace("A dog sleeps."))
     for seed in range(8):
         puzzle = puzzles._find(sentence, "positions", random.Random(seed))
+        assert puzzle is not None
         assert puzzle.choices[-1] == "neither"
 
 

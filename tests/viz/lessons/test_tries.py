@@ -1,13 +1,13 @@
-from viz.lessons.tries import AGAIN, SHOWN, read_tries, with_try, write_tries
+from viz.lessons.tries import AGAIN, SHOWN, Tries, read_tries, with_try, write_tries
 
 MOST = 200
 
 
-def given(*tries):
-    kept = {}
-    for task, text in tries:
-        kept = with_try(kept, task, text)
-    return kept
+def given(*pairs: tuple[str, str]) -> Tries:
+    tries: Tries = {}
+    for task, text in pairs:
+        tries = with_try(tries, task, text)
+    return tries
 
 
 def test_tries_are_read_as_they_were_written():
@@ -21,11 +21,11 @@ def test_tries_are_read_as_they_were_written():
     assert read_tries("") == read_tries("3~4~~1") == {}
 
 
-def test_what_does_not_fit_an_address_is_the_oldest_and_never_that_an_answer_was_shown():
-    kept = {"b2": ["1", SHOWN, "2"]}
+def test_what_does_not_fit_an_address_is_the_oldest_and_never_that_an_answer_was_shown() -> None:
+    tries: Tries = {"b2": ["1", SHOWN, "2"]}
     for number in range(100):
-        kept = with_try(kept, "a1", f"try {number}")
-        text = write_tries(kept, MOST)
+        tries = with_try(tries, "a1", f"try {number}")
+        text = write_tries(tries, MOST)
         assert len(text) <= MOST
         assert read_tries(text)["a1"][-1] == f"try {number}"
         assert read_tries(text)["b2"][-2:] == [SHOWN, "2"]

@@ -135,7 +135,7 @@ class _Panel(NamedTuple):
 
     @property
     def predicts(self) -> bool:
-        """Whether the student is to answer before any picture is seen."""
+        """The state of a card that is to be answered before any picture is seen."""
         return self.card.predict and not self.place.on(self.task)
 
     @property
@@ -250,8 +250,8 @@ class _Panel(NamedTuple):
                 disabled=bool(given),
             )
         elif not given:
-            given_by = {"on_change": _submit, "args": (card, self.task, key)}
-            text_input(label, key=key, most=100, in_link=False, **given_by)
+            given_to = card, self.task, key
+            text_input(label, key=key, most=100, in_link=False, on_change=_submit, args=given_to)
         if not given:
             if asked := st.session_state.pop(_MISSING, ""):
                 st.markdown(self.texts[asked])

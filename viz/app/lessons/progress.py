@@ -45,10 +45,10 @@ def current() -> Progress | None:
 
 def settle(lesson: Lesson) -> None:
     """Put into the URL what was answered in this lesson, in the place of answers to another one."""
-    kept: dict[str, str] = st.session_state.setdefault(_KEPT, {})
+    answers: dict[str, str] = st.session_state.setdefault(_KEPT, {})
     in_url = st.query_params.get(ANSWERS, "")
     own = not read_tries(in_url).keys().isdisjoint(lesson.tasks)
-    kept[lesson.name] = text = in_url if own else kept.get(lesson.name, "")
+    answers[lesson.name] = text = in_url if own else answers.get(lesson.name, "")
     if text != in_url:
         address.choose(ANSWERS, text or None)
 

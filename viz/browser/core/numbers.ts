@@ -24,9 +24,8 @@ export function readNumbers(text: string): number[] {
   const [, sign, digits, power, share] = NUMBER.exec(plain) ?? [];
   if (digits === undefined) return [];
   const grouped = GROUPED.exec(digits);
-  const readings = [
-    ...(grouped ? [digits.replaceAll(grouped[1], "")] : []), ...(PLAIN.test(digits) ? [digits] : []),
-  ];
+  const readings = grouped ? [digits.replaceAll(grouped[1], "")] : [];
+  if (PLAIN.test(digits)) readings.push(digits);
   const scale = power ? `e${power.replace(/[−–]/, "-")}` : "";
   return readings.map((reading) =>
     signed(sign, Number(reading.replace(",", ".") + scale) / (share ? 100 : 1)));

@@ -197,8 +197,8 @@ def test_a_lesson_that_cannot_be_opened_is_named_and_the_page_stays(serve, lesso
 def test_one_bad_file_is_read_and_told_once_and_takes_no_page_from_anybody(lessons, monkeypatch):
     (lessons / "worse.md").write_text("---\ntitle: x\n---\n", "utf-8")
     read: list[str] = []
-    told: list[str] = []
-    monkeypatch.setattr(library._LOG, "warning", told.append)
+    messages: list[str] = []
+    monkeypatch.setattr(library._LOG, "warning", messages.append)
 
     def counting(path):
         read.append(path.name)
@@ -210,7 +210,7 @@ def test_one_bad_file_is_read_and_told_once_and_takes_no_page_from_anybody(lesso
     for _ in range(2):
         assert any("worse.md " in text for text in library.offered().problems)
     assert read.count("worse.md") == 1
-    assert sum("worse.md " in text for text in told) == 1
+    assert sum("worse.md " in text for text in messages) == 1
 
 
 def opened_page() -> None:
@@ -353,10 +353,10 @@ def test_a_class_gets_a_link_to_the_first_view_under_the_address_of_the_server(
         return [code.value for code in app.code if "class=1" in code.value], page_text(app)
 
     alone = TEXTS["en"]["alone"].split("{host}")[1]
-    (link,), said = shown("http://192.168.1.5:8501/base/")
+    (link,), page = shown("http://192.168.1.5:8501/base/")
     assert link == (
         "http://192.168.1.5:8501/base/heads?kind=cross-attention&layer=1&head=2&lesson=two&class=1"
     )
-    assert alone not in said
+    assert alone not in page
     assert alone in shown("http://localhost:8501/")[1]
     assert not shown("http://192.168.1.5:8501/", **{"class": "1"})[0]

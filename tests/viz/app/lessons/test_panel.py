@@ -353,7 +353,7 @@ def test_a_class_gets_a_link_to_the_first_view_under_the_address_of_the_server(
         return [code.value for code in app.code if "class=1" in code.value], page_text(app)
 
     alone = TEXTS["en"]["alone"].split("{host}")[1]
-    (link,), page = shown("http://192.168.1.5:8501/base/")
+    (link,), page = shown("http://192.168.1.5:8501/base/translate")
     assert link == (
         "http://192.168.1.5:8501/base/heads?kind=cross-attention&layer=1&head=2&lesson=two&class=1"
     )

@@ -49,9 +49,7 @@ class GivenAnswer(NamedTuple):
     @property
     def mark(self) -> str:
         """The mark in the teacher's table, with the number of tries where they are several."""
-        if not self.tries:
-            return "?" if self.shown else "–"
-        mark = "✓" if self.right else "?" if self.shown else "✗"
+        mark = "✓" if self.right else "?" if self.shown else "✗" if self.tries else "–"
         return f"{mark}{len(self.tries)}" if len(self.tries) > 1 else mark
 
 
@@ -80,12 +78,12 @@ class Answers:
 
     def is_before(self, other: "Answers") -> bool:
         """Return whether the same student has gone on to `other`, or has downloaded it twice."""
-        later = {given.task: given.tries for given in other.answers}
-        same = (self.lesson, self.reader, self.model_sha256) == (
-            other.lesson, other.reader, other.model_sha256,
-        )  # fmt: skip
-        return same and all(
-            later.get(given.task, ())[: len(given.tries)] == given.tries for given in self.answers
+        later = {given.task: given for given in other.answers}
+        return (self.lesson, self.reader) == (other.lesson, other.reader) and all(
+            (after := later.get(given.task)) is not None
+            and after.tries[: len(given.tries)] == given.tries
+            and after.shown >= given.shown
+            for given in self.answers
         )
 
 

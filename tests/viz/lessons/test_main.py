@@ -150,6 +150,14 @@ def test_a_copy_and_an_earlier_state_are_counted_once(lesson, tmp_path, capsys):
     other = answers(lesson, "Eva", given(lesson, 2, "9"))
     names, _, notes = collected(tmp_path, capsys, lesson, [early, late, late, other])
     assert names == ["Eva", "Eva"]
+    # that an answer was shown is the later state, whichever file comes first
+    for shown in (True, False):
+        both = [
+            answers(lesson, "Udo", given(lesson, 2, "8", shown=state))
+            for state in (shown, not shown)
+        ]
+        _, cards, _ = collected(tmp_path, capsys, lesson, both)
+        assert "0 of 1 right, 0 at the first try, shown to 1" in cards[1]
     assert notes.count("counted once") == 2
 
 

@@ -56,6 +56,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "lessons check": (LESSON, *_MODEL),
     "lessons collect": ("answers.json",),
     "lessons handout": (LESSON, *_MODEL),
+    "lessons new": (),
     "lessons notebook": (LESSON, *_MODEL),
     "lessons puzzles": (*_MODEL, "--text", "data/train.en", "--count", "1"),
     "prepare": _DATA,

@@ -87,7 +87,8 @@ data-given:
 # one environment, filled as far as a target needs it; what holds more also stands for what holds less
 EXTRAS :=
 COVERS :=
-$(VENV)/.train: EXTRAS := [train]
+$(VENV)/.app:   EXTRAS := [app]
+$(VENV)/.train: EXTRAS := [app,train]
 $(VENV)/.train: COVERS := .app
 $(VENV)/.dev:   EXTRAS := [test,lint,docs]
 $(VENV)/.dev:   COVERS := .app .train

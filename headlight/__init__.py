@@ -62,11 +62,16 @@ if not TYPE_CHECKING:  # a type checker would accept any name at all
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from headlight import packages
 
-        with packages.named_if_hidden():
-            owner = packages.load(_MODULE_OF.get(name, "transformer"))
-            if name.startswith("from_"):
-                owner = owner.AttentionTrace
-            value = owner if name == "lenses" else getattr(owner, name)
+        module = _MODULE_OF.get(name, "transformer")
+        try:
+            with packages.named_if_hidden():
+                owner = packages.load(module)
+        except ModuleNotFoundError as error:
+            extra = "notebook" if module == "viz.notebook" else ""
+            raise ImportError(packages.missing(f"headlight.{name}", error.name, extra)) from error
+        if name.startswith("from_"):
+            owner = owner.AttentionTrace
+        value = owner if name == "lenses" else getattr(owner, name)
         globals()[name] = value  # this function is not called for it again
         return value
 

@@ -1,6 +1,7 @@
 """The command `headlight`: one name for every command, each loaded only when it is called."""
 
 import sys
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from headlight import __version__, packages
@@ -11,21 +12,24 @@ class Command(NamedTuple):
 
     module: str
     summary: str
+    extra: str = ""  # of the installation, without which it does not run
 
 
 COMMANDS = {
-    "app": Command("headlight.serve", "serve the app on http://localhost:8501"),
+    "app": Command("headlight.serve", "serve the app on http://localhost:8501", "app"),
     "translate": Command("transformer.__main__", "translate a sentence, or a file line by line"),
     "export": Command("transformer.export", "write a checkpoint for other programs"),
     "report": Command("viz.__main__", "write every head on one sentence as an HTML page"),
-    "site": Command("viz.site.__main__", "write a site of sentences for any static host"),
-    "lessons": Command("viz.lessons.__main__", "check, print and collect lessons; find puzzles"),
-    "download": Command("training.download.__main__", "download public parallel text"),
-    "prepare": Command("training.prepare", "clean and tokenize text once for training"),
-    "train": Command("training.train", "train a model on parallel text"),
-    "average": Command("training.average", "average the last checkpoints of a run"),
-    "evaluate": Command("training.evaluate", "measure BLEU, alignment, heads and lenses"),
-    "card": Command("training.model_card", "write the model card of a run"),
+    "site": Command("viz.site.__main__", "write a site of sentences for any static host", "app"),
+    "lessons": Command(
+        "viz.lessons.__main__", "check, print and collect lessons; find puzzles", "app"
+    ),
+    "download": Command("training.download.__main__", "download public parallel text", "train"),
+    "prepare": Command("training.prepare", "clean and tokenize text once for training", "train"),
+    "train": Command("training.train", "train a model on parallel text", "train"),
+    "average": Command("training.average", "average the last checkpoints of a run", "train"),
+    "evaluate": Command("training.evaluate", "measure BLEU, alignment, heads and lenses", "train"),
+    "card": Command("training.model_card", "write the model card of a run", "train"),
 }
 HELP = "\n".join(
     [
@@ -72,13 +76,12 @@ def _run(name: str, arguments: list[str]) -> int:
     try:
         with packages.named_if_hidden():
             module = packages.load(COMMANDS[name].module)
+            # the app's module imports it late, so that --help is fast
+            if COMMANDS[name].extra == "app" and find_spec("streamlit") is None:
+                raise ModuleNotFoundError(name="streamlit")
     except ModuleNotFoundError as error:
         command = packages.load("transformer.cli.command")
-        # a plain install has what app, translate and report need
-        command.say(
-            f"{name} needs {error.name}, which is not installed: "
-            "run pip install 'headlight-attention[train]'."
-        )
+        command.say(packages.missing(name, error.name, COMMANDS[name].extra))
         return int(command.REFUSED)
     status: int = module.main(arguments)
     return status

@@ -34,6 +34,12 @@ def named_if_hidden() -> Iterator[None]:
         raise
 
 
+def missing(needing: str, package: str | None, extra: str) -> str:
+    """Return a sentence on a package that an extra of the installation has."""
+    whole = f"headlight-attention[{extra}]" if extra else "headlight-attention"
+    return f"{needing} needs {package}, which is not installed: run pip install '{whole}'."
+
+
 def _require_visible(packages: Iterable[str]) -> None:
     ours, start = Path(__file__).parents[1], {Path.cwd(), *map(Path, sys.path[:1])}
     for package in packages:

@@ -45,3 +45,10 @@ def attention_name(kind: Kind, layer: int) -> str:
     """Return the dotted name of an attention module, with which its hook points begin."""
     require_choice("kind", kind, KINDS)
     return _MODULES[kind].format(layer)
+
+
+def kind_of(point: str) -> Kind | None:
+    """Return the kind of attention that a hook point belongs to; None for any other point."""
+    stack, *_, module, _ = point.split(".")
+    named = {(name.partition(".")[0], name.rpartition(".")[2]): k for k, name in _MODULES.items()}
+    return named.get((stack, module))

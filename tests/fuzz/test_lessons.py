@@ -33,6 +33,7 @@ FILE_TEXTS = st.builds(
 LESSONS = sorted(BUNDLED_LESSONS.glob("*.md"))
 
 
+@pytest.mark.slow
 @bounds.examples(15, 2_000)
 @given(FILE_TEXTS | st.binary(max_size=300))
 def test_a_text_is_a_lesson_or_refused(tmp_path: Path, content: bytes) -> None:

@@ -26,7 +26,6 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
             for view in (
                 "Your sentence",
                 "Learned",
-                "Shift positions",
                 "Longer",
                 "Remove positions",
             )
@@ -41,10 +40,7 @@ VIEWS: dict[str, tuple[Mapping[str, str], ...]] = {
     ),
     "figure2": ({}, {"figure2_open": "masked"}, {"figure2_view": "one head instead of h"}),
     "self_attention": ({},),
-    "additive": (
-        {},
-        *({"additive_view": view} for view in ("Time and memory", "Without scale", "Misprint")),
-    ),
+    "additive": ({}, {"additive_view": "Scale"}),
     "tables": ({},),
     "hooks": ({}, {"hooks_box": "Masked self-attention of the decoder", "hook": "attn_scores"}),
 }

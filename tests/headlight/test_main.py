@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 import headlight
-from headlight import __main__ as command
-from headlight.__main__ import COMMANDS, Command, main
+from headlight.__main__ import COMMANDS, main
 from tests.fuzz.commands import ARGUMENTS
 
 ROOT = Path(__file__).parents[2]
@@ -100,17 +99,6 @@ def test_a_command_that_is_none_is_one_sentence(capsys):
         "headlight: there is no command 'trian': choose one of "
         "app, translate, export, report, site, lessons, download, prepare, train, average, "
         "evaluate, card.\n"
-    )
-
-
-def test_a_command_whose_extra_is_not_installed_says_what_to_install(capsys, monkeypatch, tmp_path):
-    (tmp_path / "bare_command.py").write_text("import a_package_that_nobody_has\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(command.COMMANDS, "train", Command("bare_command", "train"))
-    assert main(["train"]) == 2
-    assert capsys.readouterr().err == (
-        "headlight: train needs a_package_that_nobody_has, which is not installed: "
-        "run pip install 'headlight-attention[train]'.\n"
     )
 
 

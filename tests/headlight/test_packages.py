@@ -9,6 +9,8 @@ import pytest
 
 from headlight.__main__ import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 OTHERS = {"streamlit.py": ["app"], "torch.py": ["translate", "average", "report"]}
 """Files that hide packages of others, and commands that need those."""
@@ -35,7 +37,7 @@ def test_a_command_names_what_hides_its_package(tmp_path, name):
     package = path.stem
     hidden = {
         command
-        for command, (module, _) in COMMANDS.items()
+        for command, (module, *_) in COMMANDS.items()
         if package == "transformer" or module.startswith((package, "headlight."))
     }
     assert hidden

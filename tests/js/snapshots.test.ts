@@ -129,8 +129,8 @@ const PICTURES: Record<string, (theme: Theme) => Picture> = {
       })),
     };
     const head = { kind: "cross", layer: 1, head: 0 } as const;
-    const row = [0, 1, 2, 3].map((piece) => ({ piece, lost: piece === 2 }));
-    const plan = planPlayer(data, 900, measure, [...row.slice(0, 3), { text: "new" }, row[3]]);
+    const row = [0, 1, 2, 3].map((piece) => ({ piece, new: piece === 2 }));
+    const plan = planPlayer(data, 900, measure, [...row.slice(0, 3), { text: "lost" }, row[3]]);
     const { tiles, width, height } = planTiles(kind, 900, false);
     const moment = {
       data, plan, theme: colors, measure, kind, head, step: 1, part: 0.5, all: false, word: null,

@@ -76,6 +76,7 @@ def test_what_was_measured_of_it_belongs_to_its_weights(name: str, translator: T
     assert [pair.source for pair in lines.pairs] == examples
 
 
+@pytest.mark.slow
 def test_stored_pairs_are_those_that_come_along_as_the_model_patches_them(translator) -> None:
     pairs = read_pairs(BUNDLED_PAIRS[translator.languages.source].read_bytes())
     stored = pairs_report.read(translator)

@@ -8,13 +8,15 @@ import pytest
 import transformer
 from transformer import Transformer
 from transformer.attention import MultiHeadAttention
-from transformer.kinds import KINDS, attention_name
+from transformer.kinds import KINDS, attention_name, kind_of
 
 
 def test_every_kind_names_an_attention_module_in_each_layer(model: Transformer) -> None:
     named = {attention_name(kind, layer): kind for kind in KINDS for layer in range(model.config.N)}
     modules = {name for name, part in model.named_modules() if isinstance(part, MultiHeadAttention)}
     assert named.keys() == modules
+    for point in model.hook_points():
+        assert kind_of(point) == named.get(point.rpartition(".")[0])
 
 
 def test_what_needs_no_torch_loads_without_it() -> None:

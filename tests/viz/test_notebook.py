@@ -232,6 +232,7 @@ def test_attentions_and_tokens_are_shown_as_bertviz_takes_them():
         notebook.explore(trace, tokens)
 
 
+@pytest.mark.slow
 def test_a_chart_brings_its_scripts_along():
     chart = head_bars(np.array([0.25, 0.75], dtype=np.float32), [f"▁{EVIL}", "▁b"], kind="cross")
     (escaped,) = re.findall(

@@ -56,7 +56,7 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
             assert picture["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
     names = [
         f"reads “{r}” and predicts “{w}”"
-        for r, w in pairwise(["<s>", "Zwei", "schwarze", "Hunde", "rennen", "dort", "</s>"])
+        for r, w in pairwise(["start", "Zwei", "schwarze", "Hunde", "rennen", "dort", "end"])
     ]
     for kind in ("cross", "decoder_self"):
         row_names = message["kinds"][kind]["map"]["rowNames"]

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from transformer import choices, errors
 from transformer.config import BOS, PAD
+from transformer.hooks import Hook
 from transformer.kinds import KINDS, Kind
 from transformer.masks import pad_sequences
 from transformer.model import Transformer
@@ -66,6 +67,16 @@ def values_at(
     """Run the model once: the logits `[target, vocab]`, and the values at these hook points."""
     logits, cache = model.run_with_cache(pair.source, pair.target, names=names.__contains__)
     return logits[0], cache
+
+
+@torch.inference_mode()
+def log_probs(model: Transformer, trace: AttentionTrace, hooks: Mapping[str, Hook]) -> Array:
+    """Compute log P of each piece, written or given without these hooks, under them, `[target]`."""
+    source, target, written = forced_pair(model, trace)
+    with model.hooks(hooks):
+        logits = model(source, target)[0]  # [target, vocab]
+    log_p = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+    return to_array(log_p.gather(-1, written[:, None])[:, 0])
 
 
 def patterns(model: Transformer, cache: Cache, kind: Kind) -> list[Tensor]:

@@ -16,10 +16,3 @@ def by_convolutions(network: FeedForward, x: npt.ArrayLike) -> npt.NDArray[np.fl
     hidden = F.conv1d(channels, first.weight[..., None], first.bias)
     hidden = ACTIVATIONS[network.activation](hidden)
     return F.conv1d(hidden, second.weight[..., None], second.bias)[0].T.float().cpu().numpy()
-
-
-@torch.inference_mode()
-def weight_correlation(first: FeedForward, second: FeedForward) -> float:
-    """Correlate the weights of two networks of a stack, W_1 and W_2 together; 1 if they share."""
-    pairs = ((x.W_1.weight.ravel(), x.W_2.weight.ravel()) for x in (first, second))
-    return float(torch.corrcoef(torch.stack([torch.cat(pair) for pair in pairs]).double())[0, 1])

@@ -2,14 +2,7 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-import torch
-
-from transformer.analysis.teacher_forcing import forced_pair, values_at
-from transformer.hooks import Hook
 from transformer.model import Transformer
-from transformer.trace import AttentionTrace
-from transformer.traces.fields import Weights
 
 _HEADS = ("batch", "head")
 _AXES = {
@@ -53,33 +46,13 @@ def layer_points(model: Transformer, layers: Mapping[str, int]) -> dict[str, lis
     return boxes
 
 
-def example_edit(point: str, head: int) -> tuple[str, Hook]:
-    """Return an edit of a value, as Python and as a hook: zeros, in one head if there are heads.
+def example_edit(point: str, head: int) -> str:
+    """Return the Python of an edit of `value`: zeros, in one head if there are heads.
 
     A mask lets each query see the first key alone: with none in sight, no row has weights.
     """
     if value_name(point) == "mask":
-        text = "value & (torch.arange(value.size(-1)) == 0)"
-        return text, lambda mask, _: mask & (torch.arange(mask.size(-1), device=mask.device) == 0)
+        return "value & (torch.arange(value.size(-1)) == 0)"
     if axes(point)[1] == "head":
-        text = f"value.index_fill(1, torch.tensor([{head}]), 0)"
-        return text, lambda value, _: value.index_fill(
-            1, torch.tensor([head], device=value.device), 0
-        )
-    return "torch.zeros_like(value)", lambda value, _: torch.zeros_like(value)
-
-
-@torch.inference_mode()
-def value_at(model: Transformer, trace: AttentionTrace, point: str) -> np.ndarray:
-    """Return the value at a hook point in one pass over a sentence and its translation."""
-    _, seen = values_at(model, forced_pair(model, trace), (point,))
-    return seen[point].cpu().numpy()
-
-
-@torch.inference_mode()
-def edited_log_probs(model: Transformer, trace: AttentionTrace, point: str, head: int) -> Weights:
-    """Return log P of each piece of the translation, `[target]`, with the edit at a point."""
-    pair = forced_pair(model, trace)
-    with model.hooks({point: example_edit(point, head)[1]}):
-        log_p = model(pair.source, pair.target)[0].float().log_softmax(-1)
-    return log_p[torch.arange(len(pair.written)), pair.written].cpu().numpy()
+        return f"value.index_fill(1, torch.tensor([{head}]), 0)"
+    return "torch.zeros_like(value)"

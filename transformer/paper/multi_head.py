@@ -10,11 +10,9 @@ import numpy.typing as npt
 import torch
 
 from transformer import choices, hooks, kinds
-from transformer.analysis.teacher_forcing import forced_pair
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 from transformer.paper.arithmetic import SublayerValues
-from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,11 +41,10 @@ def head_matrices(values: SublayerValues, head: int) -> HeadMatrices:
 
 
 class ProjectionTimes(NamedTuple):
-    """Seconds of the projection to the queries of all heads, and how it is computed both ways."""
+    """Seconds of the projection to the queries of all heads, computed both ways."""
 
     together: float  # one product with `[d_model, h · d_k]`
     separate: float  # h products with `[d_model, d_k]`, one after the other
-    difference: float  # largest, between the two results
 
 
 @torch.inference_mode()
@@ -60,15 +57,14 @@ def projection_times(
     large = attention.W_Q.weight.T.contiguous()  # [d_model, head · d_k]
     small = [part.contiguous() for part in large.chunk(attention.h, dim=1)]
     times: list[tuple[float, float]] = []
-    while sum(map(sum, times)) < seconds:
+    end = time.perf_counter() + seconds
+    while not times or time.perf_counter() < end:
         begin = time.perf_counter()
-        together = rows @ large
+        _ = rows @ large
         middle = time.perf_counter()
-        separate = [rows @ part for part in small]
+        _ = [rows @ part for part in small]
         times.append((middle - begin, time.perf_counter() - middle))
-    difference = (together - torch.cat(separate, dim=1)).abs().max()
-    large_time, small_time = np.median(times, axis=0)
-    return ProjectionTimes(float(large_time), float(small_time), float(difference))
+    return ProjectionTimes(*map(float, np.median(times, axis=0)))
 
 
 def one_head(config: TransformerConfig) -> TransformerConfig:
@@ -92,15 +88,3 @@ def average_heads(kind: kinds.Kind, layers: Sequence[int]) -> dict[str, hooks.Ho
         return pattern.mean(1, keepdim=True).expand_as(pattern)  # [batch, head, query, key]
 
     return {f"{kinds.attention_name(kind, layer)}.hook_pattern": average for layer in layers}
-
-
-@choices.check_choices
-@torch.inference_mode()
-def averaged_log_probs(
-    model: Transformer, trace: AttentionTrace, kind: kinds.Kind, layers: Sequence[int]
-) -> Floats:
-    """Compute log p of each written piece, `[target]`, with the heads of some layers averaged."""
-    pair = forced_pair(model, trace)
-    with model.hooks(average_heads(kind, layers)):
-        log_p = model(pair.source, pair.target)[0].double().log_softmax(-1)
-    return log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()

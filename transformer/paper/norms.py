@@ -67,19 +67,16 @@ class Jitter(NamedTuple):
 
 
 def batch_jitter(
-    block: Block, batches: Sequence[Sequence[int]], token: int, feature: int, *,
-    padding: bool = False, eps: float = 1e-5,
-) -> Jitter:  # fmt: skip
+    block: Block, batches: Sequence[Sequence[int]], token: int, feature: int, eps: float = 1e-5
+) -> Jitter:
     """Normalise a feature of a token of sentence 0 as batch norm does (Ioffe & Szegedy 2015).
 
-    Mean and variance are those of the feature over all tokens of a batch, which is padded to its
-    longest sentence and counts with `padding`; `eps` is added to the biased variance.
+    Mean and variance are those of the feature over all tokens of a batch, without padding; `eps` is
+    added to the biased variance.
     """
     rows = []
     for batch in map(list, batches):
-        longest = block.real[batch].sum(1).max()
-        counts = block.real[batch, :longest] | padding
-        counted = block.x[batch, :longest, feature][counts]
+        counted = block.x[batch, :, feature][block.real[batch]]
         value = (block.x[0, token, feature] - counted.mean()) / np.sqrt(counted.var() + eps)
         rows.append((counted.mean(), counted.var(), value))
     return Jitter(*np.array(rows).T)

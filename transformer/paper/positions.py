@@ -24,10 +24,8 @@ from transformer.trace import AttentionTrace
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Stack = Literal["encoder", "decoder"]
-Change = Literal["moved", "removed", "shuffled", "repeated", "random"]
+Change = Literal["removed", "shuffled", "random"]
 Formula = Literal["paper", "misprint"]
-
-BATCH_PIECES = 512  # pieces in one batch of copies of a sentence: more take memory and save no time
 
 
 @choices.check_choices
@@ -115,8 +113,8 @@ class Edit:
     change: Change
     # A search writes the decoder's positions one by one: "shuffled" changes nothing there.
     stacks: tuple[Stack, ...]
-    # of positions by which they are "moved" or after which they are "repeated"; the seed of
-    # `shuffled_order`; or the first of the "random" rows, as in a table never trained so far
+    # the seed of `shuffled_order`, or the first of the "random" rows, as in a table never trained
+    # so far
     number: int = 0
 
     def hooks(self) -> dict[str, Hook]:
@@ -128,16 +126,11 @@ class Edit:
             if self.change == "shuffled":
                 order = shuffled_order(positions.size(1), self.number)
                 return positions[:, torch.from_numpy(order).to(positions.device)]
-            if self.change == "repeated":  # like "random", in a pass over the whole sequence
-                return positions[:, torch.arange(positions.size(1)) % self.number]
-            if self.change == "random":
-                drawn = torch.Generator().manual_seed(0)
-                rows = torch.randn(positions.shape, generator=drawn) * 0.5**0.5
-                rows[:, : self.number] = positions[:, : self.number]
-                return rows.to(positions)
-            # a rotation needs not know which positions these are: the search gives them one by one
-            turn = torch.from_numpy(rotation(self.number, positions.size(-1))).to(positions.device)
-            return (positions.double() @ turn.T).to(positions.dtype)
+            # in a pass over the whole sequence
+            drawn = torch.Generator().manual_seed(0)
+            rows = torch.randn(positions.shape, generator=drawn) * 0.5**0.5
+            rows[:, : self.number] = positions[:, : self.number]
+            return rows.to(positions)
 
         return {f"{stack}.embedding.hook_positions": hook for stack in self.stacks}
 
@@ -176,50 +169,10 @@ def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> 
     return EmbeddingParts(*(part.float().cpu().numpy() for part in parts))
 
 
-@torch.inference_mode()
-def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:
-    """Compute log P of each piece, written or given without the edit, under an edit, `[target]`."""
-    pair = forced_pair(model, trace)
-    with model.hooks(edit.hooks()):
-        logits = model(pair.source, pair.target)[0]  # [target, vocab]
-    log_p = logits.float().log_softmax(-1)
-    return log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
-
-
 def mean_losses(log_p: npt.NDArray[np.float32], window: int) -> Floats:
     """Compute the mean loss of each whole window of positions, `[window]`, in nats."""
     whole = log_p[: len(log_p) // window * window].astype(np.float64)
     return -whole.reshape(-1, window).mean(-1)
-
-
-@choices.check_choices
-@torch.inference_mode()
-def moved_log_probs(
-    model: Transformer, trace: AttentionTrace, stacks: tuple[Stack, ...], steps: Sequence[int]
-) -> npt.NDArray[np.float32]:
-    """Compute `log_probs` with the sinusoids moved by each step, `[step, target]`, in batches."""
-    source, target, written = forced_pair(model, trace)
-    at_once = max(1, BATCH_PIECES // max(source.size(1), target.size(1)))
-    batches = []
-    for first in range(0, len(steps), at_once):
-        some = steps[first : first + at_once]
-        hook = _move_each(some)
-        with model.hooks({f"{stack}.embedding.hook_sum": hook for stack in stacks}):
-            logits = model(source.expand(len(some), -1), target.expand(len(some), -1))
-        log_p = logits.float().log_softmax(-1)  # [step, target, vocab]
-        batches.append(log_p.gather(-1, written[:, None].expand(len(some), -1, -1))[..., 0])
-    return torch.cat(batches).cpu().numpy()
-
-
-def _move_each(steps: Sequence[int]) -> Hook:
-    """Make a hook for `hook_sum`: a hook on the positions would move all rows by the same step."""
-
-    def hook(x: Tensor, _name: str) -> Tensor:
-        here, d_model = np.arange(x.size(1)), x.size(-1)
-        moves = [exact_encoding(here + k, d_model) - exact_encoding(here, d_model) for k in steps]
-        return x + torch.from_numpy(np.stack(moves)).to(x)
-
-    return hook
 
 
 TABLE = "positions.safetensors"  # the file in the folder of a run

@@ -18,10 +18,10 @@ Scale = Literal["÷ √d_k", "none", "× √d_k"]
 
 
 @choices.check_choices
-def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
+def factor(scale: Scale, d_k: int) -> float:
     """Return the factor of q·k before the softmax, 1/√d_k in the paper (equation 1)."""
     power = {"÷ √d_k": -0.5, "none": 0.0, "× √d_k": 0.5}[scale]
-    return float(d_k**power) / temperature
+    return float(d_k**power)
 
 
 def rescale(by: float, head: int | None = None) -> hooks.Hook:
@@ -39,14 +39,14 @@ def rescale(by: float, head: int | None = None) -> hooks.Hook:
 
 
 def rescaled(
-    config: TransformerConfig, scale: Scale, temperature: float = 1.0, place: Head | None = None
+    config: TransformerConfig, scale: Scale, place: Head | None = None
 ) -> dict[str, hooks.Hook]:
     """Return the hooks that give every head, or one, another scale, for `model.hooks(...)`."""
 
     def edit(kind: Kind, layer: int, head: int | None = None) -> tuple[str, hooks.Hook]:
         # of the model's own scores, which are already divided by √d_k
         d_k = config.stack(kind).d_k
-        by = factor(scale, d_k, temperature) * math.sqrt(d_k)
+        by = factor(scale, d_k) * math.sqrt(d_k)
         return f"{attention_name(kind, layer)}.hook_attn_scores", rescale(by, head)
 
     if place is not None:
@@ -83,29 +83,18 @@ def saturation(dots: Floats, factors: Floats) -> Saturation:
     )
 
 
-class DotVariance(NamedTuple):
-    """Variance of the dot product of the first m components of queries and keys, each `[m]`."""
+def dot_variance(q: Floats, k: Floats) -> Floats:
+    """Measure how the variance of q·k over all pairs grows with the width m, `[m]` from 1 to d_k.
 
-    width: npt.NDArray[np.int64]  # m, from 1 to d_k
-    measured: Floats  # the variance over all pairs of a query and a key
-    predicted: Floats  # sum of the variances of the single products, as if independent
-
-
-def dot_variance(q: Floats, k: Floats) -> DotVariance:
-    """Measure how the variance of q·k grows with the width (footnote of §3.2.1).
-
-    For independent components of mean 0 and variance 1 the prediction is the width itself. `q` is
-    `[query, d_k]`, and `k` is `[key, d_k]`.
+    For independent components of mean 0 and variance 1 it is the width itself (footnote of §3.2.1).
+    `q` is `[query, d_k]`, and `k` is `[key, d_k]`.
     """
     mean_q, mean_k = q.mean(0), k.mean(0)  # [d_k]
     cov_q, cov_k = (np.atleast_2d(np.cov(x, rowvar=False, bias=True)) for x in (q, k))  # [d_k, d_k]
     # covariance over all pairs of the products q_a k_a and q_b k_b, without an array of all pairs
     covariance = np.outer(mean_q, mean_q) * cov_k + np.outer(mean_k, mean_k) * cov_q + cov_q * cov_k
-    return DotVariance(
-        width=np.arange(1, q.shape[-1] + 1),
-        measured=covariance.cumsum(0).cumsum(1).diagonal(),  # sums of the leading blocks
-        predicted=covariance.diagonal().cumsum(),
-    )
+    variance: Floats = covariance.cumsum(0).cumsum(1).diagonal()  # sums of the leading blocks
+    return variance
 
 
 def gaussian_dot_variance(widths: npt.NDArray[np.int64]) -> Floats:

@@ -46,8 +46,8 @@ def read(name: str, *sizes: str) -> Measurement | None:
         return None
 
 
-def draw(measurement: Measurement, field: str, height: int = 480) -> None:
+def draw(measurement: Measurement, field: str) -> None:
     """Draw what was measured as dots."""
     title, curves = FIELDS[field][0], measurement.curves[field]
-    chart = growth_chart(curves, quantity=title, dots=True, height=height)
+    chart = growth_chart(curves, quantity=title, dots=True)
     charts.altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")

@@ -207,16 +207,25 @@ class RemovedHead:
     log_p: float  # of the original translation
     pieces: "Sequence[Piece]"  # of the new one
     text: str
+    maps: Sequence[Mapping[str, Any]]  # where every head then looks; see `maps_of`
     control: ControlDraws | None = None
 
 
 def encode_broken(
-    trace: AttentionTrace, places: Sequence[RemovedHead], *, total: int, note: str = ""
+    trace: AttentionTrace,
+    places: Sequence[RemovedHead],
+    *,
+    total: int,
+    drawn: int = 0,
+    note: str = "",
 ) -> bytes:
-    """Encode the heads that are removed so far, of `total`; `note` says what is being done."""
-    tokens = [*trace.decoder_tokens[:1], *trace.target_tokens]
+    """Encode the heads that are removed so far, of `total`; `note` says what is being done.
+
+    The maps of the first `drawn` places are left out: the player has them, or shows none of them.
+    """
+    start = trace.decoder_tokens[:1]
     value = {
-        "written": display_tokens(tokens)[: WINDOW + 1],
+        "written": display_tokens([*start, *trace.target_tokens])[: WINDOW + 1],
         "total": total,
         "log_p": float(trace.log_probs.sum()),
         "places": [
@@ -224,7 +233,12 @@ def encode_broken(
                 "head": place.head._asdict(),
                 "log_p": place.log_p,
                 "row": changed_row(trace.target_pieces, place.pieces),
+                "written": display_tokens([*start, *(piece.text for piece in place.pieces)])[
+                    : WINDOW + 1
+                ],
+                "changes": changed_words(trace.target_pieces, place.pieces)._asdict(),
                 "text": place.text,
+                "maps": place.maps if number >= drawn else None,
                 "control": place.control
                 and {
                     "low": min(place.control.log_p),
@@ -234,7 +248,7 @@ def encode_broken(
                     "same": place.control.same,
                 },
             }
-            for place in places
+            for number, place in enumerate(places)
         ],
         "note": note,
     }
@@ -242,23 +256,57 @@ def encode_broken(
 
 
 def changed_row(before: "Sequence[Piece]", after: "Sequence[Piece]") -> list[dict[str, Any]]:
-    """Return the subwords of a translation, kept or lost, and the words that another one adds.
+    """Return the subwords of a translation, kept or new, and the words of another one it lost.
 
     A subword is named by its place after the start token; the rest of a window is left out.
     """
     by_word = defaultdict[int, list[int]](list)
-    for number, piece in enumerate(before, start=1):
+    for number, piece in enumerate(after, start=1):
         by_word[-1 if piece.id == config.EOS else piece.word].append(number)
     ends = by_word.pop(-1, [])
     old, new = word_texts(before), word_texts(after)
     pieces = list(by_word.values())
-    row: list[dict[str, Any]] = [{"piece": 0, "lost": False}]
+    row: list[dict[str, Any]] = [{"piece": 0, "new": False}]
     for change, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes():
-        lost = change != "equal"
-        row += [{"piece": n, "lost": lost} for word in pieces[first:last] for n in word]
-        row += [{"text": text} for text in new[start:end] if lost]
-    row += [{"piece": n, "lost": False} for n in ends]
+        is_new = change != "equal"
+        row += [{"text": text} for text in old[first:last] if is_new]
+        row += [{"piece": n, "new": is_new} for word in pieces[start:end] for n in word]
+    row += [{"piece": n, "new": False} for n in ends]
     return [part for part in row if part.get("piece", 0) <= WINDOW]
+
+
+PLAIN = 0.2
+"""Share of the words from which a change is seen at once: newcomers overlook a single word."""
+
+
+class ChangedWords(NamedTuple):
+    """Numbers of words that a translation lost and that are new in it, punctuation aside."""
+
+    lost: int
+    new: int
+    plain: bool  # whether a reader sees at once that it is another text
+
+
+def changed_words(before: "Sequence[Piece]", after: "Sequence[Piece]") -> ChangedWords:
+    """Count the words by which two translations differ."""
+    old, new = (
+        [word for word in word_texts(pieces) if any(map(str.isalnum, word))]
+        for pieces in (before, after)
+    )
+    blocks = SequenceMatcher(None, old, new, False).get_matching_blocks()
+    same = sum(block.size for block in blocks)
+    lost, added = len(old) - same, len(new) - same
+    return ChangedWords(lost, added, max(lost, added) >= max(1, PLAIN * len(old)))
+
+
+def maps_of(traces: Sequence[AttentionTrace]) -> list[dict[str, Any]]:
+    """Return every head's weights, `[trace, layer, head, query, key]`, as the player reads them."""
+    maps: list[dict[str, Any]] = []
+    for kind in traces[0].kinds:
+        weights = np.stack([trace.weights(kind)[..., :WINDOW, :WINDOW] for trace in traces])
+        quantised = np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16)
+        maps.append({"kind": kind, "weights": quantised, "size": weights.shape[3:]})
+    return maps
 
 
 def _message(
@@ -273,17 +321,16 @@ def _message(
         if len(tokens) > WINDOW
     ]
     kinds = []
-    for kind in trace.kinds:
-        weights = np.stack([other.weights(kind)[..., :WINDOW, :WINDOW] for other in traces])
+    for maps in maps_of(traces):
+        kind = maps["kind"]
+        layers, heads = maps["weights"].shape[1:3]
         kinds.append({
-            "kind": kind,
+            **maps,
             "name": KIND_NAMES[kind],
             "color": palette.COLOR[kind],
-            "layers": weights.shape[1],
-            "heads": weights.shape[2],
+            "layers": layers,
+            "heads": heads,
             "selected": selected[kind][1:],
-            "weights": np.rint(np.clip(weights, 0, 1) * LARGEST).astype(np.uint16),
-            "size": weights.shape[3:],
             "palette": palette.theme_tables(kind),
         })  # fmt: skip
     languages = trace.languages

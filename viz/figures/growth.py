@@ -14,11 +14,7 @@ _SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '
 
 
 def growth_chart(
-    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
-    *,
-    quantity: str,
-    dots: bool = False,
-    height: int = 480,
+    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], *, quantity: str, dots: bool = False
 ) -> alt.Chart:
     """Draw one quantity over the length of the sequence, both axes logarithmic."""
     frame = pd.concat(
@@ -39,6 +35,6 @@ def growth_chart(
         alt.Y("value:Q", title=quantity, scale=alt.Scale(type="log"), axis=y),
         curve_color("layer", list(curves), labelLimit=200),
         dots=36 * dots,
-        height=height,
+        height=400,
         tooltip=forms.tips("layer", n=("", ",.0f"), value=(quantity, ",.4~g")),
     )

@@ -222,19 +222,13 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
     return line.encode(x, y, tooltip=tooltip) + dots
 
 
-def similarity_map(products: Floats) -> "go.Figure":
-    """Draw the product of all pairs of positions: each diagonal has one colour."""
-    hover = "positions %{y} and %{x}<br>%{z:.4f}"
-    return position_maps({"": products}, float(np.abs(products).max()), hover, 560, side="top")
-
-
 def position_maps(
-    tables: Mapping[str, Floats], most: float, hover: str, height: int, **across: object
+    tables: Mapping[str, Floats], most: float, hover: str, height: int
 ) -> "go.Figure":
     """Draw maps of all pairs of positions, `[position, position]`, side by side."""
     title = {"title": axis_title("position", max(map(len, tables.values())))}
     drawn = {name: signed_map(values, most, hover=hover) for name, values in tables.items()}
-    return maps(drawn, across={**title, **across}, down=title, height=height)
+    return maps(drawn, across=title, down=title, height=height)
 
 
 def rotation_figure(

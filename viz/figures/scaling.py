@@ -19,7 +19,6 @@ VARIANCES = (
     "predicted: the width itself",
     "drawn from N(0, 1)",
     "this head, measured",
-    "this head, as if independent",
 )
 """The curves of the variance of q·k, in the order of their colours."""
 DECADES, FACTORS = (-2, 2), 81  # of the axis of `saturation_chart`
@@ -49,15 +48,16 @@ def saturation_chart(
     return lines + rules + texts.encode(x, y=alt.YValue(0), text=alt.Text("name:N"))
 
 
-def variance_chart(
-    width: Ints, measured: Floats, predicted: Floats, gaussian_width: Ints, gaussian: Floats
-) -> alt.LayerChart:
-    """Draw the variance of q·k over the width of queries and keys, on logarithmic axes."""
-    drawn = {VARIANCES[0]: gaussian_width.astype(np.float64), VARIANCES[1]: gaussian}
-    in_head = {VARIANCES[2]: measured, VARIANCES[3]: predicted}
+def variance_chart(measured: Floats, widths: Ints, gaussian: Floats) -> alt.LayerChart:
+    """Draw the variance of q·k over the width of queries and keys, on logarithmic axes.
+
+    `measured` is that of a head, `[m]` from 1; `gaussian` is drawn at some widths, `[width]`.
+    """
+    at = widths, widths, np.arange(1, len(measured) + 1)
+    values = widths.astype(np.float64), gaussian, measured
     frame = pd.concat(
-        long_form("curve", "variance", values, width=at)
-        for values, at in ((drawn, gaussian_width), (in_head, width))
+        long_form("curve", "variance", {name: variance}, width=width)
+        for name, width, variance in zip(VARIANCES, at, values, strict=True)
     )
     frame = frame[frame["variance"] > 0]  # a single word has variance 0, without a logarithm
     height = _PLOT + _LEGEND_LINE * len(VARIANCES)
@@ -82,7 +82,7 @@ def gradient_chart(width: Ints, gradients: Mapping[str, Floats]) -> alt.Chart:
     return curves(
         long_form("function", "gradient", gradients, width=width),
         alt.X("width:Q", title="d_k", scale=scale, axis=alt.Axis(grid=False, values=ticks)),
-        alt.Y("gradient:Q", title="gradient norm, mean of 32 rows"),
+        alt.Y("gradient:Q", title="mean gradient norm"),
         curve_color("function", list(gradients)),
         dots=30,
         height=_PLOT + _LEGEND_LINE * len(VARIANCES),

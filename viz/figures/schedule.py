@@ -1,8 +1,8 @@
-"""Charts of the learning rate (§5.3): the paper's schedule and later ones."""
+"""Chart of the learning rate (§5.3)."""
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -17,7 +17,6 @@ Floats = npt.NDArray[np.float64]
 
 HEIGHT = 420  # of the plot without its legend, in CSS pixels
 POINTS = 400  # of a curve, about as many as a screen resolves
-STABLE_SHARE = 0.8  # share of the steps before the decay of a warmup-stable-decay schedule
 
 
 def peak_rate(d_model: int, warmup: int) -> float:
@@ -33,24 +32,6 @@ def format_rate(rate: float) -> str:
 def paper_rate(steps: npt.NDArray[np.int64], d_model: int, warmup: int) -> Floats:
     """Compute equation 3 of §5.3 at each step, counted from 1."""
     return np.array([schedule.learning_rate(int(step), d_model, warmup) for step in steps])
-
-
-DECAYS: Mapping[str, Callable[[Floats, int, int], Floats]] = {
-    "constant": lambda steps, warmup, _last: np.minimum(steps / warmup, 1.0),
-    "linear": lambda steps, warmup, last: np.clip(
-        np.minimum(steps / warmup, (last - steps) / max(last - warmup, 1)), 0, 1
-    ),
-    "cosine": lambda steps, warmup, last: np.where(
-        steps <= warmup,
-        steps / warmup,
-        (1 + np.cos(math.pi * np.clip((steps - warmup) / max(last - warmup, 1), 0, 1))) / 2,
-    ),
-    "warmup, stable, decay": lambda steps, warmup, last: np.clip(
-        np.minimum(steps / warmup, (last - steps) / ((1 - STABLE_SHARE) * last)), 0, 1
-    ),
-}
-"""Share of the peak at each step, as functions of steps, warmup and the last step: the warmup of
-equation 3, then a later decay (Devlin et al. 2019, Loshchilov & Hutter 2017, Hu et al. 2024)."""
 
 
 def sample_steps(last: int, *included: int) -> npt.NDArray[np.int64]:

@@ -14,7 +14,7 @@ from transformer.circuits.score import split_scores
 from transformer.circuits.writing import written_logits
 from transformer.paper import arithmetic, costs, scaling
 from transformer.paper.masking import leak
-from transformer.paper.positions import Edit, log_probs
+from transformer.paper.positions import Edit
 from viz.draw import word_links
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import capitalised, display_tokens, named_head, quoted
@@ -195,7 +195,8 @@ def without_positions(translator: Translator, trace: AttentionTrace) -> Finding 
     if not len(trace.log_probs):
         return None
     before = float(trace.log_probs.sum())
-    after = float(log_probs(translator.model, trace, Edit("removed", ("encoder",))).sum())
+    edit = Edit("removed", ("encoder",))
+    after = float(teacher_forcing.log_probs(translator.model, trace, edit.hooks()).sum())
     if abs(after - before) < NOTABLE:
         return None
     return Finding(

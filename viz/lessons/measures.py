@@ -19,13 +19,14 @@ from transformer.analysis.heads import measures, removal_text
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import lens
+from transformer.analysis.teacher_forcing import log_probs
 from transformer.circuits.merging import merge_parts
 from transformer.circuits.score import split_scores
 from transformer.circuits.writing import written_logits
 from transformer.errors import quoted
 from transformer.files.installed import BUNDLED
 from transformer.paper import arithmetic, costs
-from transformer.paper.positions import NO_EDIT, Edit, exact_encoding, log_probs
+from transformer.paper.positions import NO_EDIT, Edit, exact_encoding
 from transformer.text.languages import Side
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens
@@ -51,7 +52,7 @@ class Sentence:
 
     def log_p_of(self, edit: Edit = NO_EDIT) -> float:
         """Return the log probability of the translation, with edited positions."""
-        return float(log_probs(self.translator.model, self.trace, edit).sum())
+        return float(log_probs(self.translator.model, self.trace, edit.hooks()).sum())
 
     def map(self, head: Head) -> npt.NDArray[np.float32]:
         """Return the weights of a head, `[query, key]`."""

@@ -10,7 +10,7 @@ from transformer.files import installed
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, worth_seeing
 from viz.draw.labels import quoted
-from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
+from viz.figures.schedule import paper_rate, peak_rate, sample_steps, schedule_chart
 from viz.findings import training
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
@@ -39,21 +39,13 @@ def show() -> None:
         )
         steps = fields.whole_number("Steps", "steps", 100, MAX_STEPS, 40_000, step=1_000, width=210)
         axes = fields.choose_one("Axes", ["linear", "logarithmic"], "axes")
-        with st.popover("More curves", width="content"):
-            decays = st.pills(
-                "Common today, with the same peak",
-                list(DECAYS),
-                selection_mode="multi",
-                key="others",
-                bind="query-params",
-            )
-            bundled = st.toggle("The bundled model's last run", key="used", bind="query-params")
+        bundled = st.toggle("The bundled model's last run", key="used", bind="query-params")
     pairs = _pairs(texts)
     worth_seeing.link("schedule", question, [training.peak(*pair) for pair in pairs.values()])
     if not pairs:
         st.text("There is no curve yet: choose a width and a warmup.")
         return
-    curves, peaks = _curves(pairs, steps, decays)
+    curves, peaks = _curves(pairs, steps)
     if bundled:
         run = [record for record in journal.read(installed.BUNDLED / "run.jsonl") if "lr" in record]
         rates = [float(record["lr"]) for record in run]
@@ -75,7 +67,7 @@ def show() -> None:
             "straight on logarithmic axes. Optimiser: Adam, β₁ = 0.9, β₂ = 0.98, ε = 10⁻⁹."
             + explanations.sources("§5.3, equation 3", schedule.learning_rate)
         )
-    python_code.show_code(_code(pairs, steps, decays, bundled, axes == "logarithmic"))
+    python_code.show_code(_code(pairs, steps, bundled, axes == "logarithmic"))
 
 
 def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:
@@ -95,9 +87,9 @@ def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:
 
 
 def _curves(
-    pairs: dict[str, tuple[int, int]], last: int, others: list[str]
+    pairs: dict[str, tuple[int, int]], last: int
 ) -> tuple[Curves, dict[str, tuple[int, float]]]:
-    """Compute equation 3 for each pair, the decays for the first pair, and the visible peaks."""
+    """Compute equation 3 for each pair, and the visible peaks."""
     curves: Curves = {}
     peaks = {}
     for name, (d_model, warmup) in pairs.items():
@@ -105,24 +97,10 @@ def _curves(
         curves[name] = steps.tolist(), paper_rate(steps, d_model, warmup).tolist()
         if warmup <= last:
             peaks[name] = warmup, peak_rate(d_model, warmup)
-    d_model, warmup = next(iter(pairs.values()))
-    steps = sample_steps(last, warmup)
-    for name in others:
-        share = DECAYS[name](steps.astype(float), warmup, last)
-        curves[name] = steps.tolist(), (peak_rate(d_model, warmup) * share).tolist()
     return curves, peaks
 
 
-def _code(
-    pairs: dict[str, tuple[int, int]], last: int, others: list[str], bundled: bool, log: bool
-) -> str:
-    d_model, warmup = next(iter(pairs.values()))
-    decays = "".join(
-        f"""
-        share = DECAYS[{name!r}](steps.astype(float), {warmup}, {last})
-        curves[{name!r}] = steps, peak_rate({d_model}, {warmup}) * share"""
-        for name in others
-    )
+def _code(pairs: dict[str, tuple[int, int]], last: int, bundled: bool, log: bool) -> str:
     run = f"""
         run = [record for record in journal.read(BUNDLED / "run.jsonl") if "lr" in record]
         curves[{BUNDLED_RUN!r}] = [[record[x] for record in run] for x in ("step", "lr")]"""
@@ -133,6 +111,6 @@ def _code(
             steps = sample_steps({last}, warmup)
             curves[name] = steps, paper_rate(steps, d_model, warmup)
             if warmup <= {last}:
-                peaks[name] = warmup, peak_rate(d_model, warmup){decays}{run * bundled}
+                peaks[name] = warmup, peak_rate(d_model, warmup){run * bundled}
         figure = schedule_chart(curves, peaks, log={log})
     """  # fmt: skip

@@ -93,7 +93,7 @@ def test_a_value_has_its_colour_and_its_name_at_its_place(still):
         (place(page, "concat", 0, 3 * D_V), "z of head 4 · 1"),
         (page.spot("160"), "q · k · “dogs”160"),
         (page.spot("−0.13"), "q · k ÷ √dₖ · “black”−0.125"),
-        (page.spot("− ∞"), "mask · “</s>”hidden"),
+        (page.spot("− ∞"), "mask · “end”hidden"),
         (page.spot("0.250"), "α · “Two”0.25"),
     ):
         page.move(*at)

@@ -19,9 +19,12 @@ from viz.draw.labels import display_tokens
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-TOKENS = {"the start token": "<s>", "the end token": "</s>"}
+TOKENS = {
+    "start, the mark before the first word": "<s>",
+    "end, the mark after the last word": "</s>",
+}
 TEXT = "Two black dogs are running through the snow."
-STEP_MS = 450
+STEP_MS = 900  # at most
 
 # keeps every sentence that the player shows, each with its time, however slowly the test reads
 LISTEN = """
@@ -79,7 +82,7 @@ def test_a_newcomer_sees_a_head_look_at_a_word_within_seconds(
     until(page, lambda: "All words" in says(page), True)
     assert "head" in (page.locator(".hl-player-about").text_content() or "")
     *seen, (_, ended) = page.evaluate("window.sentences")
-    assert ended - seen[0][1] < 2.5 * STEP_MS * len(trace.target_tokens) + 2000
+    assert 0.6 * STEP_MS * len(trace.target_tokens) < ended - seen[0][1] < 14_000
     steps = []
     for text, _ in seen:
         match = re.fullmatch(
@@ -135,24 +138,23 @@ def test_a_step_is_taken_by_keys_stands_in_the_link_and_is_never_played_over(
     no_traceback(page)
 
 
-def type_sentence(page, text: str, pace: int) -> None:
+def type_sentence(page, text: str) -> None:
     box = page.locator(".st-key-text textarea")
     box.click()
     page.keyboard.press("Control+A")
     first, rest = text[: len(text) // 2], text[len(text) // 2 :]
-    page.keyboard.type(first, delay=pace)
+    page.keyboard.type(first, delay=80)
     page.wait_for_timeout(700)  # long enough for what is there to be translated and played
-    page.keyboard.type(rest, delay=pace)
+    page.keyboard.type(rest, delay=320)  # an answer may come between two letters
 
 
-@pytest.mark.parametrize("pace", [80, 320])
 def test_typing_at_any_pace_ends_with_the_whole_sentence(
-    page, bundled_address: str, bundled: Translator, pace: int
+    page, bundled_address: str, bundled: Translator
 ) -> None:
     page.emulate_media(reduced_motion="no-preference")
     open_at(page, bundled_address, step="3", numbers="cross-4-3-3-3")
     text = "The cat sleeps."
-    type_sentence(page, text, pace)
+    type_sentence(page, text)
     wanted = display_tokens(bundled.trace(text).target_tokens)
     seen = page.locator(".hl-player .hl-unseen td:nth-child(2)")
     until(page, lambda: seen.all_text_contents() == wanted, True)
@@ -279,10 +281,13 @@ def test_break_it_removes_heads_in_the_picture(
     with removals(bundled, [Removal(*head) for head in order]):
         text = bundled.translate(TEXT).text
         after = bundled.trace(TEXT, target=trace.target).log_probs.sum()
-    assert text != trace.target  # it stops at the first number of heads that changes a word
+    # it stops at the first number of heads that changes the text plainly
+    words = [word.strip(".,") for word in trace.target.split()]
+    left = [word.strip(".,") for word in text.split()]
+    assert len([word for word in words if word not in left]) >= 0.2 * len(words)
     assert f"→ {after:.2f}".replace("-", "−") in control
     times = np.exp(trace.log_probs.sum() - after)
-    assert f"{float(f'{times:.2g}'):g} times less probable" in control
+    assert f"{float(f'{times:.2g}'):,g} times less probable" in control
     assert text in says(page)
     file, svg = saved_svg(page)
     assert f"without-{removed}-head" in file

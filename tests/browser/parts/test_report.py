@@ -211,7 +211,7 @@ def test_a_decoder_alone_says_what_is_hidden(saved):
     text = page.page.locator("body").inner_text()
     assert "og probability" not in text
     assert "English" not in text
-    assert page.readout(0, 4) == "“<s>” → “·gängig”hidden, it comes later"
+    assert page.readout(0, 4) == "“start” → “·gängig”hidden, it comes later"
 
 
 @pytest.mark.usefixtures("apart")

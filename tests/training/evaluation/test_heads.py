@@ -75,6 +75,7 @@ def test_every_head_has_every_figure_and_three_examples(measured, model, text) -
     assert gradients == sorted(gradients)
 
 
+@pytest.mark.slow
 def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:
     model = translator.model
     means = means_file.read_means(measured / "model", model.config)

@@ -16,7 +16,7 @@ from transformer.analysis.logits.decoder_lens import decoder_lens
 from transformer.corpus import faithfulness
 from transformer.paper import arithmetic
 from transformer.paper.flow import flow
-from transformer.paper.positions import Edit, embedding_parts, log_probs, moved_log_probs
+from transformer.paper.positions import embedding_parts
 
 
 @pytest.mark.parametrize("side", ["source_pieces", "target_pieces"])
@@ -41,8 +41,7 @@ def test_pieces_that_do_not_fit_are_refused(uneven: Case, side, pieces) -> None:
         flow,
         lambda model, trace: arithmetic.sublayer_values(model, trace, "cross", 0),
         lambda model, trace: embedding_parts(model, trace, "encoder"),
-        lambda model, trace: log_probs(model, trace, Edit("removed", ("encoder",))),
-        lambda model, trace: moved_log_probs(model, trace, ("encoder",), [1]),
+        lambda model, trace: teacher_forcing.log_probs(model, trace, {}),
         faithfulness.drops_without_each_word,
         lambda model, donor: removal.patched(model, donor, [head.Head("cross", 0, 0)]).__enter__(),
         lambda model, trace: logit_lens.alternatives(model, cast("Tokenizer", None), trace, 1),

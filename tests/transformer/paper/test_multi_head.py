@@ -10,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from tests.transformer.analysis.lens_cases import Case, random_case
 from transformer import Translator
-from transformer.analysis.teacher_forcing import forced_pair
+from transformer.analysis.teacher_forcing import forced_pair, log_probs
 from transformer.attention import MultiHeadAttention
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.paper import costs
@@ -18,7 +18,6 @@ from transformer.paper.arithmetic import sublayer_values
 from transformer.paper.multi_head import (
     attention_operations,
     average_heads,
-    averaged_log_probs,
     head_matrices,
     one_head,
     projection_times,
@@ -118,7 +117,7 @@ def test_averaged_heads_give_what_a_plain_loop_gives(case: Case, kind: Kind) -> 
         with model.hooks(hooks), torch.inference_mode():
             log_p = model(pair.source, pair.target)[0].double().log_softmax(-1)
         expected = [float(log_p[n, written]) for n, written in enumerate(pair.written)]
-        actual = averaged_log_probs(model, case.trace, kind, layers)
+        actual = log_probs(model, case.trace, average_heads(kind, layers))
         np.testing.assert_allclose(actual, expected, atol=1e-9)
         differs = np.abs(actual - case.trace.log_probs).max() > 1e-6
         assert differs == (config.h > 1 and case.trace.weights(kind).shape[-1] > 1)
@@ -153,4 +152,3 @@ def test_both_ways_to_project_are_timed_on_the_same_numbers() -> None:
     times = projection_times(model, "cross", 1, x, seconds=0.01)
     assert 0 < times.together < 0.01
     assert 0 < times.separate < 0.01
-    assert times.difference < 1e-9

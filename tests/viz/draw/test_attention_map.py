@@ -31,7 +31,7 @@ def test_the_map_carries_the_exact_weights_in_reading_order():
     assert header["queries"] == ["Zwei", "Hun", "·de"]
     assert header["keys"] == ["Two", "dogs"]
     assert [plain(name) for name in header["rowNames"]] == [
-        "reads “<s>” and predicts “Zwei”",
+        "reads “start” and predicts “Zwei”",
         "reads “Zwei” and predicts “Hun”",
         "reads “Hun” and predicts “·de”",
     ]

@@ -27,7 +27,10 @@ from viz.draw.player import (
 )
 from viz.draw.watched import OPTIONS, options_of, watched_heads
 
-NAMED = {"<s>": "the start token", "</s>": "the end token"}
+NAMED = {
+    "<s>": "start, the mark before the first word",
+    "</s>": "end, the mark after the last word",
+}
 STATES = Path(__file__).parents[2] / "js" / "player_states.mjs"
 ASSETS = Path(__file__).parents[3] / "assets"
 SENTENCES = (ASSETS / "examples.txt").read_text("utf-8").splitlines()[:2]

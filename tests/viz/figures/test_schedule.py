@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
+from viz.figures.schedule import paper_rate, peak_rate, sample_steps, schedule_chart
 
 LAST = 40_000
 
@@ -24,29 +24,6 @@ def test_the_peak_is_the_papers_and_is_on_the_curve() -> None:
     rates = paper_rate(steps, 512, 4000)
     assert steps[rates.argmax()] == 4000
     assert rates.max() == pytest.approx(peak_rate(512, 4000), rel=1e-12)
-
-
-@pytest.mark.parametrize("name", DECAYS)
-def test_the_schedules_of_today_warm_up_alike_and_end_as_they_say(name: str) -> None:
-    steps = np.arange(1, LAST + 1, dtype=np.float64)
-    share = DECAYS[name](steps, 4000, LAST)
-    np.testing.assert_allclose(share[:4000], steps[:4000] / 4000, rtol=1e-12)
-    assert share.max() == pytest.approx(1)
-    assert (np.diff(share[4000:]) <= 1e-12).all()
-    halfway = share[4000 + (LAST - 4000) // 2 - 1]
-    end, middle = {
-        "constant": (1, 1),
-        "linear": (0, 0.5),
-        "cosine": (0, 0.5),
-        "warmup, stable, decay": (0, 1),
-    }[name]
-    assert share[-1] == pytest.approx(end, abs=1e-9)
-    assert halfway == pytest.approx(middle, abs=1e-6)
-    quarter = share[4000 + (LAST - 4000) // 4 - 1]
-    if name == "cosine":
-        assert quarter == pytest.approx((1 + np.cos(np.pi / 4)) / 2)
-    if name == "linear":
-        assert quarter == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize("log", [False, True])

@@ -36,11 +36,12 @@ from viz.pages.training import heads_forming
 NAMES = (
     "attention", "heat-maps", "learning", "masks", "one-head-by-hand", "positions", "why-there",
 )  # fmt: skip
-LESSONS = {
-    f"{name}.{language}": read_lesson(ASSETS / "lessons" / f"{name}.{language}.md")
-    for name in NAMES
-    for language in get_args(Language)
-}
+LESSONS = [f"{name}.{language}" for name in NAMES for language in get_args(Language)]
+
+
+@cache
+def lesson_of(name: str) -> Lesson:
+    return read_lesson(ASSETS / "lessons" / f"{name}.md")
 
 
 @cache
@@ -242,7 +243,7 @@ FACTS: Mapping[str, Callable[[Lesson], None]] = dict(
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_what_a_lesson_says_of_the_model_is_true(name: str) -> None:
-    FACTS[name.partition(".")[0]](LESSONS[name])
+    FACTS[name.partition(".")[0]](lesson_of(name))
 
 
 VALUES: Mapping[str, Callable[[str], bool]] = {
@@ -278,7 +279,7 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_link_opens_its_page_and_every_question_has_an_answer_and_a_hint(name: str) -> None:
-    lesson = LESSONS[name]
+    lesson = lesson_of(name)
     for asked in lesson.cards:
         assert asked.view is not None
         for field, value in parse_qsl(urlsplit(asked.view.url).query):
@@ -295,7 +296,7 @@ def test_a_link_opens_its_page_and_every_question_has_an_answer_and_a_hint(name:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_both_languages_have_the_same_cards(name: str) -> None:
-    english, german = (LESSONS[f"{name}.{language}"] for language in ("en", "de"))
+    english, german = (lesson_of(f"{name}.{language}") for language in ("en", "de"))
     assert (english.sentence, english.minutes) == (german.sentence, german.minutes)
     assert [shape(card) for card in english.cards] == [shape(card) for card in german.cards]
 

@@ -93,6 +93,7 @@ def test_the_command_says_it_and_ends_with_2(tmp_path, capsys, head) -> None:
     assert any("horses.en.md, line" in line and "L9 H5" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_the_bundled_lessons_name_what_there_is(bundled) -> None:
     """Also without the heads that a card removes."""
     files = sorted((ASSETS / "lessons").glob("*.md"))

@@ -5,8 +5,7 @@ import pytest
 from tests.viz.app_test import texts
 from viz.pages import additive, architecture, figure2, masks, positions, roles
 
-DRAWN = {"parameters", "Time and memory"}
-DRAWN |= {"Encoding", "Curves", "Similarity", "Rotation", "Learned"}
+DRAWN = {"parameters", "Encoding", "Curves", "Similarity", "Rotation", "Learned"}
 """Views that need none."""
 
 

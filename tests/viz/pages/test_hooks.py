@@ -56,7 +56,7 @@ def test_the_code_of_a_point_reads_what_is_drawn_and_changes_the_logits(
     app = opened(hooks_box=hooks.heading(box), hook=value, layer="2", head="3")
     (point,) = (p for p in layer_points(translator.model, LAYERS)[box] if value_name(p) == value)
     trace, model = translator.trace(reading.SENTENCE), translator.model
-    source, target, written = forced_pair(model, trace)
+    source, target, _ = forced_pair(model, trace)
     read, change = (code.value for code in app.code[:2])
     assert point in read
     assert point in change
@@ -77,11 +77,6 @@ def test_the_code_of_a_point_reads_what_is_drawn_and_changes_the_logits(
     logits = names["logits"]
     assert (logits - plain).abs().max() > 1e-4
     assert logits.isfinite().all()
-    log_p = float(logits[0].log_softmax(-1)[range(len(written)), written].sum())
-    (caption,) = (c.value for c in app.caption if "This edit takes" in c.value)
-    assert caption.rstrip(".").split(" to ")[-1] == f"{log_p:.3f}".replace("-", "−")
-    before = f"{float(trace.log_probs.sum()):.3f}".replace("-", "−")
-    assert f"from {before} to" in caption
 
 
 FEW = [
@@ -126,7 +121,6 @@ def test_other_models_and_lengths_show_their_own_shapes(
     drawn = reading.message(app, "tensor_strip")[1]["values"]
     expected = names["value"].float().numpy()
     np.testing.assert_allclose(drawn.reshape(expected.shape), expected, rtol=1e-4, atol=1e-4)
-    assert any("This edit takes" in c.value for c in app.caption) == (shape != "long")
 
 
 def click_on(app, key: str, sent: object) -> None:

@@ -16,7 +16,6 @@ from viz.app.cache import memory
 VIEWS: list[tuple[str, dict[str, str], set[str]]] = [
     ("translate", {"where_from": "true"}, {"Sharing out each layer's output"}),
     ("heads", {"lens": "value zeroing"}, {"Lens value zeroing"}),
-    ("positions", {"pe_view": "Shift positions"}, {"Shifting positions"}),
     (
         "roles",
         {"roles_view": "Remove heads", "removed": "L1 H2 cross"},

@@ -51,10 +51,10 @@ VIEWS = {
         "mask-view=who sees whom&kind=cross-attention&mask-sentence=3",
         *(f"kind={kind}&mask-view=remove the mask" for kind in ("encoder", "decoder", "cross")),
     ),
-    "positions": ("pe_view=Your sentence", "pe_view=Shift positions&pe_moved=64"),
+    "positions": ("pe_view=Your sentence",),
     "architecture": ("",),
     "self_attention": ("",),
-    "additive": ("", "additive_view=Without scale", "additive_view=Misprint&kind=encoder"),
+    "additive": ("", "additive_view=Scale&kind=encoder"),
     "hooks": ("", "hooks_box=Cross-attention of the decoder&hook=mask"),
 }
 

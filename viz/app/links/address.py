@@ -61,6 +61,9 @@ CARRIED = ("lesson", "card", "answers", IN_CLASS, PRESENT)
 STOP = "stop"
 """Name of the stop of the first steps, from 1, which a link within its page keeps."""
 
+WATCHED = "watched"
+"""Name of the head that the player draws, as `cross-6-4`; the browser writes it."""
+
 LINKED = "linked"
 """Name at the beginning of the query of a link, which `prepare` takes out. Streamlit leaves the
 address as it is where the page of a link is open; where another page is, it takes names out of it,

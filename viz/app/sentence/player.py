@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+import streamlit as st
+
 from transformer import AttentionTrace
 from transformer.analysis.alignment import WordPair
 from transformer.analysis.heads.head import Head
@@ -10,6 +12,7 @@ from viz.app.cache import cached_results, memory
 from viz.app.chrome.mounts import mount
 from viz.app.links import address
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
+from viz.draw.head_grid import head_of
 from viz.draw.player import Linked, encode_player
 from viz.draw.watched import piece_links, search_steps, watched_heads
 
@@ -30,14 +33,14 @@ def show_player(
     linked: Linked | None = None,
     opened: Head | None = None,
     on_pick: Callable[[object], None] | None = None,
-) -> None:
-    """Draw the player of the translation in the bar.
+) -> Head | None:
+    """Draw the player of the translation in the bar; return the head that it watches.
 
     `on_pick` receives what a click sends, unchecked; heads can be removed where it is given.
     """
     steps = search_steps(scored(bar))
     if len(steps) != len(trace.target_pieces):
-        return  # a trace of other pieces: nothing is better than something else
+        return None  # a trace of other pieces: nothing is better than something else
     heads = memory.memo_per_trace(trace, ("watched", mutual), lambda: watched_heads(trace, mutual))
     data = encode_player(
         trace,
@@ -51,3 +54,12 @@ def show_player(
         caption=origin_of(trace).caption("What every head looks at, step by step of the search."),
     )
     mount("player", data, on_pick)
+    return watched_head(st.query_params.get(address.WATCHED), trace) or opened or heads["cross"]
+
+
+def watched_head(name: object, trace: AttentionTrace) -> Head | None:
+    """Read a head, as `cross-6-4`, that the browser names; None if the trace does not have it."""
+    kind, *numbers = (name if isinstance(name, str) else "").split("-")
+    place = [int(n) - 1 if n.isascii() and n.isdecimal() and len(n) < 4 else n for n in numbers]
+    shapes = {kind: trace.weights(kind).shape for kind in trace.kinds}
+    return head_of([kind, *place], shapes)

@@ -67,7 +67,7 @@ _MODULES = {
     "transformer.paper.flow": "flow",
     "transformer.paper.positions": "Edit",
     "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
-    "transformer.analysis.teacher_forcing": "batch_traces forced_pair",
+    "transformer.analysis.teacher_forcing": "batch_traces forced_pair log_probs",
     "transformer.embedding": "sinusoidal_positions",
     "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
     "transformer.kinds": "attention_name",
@@ -78,8 +78,8 @@ _MODULES = {
     "viz.figures.heads": "head_map",
     "viz.figures.paper_results": "cost_chart difference_chart",
     "viz.figures.positions": "drawn_dimensions encoding_map rotation_figure similarity_curves "
-    "similarity_map wave_curves wavelength_chart",
-    "viz.figures.schedule": "DECAYS paper_rate peak_rate sample_steps schedule_chart",
+    "wave_curves wavelength_chart",
+    "viz.figures.schedule": "paper_rate peak_rate sample_steps schedule_chart",
     "viz.figures.training": "learning_rate_chart run_chart",
 }
 """Names that blocks use, by the module that has them."""

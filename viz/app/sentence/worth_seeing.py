@@ -53,7 +53,17 @@ WITH_OWN_ROW = ("roles", *sentence_bar.WITHOUT_SENTENCE)
 """Pages that draw question and findings themselves, as they depend on what is chosen there."""
 
 
-def show(page: str, view: str = "", find: FromModel | None = None) -> None:
+def begin() -> DeltaGenerator:
+    """Put the row of question and findings where it stands; `ask` and `link` fill it."""
+    return st.container(key="findings", horizontal=True, gap="small")
+
+
+def show(
+    page: str,
+    view: str = "",
+    find: FromModel | None = None,
+    row: DeltaGenerator | None = None,
+) -> None:
     """Draw the question of a view and findings on the sentence: by `find`, or else the page's."""
     bar = sentence_bar.current()
     # its finding answers what one view asks
@@ -67,16 +77,16 @@ def show(page: str, view: str = "", find: FromModel | None = None) -> None:
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     # the row is there without anything in it, too: else all below it would be drawn anew
-    row = ask(page, view)
+    row = ask(page, view, row)
     link(page, row, results)
     if unfinished is not None:
         with row:
             unfinished.show()
 
 
-def ask(page: str, view: str = "") -> DeltaGenerator:
+def ask(page: str, view: str = "", row: DeltaGenerator | None = None) -> DeltaGenerator:
     """Draw the question of a view; return the row, in which findings have a place."""
-    row = st.container(key="findings", horizontal=True, gap="small")
+    row = begin() if row is None else row
     if question := QUESTIONS.get((page, view)):
         with row, st.container(key="question", horizontal=True, gap="small", width="content"):
             # the navigation names the section alone
@@ -86,7 +96,9 @@ def ask(page: str, view: str = "") -> DeltaGenerator:
 
 def link(page: str, row: DeltaGenerator, results: Sequence[Finding]) -> None:
     """Draw findings into the row of `ask`, each a link to the view that shows it."""
-    if not results:
+    if not results:  # else those of the page before would keep their places until the run ends
+        for _ in range(2):
+            row.empty()
         return
     with row:
         st.text("Worth seeing:")

@@ -155,7 +155,7 @@ const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left
   + "Each box is a button that opens it; arrow keys move from box to box.";
 const LEGEND = ["Strips: tokens × features, olive below 0, purple above 0; each has its own scale.",
   "Small maps: one per head, 0 to 1; each row attends to the columns."];
-const AROUND = 225; // bar, findings, controls and foot, CSS pixels
+const AROUND = 250; // bar, findings, first steps, controls and foot, CSS pixels
 
 export class Architecture extends View<ModelData> {
   canvas = make("canvas", { "aria-hidden": "true" });

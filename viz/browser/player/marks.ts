@@ -3,10 +3,9 @@
 
 import { blank, rasterOf, setPixel } from "../core/color.ts";
 import { type Mark, path, picture, rect, text } from "../core/scene.ts";
-import { digits, isolate, shortened, tidy } from "../core/text.ts";
+import { digits, isolate, shortened, SPECIAL, tidy } from "../core/text.ts";
 import {
-  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, SPECIAL, strongest,
-  TILE,
+  BARS, ENDS, type Head, mapBetween, type Place, type PlayerData, rowBetween, strongest, TILE,
   type Tile, weightOf,
 } from "./plan.ts";
 import type { Player } from "./view.ts";
@@ -28,7 +27,7 @@ export function stageMarks(moment: Moment): Mark[] {
     ...ribbonsOf(moment).map((ribbon) => ribbonMark(moment, ribbon)),
     ...wordMarks(moment, data.source, plan.source, "source"),
     ...wordMarks(moment, data.written, plan.written, "written"),
-    ...addedMarks(moment),
+    ...lostMarks(moment),
     ...(data.training.length ? [text({
       text: "Reference translation, which the decoder is given", x: 0, size: SIZE.title,
       y: plan.bottom + plan.high + 12, fill: moment.theme.quiet,
@@ -156,17 +155,15 @@ function wordMarks(
     const special = SPECIAL.has(texts[n]);
     const coming = side === "written" && here ? part : 1;
     const strong = here || place === key;
-    const isLost = side === "written" && plan.lost.has(n);
+    const isNew = side === "written" && plan.added.has(n);
     const y = place.y + plan.high / 2;
     return [
       text({
-        text: isolate(SPECIAL.get(texts[n]) ?? texts[n]), x: place.x + place.width / 2, y,
-        middle: true, anchor: "middle", size: plan.font, weight: strong ? 600 : 400,
-        fill: special || isLost ? theme.quiet : theme.ink,
+        text: isolate(texts[n]), x: place.x + place.width / 2, y,
+        middle: true, anchor: "middle", size: plan.font, weight: strong || isNew ? 600 : 400,
+        fill: special ? theme.quiet : theme.ink,
         opacity: coming * (special ? 0.7 : 1),
       }),
-      ...(isLost ? [rect({ x: place.x, y: y - 0.5, width: place.width, height: 1.5,
-        fill: theme.quiet })] : []),
       ...(here ? [rect({
         x: place.x, y: place.y + plan.high - 4, width: place.width, height: 3, fill: kind.color,
         opacity: coming,
@@ -179,11 +176,16 @@ function wordMarks(
   });
 }
 
-/** Write the words of the translation without some heads that the original one lacks. */
-const addedMarks = ({ plan, theme }: Moment): Mark[] => plan.added.map((place) => text({
-  text: isolate(place.text), x: place.x, y: place.y + plan.high / 2, middle: true,
-  size: plan.font, weight: 600, fill: theme.ink,
-}));
+/** Strike out the words of the original translation that it lost without some heads. */
+const lostMarks = ({ plan, theme }: Moment): Mark[] => plan.lost.flatMap((place) => {
+  const { x, width } = place;
+  const y = place.y + plan.high / 2;
+  return [
+    text({ text: isolate(place.text), x: x + width / 2, y, middle: true, anchor: "middle",
+      size: plan.font, fill: theme.quiet }),
+    rect({ x, y: y - 0.5, width, height: 1.5, fill: theme.quiet }),
+  ];
+});
 
 export function barMarks({ data, plan, theme, measure, kind, step, all, part }: Moment): Mark[] {
   if (!plan.bars || all || kind.kind === "encoder_self") return [];
@@ -272,10 +274,10 @@ export function tileMarks(
     ...tiles.flatMap(({ layer, head, x, y, width, height }) => {
       const isRemoved = removed.some((other) => isSame(other, { kind: kind.kind, layer, head }));
       return [
-        picture({
+        ...(rows && keys ? [picture({
           raster, x, y, width, height, part: [head * keys, layer * rows, keys, rows],
           opacity: isRemoved ? 0.25 : 1,
-        }),
+        })] : []),
         ...(isRemoved ? [path({
           d: `M${x},${y}L${x + width},${y + height}M${x},${y + height}L${x + width},${y}`,
           stroke: theme.ink, line: 1.5,

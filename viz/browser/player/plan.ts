@@ -3,7 +3,7 @@
 // a line above, those of the translation below, room for ribbons between them, the bars of the next
 // subword beside them, a tile for each head. A line that is longer than the picture scrolls.
 
-import { within } from "../core/text.ts";
+import { SPECIAL, within } from "../core/text.ts";
 import type { Kind } from "../attention_map/plan.ts";
 import type { Palette } from "../core/color.ts";
 import type { Measure } from "../core/theme.ts";
@@ -44,6 +44,10 @@ export interface PlayerData {
 }
 
 const ONE = 65_535;
+
+/** Last this long, in ms: a word of a search so long that it can be read, all in 12 s at most. */
+export const paceOf = (data: PlayerData, kind: KindData) =>
+  (data.training.length ? 450 : within(11_000 / momentsOf(data, kind), 350, 900));
 
 /** Count the moments: saved steps of a run; source subwords in the encoder; else search steps. */
 export function momentsOf({ training }: PlayerData, { size }: KindData) {
@@ -92,9 +96,9 @@ export function percent(share: number) {
 
 export interface Place { x: number; y: number; width: number } // of a subword
 
-/** A part of the translation without some heads: a subword of the original one, kept or lost, by
- * its index in `written`; or a text that is new. */
-export type RowPart = { piece: number; lost: boolean } | { text: string };
+/** A part of the translation without some heads: a subword of it, kept or new, by its index in
+ * `written`; or a word of the original one that it lost. */
+export type RowPart = { piece: number; new: boolean } | { text: string };
 
 export type PlayerPlan = ReturnType<typeof planPlayer>;
 
@@ -102,7 +106,7 @@ export const FONT = { large: 19, small: 15 };
 export const BARS = { rows: 5, row: 25, width: 236, gap: 28, title: 22 };
 export const ENDS = { wide: 150, narrow: 112, gap: 24, title: 20 };
 const NARROW = 720; // below it bars and maps stand under the translation
-const BAND = { wide: 128, narrow: 92 };
+const BAND = { wide: 116, narrow: 92 };
 const GAP = { large: 16, small: 10, widest: 64 }; // between two subwords
 const LINE = { large: 30, small: 25 };
 const NAMED = 18; // of a line that names the words of a run
@@ -110,7 +114,7 @@ const NAMED = 18; // of a line that names the words of a run
 /** @param row the translation without some heads; by default it is as it was written */
 export function planPlayer(
   data: PlayerData, width: number, measure: Measure,
-  row: RowPart[] = data.written.map((_, piece) => ({ piece, lost: false })),
+  row: RowPart[] = data.written.map((_, piece) => ({ piece, new: false })),
 ) {
   const hasBars = data.steps.length > 0;
   const hasEnds = data.training.length > 1;
@@ -141,13 +145,13 @@ export function planPlayer(
   const source = flow(sources, 0);
   const parts = flow(texts, bottom);
   const written: Place[] = [];
-  const added: (Place & { text: string })[] = [];
-  const lost = new Set<number>();
+  const lost: (Place & { text: string })[] = [];
+  const added = new Set<number>();
   for (const [n, part] of row.entries()) {
-    if ("text" in part) added.push({ ...parts[n], text: part.text });
+    if ("text" in part) lost.push({ ...parts[n], text: part.text });
     else {
       written[part.piece] = parts[n];
-      if (part.lost) lost.add(part.piece);
+      if (part.new) added.add(part.piece);
     }
   }
   const bars = !hasBars ? null : { // a canvas of their own
@@ -175,9 +179,6 @@ const widthOf = (texts: string[], font: number, gap: number, measure: Measure) =
 
 /** Test whether a subword goes on with the word before it, to which it is then joined. */
 const goesOn = (text: string) => text.startsWith("·");
-
-/** The tokens that begin and end a sentence, in words. */
-export const SPECIAL = new Map([["<s>", "start"], ["</s>", "end"]]);
 
 export type Tile = ReturnType<typeof planTiles>["tiles"][number];
 

@@ -1,8 +1,8 @@
 // What a player says: of a moment, and of what is under the pointer before it is clicked.
 
-import { forHand, quote } from "../core/text.ts";
+import { forHand, number, quote } from "../core/text.ts";
 import { isSame, linksShown, type Ribbon } from "./marks.ts";
-import { percent, rowBetween, SPECIAL, strongest } from "./plan.ts";
+import { percent, type PlayerData, rowBetween, strongest } from "./plan.ts";
 import type { Player } from "./view.ts";
 
 type Moment = Player["moment"];
@@ -10,8 +10,9 @@ type Moment = Player["moment"];
 export const titleOf = ({ layer, head }: { layer: number; head: number }) =>
   `L${layer + 1} H${head + 1}`;
 
-const named = (token: string) =>
-  (SPECIAL.has(token) ? `the ${SPECIAL.get(token)} token` : quote(token));
+const MARKS = new Map([["<s>", "start, the mark before the first word"],
+  ["</s>", "end, the mark after the last word"]]);
+const named = (token: string) => MARKS.get(token) ?? quote(token);
 
 export function sentenceOf(moment: Moment): string {
   const { data, kind, head, step, all } = moment;
@@ -48,8 +49,8 @@ export function purposeOf({ data, kind, removed }: Moment) {
   if (removed.length) {
     const here = removed.filter((head) => head.kind === kind.kind).length;
     const others = here < removed.length ? `; ${removed.length - here} in the other kinds` : "";
-    return `Crossed out: ${here} of ${kind.name}${others}. Ribbons and tiles are those of the `
-      + "whole model; a step or Play gives all heads back.";
+    return `Crossed out: ${here} of ${kind.name}${others}. Ribbons and tiles show the model `
+      + "without them; a step or Play gives all heads back.";
   }
   const all = data.kinds.reduce((sum, { layers, heads }) => sum + layers * heads, 0);
   const heads = `${kind.layers * kind.heads} of the model’s ${all} heads`;
@@ -70,3 +71,15 @@ export const stepHint = ({ data, kind }: Moment, step: number) =>
   forHand(kind.kind === "encoder_self"
     ? `Click: what the head looks at from ${named(data.source[step])}.`
     : `Click: the step that writes ${named(data.written[step + 1])}.`);
+
+/** Return the columns and rows of a table, which screen readers read. */
+export function tableOf({ steps, training, written }: PlayerData): [string[], string[][]] {
+  if (training.length) {
+    return [["Step of the training", "What the model writes"],
+      training.map((saved) => [String(saved.number), saved.written ?? ""])];
+  }
+  return [["Step", "Subword", "Probability", "Other subwords"],
+    steps.map(({ options, taken }, n) => [String(n + 1), written[n + 1], number(options[taken].p),
+      options.filter((_, index) => index !== taken)
+        .map(({ label, p }) => `${label} ${number(p)}`).join(", ")])];
+}

@@ -13,7 +13,7 @@ from transformer import AttentionTrace, HeadlightError, Transformer
 from transformer.analysis import sinks
 from transformer.analysis.axes import by_pieces
 from transformer.paper import costs
-from transformer.paper.convolution import by_convolutions, weight_correlation
+from transformer.paper.convolution import by_convolutions
 from transformer.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
 from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, mounts
@@ -323,7 +323,7 @@ def _facts(scene: Scene, box: Box) -> dict[str, str]:
     facts["weights" if box.kind else "out"] = scene.shape(box)
     name = box.module.format(layer)
     if "hidden" in inside:
-        facts |= _other_networks(scene, box)
+        facts["as two convolutions"] = _as_convolutions(scene, box)
     if not name:
         return facts | {"parameters": "none"}
     if name == "shared_embedding" and box.stack == "encoder" and model.source_embedding is not None:
@@ -338,23 +338,14 @@ def _facts(scene: Scene, box: Box) -> dict[str, str]:
     return facts | {"parameters": f"{sum(int(np.prod(x)) for x in shapes.values()):,}"}
 
 
-def _other_networks(scene: Scene, box: Box) -> dict[str, str]:
-    """Compare a feed-forward network with two convolutions, and with that of another layer."""
+def _as_convolutions(scene: Scene, box: Box) -> str:
+    """Compare a feed-forward network with two convolutions."""
     layer, values = scene.layer(box), scene.tensors.values
-    networks: list[Any] = [
-        module.feed_forward
-        for module in scene.model.get_submodule(f"{box.stack}.layers").children()
-    ]
+    network: Any = scene.model.get_submodule(box.module.format(layer))
     before = "self_attention" if box.stack == "encoder" else "cross_attention"
     x = values[f"{box.stack}.layers.{layer}.{before}_norm.hook_normalised"]
-    same = by_convolutions(networks[layer], x)
-    off = float(np.abs(same - values[box.value.format(layer)]).max())
-    facts = {"as two convolutions": f"largest difference {off:.0e}" if off else "equal"}
-    if len(networks) > 1:
-        other = layer - 1 if layer else 1
-        correlation = format_number(weight_correlation(networks[layer], networks[other]))
-        facts[f"beside layer {other + 1}'s weights"] = f"correlation {correlation}"
-    return facts
+    off = float(np.abs(by_convolutions(network, x) - values[box.value.format(layer)]).max())
+    return f"largest difference {off:.0e}" if off else "equal"
 
 
 _LINK_CHOICES = {

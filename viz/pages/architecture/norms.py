@@ -62,7 +62,6 @@ def show(row: DeltaGenerator) -> None:
         width = config.d_model
         fields.clamp_state("arch_feature", width)
         feature = fields.whole_number("Feature", "arch_feature", 1, width, 1, width=110) - 1
-        padding = st.toggle("Padding counts", key="arch_padding", bind="query-params")
     name = f"encoder.layers.{layer}.{norm}"
     others = source_box.EXAMPLES.get(trace.languages.source, ())
     others = [text for text in others if text != trace.source]
@@ -80,10 +79,9 @@ def show(row: DeltaGenerator) -> None:
         st.text(f"There are no {language} examples in the app, so no batch to compare with.")
         return
     together = min(TOGETHER, len(sentences))
-    together = min(TOGETHER, len(sentences))
     batches = [(0, *rest) for rest in combinations(range(1, len(sentences)), together - 1)]
     steps = norms.token_norm(model, block.x[0, token], name)
-    jitter = norms.batch_jitter(block, batches, token, feature, padding=padding)
+    jitter = norms.batch_jitter(block, batches, token, feature)
     fixed = steps.before.mean(), steps.before.var(), steps.normalised[feature]
     picture, statistics = st.columns([3, 2], gap="large")
     with picture:
@@ -99,16 +97,15 @@ def show(row: DeltaGenerator) -> None:
             charts.altair_chart(jitter_chart(title, values, value), alt=alt_text)
     word, number = quoted(display_tokens(trace.source_tokens)[token]), feature + 1
     low, high, always = map(format_number, (*np.quantile(jitter.normalised, (0, 1)), fixed[2]))
-    counts = "padding, which counts here, too" if padding else "padding aside"
     explanations.explain(
         f"One block of numbers, [sentence, position, feature]; grey rows are padding. **Batch "
-        f"normalisation** averages down: one feature over all tokens of the batch ({counts}). Mean "
-        "and variance then jitter from batch to batch, the more the fewer and the less equal in "
-        f"length its sentences are: feature {number} of {word} becomes {low} to {high}, by the "
-        "sentences that happen to be beside it. **Layer normalisation** averages across: all "
-        f"features of one token, the same in each batch and when one sentence is translated alone, "
-        f"here always {always}. So the paper's model takes it: sentences differ in length, and a "
-        "translation must not depend on others. Both are drawn without γ and β."
+        f"normalisation** averages down: one feature over all tokens of the batch, without "
+        "padding. Mean and variance then jitter from batch to batch, the more the fewer and the "
+        f"less equal in length its sentences are: feature {number} of {word} becomes {low} to "
+        f"{high}, by the sentences that happen to be beside it. **Layer normalisation** averages "
+        "across: all features of one token, the same in each batch and when one sentence is "
+        f"translated alone, here always {always}. So the paper's model takes it: sentences "
+        "differ in length, and a translation must not depend on others. Both lack γ and β."
         + explanations.sources("§3.1", norms.layer_norm, norms.batch_jitter)
     )
     python_code.show_code(f"""
@@ -118,7 +115,7 @@ def show(row: DeltaGenerator) -> None:
         # Before the norm
         result = [block.x[n][block.real[n]] for n in {batches[0]}]
         # Batch normalisation, in each batch
-        result = norms.batch_jitter(block, {batches}, {token}, {feature}, padding={padding})
+        result = norms.batch_jitter(block, {batches}, {token}, {feature})
         # Layer normalisation
         result = norms.token_norm(translator.model, block.x[0, {token}], {name!r})
     """)

@@ -70,7 +70,9 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         )
         _explain(model.config.stack(kind), times, len(matrices.Q))
         navigation.link("inside", "Follow one query", head_picker.link_parameters(*place))
-        navigation.link("additive", "Try QKᵀ × √dₖ, or additive attention", {})
+        navigation.link(
+            "additive", "Try QKᵀ × √dₖ, or additive attention", {"additive_view": "Scale"}
+        )
     with right:
         if opened == ALL_HEADS:
             st.subheader(f"Multi-head attention, layer {layer + 1}", anchor=False)
@@ -177,11 +179,11 @@ def _every_head(values: SublayerValues, place: Head, queries: Names, keys: Names
     for ends, (x, rows, name) in zip(THIRDS, inputs, strict=True):
         slices = f"{h} slices"
         panels += [
-            Panel((*ends, 301, 385), "Linear", slices, x, rows, above=True, marks=marks),
-            Panel((*ends, 400, HEIGHT), f"{name}, {len(rows)} × {d_model}"),
+            Panel((*ends, 301, 382), "Linear", slices, x, rows, above=True, marks=marks),
+            Panel((*ends, 397, HEIGHT), name, f"{len(rows)} × {d_model}"),
         ]
     arrows = [(0.5, 73.0, 58.0), (0.5, 146.0, 131.0)]
-    arrows += [(sum(ends) / 2, low, low - 15) for ends in THIRDS for low in (301.0, 400.0)]
+    arrows += [(sum(ends) / 2, low, low - 15) for ends in THIRDS for low in (301.0, 397.0)]
     return drawing(panels, arrows, HEIGHT, f"{place.head}")
 
 
@@ -222,13 +224,12 @@ def _shapes(stack: TransformerConfig, head: int) -> None:
         )
     with st.container(key="figure2-shapes"):
         heading = "| | in the paper | here | in the code |\n|---|---|---|---|"
-        st.markdown("\n".join([heading, *rows]))
+        st.markdown("\n".join([heading, *rows]).replace(" × ", "\u00a0×\u00a0"))
 
 
 def _explain(stack: TransformerConfig, times: ProjectionTimes, queries: int) -> None:
     h = stack.h
-    together, separate = (f"{1e6 * seconds:.0f} µs" for seconds in times[:2])
-    same = f"differ by {times.difference:.0e} at most" if times.difference else "are equal"
+    together, separate = (f"{1e6 * seconds:.0f} µs" for seconds in times)
     first = f" The first {MOST_HEADS} are drawn." if h > MOST_HEADS else ""
     explanations.explain(
         "Both are read from the foot up. Click a matrix to open it at the right, a head to see its "
@@ -240,8 +241,7 @@ def _explain(stack: TransformerConfig, times: ProjectionTimes, queries: int) -> 
         f"the projections W make: dₖ = {stack.d_k} of {stack.d_model} numbers (the paper: 64 of "
         f"512).{first} Their results stand side by side (Concat) and Wᴼ mixes them. The code makes "
         f"no small products: the {h} projections of one letter are slices of one matrix. On this "
-        f"machine, the one product for Q takes {together}, and {h} small ones {separate}; the "
-        f"results {same}."
+        f"machine, the one product for Q takes {together}, and {h} small ones {separate}."
         + explanations.sources(
             "§3.2.1, §3.2.2, Figure 2",
             attention.attention_scores,

@@ -7,14 +7,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
+from transformer.analysis.teacher_forcing import log_probs
 from transformer.paper import costs, multi_head
-from viz.app.cache import cached_results, memory
+from viz.app.cache import memory
 from viz.app.chrome import charts, explanations
 from viz.app.links import navigation
-from viz.app.sentence import python_code, sentence_bar, translation_line
+from viz.app.sentence import edited_translation, python_code
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.formatting import format_difference, format_number
-from viz.draw.labels import display_tokens
+from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.palette import COLOR
 from viz.figures.changes import words_chart
 from viz.figures.figure2 import Panel, drawing
@@ -35,10 +36,11 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
     with row:
         every = st.toggle("In all layers", key="figure2_every", bind="query-params")
     layers = range(stack.N) if every else range(layer, layer + 1)
+    edits = multi_head.average_heads(kind, layers)
     after = memory.memo_per_trace(
         trace,
         ("averaged", kind, *layers),
-        lambda: multi_head.averaged_log_probs(translator.model, trace, kind, layers),
+        lambda: log_probs(translator.model, trace, edits),
     )
     weights = trace.weights(kind)[layer]  # [head, query, key]
     mean = weights.mean(0)
@@ -67,30 +69,17 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
             ),
             alt="Log probability of each subword, with the heads' own patterns and averaged.",
         )
-        name = f"averaged {kind} {'all layers' if every else layer + 1}"
-        edited = cached_results.translate_edited(
-            translator, trace.source, sentence_bar.settings(),
-            multi_head.average_heads(kind, layers), name,
-        )  # fmt: skip
-        same = "the same words" if edited.text == trace.target else translation_line.MARKS
-        log_p = format_number(edited.log_prob)
-        translation_line.show_candidate(
-            edited.text,
-            trace.target,
-            f"translated with averaged heads: {same} · log probability {log_p}",
-        )
-        sentence_bar.show_notices_of(edited)
+        where = "all layers" if every else f"layer {layer + 1}"
+        name = f"averaged heads in {where} of the {SCREEN_NAMES[kind]}"
+        edited_translation.show(translator, bar.translation, edits, name)
     own, averaged = (float(measures.entropy(x).mean()) for x in (weights, mean))
-    configs = config, multi_head.one_head(config)
     parts = costs.ENCODER_ATTENTION, costs.DECODER_ATTENTION, costs.CROSS_ATTENTION
-    parameters = [sum(costs.parameters_by_formula(x)[part] for part in parts) for x in configs]
-    operations = [
-        multi_head.attention_operations(x.stack(kind), *weights.shape[1:]) for x in configs
-    ]
     sizes = [
-        f"{counts:,} parameters in the attention of this model and take {steps:,} multiplications "
+        f"{sum(costs.parameters_by_formula(x)[part] for part in parts):,} parameters in the "
+        f"attention of this model, and "
+        f"{multi_head.attention_operations(x.stack(kind), *weights.shape[1:]):,} multiplications "
         "in one layer for your sentence"
-        for counts, steps in zip(parameters, operations, strict=True)
+        for x in (config, multi_head.one_head(config))
     ]
     explanations.explain(
         f"Each head keeps its values, but has the mean of all {stack.h} patterns. “With a single "
@@ -104,14 +93,14 @@ def show(bar: BarTranslation, place: Head, row: DeltaGenerator) -> None:
         )
     )
     navigation.link("tables", "Compare the rows of Table 3", {})
-    averaging = f"multi_head.averaged_log_probs(translator.model, trace, {kind!r}, {layers})"
     code = f"""
+        edits = multi_head.average_heads({kind!r}, {layers})
         # Patterns, and their mean
         result = trace.weights({kind!r})[{layer}], trace.weights({kind!r})[{layer}].mean(0)
         # Log probability of each subword
-        result = trace.log_probs, {averaging}
+        result = trace.log_probs, log_probs(translator.model, trace, edits)
         # Translation
-        with translator.model.hooks(multi_head.average_heads({kind!r}, {layers})):
+        with translator.model.hooks(edits):
             translation = translator.translate(trace.source{python_code.search_code()})
         result = translation.text, translation.log_prob
         # Parameters and multiplications

@@ -1,14 +1,12 @@
 """The page “Inside a head”: one row, from the residual stream and back into it (§3.2)."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, HeadlightError, Kind, Translator, hooks, kinds
+from transformer import AttentionTrace, HeadlightError, Kind, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.attention import attention_scores
@@ -19,20 +17,17 @@ from transformer.paper.scaling import Scale
 from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, head_picker, mounts, problems
 from viz.app.links import address, navigation
-from viz.app.sentence import python_code, rescaled, sentence_bar, worth_seeing
-from viz.app.sentence.rescaled import shown_scale
+from viz.app.sentence import edited_translation, python_code, sentence_bar, worth_seeing
 from viz.app.sentence.sentence_bar import origin_of
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside, step_of
-from viz.draw.labels import display_tokens, quoted, row_names
-from viz.figures.scaling import DECADES, FACTORS
+from viz.draw.labels import display_tokens, quoted, row_names, shown_scale
 from viz.pages.inside import circuits
 from viz.pages.inside.walk import scale_text, walk_steps
 
 STEP, WORD = "at", "word"  # names in the URL: the step of the walk, and the query
 FIRST_STEP = "3"  # on which the page opens: q · k, which decides where the head looks
 PAPER_SCALE: Scale = "÷ √d_k"
-TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -42,31 +37,17 @@ class Choices:
     place: Head
     word: int
     scale: Scale
-    temperature: float
-    every_head: bool
 
     @property
     def as_trained(self) -> bool:
         """True if the scores are those of the paper's equation."""
-        return self.scale == PAPER_SCALE and self.temperature == 1
-
-    def factor(self, d_k: int) -> float:
-        """Return the factor of q·k before the softmax."""
-        return scaling.factor(self.scale, d_k, self.temperature)
+        return self.scale == PAPER_SCALE
 
     @property
     def in_words(self) -> str:
-        """Scale, temperature, and the heads that they hold for."""
+        """The scale, and the head that it holds for."""
         scale = "no scale" if self.scale == "none" else shown_scale(self.scale)
-        temperature = "" if self.temperature == 1 else f" and temperature {self.temperature:g}"
-        return f"{scale}{temperature} in {'every head' if self.every_head else self.place.title}"
-
-    @property
-    def cache_key(self) -> Hashable:
-        """Part of a cache key that the scale gives; None for the paper's scale."""
-        if self.as_trained:
-            return None
-        return self.scale, self.temperature, None if self.every_head else self.place.head
+        return f"{scale} in {self.place.title}"
 
 
 def show() -> None:
@@ -77,12 +58,13 @@ def show() -> None:
     row = st.container(key="inside-controls", horizontal=True, gap="small")
     below = st.container(key="inside-translation", gap=None)
     choices = _choices(trace, row)
-    kind, layer, _ = choices.place
+    kind, layer, head = choices.place
     try:
-        edits = _edits(translator, choices)
+        rescaled = scaling.rescaled(translator.model.config, choices.scale, choices.place)
+        edits = {} if choices.as_trained else rescaled
         values = memory.memo_per_trace(
             trace,
-            ("attended", kind, layer, choices.cache_key),
+            ("attended", kind, layer, None if choices.as_trained else (choices.scale, head)),
             lambda: sublayer_values(translator.model, trace, kind, layer, edits),
         )
         _picture(translator, trace, values, choices)
@@ -94,12 +76,6 @@ def show() -> None:
         name = _row_name(trace, choices)
         row_read = circuits.row_of(trace, choices.place, choices.word, seen, name)
         circuit_code = circuits.show(translator, trace, row_read, changed)
-        left, right = st.columns(2, gap="large")
-        with left:
-            extra = {} if choices.temperature == 1 else {"here": choices.factor(values.q.shape[-1])}
-            rescaled.show_saturation(values, choices.place, choices.word, extra)
-        with right:
-            rescaled.show_variance(trace, values, choices.place, choices.cache_key)
     except HeadlightError as error:
         problems.say(error)
         return
@@ -108,13 +84,7 @@ def show() -> None:
         f"{circuits.EXPLANATION}\n\n"
         "q · k is the dot product as compatibility function (§3.2); additive attention is another. "
         "Cross-attention reads the encoder’s output as earlier, recurrent sequence-to-sequence "
-        "models did (Bahdanau et al., 2014).\n\n"
-        "Large scores leave one token with all the weight, and the gradient, from which the "
-        "model learns, goes towards 0; small scores make all weights nearly equal. Entropy says "
-        "how evenly a row is spread. "
-        "Width: if the numbers in q and k were independent with variance 1, q · k would have "
-        "variance dₖ, and 1/√dₖ would bring it back to 1; in a trained head they are not "
-        "independent."
+        "models did (Bahdanau et al., 2014)."
         + explanations.sources(
             "equation 1, §3.2.1",
             attention_scores,
@@ -123,10 +93,10 @@ def show() -> None:
             writing.written_logits,
         )
     )
-    navigation.link("additive", "Compare additive and dot-product attention", {})
+    navigation.link("additive", "See why q · k is divided by √dₖ", {"additive_view": "Scale"})
     if not choices.as_trained:
         with below:
-            rescaled.show_translation(translator, translation, edits, choices.in_words)
+            edited_translation.show(translator, translation, edits, choices.in_words)
     translation_code = f"""
         # Translation
         with translator.model.hooks(edits):
@@ -140,21 +110,14 @@ def show() -> None:
 
 def _code(choices: Choices) -> str:
     (kind, layer, head), word = choices.place, choices.word
-    config, at = "translator.model.config", f"{choices.scale!r}, {choices.temperature}"
-    factor = f"scaling.factor({choices.scale!r}, values.q.shape[-1], {choices.temperature})"
-    place = None if choices.every_head else python_code.head_code(choices.place)
-    edits = "{}" if choices.as_trained else f"scaling.rescaled({config}, {at}, {place})"
+    factor = f"scaling.factor({choices.scale!r}, values.q.shape[-1])"
+    place = python_code.head_code(choices.place)
+    edits = f"scaling.rescaled(translator.model.config, {choices.scale!r}, {place})"
     return f"""
-        edits = {edits}
+        edits = {"{}" if choices.as_trained else edits}
         values = sublayer_values(translator.model, trace, {kind!r}, {layer}, edits)
-        q, k = values.q[{head}].astype(float), values.k[{head}].astype(float)
         # {choices.place.title}
         result = arithmetic(values, {head}, {word}, {factor})
-        # Large scores: one token takes all
-        factors = np.geomspace({10.0 ** DECADES[0]}, {10.0 ** DECADES[1]}, {FACTORS})
-        result = scaling.saturation((k @ q[{word}])[values.seen[{word}]], factors)
-        # Wider q and k: larger scores
-        result = scaling.dot_variance(q, k)
     """
 
 
@@ -165,25 +128,12 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator) -> Choices:
         place = head_picker.first_head(first, kind)
         layer, head = head_picker.pick_layer_and_head(head_picker.HEAD, layers, heads, place)
         word = _word(trace, kind, int(first[WORD]) - 1 if place == (layer, head) else 2)
-        options = st.popover("Options", width="content")
-    with options:
-        text = "What q · k is multiplied by. The paper divides it by √dₖ; × √dₖ is a common "
-        text += "transcription error."
         names: tuple[Scale, ...] = get_args(Scale)
-        scale = fields.menu("Scale", names, "scale_of", format_func=shown_scale, help=text)
-        text = "Divides the scores once more; the paper has 1. Low: one token gets most of the "
-        text += "weight. High: all get nearly the same."
-        bound: dict[str, Any] = {"key": "temperature", "bind": "query-params", "help": text}
-        temperature = st.select_slider("Temperature", TEMPERATURES, 1.0, **bound)
-        heads = sum(int(np.prod(trace.weights(every).shape[:2])) for every in kinds.KINDS)
-        every_head = st.toggle(
-            f"Apply to all {heads} heads",
-            key="every",
-            bind="query-params",
-            disabled=scale == PAPER_SCALE and temperature == 1,
-            help="Otherwise they change in this head alone. First change scale or temperature.",
+        text = "What q · k is multiplied by, in this head alone. The paper divides it by √dₖ."
+        scale = fields.menu(
+            "Scale", names, "scale_of", format_func=shown_scale, help=text, width=190
         )
-    return Choices(Head(kind, layer, head), word, scale, float(temperature), every_head)
+    return Choices(Head(kind, layer, head), word, scale)
 
 
 def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
@@ -196,22 +146,14 @@ def _word(trace: AttentionTrace, kind: Kind, first: int) -> int:
     return fields.numbered_menu(label, tokens, WORD, first=first, width=220)
 
 
-def _edits(translator: Translator, choices: Choices) -> dict[str, hooks.Hook]:
-    if choices.as_trained:
-        return {}
-    config, at = translator.model.config, (choices.scale, choices.temperature)
-    return scaling.rescaled(config, *at, None if choices.every_head else choices.place)
-
-
 def _picture(
     translator: Translator, trace: AttentionTrace, values: SublayerValues, choices: Choices
 ) -> None:
     kind, _, head = choices.place
     config = translator.model.config.stack(kind)
-    factor = choices.factor(config.d_k)
+    factor = scaling.factor(choices.scale, config.d_k)
     axes, row = by_pieces(trace, kind), _row_name(trace, choices)
-    scale = choices.scale, choices.temperature
-    steps = walk_steps(config, kind, row, len(axes.labels.keys), *scale)
+    steps = walk_steps(config, kind, row, len(axes.labels.keys), choices.scale)
     at = st.query_params.get(STEP, FIRST_STEP)
     data = encode_inside(
         arithmetic(values, head, choices.word, factor),
@@ -222,7 +164,7 @@ def _picture(
         steps=steps,
         step=int(at) if at.isdecimal() and len(at) < 3 else 0,
         head=head,
-        factor=scale_text(*scale),
+        factor=scale_text(choices.scale),
         caption=origin_of(trace).caption(head_caption(*choices.place), f"{choices.in_words}."),
     )
 

@@ -81,7 +81,7 @@ def show(translator: Translator, trace: AttentionTrace, row: Row, changed: str) 
         compared = fields.choose_one("Score", splits, SPLIT, labelled=True)
     if changed:
         st.text(
-            f"These are the scores of the model as it was trained (÷ √dₖ, temperature 1), without "
+            f"These are the scores of the model as it was trained (÷ √dₖ), without "
             f"the change above ({changed})."
         )
     left, right = st.columns([3, 2], gap="large")

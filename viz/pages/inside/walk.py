@@ -3,7 +3,6 @@
 from transformer import Kind, TransformerConfig, attention, layers
 from transformer.paper.scaling import Scale, factor
 from viz.app.chrome.explanations import source_line
-from viz.app.sentence.rescaled import shown_scale
 from viz.draw.inside_head import (
     Node,
     WalkStep,
@@ -15,6 +14,7 @@ from viz.draw.inside_head import (
     sum_over,
     sup,
 )
+from viz.draw.labels import shown_scale
 
 _D_K = sub("d", "k")
 _ATTEND = attention.MultiHeadAttention.attend
@@ -26,7 +26,6 @@ def walk_steps(
     row_name: str,
     keys: int,
     scale: Scale,
-    temperature: float,
 ) -> list[WalkStep]:
     """Describe the whole computation of one row over `keys` tokens, and then its nine steps."""
     d_model, d_k, d_v, h = config.d_model, config.d_k, config.d_v, config.h
@@ -51,7 +50,7 @@ def walk_steps(
     return [
         WalkStep(
             "All",
-            row("softmax", "(", _scaled(row("Q", sup("K", "T")), scale, temperature), ")", "V"),
+            row("softmax", "(", _scaled(row("Q", sup("K", "T")), scale), ")", "V"),
             f"{keys} keys of width {d_k}; the result is {d_model} numbers, added to the residual "
             "stream",
             "One row of attention, from the residual stream through the head and back.",
@@ -86,10 +85,10 @@ def walk_steps(
         ),
         WalkStep(
             "scale",
-            row(s, "=", _scaled(row(q, "·", k), scale, temperature)),
-            f"{keys} numbers, times {factor(scale, d_k, temperature):.4g}",
+            row(s, "=", _scaled(row(q, "·", k), scale)),
+            f"{keys} numbers, times {factor(scale, d_k):.4g}",
             "As in the paper, the sum of many products is divided by the root of their number."
-            if scale == "÷ √d_k" and temperature == 1
+            if scale == "÷ √d_k"
             else "This is neither the paper's scale nor the one this model was trained with.",
             source_line(attention.attention_scores, "math.sqrt"),
         ),
@@ -144,17 +143,15 @@ def walk_steps(
     ]  # fmt: skip
 
 
-def scale_text(scale: Scale, temperature: float) -> str:
+def scale_text(scale: Scale) -> str:
     """Format the scale over a column, such as `÷ √d_k`."""
-    name = "" if scale == "none" else shown_scale(scale)
-    divisor = "" if temperature == 1 else f"÷ {temperature:g}"
-    return " ".join(part for part in (name, divisor) if part) or "× 1"
+    return "× 1" if scale == "none" else shown_scale(scale)
 
 
-def _scaled(dot: Node, scale: Scale, temperature: float) -> Node:
-    scaled = {
+def _scaled(dot: Node, scale: Scale) -> Node:
+    by_scale: dict[Scale, Node] = {
         "÷ √d_k": fraction(dot, root(_D_K)),
         "none": dot,
         "× √d_k": row(dot, "·", root(_D_K)),
-    }[scale]
-    return scaled if temperature == 1 else row(fraction("1", f"{temperature:g}"), "·", scaled)
+    }
+    return by_scale[scale]

@@ -15,7 +15,6 @@ VIEWS: dict[str, Callable[[], None]] = {
     "Rotation": tables.rotation,
     "Your sentence": sentence.embeddings,
     "Learned": tables.learned,
-    "Shift positions": sentence.beyond,
     "Longer": longer.longer,
     "Remove positions": sentence.without,
 }

@@ -6,8 +6,9 @@ import altair as alt
 import streamlit as st
 
 from transformer import InputError
+from transformer.analysis.teacher_forcing import log_probs
 from transformer.files import installed
-from transformer.paper.positions import NO_EDIT, Edit, joined, log_probs, mean_losses
+from transformer.paper.positions import NO_EDIT, Edit, joined, mean_losses
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations
 from viz.app.sentence import python_code, sentence_bar
@@ -18,7 +19,6 @@ TRAINED = 128  # `max_pieces` of the configurations: subwords of the longest tra
 PARTS, WINDOW = 20, 16  # example sentences that are joined; positions of one mean
 POSITIONS = {
     "sinusoids": NO_EDIT,
-    "sinusoids, from 0 again after 32": Edit("repeated", ("encoder", "decoder"), 32),
     f"random rows from {TRAINED} on": Edit("random", ("encoder", "decoder"), TRAINED),
 }
 EXAMPLES = {"English": "examples.txt", "German": "examples-de.txt"}  # line by line translations
@@ -29,26 +29,28 @@ def longer() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, languages = bar.translator, bar.trace.languages
+    config = translator.model.config
+    if config.positions != "sinusoidal":
+        raise InputError(
+            f"This model has a learned table of {config.max_length} positions and nothing beyond: "
+            f"choose a model with sinusoidal positions."
+        )
     files = [EXAMPLES.get(language or "") for language in (languages.source, languages.target)]
     if None in files:
         raise InputError("There are long examples in English and German alone.")
     lines = [(installed.ASSETS / str(file)).read_text("utf-8").splitlines() for file in files]
     tokenizers = translator.tokenizer, translator.target_tokenizer
-    most = translator.model.config.max_length - 1  # without </s>, or <s>
+    most = config.max_length - 1  # without </s>, or <s>
 
-    def texts(parts: int) -> list[str]:
-        return [joined(side[:parts]) for side in lines]
-
-    def fits(parts: int) -> bool:
-        pairs = zip(tokenizers, texts(parts), strict=True)
-        return all(len(tokenizer.pieces(text)) <= most for tokenizer, text in pairs)
-
-    count = next(filter(fits, range(PARTS, 0, -1)), 1)
-    source, target = texts(count)
+    for count in range(PARTS, 0, -1):
+        source, target = (joined(side[:count]) for side in lines)
+        pairs = zip(tokenizers, (source, target), strict=True)
+        if all(len(tokenizer.pieces(text)) <= most for tokenizer, text in pairs):
+            break
     trace = cached_results.trace_of_pair(translator, source, target)
     losses = {}
     for name, edit in POSITIONS.items():
-        compute = partial(log_probs, translator.model, trace, edit)
+        compute = partial(log_probs, translator.model, trace, edit.hooks())
         log_p = memory.memo_per_trace(trace, ("log_probs", edit), compute)
         losses[name] = mean_losses(log_p, WINDOW)
     with st.container(key=PICTURE):
@@ -65,7 +67,7 @@ def longer() -> None:
         charts.altair_chart(
             forms.rule("position", TRAINED, strokeDash=[4, 3]) + lines_drawn,
             key="pe_longer",
-            alt="Loss over the position in a long sentence, with three sorts of positions.",
+            alt="Loss over the position in a long sentence, with two sorts of positions.",
         )
     explanations.explain(
         f"{count} example sentences, joined with commas into one of {len(trace.source_pieces)} "
@@ -73,9 +75,10 @@ def longer() -> None:
         "training (dashed). The paper chose sinusoids because they “may allow the model to "
         "extrapolate to sequence lengths longer than the ones encountered during training”: they "
         "are defined everywhere, and the first curve shows whether this model can use them. A "
-        f"learned table is random beyond {TRAINED}, as in the third curve. The weights of the "
-        "small model with learned positions are not bundled, so its own loss cannot be shown."
-        + explanations.sources("§3.5", log_probs)
+        f"learned table has no trained row beyond {TRAINED}, and no row at all beyond its end: the "
+        "second curve has random rows there, as such a table before training. That of the small "
+        "model trained here ends at 256, and “Learned” shows that only its first rows, as many as "
+        "a caption has subwords, are more than chance." + explanations.sources("§3.5", mean_losses)
     )
     python_code.show_code(f"""
         names = {files}
@@ -85,6 +88,6 @@ def longer() -> None:
         # Loss over the position
         result = {{}}
         for name, edit in {POSITIONS}.items():
-            log_p = positions.log_probs(translator.model, trace, edit)
+            log_p = log_probs(translator.model, trace, edit.hooks())
             result[name] = positions.mean_losses(log_p, {WINDOW})
     """)

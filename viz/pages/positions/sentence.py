@@ -10,34 +10,18 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from transformer import InputError, Translation, Translator, embedding
+from transformer import Translation, Translator, embedding
+from transformer.analysis.teacher_forcing import log_probs
 from transformer.decoding.settings import SearchSettings
-from transformer.paper.positions import (
-    Edit,
-    Stack,
-    embedding_parts,
-    log_probs,
-    moved_log_probs,
-    rotation,
-    shuffled_order,
-)
+from transformer.paper.positions import Edit, embedding_parts, shuffled_order
 from transformer.text.languages import Languages
-from viz.app import jobs
 from viz.app.cache import cached_results, memory
 from viz.app.chrome import charts, explanations, fields
 from viz.app.sentence import python_code, search_request, sentence_bar, translation_line
 from viz.draw.formatting import format_number, listing
-from viz.draw.labels import capitalised, display_tokens, quoted
+from viz.draw.labels import capitalised, display_tokens, quoted, token_names
 from viz.figures import axes, forms, positions
 from viz.pages.positions.tables import PICTURE, pick_stack
-
-STEPS = (0, *(2**n for n in range(15)))
-"""Numbers of positions by which a sentence is shifted, up to far beyond any sentence."""
-
-MOVED: dict[str, tuple[Stack, ...]] = {
-    "all positions shifted": ("encoder", "decoder"),
-    "encoder positions shifted": ("encoder",),
-}
 
 
 def embeddings() -> None:
@@ -85,58 +69,6 @@ def embeddings() -> None:
     """)
 
 
-def beyond() -> None:
-    """Draw log P of the sentence at positions where the model has never seen one."""
-    with st.container(width=560):
-        k = st.select_slider(
-            "Positions shifted by k", STEPS, 16, key="pe_moved", bind="query-params"
-        )
-    if (bar := sentence_bar.traced()) is None:
-        return
-    translator, translation, trace = bar.translator, bar.translation, bar.trace
-    config = translator.model.config
-    if config.positions != "sinusoidal":
-        raise InputError(
-            f"This model has a learned table of {config.max_length} positions and nothing beyond: "
-            f"choose a model with sinusoidal positions."
-        )
-    log_p = jobs.computed(
-        translator, trace, ("moved",), "Shifting positions",
-        lambda model, _: {
-            name: moved_log_probs(model.model, trace, stacks, STEPS).sum(-1)  # [step]
-            for name, stacks in MOVED.items()
-        },
-        at_once=48,
-    )  # fmt: skip
-    picture, candidates = st.columns([2, 1], gap="large")
-    with picture, st.container(key=PICTURE):
-        charts.altair_chart(
-            moved_chart(STEPS, log_p, k),
-            key="pe_beyond",
-            alt="Log probability of the translation over the shift of its positions.",
-        )
-        explanations.explain(
-            f"Your sentence starts k positions later; distances within it stay the same. In "
-            f"training the model saw only the positions of its sentences (their length is not "
-            f"recorded); it takes up to {config.max_length:,} subwords. The curves show the log "
-            f"probability of the original translation. {translation_line.MARKS}"
-            + explanations.sources("§3.5", rotation)
-        )
-    edits = {name: Edit("moved", stacks, k) for name, stacks in MOVED.items()}
-    with candidates:
-        for name, edit in edits.items():
-            bar_log_p = log_p[name][STEPS.index(k)]
-            _candidate(f"{name} by {k:,}", translator, translation, edit, bar_log_p)
-    code = f"""
-        # Shifted by k
-        result, steps = {{}}, {STEPS}
-        for name, stacks in {MOVED}.items():
-            moved = positions.moved_log_probs(translator.model, trace, stacks, steps)
-            result[name] = moved.sum(-1)
-    """
-    python_code.show_code(code, *_translation_code(edits))
-
-
 def without() -> None:
     """Draw the translation with positions removed or shuffled."""
     with fields.controls_row("positions-controls"):
@@ -152,7 +84,7 @@ def without() -> None:
     }
     piece_log_p = {
         name: memory.memo_per_trace(
-            trace, ("log_probs", edit), partial(log_probs, translator.model, trace, edit)
+            trace, ("log_probs", edit), partial(log_probs, translator.model, trace, edit.hooks())
         )
         for name, edit in edits.items()
     }
@@ -194,7 +126,7 @@ def without() -> None:
         # Subword by subword
         result = {{}}
         for name, edit in {edits}.items():
-            result[name] = positions.log_probs(translator.model, trace, edit)
+            result[name] = log_probs(translator.model, trace, edit.hooks())
     """
     python_code.show_code(code, *_translation_code(edits))
 
@@ -287,29 +219,11 @@ def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: fl
     ).for_each_xaxis(lambda axis: axis.plotly_name == "xaxis2" or axis.update(title=None))
 
 
-def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int) -> alt.LayerChart:
-    """Draw log P of a translation, `[step]` in nats, over the shift of its positions from 0."""
-    # logarithmic from 1 on, with a place for 0
-    scale = alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)])
-    ticks = [0, *(4**n for n in range(8))]
-    axis = alt.Axis(values=ticks, grid=False, labelExpr="format(datum.value, ',')")
-    lines = forms.curves(
-        forms.long_form("moved", "log_p", curves, k=list(steps)),
-        alt.X("k:Q", title="positions shifted by k", scale=scale, axis=axis),
-        alt.Y("log_p:Q", title="log probability of the translation", scale=alt.Scale(zero=True)),
-        axes.curve_color("moved", list(curves), labelLimit=320, columns=2),
-        dots=40,
-        height=360 + 28 * -(-len(curves) // 2),
-        tooltip=forms.tips("moved", k=("", ","), log_p=("", ".2f")),
-    )
-    return forms.rule("k", marked, strokeDash=[4, 3]) + lines
-
-
 def pieces_chart(
     pieces: Sequence[str], curves: Mapping[str, Floats], languages: Languages
 ) -> alt.Chart:
     """Draw log p of each piece of one translation, `[piece]` in nats, under each edit."""
-    words = display_tokens(pieces)
+    words = token_names(pieces)
     title = f"{capitalised(languages.name('target'))}: the subword being written"
     colors = axes.GREY, *axes.CURVE_COLORS[:3], *axes.CURVE_COLORS[4:]
     return forms.curves(

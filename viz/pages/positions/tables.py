@@ -29,7 +29,6 @@ from viz.figures.positions import (
     position_maps,
     rotation_figure,
     similarity_curves,
-    similarity_map,
     wave_curves,
     wavelength_chart,
 )
@@ -153,7 +152,6 @@ def similarity() -> None:
     """Draw the product of two positions over their distance."""
     with fields.controls_row("positions-controls"):
         size = _size()
-        drawn = fields.choose_one("Draw as", ["curve", "map"], "pe_drawn", labelled=True)
     _require_even(size)
     table = embedding.sinusoidal_positions(*size).numpy().astype(np.float64)
     products = table @ table.T  # [position, position]
@@ -162,15 +160,11 @@ def similarity() -> None:
     starts = sorted({0, length // 4, length // 2, length - 1})
     picture, explanation = st.columns([2, 1], gap="large")
     with picture, st.container(key=PICTURE):
-        if drawn == "map":
-            alt = "The product of each two positions."
-            charts.plotly_chart(similarity_map(products), key="similarity-of-positions", alt=alt)
-        else:
-            charts.altair_chart(
-                similarity_curves(products[starts], starts, formula),
-                key="pe_similarity",
-                alt="The product of two positions over their distance, for several positions.",
-            )
+        charts.altair_chart(
+            similarity_curves(products[starts], starts, formula),
+            key="pe_similarity",
+            alt="The product of two positions over their distance, for several positions.",
+        )
     with explanation:
         st.latex(r"PE_{p} \cdot PE_{p+k} = \sum_i \cos(\omega_i k)")
         p = np.arange(length)
@@ -180,18 +174,17 @@ def similarity() -> None:
             r"The product depends only on the distance, because "
             r"$\sin a \sin b + \cos a \cos b = \cos(a - b)$; here "
             r"$\omega_i = 10000^{-2i/d_\text{model}}$. It is largest, half of d_model, at distance "
-            "0, and the same forwards and backwards." + sources("§3.5", positions.similarity)
+            "0, and the same forwards and backwards. “Learned” has a map of it."
+            + sources("§3.5", positions.similarity)
         )
     show_code(f"""
         length, d_model = {length}, {size.d_model}
         table = sinusoidal_positions(length, d_model).numpy().astype(float)
         products = table @ table.T
-        # Similarity, drawn as a curve
+        # Similarity
         starts, distances = {starts}, np.arange(1 - length, length)
         formula = positions.similarity(distances, d_model)
         figure = similarity_curves(products[starts], starts, formula)
-        # Similarity, drawn as a map
-        figure = similarity_map(products)
     """)
 
 
@@ -346,8 +339,8 @@ def learned() -> None:
         explain(
             "A model with learned positions adds a row of a table instead of the waves. Rows "
             "beyond the longest training sentence keep their random first values: they are no more "
-            "similar than chance (grey band, ± 2/√d_model). The waves continue there: see “Shift "
-            "positions”." + sources("§3.5, Table 3, row E", embedding.Embedding.__init__)
+            "similar than chance (grey band, ± 2/√d_model). The waves continue there: see “Longer”."
+            + sources("§3.5, Table 3, row E", embedding.Embedding.__init__)
         )
     show_code(f"""
         table = positions.learned_positions(ASSETS / "rows" / "learned").{stack}

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import streamlit as st
-
 from viz.app.chrome.fields import choose_one
 from viz.app.links.navigation import FAITHFUL, LAYERS, REMOVE_HEADS, ROLES, VIEW, WHY
 from viz.app.sentence import worth_seeing
@@ -23,8 +21,7 @@ FINDINGS: dict[str, FromModel] = {WHY: why_this_word.find_edge}
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
-    top = st.container(key="page-question")
+    row = worth_seeing.begin()
     view = choose_one("View", VIEWS, VIEW)
-    with top:
-        worth_seeing.show("roles", view, FINDINGS.get(view))
+    worth_seeing.show("roles", view, FINDINGS.get(view), row)
     VIEWS[view]()

@@ -1,7 +1,6 @@
 """Table 1 for the sentence, its columns as curves, and the same layers as measured."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -60,8 +59,9 @@ def show() -> None:
         alt = f"{quantity} of one layer of each sort over the length of the sequence."
         charts.altair_chart(growth_chart(curves, quantity=title), alt=alt)
         st.text(_explain_formula(quantity, sizes, longest))
-    with right:
-        _measured(field, sizes)
+    if quantity != PATH:  # a path takes no time of its own
+        with right:
+            _measured(field, sizes)
     explanations.explain(
         "**Path**: how many steps lie between two words. Self-attention connects all words in one "
         "layer, however far apart they are; convolutions need a stack, O(n/k) with contiguous "
@@ -83,18 +83,19 @@ def show() -> None:
         for layer in costs.LAYERS:
             result[layer] = costs.work(layer, n, sizes), paths.longest_path(layer, n, sizes)
     """
-    python_code.show_code(
-        f"""
+    measured = f"""
+        # Measured
+        layers = loads((ASSETS / "layers.json").read_text("utf-8"))["layers"]
+        result = {{layer: [row[{field!r}] for row in rows] for layer, rows in layers.items()}}
+    """
+    formula = f"""
         sizes = costs.{sizes}
         # By formula
         n = np.geomspace({SHORTEST}, {longest}, {POINTS})
         result = {{layer: {name}(layer, n, sizes) for layer in costs.LAYERS}}
-        # Measured
-        layers = loads((ASSETS / "layers.json").read_text("utf-8"))["layers"]
-        result = {{layer: [row[{field!r}] for row in rows] for layer, rows in layers.items()}}
-        """,
-        own if tokens else "",
-        code,
+    """
+    python_code.show_code(
+        formula, "" if quantity == PATH else measured, own if tokens else "", code
     )
 
 
@@ -129,8 +130,6 @@ def _measured(field: str, sizes: costs.Sizes) -> None:
         st.text(explain_difference(measurement, measured))
     if (d, h, k) != (sizes.d, sizes.h, sizes.k):
         st.text("Compare the slopes, not the values: the two charts are of different sizes.")
-        take_size = partial(st.session_state.update, arch_d=d, arch_heads=h, arch_k=k)
-        st.button("Formula for the measured size", on_click=take_size)
 
 
 def explain_difference(measurement: Measurement, sizes: costs.Sizes) -> str:

@@ -6,7 +6,7 @@ from viz.pages.tables import table_2, table_3
 
 def show() -> None:
     """Draw the page."""
-    worth_seeing.ask("tables")
+    worth_seeing.show("tables")
     table_2.show()
     table_3.show()
     python_code.show_code("""

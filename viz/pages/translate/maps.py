@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Translator, kinds
 from transformer.analysis import axes
@@ -24,7 +25,7 @@ from viz.app.cache import cached_results, memory
 from viz.app.chrome import head_picker, mounts
 from viz.app.chrome.explanations import SOURCE_SHARE_LIMITS, as_markdown, function_name, help_on
 from viz.app.links import address, first_steps, navigation
-from viz.app.sentence.player import show_player
+from viz.app.sentence.player import show_player, watched_head
 from viz.app.sentence.sentence_bar import BarTranslation, origin_of
 from viz.draw import attention_map, caption, player
 from viz.draw.caption import LENS_NAMES, Origin, head_caption, title_end
@@ -39,12 +40,15 @@ NUMBERS = "numbers"  # name in the URL of the open ribbon: kind, layer, head, ro
 
 
 def take_click(sent: object, trace: AttentionTrace) -> None:
-    """Put what was clicked in the player into the address: a ribbon, or the end of its numbers."""
+    """Put what was clicked in the player into the address: a ribbon, a head, or an end."""
     if (place := player.head_of(sent, trace)) is not None:
         numbers = (str(place[name] + 1) for name in ("layer", "head", "query", "key"))
         address.choose(NUMBERS, "-".join([place["kind"], *numbers]))
     elif sent == {"closed": True}:
         address.choose(NUMBERS, None)
+    elif isinstance(sent, dict) and sent.keys() == {"watched"}:
+        name = sent["watched"]
+        address.choose(address.WATCHED, name if watched_head(name, trace) else None)
     else:
         break_it.take_count(sent)
 
@@ -157,6 +161,11 @@ def explain_shares(shares: SourceShares, trace: AttentionTrace, words: int) -> N
     st.caption(f"{as_markdown(SOURCE_SHARE_LIMITS)} {function_name(source_shares)}")
 
 
+def _show_steps(place: DeltaGenerator, watched: Head | None) -> None:
+    with place:
+        first_steps.show("translate", watched and head_picker.link_parameters(*watched))
+
+
 NOTHING = "There is no word to link: the sentence or its translation has none."
 
 
@@ -169,13 +178,12 @@ def show_words(
     picture = st.container()
     take = partial(take_click, trace=trace)
     actions = st.container(key="player-actions", horizontal=True, gap="small")
-    with actions:
-        first_steps.show("translate")
     show_numbers(translator, trace)
     broken = st.container(key="break-it")
     if not source or not target:
         with picture:
-            show_player(bar, trace, on_pick=take)
+            watched = show_player(bar, trace, on_pick=take)
+        _show_steps(actions, watched)
         st.caption(NOTHING)
         return None
     problems, shares_of_words, about_links = (
@@ -207,7 +215,8 @@ def show_words(
         linked = player.Linked(None, f"{both_links.TITLE}.")
         about = [method]
     with picture:
-        show_player(bar, trace, mutual=solid, every=pairs, linked=linked, on_pick=take)
+        watched = show_player(bar, trace, mutual=solid, every=pairs, linked=linked, on_pick=take)
+    _show_steps(actions, watched)
     with broken:
         break_it.show_break(bar, trace, actions)
     if from_source is not None:

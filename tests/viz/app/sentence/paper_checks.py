@@ -78,30 +78,26 @@ def work(app: AppTest, values: Values) -> None:
     assert any(far in text.value for text in app.text)
 
 
-def compatibility(app: AppTest, values: Values) -> None:
-    for number, weights in enumerate(values.values(), start=1):
+def functions(app: AppTest, values: Values) -> None:
+    *maps, seconds, sizes = values.values()
+    for number, weights in enumerate(maps, start=1):
         close(map_values(app.get("plotly_chart")[0].proto.spec, number), weights)
-
-
-def measured_functions(app: AppTest, values: Values) -> None:
-    for chart, (rows, factor) in enumerate(zip(values.values(), (1e3, 2**-20), strict=True)):
+    for chart, (rows, factor) in enumerate(((seconds, 1e3), (sizes, 2**-20))):
         drawn = frames(app, chart)[0].set_index("layer")["value"]
         for name, numbers in rows.items():
             close(np.array(numbers) * factor, drawn[name])
 
 
-def unscaled(app: AppTest, values: Values) -> None:
-    variance, gradients = values.values()
-    drawn = frames(app, 0)[0]
-    close(variance.measured, drawn[drawn["curve"] == "this head, measured"]["variance"])
-    close(np.concatenate([*gradients.values()]), column(app, 1, "gradient"))
-
-
-def misprinted(app: AppTest, values: Values) -> None:
-    weights, row, (_, log_prob) = values.values()
+def rescaled(app: AppTest, values: Values) -> None:
+    weights, row, variance, gradients, (_, log_prob) = values.values()
     close(map_values(app.get("plotly_chart")[0].proto.spec, 1), weights)
     drawn = frames(app, 0)[0]
-    close(row.largest, drawn[drawn["measure"] == "largest weight"]["value"])
+    close(
+        [*row.largest, *row.gradient], drawn[~drawn["measure"].str.startswith("entropy")]["value"]
+    )
+    drawn = frames(app, 1)[0]
+    close(variance, drawn[drawn["curve"] == "this head, measured"]["variance"])
+    close(np.concatenate([*gradients.values()]), column(app, 2, "gradient"))
     assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
 
 
@@ -125,5 +121,4 @@ def trained_rows(app: AppTest, values: Values) -> None:
 def read_and_edited(app: AppTest, values: Values) -> None:
     read, edited = (value.detach() for value in values.values())
     close(read, shown(app, "tensor_strip", "values").reshape(read.shape))
-    (caption,) = (c.value for c in app.caption if "This edit takes" in c.value)
-    assert caption.endswith(f" to {float(edited):.3f}.".replace("-", "−"))
+    assert np.isfinite(float(edited))

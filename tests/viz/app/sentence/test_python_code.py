@@ -16,17 +16,15 @@ from tests.bundled_model import one_bundled_model
 from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
 from tests.viz.app.sentence.paper_checks import (
     all_matrices,
-    compatibility,
     drawing,
+    functions,
     longer,
-    measured_functions,
-    misprinted,
     norms,
     one_head,
     parameters,
     read_and_edited,
+    rescaled,
     trained_rows,
-    unscaled,
     work,
 )
 from tests.viz.draw.message import decode
@@ -122,14 +120,6 @@ def inside(app: AppTest, values: Values) -> None:
     if "Copying score" in values:
         (copying,) = (text.value for text in app.markdown if "Copying score" in text.value)
         assert f"{values['Copying score']:.2f}".replace("-", "−") in copying.replace("\\", "")
-    row = values["Large scores: one token takes all"]
-    drawn = frames(app, 1)[0]
-    close(
-        [*row.largest, *row.gradient], drawn[~drawn["measure"].str.startswith("entropy")]["value"]
-    )
-    variance = frames(app, 2)[0]
-    measured = variance[variance["curve"] == "this head, measured"]["variance"]
-    np.testing.assert_allclose(values["Wider q and k: larger scores"].measured, measured)
     if "Translation" in values:
         assert any(f"{values['Translation'][1]:.2f}"[1:] in h.proto.body for h in app.get("html"))
 
@@ -298,7 +288,7 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "inside": (inside, {"layer": "2", "head": "3"}),
     "inside scaled": (
         inside,
-        {"scale_of": "none", "every": "true", "kind": "encoder", "score": "one key"},
+        {"scale_of": "none", "kind": "encoder", "score": "one key"},
     ),
     "inside difference": (
         inside,
@@ -329,20 +319,15 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "positions rotation": (plotly, {"pe_view": "Rotation"}),
     "positions sentence": (embedding, {"pe_view": "Your sentence"}),
     "positions learned": (learned, {"pe_view": "Learned"}),
-    "positions shifted": (edited_positions, {"pe_view": "Shift positions", "beam": "1"}),
     "positions longer": (longer, {"pe_view": "Longer"}),
     "positions misprint": (plotly, {"pe_view": "Encoding", "pe_formula": "misprint"}),
     "positions misprinted": (same_charts, {"pe_view": "Curves", "pe_formula": "misprint"}),
     "positions removed": (edited_positions, {"pe_view": "Remove positions", "beam": "1"}),
-    "schedule": (same_charts, {"others": "cosine", "used": "true"}),
+    "schedule": (same_charts, {"used": "true"}),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
     "architecture": (drawing, {}),
-    "architecture norms": (norms, {"arch_view": "batch or layer"}),
-    "architecture norms padded": (
-        norms,
-        {"arch_view": "batch or layer", "arch_padding": "true", "arch_layer": "6"},
-    ),
+    "architecture norms": (norms, {"arch_view": "batch or layer", "arch_layer": "6"}),
     "figure2": (all_matrices, {"kind": "decoder", "layer": "2"}),
     "figure2 one head": (one_head, {"figure2_view": "one head instead of h"}),
     "figure2 one head everywhere": (
@@ -351,10 +336,8 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "architecture parameters": (parameters, {"arch_view": "parameters"}),
     "self_attention": (work, {}),
-    "additive": (compatibility, {"kind": "decoder"}),
-    "additive measured": (measured_functions, {"additive_view": "Time and memory"}),
-    "additive unscaled": (unscaled, {"additive_view": "Without scale"}),
-    "additive misprint": (misprinted, {"additive_view": "Misprint", "beam": "1"}),
+    "additive": (functions, {"kind": "decoder"}),
+    "additive scale": (rescaled, {"additive_view": "Scale", "beam": "1"}),
     "tables": (trained_rows, {}),
     "hooks": (read_and_edited, {"hook": "z", "head": "3"}),
 }

@@ -146,20 +146,11 @@ def test_a_norm_opens_to_the_numbers_of_a_token(opened, translator) -> None:
     assert in_url(app, "arch_view") == drawing.NORMS
 
 
-def test_a_feed_forward_network_is_compared_with_convolutions_and_with_another_layers(
-    opened, translator
-) -> None:
-    for layer, other in ((1, 2), (2, 1)):
-        app = opened(arch_box="Feed forward of the decoder", arch_layer=str(layer))
-        shown = facts(app)
-        difference = shown["as two convolutions"]
-        assert difference == "equal" or float(difference.split()[-1]) < 1e-5
-        weights = [
-            np.concatenate([x.weight.detach().double().numpy().ravel() for x in (ff.W_1, ff.W_2)])
-            for ff in (block.feed_forward for block in translator.model.decoder.layers)
-        ]
-        correlation = f"correlation {np.corrcoef(np.stack(weights))[0, 1]:.2f}".replace("-", "−")
-        assert shown[f"beside layer {other}'s weights"] == correlation
+@pytest.mark.parametrize("layer", ["1", "2"])
+def test_a_feed_forward_network_is_two_convolutions(opened, layer: str) -> None:
+    app = opened(arch_box="Feed forward of the decoder", arch_layer=layer)
+    difference = facts(app)["as two convolutions"]
+    assert difference == "equal" or float(difference.split()[-1]) < 1e-5
 
 
 def links(app: AppTest) -> list[tuple[str, str]]:

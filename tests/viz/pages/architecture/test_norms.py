@@ -4,7 +4,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import pytest
 import torch
 
 from tests.transformer.checkpoints.marian import marian_folder
@@ -17,12 +16,11 @@ from viz.pages.architecture.drawing import NORMS
 NAME = "encoder.layers.1.self_attention_norm"
 
 
-@pytest.mark.parametrize("padding", [False, True])
 def test_batch_norm_changes_a_number_and_layer_norm_does_not(
-    opened, translator: Translator, padding: bool
+    opened, translator: Translator
 ) -> None:
     url = {"arch_layer": "2", "arch_token": "3", "arch_feature": "5"}
-    app = opened(arch_view=NORMS, arch_padding=str(padding).lower(), **url)
+    app = opened(arch_view=NORMS, **url)
     pieces = [translator.reader.text(text) for text in (SENTENCE, *source_box.EXAMPLES["English"])]
     values = []
     for others in combinations(range(1, len(pieces)), 3):
@@ -33,7 +31,7 @@ def test_batch_norm_changes_a_number_and_layer_norm_does_not(
         with torch.inference_mode():  # each batch in a pass of its own
             _, cache = translator.model.run_with_cache(source, source[:, :1])
         x = cache[f"{NAME}.hook_sum"].double()
-        rows = x.reshape(-1, 32) if padding else x[source != 0]
+        rows = x[source != 0]
         norm = torch.nn.BatchNorm1d(32, affine=False).double().train()
         place = 2  # of the reader's sentence, which stands first
         values.append(float(norm(rows)[place, 4]))

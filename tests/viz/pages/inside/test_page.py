@@ -18,16 +18,13 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
     third = display_tokens(trace.decoder_tokens)[2]
     app = serve(
         "inside", text=SENTENCE, kind="decoder", layer="1", head="3", word=f"3 {third}",
-        scale_of="none", temperature="2.0", every="true",
+        scale_of="none",
     )  # fmt: skip
     assert not app.exception
     assert app.selectbox(key="word").value == 2
     assert app.selectbox(key="layer").value == "1"
     assert app.selectbox(key="head").value == "3"
-    assert app.select_slider(key="temperature").value == 2.0
-    assert app.toggle(key="every").value
-    assert not app.toggle(key="every").disabled
-    assert any("no scale and temperature 2 in every head" in line for line in html(app))
+    assert any("no scale in L1 H3" in line for line in html(app))
 
 
 @pytest.mark.usefixtures("given_translations")
@@ -59,8 +56,8 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
 @pytest.mark.parametrize(
     "url",
     [
-        {"word": "99 x", "layer": "9", "head": "mean", "scale_of": "big", "temperature": "3"},
-        {"word": "-1", "at": "²", "kind": "nonsense", "every": "perhaps"},
+        {"word": "99 x", "layer": "9", "head": "mean", "scale_of": "big"},
+        {"word": "-1", "at": "²", "kind": "nonsense"},
         {"key": "99 x", "score": "both", "parts": "²"},
     ],
 )
@@ -70,20 +67,19 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, translator, url
     first, *_ = ranked("inside", translator.trace(SENTENCE), translator)
     assert app.selectbox(key="word").value == int(first.choices["word"]) - 1
     assert app.selectbox(key="scale_of").value == "÷ √d_k"
-    assert app.toggle(key="every").disabled  # nothing is changed that could be changed elsewhere
-    assert len(app.get("vega_lite_chart")) == 3
+    assert len(app.get("vega_lite_chart")) == 1
 
 
 def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(serve) -> None:
-    url = {"edited": "Der Hund schläft.", "forbid": "z.B.", "temperature": "0.5"}
+    url = {"edited": "Der Hund schläft.", "forbid": "z.B.", "scale_of": "none"}
     app = serve("inside", text=SENTENCE, **url)
     assert not app.exception
     assert any("“z.B.” cannot be forbidden" in line for line in texts(app))
-    assert len(app.get("vega_lite_chart")) == 3
+    assert len(app.get("vega_lite_chart")) == 1
 
 
 def test_what_a_reader_should_know_of_the_rescaled_translation_is_said(serve, unsure_model) -> None:
-    app = serve("inside", text=SENTENCE, scale_of="× √dₖ", every="true")
+    app = serve("inside", text=SENTENCE, scale_of="× √dₖ")
     assert len(unsure(app)) == 2  # of the bar's, too
 
 
@@ -129,4 +125,4 @@ def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> N
     app = serve("inside", text=SENTENCE, kind=kind)
     assert not app.exception
     # one key alone: nothing tells it from others
-    assert len(app.get("vega_lite_chart")) == (2 if kind == "decoder" else 3)
+    assert len(app.get("vega_lite_chart")) == (kind != "decoder")

@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[4]
 CONFIG = TransformerConfig(vocab_size=99, N=2, d_model=24, d_ff=48, h=3, d_k=5, d_v=7)
 
 
-def named_steps(kind: Kind = "cross", scale: Scale = "÷ √d_k", temperature: float = 1.0):
-    return {step.name: step for step in walk_steps(CONFIG, kind, "the row", 11, scale, temperature)}
+def named_steps(kind: Kind = "cross", scale: Scale = "÷ √d_k"):
+    return {step.name: step for step in walk_steps(CONFIG, kind, "the row", 11, scale)}
 
 
 def letters(equation: inside_head.Node) -> str:
@@ -67,24 +67,20 @@ def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
     assert named_steps()["scale"].shape == "11 numbers, times 0.4472"  # 1/√5
     assert named_steps(scale="none")["scale"].shape == "11 numbers, times 1"
     assert named_steps(scale="× √d_k")["scale"].shape == "11 numbers, times 2.236"
-    assert named_steps(temperature=2.0)["scale"].shape == "11 numbers, times 0.2236"
-    usual = named_steps()["scale"].says
-    for other in (named_steps(scale="none"), named_steps(temperature=2.0)):
-        assert other["scale"].says != usual
+    assert named_steps(scale="none")["scale"].says != named_steps()["scale"].says
 
 
 @pytest.mark.parametrize(
-    ("scale", "temperature", "quotient", "whole_equation", "step_equation"),
+    ("scale", "quotient", "whole_equation", "step_equation"),
     [
-        ("÷ √d_k", 1.0, True, "softmax(QKTdk)V", "sj=q·kjdk"),
-        ("× √d_k", 1.0, False, "softmax(QKT·dk)V", "sj=q·kj·dk"),
-        ("÷ √d_k", 0.5, True, "softmax(10.5·QKTdk)V", "sj=10.5·q·kjdk"),
+        ("÷ √d_k", True, "softmax(QKTdk)V", "sj=q·kjdk"),
+        ("× √d_k", False, "softmax(QKT·dk)V", "sj=q·kj·dk"),
     ],
 )
 def test_the_equations_follow_the_scale(
-    scale: Scale, temperature: float, quotient: bool, whole_equation: str, step_equation: str
+    scale: Scale, quotient: bool, whole_equation: str, step_equation: str
 ) -> None:
-    steps = named_steps(scale=scale, temperature=temperature)
+    steps = named_steps(scale=scale)
     for name, expected in (("All", whole_equation), ("scale", step_equation)):
         assert letters(steps[name].equation) == expected
         assert ("mfrac" in tags(steps[name].equation)) == quotient
@@ -99,7 +95,7 @@ def test_cross_attention_takes_its_keys_from_the_encoder() -> None:
 
 def test_biases_stand_in_the_equations_of_a_model_that_has_them() -> None:
     config = replace(CONFIG, attention_bias=True)
-    steps = walk_steps(config, "cross", "the row", 11, "none", 1.0)
+    steps = walk_steps(config, "cross", "the row", 11, "none")
     biased = {step.name: step for step in steps}
     assert letters(biased["q, k, v"].equation).count("b") == 3
     assert letters(biased["+ x"].equation).endswith("+bO)")

@@ -23,15 +23,14 @@ BOTH: tuple[positions.Stack, positions.Stack] = ("encoder", "decoder")
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str) -> None:
-    names = ("pe_pos", "pe_k", "pe_moved", "pe_seed", "pe_stack", "pe_part", "pe_drawn")
+    names = ("pe_pos", "pe_k", "pe_seed", "pe_stack", "pe_part")
     app = opened(view, **dict.fromkeys(names, "9999999"))
     assert app.button_group(key="pe_view").value == view
     assert any("§3." in element.value for element in app.markdown)
 
 
-@pytest.mark.parametrize("view", ["Remove positions", "Shift positions"])
-def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(opened, view) -> None:
-    app = opened(view, edited="Der Hund schläft.", forbid="z.B.")
+def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(opened) -> None:
+    app = opened("Remove positions", edited="Der Hund schläft.", forbid="z.B.")
     assert "“z.B.” cannot be forbidden" in texts(app)[-1]
 
 
@@ -114,7 +113,9 @@ def test_whether_two_orders_are_told_apart_without_positions_is_said(
     assert app.text_area(key="text").value == PAIR[1]
 
 
-def test_a_model_with_learned_positions_cannot_be_moved(serve, translator, tmp_path) -> None:
+def test_a_model_with_learned_positions_has_none_beyond_its_table(
+    serve, translator, tmp_path
+) -> None:
     from transformer import Transformer, TransformerConfig
     from transformer.checkpoints import checkpoint
 
@@ -123,9 +124,7 @@ def test_a_model_with_learned_positions_cannot_be_moved(serve, translator, tmp_p
     )
     torch.manual_seed(1)
     checkpoint.save(tmp_path / "learned", Transformer(config), translator.tokenizer)
-    app = serve(
-        "positions", checkpoint=tmp_path / "learned", pe_view="Shift positions", text=SENTENCE
-    )
+    app = serve("positions", checkpoint=tmp_path / "learned", pe_view="Longer", text=SENTENCE)
     assert "a learned table of 64 positions" in texts(app)[-1]
     app = serve(
         "positions", checkpoint=tmp_path / "learned", pe_view="Your sentence", text=SENTENCE

@@ -14,7 +14,6 @@ from transformer.analysis.teacher_forcing import forced_pair
 from transformer.config import BOS
 from transformer.paper import additive
 from viz.app import measurements
-from viz.pages.additive import VIEWS
 
 LAYER, HEAD = 1, 2
 PLACE = {"kind": "decoder", "layer": str(LAYER + 1), "head": str(HEAD + 1)}
@@ -70,7 +69,7 @@ def test_the_three_maps_are_the_heads_and_those_of_loops(opened, values, seed: s
 def test_the_costs_are_those_of_the_file(opened, monkeypatch, tmp_path) -> None:
     content = json.loads((measurements.FOLDER / "additive.json").read_text("utf-8"))
     rows = {name: content["layers"][name] for name in (additive.DOT, additive.ADDITIVE)}
-    app = opened(additive_view="Time and memory")
+    app = opened()
     for chart, (field, factor) in enumerate((("seconds", 1e3), ("bytes", 2**-20))):
         (drawn,) = frames(app, chart)
         for name, measured in rows.items():
@@ -81,9 +80,7 @@ def test_the_costs_are_those_of_the_file(opened, monkeypatch, tmp_path) -> None:
     times, sizes = (last[0][field] / last[1][field] for field in ("seconds", "bytes"))
     assert any(f"{times:,.0f} times the time and {sizes:,.0f} times" in text for text in texts(app))
     monkeypatch.setattr(measurements, "FOLDER", tmp_path)
-    app = opened(additive_view="Time and memory")
-    assert any("python -m benchmarks additive" in text for text in texts(app))
-    assert app.button_group(key="additive_view").value == "Time and memory"
+    assert any("python -m benchmarks additive" in text for text in texts(opened()))
 
 
 @pytest.mark.parametrize("page", ["additive", "inside"])
@@ -91,7 +88,7 @@ def test_the_costs_are_those_of_the_file(opened, monkeypatch, tmp_path) -> None:
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_link_names_a_scale_as_the_code_or_as_the_screen(serve, page, shown, scale) -> None:
     named = scale.replace("d_k", "dₖ") if shown else scale
-    app = serve(page, text=SENTENCE, additive_view="Misprint", scale_of=named, every="true")
+    app = serve(page, text=SENTENCE, additive_view="Scale", scale_of=named)
     assert not app.exception
     assert app.selectbox(key="scale_of").value == scale
 
@@ -100,7 +97,7 @@ def test_a_link_names_a_scale_as_the_code_or_as_the_screen(serve, page, shown, s
 def test_the_misprint_is_tried_on_weights_and_translation(
     opened, translator, values, scale: str
 ) -> None:
-    app = opened(additive_view="Misprint", scale_of=scale, **PLACE)
+    app = opened(additive_view="Scale", scale_of=scale, **PLACE)
     trace, d_k = translator.trace(SENTENCE), translator.model.config.d_k
     by = {"÷ √d_k": 1.0, "none": math.sqrt(d_k), "× √d_k": float(d_k)}[scale]
 
@@ -121,14 +118,3 @@ def test_the_misprint_is_tried_on_weights_and_translation(
     np.testing.assert_allclose(maps(app, 0), values[POINT + "pattern"][0, HEAD], atol=1e-5)
     np.testing.assert_allclose(maps(app, 1), edited[POINT + "pattern"][0, HEAD], atol=1e-5)
     assert any(f"log probability {text:.2f}".replace("-", "−") in line for line in html(app))
-
-
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("text", ["e", SENTENCE])
-def test_a_choice_that_makes_no_sense_and_one_word_leave_the_view_alive(
-    opened, view: str, text: str
-) -> None:
-    url = dict.fromkeys(("kind", "layer", "head", "scale_of", "additive_seed"), "9999999")
-    app = opened(additive_view=view, **url | {"text": text})
-    assert app.button_group(key="additive_view").value == view
-    assert any("§3." in element.value or "equation" in element.value for element in app.markdown)

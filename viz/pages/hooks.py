@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from transformer import AttentionTrace, Kind, Transformer
+from transformer import AttentionTrace, Transformer
+from transformer.analysis.teacher_forcing import forced_pair, values_at
 from transformer.hooks import Hooked
+from transformer.kinds import kind_of
 from transformer.paper import hook_points
 from transformer.paper.flow import flow
-from viz.app import jobs
 from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, head_picker, mounts
 from viz.app.sentence import python_code, sentence_bar
@@ -18,7 +19,7 @@ from viz.app.sentence.sentence_bar import origin_of
 from viz.draw import attention_map, labels
 from viz.draw.architecture import DrawnBox, encode_architecture, encode_strip
 from viz.draw.caption import head_caption
-from viz.draw.formatting import counted, format_number
+from viz.draw.formatting import counted
 
 BOX, POINT = "hooks_box", "hook"  # names in the URL
 
@@ -142,15 +143,6 @@ def _draw(scene: Scene, opened: str) -> None:
     )
 
 
-def kind_of(point: str) -> Kind | None:
-    """Return the kind of attention that a hook point belongs to."""
-    if "_attention." not in point:
-        return None
-    if "cross_attention" in point:
-        return "cross"
-    return "encoder_self" if point.startswith("encoder") else "decoder_self"
-
-
 def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
     """Draw the chosen hook point of a box: shape, values, and the code that reads and edits it."""
     model, trace = scene.model, scene.trace
@@ -160,7 +152,11 @@ def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
         st.session_state.pop(POINT, None)
     point = by_value[fields.choose_one("Hook point", by_value, POINT, default=usual)]
     value = memory.memo_per_trace(
-        trace, ("hooks", point), lambda: hook_points.value_at(model, trace, point)
+        trace,
+        ("hooks", point),
+        lambda: (
+            values_at(model, forced_pair(model, trace), (point,))[1][point].detach().cpu().numpy()
+        ),
     )
     named = hook_points.axes(point)
     has_heads = named[1] == "head"
@@ -172,7 +168,7 @@ def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
     own_head = min(head, value.shape[1] - 1)
     shown = value[0, own_head] if has_heads else value[0]
     at = f"[0, {own_head}]" if has_heads else "[0]"
-    edit, _ = hook_points.example_edit(point, head)
+    edit = hook_points.example_edit(point, head)
     read = f'_, seen = model.run_with_cache(source, target)\n{{}} = seen["{point}"]{at}'
     change = (
         f'with model.hooks({{"{point}": lambda value, name: {edit}}}):\n'
@@ -181,14 +177,6 @@ def _open(scene: Scene, box: str, names: list[str], head: int) -> None:
     st.code(read.format("value"), language="python", wrap_lines=True)
     _values(scene, point, shown, head)
     st.code(change, language="python", wrap_lines=True)
-    if max(len(trace.source_pieces), len(trace.target_pieces)) <= jobs.SHORT:
-        edited = memory.memo_per_trace(
-            trace,
-            ("hooks.edited", point, head),
-            lambda: hook_points.edited_log_probs(model, trace, point, head),
-        )
-        before, after = (format_number(float(p.sum()), 3) for p in (trace.log_probs, edited))
-        st.caption(f"This edit takes log P of the translation from {before} to {after}.")
     python_code.show_code(
         "model = translator.model\nsource, target, written = forced_pair(model, trace)",
         f"# Read {point}\n{read.format('result')}",

@@ -120,7 +120,8 @@ def without() -> None:
             log_p = float(piece_log_p[name].sum())
             _candidate(name, translator, translation, edit, log_p)
         if languages.source == PAIR_LANGUAGE:
-            show_pair(translator)
+            with st.container(key="word-order"):
+                show_pair(translator)
     code = f"""
         # Subword by subword
         result = {{}}

@@ -4,9 +4,6 @@ All numbers count from 1. The replacement comes last, nothing for zero: `uniform
 `weights` for the output z or the weights on a second sentence. `painted 9x8 3-1.4` has a row that
 was painted on a map of 9 × 8 (row 3 looks at keys 1 and 4, evenly), `painted 9x8 ~` and a code a
 whole pattern. From removals to text and back is exact.
-
-The text of earlier links is read as well: `c1.3,e0.0u,d0.0p9x8_2-0.3`, where a letter stands for
-the kind or the replacement, and all numbers count from 0.
 """
 
 import base64
@@ -36,31 +33,19 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1_000_000  # largest length of the text of removals
 
 _NAMES: dict[Kind, str] = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
-_KINDS = {name[0]: kind for kind, name in _NAMES.items()}
+_KINDS = {name: kind for kind, name in _NAMES.items()}
 _REPLACEMENTS: dict[str, Replacement] = {
     "": "zero", "u": "uniform", "m": "mean", "z": "z", "w": "weights",
 }  # fmt: skip
 
 
-def _code(number: str, head: str, replacement: str, painted: str, gap: str) -> re.Pattern[str]:
-    """Compile the pattern of one head, whose numbers look like `number`."""
-    rows = rf"(?:{gap}{number}-{number}(?:\.{number}){{0,511}}){{1,512}}"
-    return re.compile(
-        rf"{head.replace('#', number)}(?:{replacement}|{painted}(?P<queries>{number})x"
-        rf"(?P<keys>{number})(?:{gap}?~(?P<packed>[\w-]+)|(?P<rows>{rows})))",
-        re.IGNORECASE | re.ASCII,
-    )
-
-
-_REMOVAL = _code(
-    r"[1-9][0-9]{0,3}",
-    r"L(?P<layer>#)\s*H(?P<head>#)\s*·?\s*(?P<kind>encoder|decoder|cross)(?:-attention)?",
-    r"\s*(?P<how>uniform|mean|z|weights|[umw]|)",
-    r"\s+painted\s+",
-    r"\s+",
-)
-_EARLIER = _code(
-    "[0-9]{1,4}", r"(?P<kind>[edc])(?P<layer>#)\.(?P<head>#)", "(?P<how>[umzw]?)", "p", "_"
+_REMOVAL = re.compile(
+    r"L(?P<layer>#)\s*H(?P<head>#)\s*·?\s*(?P<kind>encoder|decoder|cross)(?:-attention)?"
+    r"(?:\s*(?P<how>uniform|mean|z|weights|[umw]|)|\s+painted\s+(?P<queries>#)x(?P<keys>#)"
+    r"(?:\s+~(?P<packed>[\w-]+)|(?P<rows>(?:\s+#-#(?:\.#){0,511}){1,512})))".replace(
+        "#", "[1-9][0-9]{0,3}"
+    ),
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -109,22 +94,19 @@ def _format(removal: Removal) -> str:
 def _parse(part: str) -> Removal:
     if not part:
         raise InputError("The list of heads has a comma too many.")
-    match, first = _REMOVAL.fullmatch(part), 1
-    if match is None:
-        match, first = _EARLIER.fullmatch(part), 0
+    match = _REMOVAL.fullmatch(part)
     if match is None:
         raise InputError(
             f"{quoted(part)} is no head: write L2 H4 cross, and likewise encoder or decoder."
         )
-    layer, head = int(match["layer"]) - first, int(match["head"]) - first
-    place = Head(_KINDS[match["kind"][0].lower()], layer, head)
+    place = Head(_KINDS[match["kind"].lower()], int(match["layer"]) - 1, int(match["head"]) - 1)
     if match["packed"]:
         return pattern_removal(
             place, _unpacked(match["packed"], int(match["queries"]), int(match["keys"]))
         )
     if match["rows"]:
         rows = {
-            int(row) - first: tuple(sorted({int(key) - first for key in keys.split(".")}))
+            int(row) - 1: tuple(sorted({int(key) - 1 for key in keys.split(".")}))
             for row, keys in re.findall(r"([0-9]+)-([0-9.]+)", match["rows"])
         }
         return rows_removal(place, rows, (int(match["queries"]), int(match["keys"])))

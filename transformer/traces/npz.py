@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from transformer import errors, kinds
 from transformer.files import atomic, reading
+from transformer.files.documents import parse_json
 from transformer.text import languages, special_tokens
 from transformer.text.tokenizer import Piece
 from transformer.traces.fields import MAX_HEADS, MAX_LAYERS, TraceFields, Weights
@@ -62,7 +63,7 @@ def read(path: str | Path, *, max_bytes: int) -> TraceFields:
     path = Path(path)
     try:
         arrays = read_arrays(path, (*kinds.KINDS, "log_probs", "words"), max_bytes=max_bytes)
-        words = json.loads(str(arrays.pop("words")))
+        words = parse_json(str(arrays.pop("words")))
         (source, target, codes), read_pieces = words["languages"], words["read_pieces"]
         counts = {kind: words["head_counts"].get(kind) for kind in kinds.KINDS}
         fields = TraceFields(

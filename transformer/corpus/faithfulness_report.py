@@ -3,12 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from transformer.analysis.lenses.names import NAMES
-from transformer.analysis.stored import Figure, Report, read_report
+from transformer.analysis.stored import Figure, Report
 from transformer.files import documents
-from transformer.kinds import KINDS
 
 FILE = "faithfulness.json"
 COMMAND = "headlight evaluate faithfulness"
@@ -47,20 +44,3 @@ class FaithfulnessReport(Report):
 def to_json(report: FaithfulnessReport) -> str:
     """Format the text of `faithfulness.json`."""
     return json.dumps({"format": report.FORMAT, **documents.to_json(report)}, indent=1) + "\n"
-
-
-def read(folder: Path) -> FaithfulnessReport | None:
-    """Read the report of a checkpoint folder; None where there is none."""
-    return read_report(folder, FaithfulnessReport, _require)
-
-
-def _require(report: FaithfulnessReport) -> None:
-    """Raise ValueError unless there are figures for all that was measured."""
-    points = len(report.fractions)
-    if not points or not report.lenses or not report.lenses.keys() <= {*NAMES}:
-        raise ValueError("there is no fraction, or there are other lenses than ours")
-    for curves in (*report.lenses.values(), report.random):
-        if not len(curves.comprehensiveness) == len(curves.sufficiency) == points:
-            raise ValueError("a curve has another number of points")
-    if any(report.attention[kind].keys() != {*CHANGES} for kind in KINDS):
-        raise ValueError("a kind has other changes")

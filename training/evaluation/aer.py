@@ -52,7 +52,7 @@ def measure_one(
     """Measure each map of a model, the default one too, and alignments that need no model."""
     maps = measure(translator, gold)
     winner, aer = best(maps)
-    of_winner = GoldFigures(THIS_SET, len(gold), round(aer, 4))
+    winner_gold = GoldFigures(THIS_SET, len(gold), round(aer, 4))
     figures = {settings: counts.figures() for settings, counts in maps.items()}
     # whole layers after the heads of all layers
     rates: dict[tuple[bool, int, int, str], dict[str, list[str]]] = {}
@@ -84,9 +84,9 @@ def measure_one(
         "",
         *(in_words(name, rate) for name, rate in simple.items()),
         in_words("default", usual) + f"  {default.in_words()}",
-        f"best: {replace(winner, gold=of_winner).in_words()}",
+        f"best: {replace(winner, gold=winner_gold).in_words()}",
     ]
-    return Result(winner, of_winner, values, lines)
+    return Result(winner, winner_gold, values, lines)
 
 
 def _place(settings: AlignmentSettings) -> dict[str, Any]:
@@ -113,8 +113,8 @@ def measure_both(translator: Translator, reverse: Translator, gold: Sequence[Gol
             if name not in measured or figures["aer"] < measured[name][1]["aer"]:
                 measured[name] = named, figures, second[name].figures()
     winner, _, figures = min((measured[rule] for rule in RULES), key=lambda row: row[1]["aer"])
-    of_winner = GoldFigures(THIS_SET, len(even), round(figures["aer"], 4))
-    stored = replace(winner, gold=of_winner)
+    winner_gold = GoldFigures(THIS_SET, len(even), round(figures["aer"], 4))
+    stored = replace(winner, gold=winner_gold)
     rows = {
         name: {"settings": asdict(settings), "odd": odd_figures, "even": even_figures}
         for name, (settings, odd_figures, even_figures) in measured.items()
@@ -129,7 +129,7 @@ def measure_both(translator: Translator, reverse: Translator, gold: Sequence[Gol
         ),
         f"best on the odd lines: {stored.in_words()}",
     ]
-    return Result(winner, of_winner, values, lines)
+    return Result(winner, winner_gold, values, lines)
 
 
 def _links(name: str, settings: BothSettings) -> str:

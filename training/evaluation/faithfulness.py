@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from tqdm import tqdm
 
 from training.data.corpus import CorpusError, read_files, read_lines
 from training.evaluation import measurement
 from transformer import InputError, Translator, kinds
 from transformer.analysis import lenses, stored
+from transformer.arrays import Floats
 from transformer.cli import command
 from transformer.corpus import faithfulness_report, resampling
 from transformer.corpus.faithfulness import (
@@ -27,8 +27,6 @@ from transformer.corpus.faithfulness import (
     uniform_changes,
 )
 from transformer.trace import AttentionTrace
-
-Floats = npt.NDArray[np.float64]
 
 SENTENCES, PIECES = 100, 4
 """Pieces of each sentence, drawn at random, on which erasing is measured: more sentences tell more

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sacrebleu
 import safetensors.torch
 import torch
@@ -23,6 +22,7 @@ from transformer.analysis import stored
 from transformer.analysis.heads import means as means_file
 from transformer.analysis.heads import removal
 from transformer.analysis.heads.head import Head, all_heads
+from transformer.arrays import Floats
 from transformer.cli import arguments, command
 from transformer.corpus import head_report, measured, measuring, resampling
 from transformer.corpus.corpus_roles import measures_of
@@ -30,8 +30,6 @@ from transformer.corpus.passes import batches_of
 from transformer.files import documents
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
-
-Floats = npt.NDArray[np.float64]
 
 SENTENCES, BLEU_SENTENCES = 600, 200
 CURVE_POINTS = 18

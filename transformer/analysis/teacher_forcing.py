@@ -5,20 +5,17 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from transformer import choices, errors
+from transformer.arrays import AnyFloats
 from transformer.config import BOS, PAD
 from transformer.kinds import KINDS, Kind
 from transformer.masks import pad_sequences
 from transformer.model import Transformer
 from transformer.text import tokenizer
 from transformer.trace import AttentionTrace
-
-Array: TypeAlias = npt.NDArray[np.floating]  # float64 of a model in float64, else float32
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called after each layer with the number of layers done and of all."""
@@ -88,7 +85,7 @@ def measure_layers(
     trace: AttentionTrace,
     kinds: Sequence[Kind] = KINDS,
     progress: Progress | None = None,
-) -> dict[Kind, Array]:
+) -> dict[Kind, AnyFloats]:
     """Compute a measure of these kinds of attention from one pass, `[layer, ...]` each."""
     step = counted(progress, sum(model.config.stack(kind).N for kind in kinds))
     names = {name for kind in kinds for name in measure.points(model, kind)}
@@ -96,7 +93,7 @@ def measure_layers(
     return {kind: stacked(measure.layers(model, cache, kind), step) for kind in kinds}
 
 
-def stacked(layers: Iterable[Tensor], step: Callable[[], None]) -> Array:
+def stacked(layers: Iterable[Tensor], step: Callable[[], None]) -> AnyFloats:
     """Stack the values of each layer, and count each as it comes."""
     values = []
     for layer in layers:
@@ -111,7 +108,7 @@ def counted(progress: Progress | None, steps: int) -> Callable[[], None]:
     return lambda: progress(next(done), steps) if progress else None
 
 
-def to_array(tensor: Tensor) -> Array:
+def to_array(tensor: Tensor) -> AnyFloats:
     """Convert to NumPy: float64 stays float64, all else becomes float32."""
     tensor = tensor.detach().cpu()
     return (tensor if tensor.dtype == torch.float64 else tensor.float()).numpy()

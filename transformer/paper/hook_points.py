@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from transformer.analysis.teacher_forcing import forced_pair, values_at
+from transformer.arrays import Singles
 from transformer.hooks import Hook
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
-from transformer.traces.fields import Weights
 
 _HEADS = ("batch", "head")
 _AXES = {
@@ -77,7 +77,7 @@ def value_at(model: Transformer, trace: AttentionTrace, point: str) -> np.ndarra
 
 
 @torch.inference_mode()
-def edited_log_probs(model: Transformer, trace: AttentionTrace, point: str, head: int) -> Weights:
+def edited_log_probs(model: Transformer, trace: AttentionTrace, point: str, head: int) -> Singles:
     """Return log P of each piece of the translation, `[target]`, with the edit at a point."""
     pair = forced_pair(model, trace)
     with model.hooks({point: example_edit(point, head)[1]}):

@@ -11,12 +11,11 @@ import torch
 
 from transformer import choices, hooks, kinds
 from transformer.analysis.teacher_forcing import forced_pair
+from transformer.arrays import Floats
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 from transformer.paper.arithmetic import SublayerValues
 from transformer.trace import AttentionTrace
-
-Floats = npt.NDArray[np.float64]
 
 
 class HeadMatrices(NamedTuple):

@@ -4,16 +4,15 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
 from transformer import choices, hooks
 from transformer.analysis.heads import measures
 from transformer.analysis.heads.head import Head
+from transformer.arrays import Floats, Ints
 from transformer.config import TransformerConfig
 from transformer.kinds import KINDS, Kind, attention_name
 
-Floats = npt.NDArray[np.float64]
 Scale = Literal["÷ √d_k", "none", "× √d_k"]
 
 
@@ -86,7 +85,7 @@ def saturation(dots: Floats, factors: Floats) -> Saturation:
 class DotVariance(NamedTuple):
     """Variance of the dot product of the first m components of queries and keys, each `[m]`."""
 
-    width: npt.NDArray[np.int64]  # m, from 1 to d_k
+    width: Ints  # m, from 1 to d_k
     measured: Floats  # the variance over all pairs of a query and a key
     predicted: Floats  # sum of the variances of the single products, as if independent
 
@@ -108,7 +107,7 @@ def dot_variance(q: Floats, k: Floats) -> DotVariance:
     )
 
 
-def gaussian_dot_variance(widths: npt.NDArray[np.int64]) -> Floats:
+def gaussian_dot_variance(widths: Ints) -> Floats:
     """Measure the variance of q·k for components that are drawn from N(0, 1), `[width]`."""
     draw = np.random.default_rng(0)
     variances = []

@@ -6,6 +6,7 @@ from typing import get_args
 import streamlit as st
 
 from transformer.analysis.axes import by_pieces
+from transformer.arrays import Floats
 from transformer.paper import additive, scaling
 from transformer.paper.arithmetic import sublayer_values
 from transformer.paper.scaling import Scale
@@ -61,7 +62,7 @@ def without() -> None:
 
 
 @cache
-def _gradients() -> dict[str, scaling.Floats]:
+def _gradients() -> dict[str, Floats]:
     return additive.gradients_over_width(WIDTHS)
 
 

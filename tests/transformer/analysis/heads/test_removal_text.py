@@ -30,11 +30,8 @@ def test_a_link_brings_back_what_was_there(translator: Translator) -> None:
         "L1 H1 cross mean, L1 H2 cross z, L1 H3 cross weights"
     )
     assert removal_text.parse_removals(text, translator.model) == (EVERY, "")
-    whole = [pattern_removal(CROSS, np.array(PATTERN))]
-    assert removal_text.parse_removals(removal_text.format_removals(whole), translator.model) == (
-        whole,
-        "",
-    )
+    with pytest.raises(InputError, match="The whole pattern of L2 H4 cross has no text"):
+        removal_text.format_removals([pattern_removal(CROSS, np.array(PATTERN))])
     assert removal_text.parse_removals(" ", translator.model) == ([], "")
 
 
@@ -60,7 +57,7 @@ def test_a_head_may_be_written_as_the_screen_names_it(translator: Translator) ->
         ("", "comma too many"),
         ("L1 H2 encoder painted 3x3 4-1", "does not have"),
         ("L1 H2 decoder painted 3x3 1-2", "its mask hides"),
-        ("L1 H2 encoder painted 9999x9999 ~AAAA", "damaged"),
+        ("L1 H2 encoder painted 2x2 ~AAAA", "is no head"),
         ("L2 H٣ cross", "is no head"),
     ],
 )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from training.config import RunConfig, config_file
+from training.evaluation.faithfulness import FaithfulnessReport
 from training.run import journal
 from transformer import Translator
 from transformer.analysis import alignment_settings, stored
@@ -14,7 +15,6 @@ from transformer.analysis.heads import means
 from transformer.circuits import pairs_report
 from transformer.circuits.pairs import BUNDLED_PAIRS, measure_pairs, read_pairs
 from transformer.corpus import head_report, result_file
-from transformer.corpus.faithfulness_report import FaithfulnessReport
 from transformer.corpus.measured import UNLINKED
 from transformer.corpus.measuring import measure_lines, trace_of
 from transformer.files.installed import ASSETS, BUNDLED_BY_NAME

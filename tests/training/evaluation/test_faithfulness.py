@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from training import evaluate
+from training.evaluation.faithfulness import FaithfulnessReport
 from transformer import kinds
 from transformer.analysis import lenses
 from transformer.analysis.stored import read_report
 from transformer.corpus.faithfulness import FRACTIONS, uniform_changes
-from transformer.corpus.faithfulness_report import FaithfulnessReport
 
 ENGLISH = ["The old cat sits beside the river.", "The baker eats.", "Her"]
 

@@ -221,8 +221,8 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> dict[str, Any
         )
         texts.setdefault(text, {})[str(values["weights"])] = values
     rows = [
-        (text, ["<br>".join(shown(of_model.get(name, {}), *_MEASURES)) or "–" for name in models])
-        for text, of_model in texts.items()
+        (text, ["<br>".join(shown(measured.get(name, {}), *_MEASURES)) or "–" for name in models])
+        for text, measured in texts.items()
     ]
     signatures = {
         str(values[name])

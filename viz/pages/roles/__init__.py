@@ -20,14 +20,18 @@ VIEWS: dict[str, Callable[[], None]] = {
 FINDINGS: dict[str, FromModel] = {WHY: why_this_word.find_edge}
 """By view: what it finds with its own results; “Remove heads” has the finding of the page."""
 
+_FAREWELL = "roles.farewell"  # in the session: what a link was answered, and its arrival
+
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
     top = st.container(key="page-question")
-    gone = moved.farewell(address.raw_value(VIEW))
+    if sentence := moved.farewell(address.raw_value(VIEW)):  # the widget drops it from the address
+        st.session_state[_FAREWELL] = address.arrivals(), sentence
     view = choose_one("View", VIEWS, VIEW)
-    if gone:
-        st.text(gone)
+    arrival, sentence = st.session_state.get(_FAREWELL, (-1, ""))
+    if arrival == address.arrivals() and view == ROLES:
+        st.text(sentence)
     with top:
         worth_seeing.show("roles", view, FINDINGS.get(view))
     VIEWS[view]()

@@ -10,11 +10,10 @@ import numpy.typing as npt
 import torch
 
 from transformer import choices, hooks, kinds
+from transformer.arrays import Floats
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 from transformer.paper.arithmetic import SublayerValues
-
-Floats = npt.NDArray[np.float64]
 
 
 class HeadMatrices(NamedTuple):

@@ -1,18 +1,16 @@
 """Layer norm and batch norm of the same tensor: over which axes mean and variance are taken."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from transformer import masks
+from transformer.arrays import Bools, Floats
 from transformer.model import Transformer
 from transformer.text.tokenizer import Piece
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
 class Block(NamedTuple):

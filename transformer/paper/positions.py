@@ -6,7 +6,7 @@ PE(pos, 2i) = sin(ω_i pos) and PE(pos, 2i + 1) = cos(ω_i pos) with ω_i = 1000
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,13 @@ from torch import Tensor
 from transformer import choices, embedding
 from transformer.analysis.heads import means
 from transformer.analysis.teacher_forcing import forced_pair
+from transformer.arrays import Floats, Ints, Singles
 from transformer.errors import CheckpointError
 from transformer.files import reading
 from transformer.hooks import Hook
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Stack = Literal["encoder", "decoder"]
 Change = Literal["removed", "shuffled", "random"]
 Formula = Literal["paper", "misprint"]
@@ -56,12 +56,12 @@ def exact_encoding(
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(len(positions), d_model)
 
 
-def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
+def similarity(distances: Ints, d_model: int) -> Floats:
     """Compute PE(p) · PE(p + k) = Σ_i cos(ω_i k) at distances k, `[distance]`; d_model / 2 at 0."""
     return np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
 
 
-def cosines(table: npt.NDArray[np.float32]) -> Floats:
+def cosines(table: Singles) -> Floats:
     """Compute the cosine of the angle between each two rows of a table, `[row, row]`."""
     rows = table.astype(np.float64)
     rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
@@ -144,7 +144,7 @@ def joined(sentences: Sequence[str]) -> str:
 NO_EDIT = Edit("removed", ())  # edit that changes the positions of no stack
 
 
-def shuffled_order(length: int, seed: int) -> npt.NDArray[np.int64]:
+def shuffled_order(length: int, seed: int) -> Ints:
     """Shuffle the positions with a seed, `[length]`: the position that each token gets."""
     return np.random.default_rng(seed).permutation(length)
 
@@ -152,9 +152,9 @@ def shuffled_order(length: int, seed: int) -> npt.NDArray[np.int64]:
 class EmbeddingParts(NamedTuple):
     """Input of the first layer of a stack, and its two summands; `[position, d_model]`."""
 
-    tokens: npt.NDArray[np.float32]
-    positions: npt.NDArray[np.float32]
-    sum: npt.NDArray[np.float32]
+    tokens: Singles
+    positions: Singles
+    sum: Singles
 
 
 @choices.check_choices
@@ -169,7 +169,7 @@ def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> 
     return EmbeddingParts(*(part.float().cpu().numpy() for part in parts))
 
 
-def mean_losses(log_p: npt.NDArray[np.float32], window: int) -> Floats:
+def mean_losses(log_p: Singles, window: int) -> Floats:
     """Compute the mean loss of each whole window of positions, `[window]`, in nats."""
     whole = log_p[: len(log_p) // window * window].astype(np.float64)
     return -whole.reshape(-1, window).mean(-1)
@@ -182,8 +182,8 @@ MAX_BYTES = 256 * reading.MIB
 class LearnedPositions(NamedTuple):
     """The tables of a model with learned positions (Table 3, row E); `[max_length, d_model]`."""
 
-    encoder: npt.NDArray[np.float32]
-    decoder: npt.NDArray[np.float32]
+    encoder: Singles
+    decoder: Singles
 
 
 def learned_positions(folder: Path) -> LearnedPositions:

@@ -1,7 +1,6 @@
 """python -m viz.lessons: write, check or print lessons, find puzzles, collect answers."""
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from transformer import InputError, Translator
 from transformer.cli import command, standard_input
 from transformer.cli.arguments import Parser, whole_number
 from transformer.errors import one_line, shortened
+from transformer.files.documents import parse_json
 from transformer.files.installed import ASSETS, BUNDLED
 from viz import trace_files
 from viz.draw import caption
@@ -78,7 +78,7 @@ def _opened(files: Sequence[Path], checkpoint: Path) -> list[str]:
     run = subprocess.run(command_line, capture_output=True, text=True, env=environment)
     if run.returncode:
         return [f"the views could not be opened: {shortened(one_line(run.stderr), 300)}"]
-    return [f"{name}, line {line}: {problem}" for name, line, problem in json.loads(run.stdout)]
+    return [f"{name}, line {line}: {problem}" for name, line, problem in parse_json(run.stdout)]
 
 
 def _write(options: argparse.Namespace) -> int:

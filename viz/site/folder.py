@@ -13,6 +13,7 @@ from pathlib import Path
 
 from transformer.errors import InputError, quoted, reading, writing
 from transformer.files import atomic
+from transformer.files.documents import parse_json
 from transformer.files.reading import MIB, read_bytes
 
 LIST = "SITE.json"
@@ -67,7 +68,7 @@ def write_site(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def _checksums(path: Path) -> dict[str, str]:
     """Read the checksums of the files in the list; empty if it is damaged."""
-    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        listed = json.loads(read_bytes(path, MIB))["sha256"].items()
+    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+        listed = parse_json(read_bytes(path, MIB))["sha256"].items()
         return {name: str(checksum) for name, checksum in listed if _NAME.fullmatch(name)}
     return {}

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from transformer import Translator
+from transformer.files.documents import parse_json
 
 MANIFEST = "model.json"
 _PART = 2**21  # bytes of a part before it is packed
@@ -45,7 +46,7 @@ def model_files(translator: Translator, *, int8: bool = False) -> dict[str, byte
 
 def loaded_bytes(files: Mapping[str, bytes]) -> tuple[int, int]:
     """Return the bytes that a visit loads, and those with rounded weights, 0 without these."""
-    manifest = json.loads(files[MANIFEST])
+    manifest = parse_json(files[MANIFEST])
     exact, rounded, tokenizers = (
         sum(part["bytes"] for part in parts)
         for parts in (

@@ -30,7 +30,7 @@ from viz.lessons import Card, Lesson, grading, measures, read_lesson
 from viz.lessons.lesson import Language
 from viz.pages import masks, positions, roles, training
 from viz.pages.inside import circuits
-from viz.pages.roles import edges, faithful, pieces
+from viz.pages.roles import edges, pieces
 from viz.pages.training import heads_forming
 
 NAMES = (
@@ -262,7 +262,6 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
     positions.VIEW: positions.VIEWS.__contains__,
     navigation.VIEW: roles.VIEWS.__contains__,
     "removed": lambda value: parse_removals(value, bundled().model)[1] == "",
-    "faithful_test": faithful.TESTS.__contains__,
     training.VIEW: training.VIEWS.__contains__,
     "trained": lambda value: (
         BUNDLED / "probes" / f"step-{value.replace(',', ''):0>8}-sentence-1.npz"

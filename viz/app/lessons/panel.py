@@ -38,8 +38,8 @@ LIGHTS: Mapping[Light, tuple[str, ...]] = {
     "translation": ("removal-translation", "translate-editor", "translation-line"),
     "findings": ("findings",),
     "controls": (
-        "heads-controls", "inside-controls", "mask-controls", "roles-controls", "faithful-controls",
-        "schedule-controls", "training-controls", "translate-controls", "corpus-controls",
+        "heads-controls", "inside-controls", "mask-controls", "roles-controls", "schedule-controls",
+        "training-controls", "translate-controls", "corpus-controls",
     ),
     "links": ("player", "why-links"),
     "alternatives": ("translate-steps",),

@@ -27,7 +27,6 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("roles", navigation.REMOVE_HEADS): "What changes without a head?",
     ("roles", navigation.WHY): "What speaks for this word rather than another?",
     ("roles", navigation.LAYERS): "What would each layer write?",
-    ("roles", navigation.FAITHFUL): "Do large weights mark the words that matter?",
     ("corpus", navigation.ALL_HEADS): "What does each head do over many lines?",
     ("corpus", navigation.ONE_HEAD): "On which lines does a head do most, and least?",
     ("corpus", navigation.REMOVE_HEADS): "What changes on these lines without some heads?",

@@ -12,9 +12,10 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Transformer
 from transformer.analysis import sinks
 from transformer.analysis.axes import by_pieces
+from transformer.arrays import Singles
 from transformer.paper import costs
 from transformer.paper.convolution import by_convolutions
-from transformer.paper.flow import LOGITS, PROBABILITIES, Floats, Flow, flow
+from transformer.paper.flow import LOGITS, PROBABILITIES, Flow, flow
 from viz.app.cache import memory
 from viz.app.chrome import explanations, fields, mounts
 from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
@@ -46,7 +47,7 @@ class Scene(NamedTuple):
         """Return the layer at which a box is drawn, from 0."""
         return self.layers[box.stack]
 
-    def values(self, box: Box) -> Floats | None:
+    def values(self, box: Box) -> Singles | None:
         """Return the output of a box; None for tokens."""
         return self.tensors.values.get(box.value.format(self.layer(box)))
 

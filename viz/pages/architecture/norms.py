@@ -10,8 +10,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import HeadlightError, Transformer
+from transformer.arrays import Floats
 from transformer.paper import norms
-from transformer.paper.norms import Floats
 from viz.app import jobs
 from viz.app.chrome import charts, explanations, fields, head_picker, problems
 from viz.app.sentence import python_code, sentence_bar, source_box

@@ -1,12 +1,12 @@
 """Table 2 on its page: BLEU over the cost of training, and what training took."""
 
-import json
 import re
 
 import pandas as pd
 import streamlit as st
 
 from training.run import journal
+from transformer.files.documents import parse_json
 from transformer.files.installed import BUNDLED
 from transformer.paper.results import (
     EN_DE,
@@ -81,7 +81,7 @@ def bundled_run() -> list[str] | None:
     try:
         log = journal.read(BUNDLED / "run.jsonl")
         card = (BUNDLED / "MODEL_CARD.md").read_text("utf-8")
-        shape = json.loads((BUNDLED / "config.json").read_text("utf-8"))
+        shape = parse_json((BUNDLED / "config.json").read_text("utf-8"))
         plan, last = journal.plan(log), [record for record in log if "seconds" in record][-1]
         machine = re.search(r"\| first run \|.* in [\d.]+ h on ([^,|]+)", card)
         steps, seconds = int(last["step"]), float(last["seconds"])

@@ -21,7 +21,7 @@ from viz.draw.watched import search_steps, watched_heads
 
 
 class Drawn(NamedTuple):
-    """What a player draws."""
+    """Name of the trace that a player draws, and the head that it watches."""
 
     trace: str  # its name
     watched: Head | None

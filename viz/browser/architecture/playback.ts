@@ -218,7 +218,7 @@ export class Playback {
     const { data: { playing }, plan: { boxes, layout, width } } = this.view;
     if (!playing || word + 1 === playing.read.length) return;
     const { options, taken } = playing.steps[word];
-    this.word.textContent = options[taken].label;
+    this.word.textContent = isolate(options[taken].label);
     const edge = boxes[ENDS].x + boxes[ENDS].width;
     this.word.style.right = `${Math.max(0, width - edge - layout.side)}px`;
     this.word.hidden = false;

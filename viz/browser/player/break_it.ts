@@ -115,6 +115,7 @@ export class BreakIt {
 
   follow(data: Broken | null) {
     if (!this.isOpen || !data) return; // the host takes it away between two answers
+    this.shown = Math.min(this.shown, data.total); // a link may ask for more
     // the host begins anew where it is asked for another number of heads; their order stays
     const known = this.data?.places ?? [];
     const places = data.places.map((place, n) => ({

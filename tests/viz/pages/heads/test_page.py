@@ -63,7 +63,8 @@ def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) 
     assert metrics(app)["Largest weight"] == f"{weights.max():.2f}"
     (message,) = [text for text in texts(app) if "looks at" in text]
     assert message.endswith(f"looks at “\u2068{axes.labels.keys[column]}\u2069”")
-    assert f"predicts “\u2068{axes.labels.queries[row]}\u2069”" in message
+    (query,) = labels.token_names([axes.labels.queries[row]])
+    assert f"predicts “\u2068{query}\u2069”" in message
 
 
 def test_maps_carry_both_words_of_a_row_and_ribbons_the_one_of_the_switch(

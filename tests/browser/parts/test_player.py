@@ -299,9 +299,9 @@ def test_break_it_removes_heads_in_the_picture(
     assert any(word.strip(".") in shown for word in new)
     # the slider goes back, and the end of it takes all of it away
     slider = page.get_by_role("slider", name="Heads removed")
-    for left in range(removed - 1, 0, -1):  # through rows of other lengths
+    for fewer in range(removed - 1, 0, -1):  # through rows of other lengths
         slider.press("ArrowLeft")
-        expect(count).to_contain_text(f"{left} of 24")
+        expect(count).to_contain_text(f"{fewer} of 24")
     slider.press("Home")
     expect(count).to_contain_text("0 of 24")
     page.get_by_role("button", name="Restore").click()

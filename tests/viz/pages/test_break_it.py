@@ -97,8 +97,9 @@ def test_the_maps_are_those_of_the_model_that_writes_the_sentence(serve, transla
         assert shown == pytest.approx(weights, abs=1e-4)
 
 
+@pytest.mark.parametrize("share", [player.PLAIN, 9.0])
 def test_without_a_number_heads_are_removed_until_the_text_plainly_changes(
-    serve, monkeypatch: pytest.MonkeyPatch
+    serve, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
     came: list[bytes] = []
     mount = mounts.mount
@@ -110,14 +111,17 @@ def test_without_a_number_heads_are_removed_until_the_text_plainly_changes(
     )  # fmt: skip
     polled = lambda follow, run_every: lambda: [follow() for _ in range(30)]  # noqa: E731
     monkeypatch.setattr(st, "fragment", polled)
+    monkeypatch.setattr(player, "PLAIN", share)
+    monkeypatch.setattr(removal_order, "LENGTH", 5)
     assert not serve("translate", text=SENTENCE, **{"break": "0"}).exception
-    plain = [place["changes"]["plain"] for place in decode(came[-1])[0]["value"]["places"]]
-    assert plain == [False] * (len(plain) - 1) + [True]
+    values = [decode(data)[0]["value"]["places"] for data in came]
+    plain = [place["changes"]["plain"] for place in values[-1]]
+    if share < 1:
+        assert plain == [False] * (len(plain) - 1) + [True]
+    else:  # it never changes as much
+        assert plain == [False] * 5
     # each one plays, and its maps come once, never those of many in one message
-    maps = [
-        [n for n, place in enumerate(decode(data)[0]["value"]["places"]) if place["maps"]]
-        for data in came
-    ]
+    maps = [[n for n, place in enumerate(places) if place["maps"]] for places in values]
     assert maps == [[n] for n in range(len(plain))] + [[]] * (30 - len(plain))
 
 

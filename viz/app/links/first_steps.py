@@ -32,6 +32,9 @@ STOPS = (
 )
 
 
+_SENTENCE = ("model", "text")  # names in the address
+
+
 def show(page: str, head: Mapping[str, str] | None = None) -> None:
     """Draw where the reader is, and the way on and back; the first page is the first stop.
 
@@ -59,7 +62,9 @@ def link(number: int, label: str, head: Mapping[str, str] | None = None) -> None
     """Draw a link to a stop."""
     stop = STOPS[number - 1]
     carried = (head or {}) if stop.page != STOPS[0].page else _watched()
-    choices = {**stop.choices, **carried, address.STOP: str(number)}
+    # a link within a page would take the sentence out of the address
+    sentence = {name: st.query_params[name] for name in _SENTENCE if name in st.query_params}
+    choices = {**stop.choices, **carried, **sentence, address.STOP: str(number)}
     navigation.plain_link(stop.page, label, choices)
 
 

@@ -72,7 +72,9 @@ export class Playback {
     this.panel.addEventListener("keyup", (event) => event.key === " " && event.preventDefault());
     /** A reader who acts is not played under. */
     const stop = (event: Event) => {
-      if (this.isUnasked && !event.composedPath().includes(this.panel)) this.pause();
+      const path = event.composedPath();
+      // elsewhere a box that opened would take the page away under what is clicked
+      if (this.isUnasked && !path.includes(this.panel)) this.pause(path.includes(this.view.box));
     };
     for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, stop, true);
     this.remove = () => {
@@ -149,7 +151,7 @@ export class Playback {
     this.render();
   }
 
-  pause() {
+  pause(opens = true) {
     clearTimeout(this.timer);
     this.timer = 0;
     hasPlayed ||= this.isUnasked;
@@ -159,7 +161,7 @@ export class Playback {
     this.says.setAttribute("aria-live", "polite");
     document.documentElement.toggleAttribute(PLAYS, false);
     this.render();
-    if (this.moment) this.view.open(this.moment.box); // where it is lit, it is read about
+    if (opens && this.moment) this.view.open(this.moment.box); // where it is lit, it is read about
   }
 
   go(step: number) {

@@ -20,9 +20,11 @@ def _stop(path: str) -> None:
 def test_a_stop_leads_on_and_back_and_a_link_of_its_page_keeps_it(number: int) -> None:
     app = AppTest.from_function(_stop, args=(STOPS[number - 1].page,))
     app.query_params["stop"] = str(number)
+    app.query_params["text"] = "A dog."
     app.run()
     assert not app.exception
     links = [link.proto for link in app.get("page_link")]
+    assert parse_qs(links[0].query_string)["text"] == ["A dog."]  # a link would drop it
     stops = [parse_qs(link.query_string).get("stop", [""]) for link in links]
     onward = [str(number + 1)] if number < len(STOPS) else [""]
     assert stops == [[str(number - 1)], onward, [str(number)]]

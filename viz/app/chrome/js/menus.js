@@ -57,6 +57,8 @@
     // a link may open the same page, where the popover would stay
     if (within(event, `${POPOVER} a`)) setTimeout(() => find(OPENER)?.click());
     if (within(event, `${OWN} a`)) writeOwn();
+    // a stop of the same page plays in its picture, which a phone has scrolled away
+    if (within(event, ".st-key-first-steps a")) find("[data-testid=stMain]")?.scrollTo(0, 0);
     // a finger would open the keyboard of the phone over the answer
     const touched = event instanceof PointerEvent && event.pointerType === "touch";
     const place = within(event, `${CHOICES} [role=menuitem]`) && !touched && placeOfMenu();

@@ -248,7 +248,7 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
     "at": lambda value: 0 <= int(value) <= 9,
     "scale_of": get_args(scaling.Scale).__contains__,
     circuits.SPLIT: (circuits.ABOVE_MEAN, circuits.TWO_KEYS, circuits.ONE_KEY).__contains__,
-    masks.VIEW: masks.VIEWS.__contains__,
+    masks.VIEW: {view.key for view in masks.PAGE.views}.__contains__,
     masks.STYLE: (masks.BOOLEANS, masks.NUMBERS).__contains__,
     masks.ROW: lambda value: int(value) >= 1,
     "more": lambda value: bool(value),

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.viz.app_test import texts
-from viz.pages import additive, architecture, figure2, masks, positions, roles
+from viz.pages import additive, architecture, figure2, positions, roles
 
 DRAWN = {"parameters", "Encoding", "Curves", "Similarity", "Rotation", "Learned"}
 """Views that need none."""
@@ -17,7 +17,6 @@ DRAWN = {"parameters", "Encoding", "Curves", "Similarity", "Rotation", "Learned"
         *(("positions", "pe_view", view) for view in positions.VIEWS),
         *(("additive", "additive_view", view) for view in additive.VIEWS),
         *(("roles", "roles_view", view) for view in roles.VIEWS),
-        *(("masks", "mask-view", view) for view in masks.VIEWS),
         ("inside", "at", "0"),
         ("hooks", "hook", "q"),
     ],

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -101,9 +101,7 @@ _WORDS = {
     "inside": (*_HEADS, "entropy", "</s>"),
     "roles": (*_HEADS, "</s>", "loss", "nat"),
     "corpus": (*_HEADS, "subword", "</s>", "loss", "nat"),
-    "masks": ("auto-regressive", "encoder", "decoder", "cross-attention", "</s>", "loss", "nat"),
     "positions": ("encoder", "decoder", "nat"),
-    "schedule": ("loss",),
     "training": (*_HEADS, "loss", "nat"),
     "architecture": _HEADS,
     "figure2": (*_HEADS, "</s>"),
@@ -124,5 +122,10 @@ SOURCE_SHARE_LIMITS = (
 
 def help_on(place: str) -> str:
     """Return the help of the bar or of a page, by its path: a line in Markdown for each word."""
-    words = {word: word.replace("<", "\\<") for word in _WORDS[place]}
+    return help_of(_WORDS[place])
+
+
+def help_of(terms: Iterable[str]) -> str:
+    """Return the help that explains some terms: a line in Markdown for each."""
+    words = {word: word.replace("<", "\\<") for word in terms}
     return "  \n".join(f"**{shown}**: {TERMS[word]}" for word, shown in words.items())

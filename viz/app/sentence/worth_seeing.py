@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Translator
 from viz.app import jobs
 from viz.app.cache import cached_results, memory
-from viz.app.chrome.explanations import as_markdown, help_on
+from viz.app.chrome.explanations import as_markdown, help_of, help_on
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.draw.labels import PAGE_TITLES
@@ -40,9 +41,7 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("additive", ""): "Which of two attention functions, and why divide by √dₖ?",
     ("tables", ""): "How good is it, what does it cost, and what does each part do?",
     ("hooks", ""): "Where can you read and change what the model computes?",
-    ("masks", ""): "Which tokens may each position see?",
     ("positions", ""): "How does the model know word order?",
-    ("schedule", ""): "How does the learning rate change during training?",
     ("training", "Heads forming"): "When did the heads form?",
     ("training", "Curves"): "How did the loss fall?",
     ("architecture", ""): "What happens to your sentence inside the model?",
@@ -53,7 +52,16 @@ WITH_OWN_ROW = ("roles", *sentence_bar.WITHOUT_SENTENCE)
 """Pages that draw question and findings themselves, as they depend on what is chosen there."""
 
 
-def show(page: str, view: str = "", find: FromModel | None = None) -> None:
+class Question(NamedTuple):
+    """The question that a page answers, and the terms that its help explains."""
+
+    text: str
+    terms: Sequence[str]
+
+
+def show(
+    page: str, view: str = "", find: FromModel | None = None, asked: Question | None = None
+) -> None:
     """Draw the question of a view and findings on the sentence: by `find`, or else the page's."""
     bar = sentence_bar.current()
     # its finding answers what one view asks
@@ -67,20 +75,21 @@ def show(page: str, view: str = "", find: FromModel | None = None) -> None:
     if page in WITH_OWN_ROW:  # each of its views asks another question
         results = [finding for finding in results if view in finding.choices.values()]
     # the row is there without anything in it, too: else all below it would be drawn anew
-    row = ask(page, view)
+    row = ask(page, view, asked)
     link(page, row, results)
     if unfinished is not None:
         with row:
             unfinished.show()
 
 
-def ask(page: str, view: str = "") -> DeltaGenerator:
+def ask(page: str, view: str = "", asked: Question | None = None) -> DeltaGenerator:
     """Draw the question of a view; return the row, in which findings have a place."""
     row = st.container(key="findings", horizontal=True, gap="small")
-    if question := QUESTIONS.get((page, view)):
+    if question := asked.text if asked else QUESTIONS.get((page, view)):
+        help_text = help_of(asked.terms) if asked else help_on(page)
         with row, st.container(key="question", horizontal=True, gap="small", width="content"):
             # the navigation names the section alone
-            st.markdown(f"*{PAGE_TITLES[page]}* **{question}**", help=help_on(page))
+            st.markdown(f"*{PAGE_TITLES[page]}* **{question}**", help=help_text)
     return row
 
 

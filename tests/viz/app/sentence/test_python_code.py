@@ -195,24 +195,6 @@ def permuted(app: AppTest, values: Values) -> None:
     close([kind["permuted"].value for kind in stored.values()], column(app, 1, "value"))
 
 
-def masks(app: AppTest, values: Values) -> None:
-    (reasons,) = values.values()
-    hidden = [grid["codes"] > 0 for grid in message(app, "mask_grids")[0]["grids"]]
-    np.testing.assert_array_equal(reasons != "seen", hidden)
-
-
-def shift(app: AppTest, values: Values) -> None:
-    (sides,) = values.values()
-    assert sum(map(len, (side for pair in sides for side in pair))) == len(frames(app)[0])
-
-
-def leaks(app: AppTest, values: Values) -> None:
-    share, (with_mask, without) = values.values()
-    close(share.ravel(), column(app, 0, "share"))
-    close(with_mask[0][: len(frames(app, 1)[0])], column(app, 1, "with the mask", 0))
-    assert metrics(app)["Loss without it"] == f"{np.nanmean(without):.3f} nats"
-
-
 def plotly(app: AppTest, values: Values) -> None:
     spec = app.get("plotly_chart")[0].proto.spec
     figure = next(iter(values.values()))
@@ -310,9 +292,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
             "match_source": "^A.*(dog|man)",
         },
     ),
-    "masks": (masks, {"kind": "cross", "mask-view": "who sees whom"}),
-    "masks shift": (shift, {"mask-view": "shift right"}),
-    "masks removed": (leaks, {"mask-view": "remove the mask"}),
     "positions": (plotly, {"pe_view": "Encoding"}),
     "positions curves": (same_charts, {"pe_view": "Curves"}),
     "positions similarity": (same_charts, {"pe_view": "Similarity", "pe_length": "64"}),
@@ -323,7 +302,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "positions misprint": (plotly, {"pe_view": "Encoding", "pe_formula": "misprint"}),
     "positions misprinted": (same_charts, {"pe_view": "Curves", "pe_formula": "misprint"}),
     "positions removed": (edited_positions, {"pe_view": "Remove positions", "beam": "1"}),
-    "schedule": (same_charts, {"used": "true"}),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
     "architecture": (drawing, {}),

@@ -1,0 +1,194 @@
+"""The code under each view is plain Python, and gives every value that the view has computed."""
+
+import ast
+import dataclasses
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import texts
+from transformer import Translator
+from transformer.files.installed import BUNDLED, REVERSE
+from transformer.paper.positions import Edit
+from viz.app.view import Page, View
+from viz.app.view.listing import Listing
+from viz.draw.labels import PAGE_TITLES
+
+MODULES = [import_module(f"viz.pages.{path}") for path in PAGE_TITLES]
+PAGES: list[Page] = [module.PAGE for module in MODULES if hasattr(module, "PAGE")]
+VIEWS = [
+    pytest.param(page, view, id=f"{page.path} {view.key}") for page in PAGES for view in page.views
+]
+
+SENTENCES = [
+    (BUNDLED, "A dog runs."),
+    (BUNDLED, "A man ☃ is eating 雪 here, \u2028and \"x\" '\\n'."),
+    (REVERSE, "Der Hund schläft."),
+]
+NOTHING = "Without a translation there is nothing to draw."
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _each_model_is_loaded_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        load = cache(Translator.load)
+        names = {"bundled-de-en": REVERSE}
+        patch.setattr(Translator, "load", lambda folder=BUNDLED: load(names.get(folder, folder)))
+        yield
+
+
+@pytest.fixture
+def listed() -> Iterator[list[tuple[str, dict[str, object]]]]:
+    """Programs of the views that are opened, and the values that these have computed."""
+    programs: list[tuple[str, dict[str, object]]] = []
+    source = Listing.source
+
+    def noted(listing: Listing) -> str:
+        programs.append((source(listing), listing.values))
+        return programs[-1][0]
+
+    with pytest.MonkeyPatch.context() as patch:  # of no code of the app's: its cache stays
+        patch.setattr(Listing, "source", noted)
+        yield programs
+
+
+def opened(serve, page: Page, view: View, checkpoint, text: str) -> AppTest:
+    app = serve(
+        page.path, checkpoint=checkpoint, text=text, **({page.menu: view.key} if page.menu else {})
+    )
+    assert not app.exception
+    return app
+
+
+def to_bounds(app: AppTest, page: Page) -> None:
+    """Choose the largest number and the last option of each field of a view."""
+    for number in app.number_input:
+        number.set_value(number.max)
+    for menu in app.selectbox:
+        if menu.key not in (page.menu, "model"):
+            menu.select_index(len(menu.options) - 1)
+    app.run()
+    assert not app.exception
+
+
+def same(value: Any, other: Any) -> bool:
+    """Compare two values with all that they hold, numbers up to rounding."""
+    if isinstance(value, torch.Tensor | np.ndarray | float):
+        value, other = np.asarray(value), np.asarray(other)
+        if value.dtype.kind in "fc":
+            return bool(np.allclose(value, other, rtol=1e-4, atol=1e-5, equal_nan=True))
+        return bool(np.array_equal(value, other))
+    if hasattr(value, "to_plotly_json"):
+        return same(value.to_plotly_json(), other.to_plotly_json())
+    if hasattr(value, "to_dict") and not isinstance(value, pd.DataFrame):
+        return same(value.to_dict(), other.to_dict())
+    if isinstance(value, pd.DataFrame):
+        return value.equals(other)
+    if isinstance(value, Mapping):
+        return [*value] == [*other] and all(same(value[name], other[name]) for name in value)
+    if isinstance(value, list | tuple):
+        return len(value) == len(other) and all(map(same, value, other))
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+        return all(same(getattr(value, name), getattr(other, name)) for name in names)
+    return bool(value == other)
+
+
+def check(source: str, values: dict[str, object]) -> None:
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    assert values
+    assert [name for name in values if not same(values[name], namespace[name])] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "view"), VIEWS)
+def test_the_code_under_a_view_gives_every_value(serve, listed, page: Page, view: View) -> None:
+    for checkpoint, text in SENTENCES if view.needs_sentence else SENTENCES[:1]:
+        app = opened(serve, page, view, checkpoint, text)
+        assert [code.value for code in app.code] == [source for source, _ in listed[-1:]]
+    to_bounds(app, page)
+    for source, values in listed:
+        check(source, values)
+
+
+@pytest.mark.parametrize(("page", "view"), VIEWS)
+def test_a_view_without_a_translation_says_so(serve, page: Page, view: View) -> None:
+    app = opened(serve, page, view, BUNDLED, " ")
+    assert (NOTHING in texts(app)) == view.needs_sentence
+    pictures = sum(len(app.get(kind)) for kind in ("vega_lite_chart", "bidi_component"))
+    assert not (pictures and view.needs_sentence)
+
+
+def test_a_wrong_argument_in_the_code_is_found(serve, listed, monkeypatch) -> None:
+    masks = next(page for page in PAGES if page.path == "masks")
+    opened(serve, masks, masks.views[-1], BUNDLED, "A dog runs.")
+    ((source, values),) = listed
+    check(source, values)
+    assert "masked=False" in source
+    with pytest.raises(AssertionError):
+        check(source.replace("masked=False", "masked=True"), values)
+
+
+HOSTILE = (
+    'He said """no""" and \\n \'it\' {x} \\"; import os # \u2028\x85\u202e\nfrom os import sep'
+)
+
+
+def test_a_typed_text_is_that_text_and_nothing_else() -> None:
+    listing = Listing()
+    listing.add("result", listing.call(same, (HOSTILE, 1), {}), None)
+    imported, statement = ast.parse(listing.source()).body
+    assert isinstance(imported, ast.ImportFrom)
+    assert isinstance(statement, ast.Assign)
+    assert isinstance(statement.value, ast.Call)
+    assert ast.literal_eval(statement.value.args[0]) == HOSTILE
+
+
+def _key(*values: object) -> object:
+    return Listing().call(same, values, {}).key
+
+
+@pytest.mark.parametrize(
+    ("values", "others"),
+    [
+        ((1,), (True,)),
+        ((1,), (1.0,)),
+        ((1, 2), (2, 1)),
+        (((1, 2),), ([1, 2],)),
+        (({"a": 1},), ({"a": 2},)),
+        ((Edit("shuffled", ("encoder",), 1),), (Edit("shuffled", ("encoder",), 2),)),
+        ((Edit("removed", ("encoder",)),), (Edit("removed", ("decoder",)),)),
+        ((range(3),), (range(4),)),
+    ],
+)  # fmt: skip
+def test_calls_of_other_arguments_have_other_keys(values, others) -> None:
+    assert _key(*values) == _key(*values)
+    assert _key(*values) != _key(*others)
+
+
+def test_a_file_that_is_written_anew_is_read_anew(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("transformer.files.installed.ASSETS", tmp_path)
+    file = tmp_path / "rows" / "a.txt"
+    file.parent.mkdir()
+    file.write_text("1")
+    before, before_of_folder = _key(file), _key(file.parent)
+    file.write_text("22")
+    assert before != _key(file)
+    assert before_of_folder != _key(file.parent)
+
+
+def test_two_numbers_of_one_name_and_a_value_from_nowhere_are_refused() -> None:
+    listing = Listing()
+    listing.add("number", listing.call(same, ("a", 1), {}), "A")
+    with pytest.raises(ValueError, match="number"):
+        listing.add("number", listing.call(same, ("b", 1), {}), "B")
+    with pytest.raises(TypeError, match="ndarray"):
+        listing.call(same, (np.zeros(2), 1), {})

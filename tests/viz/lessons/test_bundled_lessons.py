@@ -252,7 +252,7 @@ VALUES: Mapping[str, Callable[[str], bool]] = {
     masks.STYLE: (masks.BOOLEANS, masks.NUMBERS).__contains__,
     masks.ROW: lambda value: int(value) >= 1,
     "more": lambda value: bool(value),
-    positions.VIEW: positions.VIEWS.__contains__,
+    positions.VIEW: {view.key for view in positions.PAGE.views}.__contains__,
     navigation.VIEW: roles.VIEWS.__contains__,
     "removed": lambda value: parse_removals(value, bundled().model)[1] == "",
     "faithful_test": faithful.TESTS.__contains__,

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.viz.app_test import texts
-from viz.pages import additive, architecture, figure2, positions, roles
+from viz.pages import additive, architecture, figure2, roles
 
-DRAWN = {"parameters", "Encoding", "Curves", "Similarity", "Rotation", "Learned"}
+DRAWN = {"parameters"}
 """Views that need none."""
 
 
@@ -14,7 +14,6 @@ DRAWN = {"parameters", "Encoding", "Curves", "Similarity", "Rotation", "Learned"
     [
         *(("architecture", "arch_view", view) for view in architecture.VIEWS),
         *(("figure2", "figure2_view", view) for view in figure2.VIEWS),
-        *(("positions", "pe_view", view) for view in positions.VIEWS),
         *(("additive", "additive_view", view) for view in additive.VIEWS),
         *(("roles", "roles_view", view) for view in roles.VIEWS),
         ("inside", "at", "0"),

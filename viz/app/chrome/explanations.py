@@ -101,7 +101,6 @@ _WORDS = {
     "inside": (*_HEADS, "entropy", "</s>"),
     "roles": (*_HEADS, "</s>", "loss", "nat"),
     "corpus": (*_HEADS, "subword", "</s>", "loss", "nat"),
-    "positions": ("encoder", "decoder", "nat"),
     "training": (*_HEADS, "loss", "nat"),
     "architecture": _HEADS,
     "figure2": (*_HEADS, "</s>"),

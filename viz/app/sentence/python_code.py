@@ -7,6 +7,7 @@ line, so that it ends no string and begins no line.
 import ast
 import re
 from inspect import cleandoc
+from typing import Any
 
 import streamlit as st
 
@@ -60,14 +61,12 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.paper": "additive costs multi_head norms paths positions results scaling",
+    "transformer.paper": "additive costs multi_head norms paths results scaling",
     "transformer.paper.arithmetic": "arithmetic sublayer_values",
     "transformer.paper.convolution": "by_convolutions",
     "transformer.paper.flow": "flow",
-    "transformer.paper.positions": "Edit",
     "transformer.analysis.sinks": "are_sinks share_on_sinks without_sinks",
-    "transformer.analysis.teacher_forcing": "forced_pair log_probs",
-    "transformer.embedding": "sinusoidal_positions",
+    "transformer.analysis.teacher_forcing": "forced_pair",
     "transformer.files.installed": "ASSETS BUNDLED FORMING REVERSE",
     "transformer.kinds": "attention_name",
     "viz.app": "model_variations",
@@ -76,8 +75,6 @@ _MODULES = {
     "viz.figures.head_scatter": "head_scatter",
     "viz.figures.heads": "head_map",
     "viz.figures.paper_results": "cost_chart difference_chart",
-    "viz.figures.positions": "drawn_dimensions encoding_map rotation_figure similarity_curves "
-    "wave_curves wavelength_chart",
     "viz.figures.training": "learning_rate_chart run_chart",
 }
 """Names that blocks use, by the module that has them."""
@@ -170,12 +167,17 @@ def trace_call(trace: AttentionTrace, translator: Translator | None = None) -> s
     return f"translator.trace({trace.source!r}, target={target!r})"
 
 
-def search_code(settings: SearchSettings | None = None) -> str:
-    """Return the unusual arguments of a search, that of the bar unless given, after a comma."""
-    settings = settings or sentence_bar.settings()
+def search_arguments(settings: SearchSettings) -> dict[str, Any]:
+    """Return the unusual arguments of a search."""
     names = ("beam_size", "alpha", "prefix", "forbidden")
     values = ((name, getattr(settings, name), getattr(SearchSettings(), name)) for name in names)
-    return "".join(f", {name}={x!r}" for name, x, usual in values if x not in ((), usual))
+    return {name: x for name, x, usual in values if x not in ((), usual)}
+
+
+def search_code(settings: SearchSettings | None = None) -> str:
+    """Return the unusual arguments of a search, that of the bar unless given, after a comma."""
+    given = search_arguments(settings or sentence_bar.settings())
+    return "".join(f", {name}={x!r}" for name, x in given.items())
 
 
 def mean_code(weights: str, layer: int | None, head: int | None) -> str:

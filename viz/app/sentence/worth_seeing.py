@@ -41,7 +41,6 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("additive", ""): "Which of two attention functions, and why divide by √dₖ?",
     ("tables", ""): "How good is it, what does it cost, and what does each part do?",
     ("hooks", ""): "Where can you read and change what the model computes?",
-    ("positions", ""): "How does the model know word order?",
     ("training", "Heads forming"): "When did the heads form?",
     ("training", "Curves"): "How did the loss fall?",
     ("architecture", ""): "What happens to your sentence inside the model?",

@@ -35,3 +35,11 @@ def figure(name: str, function: Callable[P, T], /, *values: P.args, **named: P.k
     call, result = listing.call(function, values, named), function(*values, **named)
     listing.add(name, call, result)
     return result
+
+
+def list_result(
+    name: str, result: T, function: Callable[P, T], /, *values: P.args, **named: P.kwargs
+) -> None:
+    """List the call that gives a result which has been found elsewhere, as by the search queue."""
+    listing: Listing = st.session_state[LISTING]
+    listing.add(name, listing.call(function, values, named), result)

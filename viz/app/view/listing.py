@@ -19,7 +19,7 @@ from transformer.files import installed
 from viz.app.cache import cached_results, memory
 from viz.app.sentence import python_code, sentence_bar
 
-WIDTH = 88  # characters of a line of code, before its arguments get a line each
+WIDTH = 72  # characters of a line of code, before its arguments get a line each
 
 
 class Written(NamedTuple):
@@ -90,7 +90,7 @@ class Listing:
             case range():
                 return Written(repr(value).replace("(0, ", "("), value)
             case Translator() | torch.nn.Module() | AttentionTrace():
-                return self._of_bar(value)
+                return self._bar_value(value)
             case Path():
                 return self._path(value)
             case list() | tuple() if not _fields(value):
@@ -129,7 +129,7 @@ class Listing:
             raise ValueError(f"The code under the view has two things named {name!r}.")
         return name
 
-    def _of_bar(self, value: object) -> Written:
+    def _bar_value(self, value: object) -> Written:
         """Write the sentence bar's model or trace, or another trace of that model."""
         bar = sentence_bar.drawn_from()
         key = cached_results.identity(bar.translator)
@@ -149,8 +149,11 @@ class Listing:
         raise TypeError("The call has a model that is not the sentence bar's.")
 
     def _path(self, path: Path) -> Written:
-        name = self._import("transformer.files.installed", "ASSETS")
-        code = " / ".join([name, *map(repr, path.relative_to(installed.ASSETS).parts)])
+        if path.is_relative_to(installed.ASSETS):
+            name = self._import("transformer.files.installed", "ASSETS")
+            code = " / ".join([name, *map(repr, path.relative_to(installed.ASSETS).parts)])
+        else:  # whose folder is the server's
+            code = f"{self._import('pathlib', 'Path')}({path.name!r})"
         files = sorted(path.iterdir()) if path.is_dir() else [path]
         return Written(code, (path, *((file.name, memory.state_of_file(file)) for file in files)))
 

@@ -101,11 +101,6 @@ def rescaled(app: AppTest, values: Values) -> None:
     assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
 
 
-def longer(app: AppTest, values: Values) -> None:
-    (losses,) = values.values()
-    close(np.concatenate([*losses.values()]), column(app, 0, "loss"))
-
-
 def trained_rows(app: AppTest, values: Values) -> None:
     same_charts(app, values)
     trainings, texts, plan, log = values["What training took"]

@@ -18,7 +18,6 @@ from tests.viz.app.sentence.paper_checks import (
     all_matrices,
     drawing,
     functions,
-    longer,
     norms,
     one_head,
     parameters,
@@ -195,33 +194,6 @@ def permuted(app: AppTest, values: Values) -> None:
     close([kind["permuted"].value for kind in stored.values()], column(app, 1, "value"))
 
 
-def plotly(app: AppTest, values: Values) -> None:
-    spec = app.get("plotly_chart")[0].proto.spec
-    figure = next(iter(values.values()))
-    for number in range(len(figure.data)):
-        close(map_values(figure, number), map_values(spec, number))
-
-
-def embedding(app: AppTest, values: Values) -> None:
-    parts, rms = values.values()
-    assert [f"{value:.4f}" for value in rms] == [*metrics(app).values()]
-    assert len(parts) == 3
-
-
-def learned(app: AppTest, values: Values) -> None:
-    pairs, neighbours = values.values()
-    close(np.concatenate(neighbours), column(app, 0, "cosine"))
-    close(pairs[1], map_values(app.get("plotly_chart")[0].proto.spec, 1))
-
-
-def edited_positions(app: AppTest, values: Values) -> None:
-    curves, *translations = values.values()
-    drawn = column(app, 0, "log_p")
-    close(np.concatenate([*curves.values()]), drawn[-sum(map(len, curves.values())) :], 4)
-    for _, log_prob in translations:
-        assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
-
-
 def forming(app: AppTest, values: Values) -> None:
     meta, _ = message(app, "player")
     (open_head,) = (value for title, value in values.items() if re.match(r"L\d H\d", title))
@@ -292,16 +264,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
             "match_source": "^A.*(dog|man)",
         },
     ),
-    "positions": (plotly, {"pe_view": "Encoding"}),
-    "positions curves": (same_charts, {"pe_view": "Curves"}),
-    "positions similarity": (same_charts, {"pe_view": "Similarity", "pe_length": "64"}),
-    "positions rotation": (plotly, {"pe_view": "Rotation"}),
-    "positions sentence": (embedding, {"pe_view": "Your sentence"}),
-    "positions learned": (learned, {"pe_view": "Learned"}),
-    "positions longer": (longer, {"pe_view": "Longer"}),
-    "positions misprint": (plotly, {"pe_view": "Encoding", "pe_formula": "misprint"}),
-    "positions misprinted": (same_charts, {"pe_view": "Curves", "pe_formula": "misprint"}),
-    "positions removed": (edited_positions, {"pe_view": "Remove positions", "beam": "1"}),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
     "architecture": (drawing, {}),

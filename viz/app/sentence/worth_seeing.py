@@ -43,7 +43,6 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("hooks", ""): "Where can you read and change what the model computes?",
     ("training", "Heads forming"): "When did the heads form?",
     ("training", "Curves"): "How did the loss fall?",
-    ("architecture", ""): "What happens to your sentence inside the model?",
 }
 """The question that a page answers, by its path and its view, or "" if all views answer one."""
 

@@ -1,6 +1,17 @@
 """Views of a page, and the one way from a view to a number."""
 
-from viz.app.view.compute import compute, figure, list_result
+from viz.app.view.compute import Job, compute, compute_in_job, figure, list_result, part
 from viz.app.view.page import Page, View, controls, view
 
-__all__ = ["Page", "View", "compute", "controls", "figure", "list_result", "view"]
+__all__ = [
+    "Job",
+    "Page",
+    "View",
+    "compute",
+    "compute_in_job",
+    "controls",
+    "figure",
+    "list_result",
+    "part",
+    "view",
+]

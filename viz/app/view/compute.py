@@ -1,11 +1,14 @@
 """The way from a view to a number, cached for all users and listed under the view."""
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import streamlit as st
 
+from transformer import Translator
+from viz.app import jobs
 from viz.app.cache import memory
+from viz.app.sentence import sentence_bar
 from viz.app.view.listing import Listing
 
 P = ParamSpec("P")
@@ -26,6 +29,44 @@ def compute(name: str, function: Callable[P, T], /, *values: P.args, **named: P.
     call = listing.call(function, values, named)
     result = memory.memo(call.key, lambda: function(*values, **named))
     listing.add(name, call, result)
+    return result
+
+
+class Job(NamedTuple):
+    """Work that may take long."""
+
+    title: str  # on the screen
+    at_once: int = 0  # subwords of a sentence up to which the run itself does it
+
+
+def compute_in_job(
+    name: str, job: Job, function: Callable[P, T], /, *values: P.args, **named: P.kwargs
+) -> T:
+    """Do as `compute`, in the background; the model loads once it is the job's turn."""
+    listing: Listing = st.session_state[LISTING]
+    call = listing.call(function, values, named)
+    bar = sentence_bar.drawn_from()
+    given = [_chosen(value, bar.translator) for value in values]
+    work = lambda chosen, _: function(*(value(chosen) for value in given), **named)  # noqa: E731
+    key = function.__qualname__, call.key
+    result: T = jobs.computed(bar.translator, bar.trace, key, job.title, work, at_once=job.at_once)
+    listing.add(name, call, result)
+    return result
+
+
+def _chosen(value: Any, translator: Translator) -> Callable[[Translator], Any]:
+    """Take a value from the model that the job loads: one that waits holds no model."""
+    if value is translator:
+        return lambda chosen: chosen
+    if value is translator.model:
+        return lambda chosen: chosen.model
+    return lambda _: value
+
+
+def part(name: str, values: Any, index: Any) -> Any:
+    """Return `values[index]`, listed as a number is."""
+    listing: Listing = st.session_state[LISTING]
+    listing.add(name, listing.part(values, index), result := values[index])
     return result
 
 

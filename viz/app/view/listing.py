@@ -53,6 +53,12 @@ class Listing:
         code = _bracketed(f"{head.code}(", [part.code for part in parts], ")")
         return Written(code, (head.key, *(part.key for part in parts)))
 
+    def part(self, values: object, index: object) -> Written:
+        """Return the expression of a part."""
+        whole, at = self._written(values), self._written(index)
+        code = at.code[1:-1] if isinstance(index, tuple) else at.code
+        return Written(f"{whole.code}[{code}]", (whole.key, at.key))
+
     def add(self, name: str, call: Written, result: object) -> None:
         """List a call, whose result has this name from now on, as have its fields."""
         if name in self.values or name in self._imports:

@@ -11,26 +11,11 @@ from tests.viz.plotly_values import map_values
 from viz.pages.figure2.matrices import FIELDS
 
 
-def drawing(app: AppTest, values: Values) -> None:
-    (heads,) = values.values()
-    close(heads.mean(0), shown(app, "attention_map", "weights"))
-
-
 def squares(app: AppTest, name: str) -> np.ndarray:
     """Return the numbers in the squares of a box of Figure 2, or of a sentence's norm."""
     (drawn,) = (frame for frame in frames(app) if "value" in frame)
     texts = drawn[(drawn["name"] == name) & (drawn["value"] != "padding")]["value"]
     return np.array([float(text.replace("−", "-").replace("∞", "inf")) for text in texts])
-
-
-def norms(app: AppTest, values: Values) -> None:
-    block, jitter, token = values.values()
-    numbers = [sentence[:, :24].ravel() for sentence in block]  # the first features
-    close(np.concatenate(numbers), squares(app, ""), 6e-4)
-    normalised = token.normalised[0]
-    fixed = token.before.mean(), token.before.var(), normalised
-    for chart, (batch, layer) in enumerate(zip(jitter, fixed, strict=True), start=1):
-        close([*batch, *[layer] * len(batch)], column(app, chart, jitter._fields[chart - 1]))
 
 
 def all_matrices(app: AppTest, values: Values) -> None:
@@ -54,13 +39,6 @@ def one_head(app: AppTest, values: Values) -> None:
     assert text.count(f"{many[1]:,}") == 2
     attention = sum(count for part, count in many[0].items() if "attention" in part)
     assert text.count(f"{attention:,}") == 2
-
-
-def parameters(app: AppTest, values: Values) -> None:
-    models, (formula, model) = values.values()
-    assert formula == model == models[0]
-    (table,) = tables(app)
-    assert [row[2] for row in table[2:]] == [f"{count:,}" for count in formula.values()]
 
 
 def work(app: AppTest, values: Values) -> None:

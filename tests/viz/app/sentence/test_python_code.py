@@ -16,11 +16,8 @@ from tests.bundled_model import one_bundled_model
 from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
 from tests.viz.app.sentence.paper_checks import (
     all_matrices,
-    drawing,
     functions,
-    norms,
     one_head,
-    parameters,
     read_and_edited,
     rescaled,
     trained_rows,
@@ -266,15 +263,12 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
-    "architecture": (drawing, {}),
-    "architecture norms": (norms, {"arch_view": "batch or layer", "arch_layer": "6"}),
     "figure2": (all_matrices, {"kind": "decoder", "layer": "2"}),
     "figure2 one head": (one_head, {"figure2_view": "one head instead of h"}),
     "figure2 one head everywhere": (
         one_head,
         {"figure2_view": "one head instead of h", "figure2_every": "true", "kind": "encoder"},
     ),
-    "architecture parameters": (parameters, {"arch_view": "parameters"}),
     "self_attention": (work, {}),
     "additive": (functions, {"kind": "decoder"}),
     "additive scale": (rescaled, {"additive_view": "Scale", "beam": "1"}),

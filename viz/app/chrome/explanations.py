@@ -105,7 +105,6 @@ _WORDS = {
     "figure2": (*_HEADS, "</s>"),
     "self_attention": ("subword",),
     "additive": ("head", "weight"),
-    "tables": ("loss", "subword"),
     "hooks": _HEADS,
 }
 

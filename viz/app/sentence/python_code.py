@@ -61,7 +61,7 @@ _MODULES = {
     "transformer.analysis.logits.decoder_lens": "decoder_lens",
     "transformer.analysis.logits.direct_logits": "direct_logits",
     "transformer.analysis.logits.logit_lens": "layer_predictions",
-    "transformer.paper": "additive costs multi_head paths results scaling",
+    "transformer.paper": "additive costs multi_head paths scaling",
     "transformer.paper.arithmetic": "arithmetic sublayer_values",
     "transformer.paper.convolution": "by_convolutions",
     "transformer.paper.flow": "flow",

@@ -29,7 +29,7 @@ _LINKED, _CURRENT, _IN_LINK, _LANGUAGES = (
 _TRANSLATED = "sentence_bar.translated"
 """In the session: the last sentence and its translation, which stays until a new one comes."""
 
-WITHOUT_SENTENCE = ("corpus", "tables", "training")
+WITHOUT_SENTENCE = ("corpus", "training")
 """Pages, unless a `Page`, on which the sentence has no effect: they carry it unseen, and show the
 menu of models."""
 

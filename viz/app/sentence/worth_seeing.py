@@ -39,7 +39,6 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("figure2", ""): "How are queries, keys and values multiplied?",
     ("self_attention", ""): "Why attention and not recurrence or convolution?",
     ("additive", ""): "Which of two attention functions, and why divide by √dₖ?",
-    ("tables", ""): "How good is it, what does it cost, and what does each part do?",
     ("hooks", ""): "Where can you read and change what the model computes?",
     ("training", "Heads forming"): "When did the heads form?",
     ("training", "Curves"): "How did the loss fall?",

@@ -160,8 +160,8 @@ class Listing:
             code = " / ".join([name, *map(repr, path.relative_to(installed.ASSETS).parts)])
         else:  # whose folder is the server's
             code = f"{self._import('pathlib', 'Path')}({path.name!r})"
-        files = sorted(path.iterdir()) if path.is_dir() else [path]
-        return Written(code, (path, *((file.name, memory.state_of_file(file)) for file in files)))
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        return Written(code, (path, *((file, memory.state_of_file(file)) for file in files)))
 
 
 def _fields(value: object) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import re
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app.sentence.checks import Values, close, column, same_charts, shown
+from tests.viz.app.sentence.checks import Values, close, column, shown
 from tests.viz.pages.reading import frames, tables
 from tests.viz.plotly_values import map_values
 from viz.pages.figure2.matrices import FIELDS
@@ -77,18 +77,6 @@ def rescaled(app: AppTest, values: Values) -> None:
     close(variance, drawn[drawn["curve"] == "this head, measured"]["variance"])
     close(np.concatenate([*gradients.values()]), column(app, 2, "gradient"))
     assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
-
-
-def trained_rows(app: AppTest, values: Values) -> None:
-    same_charts(app, values)
-    trainings, texts, plan, log = values["What training took"]
-    costs, second, third = (frame.value for frame in app.dataframe)
-    assert f"{trainings['big'].steps:,}" in [*costs["Transformer (big)"]]
-    assert f"{texts['EN-FR'].pairs / 1e6:g} million" in [*costs["Transformer (big)"]]
-    assert f"{plan['pairs']:,}" in [*costs["bundled model, first run"]]
-    assert f"{log[0]['step']:,}" in [*costs["bundled model, first run"]]
-    assert [model.name for model in values["Table 2"]] == [*second["model"]]
-    assert [f"{row.bleu:.1f}" for row in values["Table 3"]] == [*third["BLEU"]]
 
 
 def read_and_edited(app: AppTest, values: Values) -> None:

@@ -20,7 +20,6 @@ from tests.viz.app.sentence.paper_checks import (
     one_head,
     read_and_edited,
     rescaled,
-    trained_rows,
     work,
 )
 from tests.viz.draw.message import decode
@@ -272,7 +271,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     "self_attention": (work, {}),
     "additive": (functions, {"kind": "decoder"}),
     "additive scale": (rescaled, {"additive_view": "Scale", "beam": "1"}),
-    "tables": (trained_rows, {}),
     "hooks": (read_and_edited, {"hook": "z", "head": "3"}),
 }
 

@@ -186,10 +186,10 @@ def test_a_file_that_is_written_anew_is_read_anew(tmp_path, monkeypatch) -> None
     file = tmp_path / "rows" / "a.txt"
     file.parent.mkdir()
     file.write_text("1")
-    before, before_of_folder = _key(file), _key(file.parent)
+    before, before_of_folder = _key(file), _key(tmp_path)
     file.write_text("22")
     assert before != _key(file)
-    assert before_of_folder != _key(file.parent)
+    assert before_of_folder != _key(tmp_path)
 
 
 def test_two_numbers_of_one_name_and_a_value_from_nowhere_are_refused() -> None:

@@ -40,6 +40,11 @@ def head_matrices(values: SublayerValues, head: int) -> HeadMatrices:
     return HeadMatrices(q, k, v, dots, scaled, masked, weights, z)
 
 
+def concat(heads: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Put the vectors of `[head, position, width]` side by side, `[position, head · width]`."""
+    return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
+
+
 class ProjectionTimes(NamedTuple):
     """Seconds of the projection to the queries of all heads, computed both ways."""
 

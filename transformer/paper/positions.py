@@ -6,7 +6,7 @@ PE(pos, 2i) = sin(ω_i pos) and PE(pos, 2i + 1) = cos(ω_i pos) with ω_i = 1000
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from transformer import choices, embedding
 from transformer.analysis.heads import means
-from transformer.analysis.teacher_forcing import forced_pair, log_probs
+from transformer.analysis.teacher_forcing import forced_pair
 from transformer.errors import CheckpointError
 from transformer.files import reading
 from transformer.hooks import Hook
@@ -165,20 +165,9 @@ def shuffled_order(length: int, seed: int) -> npt.NDArray[np.int64]:
     return np.random.default_rng(seed).permutation(length)
 
 
-def edited_log_probs(
-    model: Transformer, trace: AttentionTrace, edit: Edit
-) -> npt.NDArray[np.float32]:
-    """Compute log P of each target token of a trace while positions are edited, `[target]`."""
-    return log_probs(model, trace, edit.hooks())
-
-
-def edited_translation(
-    translator: Translator, trace: AttentionTrace, edit: Edit, **search: Any
-) -> tuple[str, float]:
-    """Translate the source of a trace while positions are edited; return text and log P."""
-    with translator.model.hooks(edit.hooks()):
-        translation = translator.translate(trace.source, **search)
-    return translation.text, translation.log_prob
+def edit_hooks(edit: Edit) -> dict[str, Hook]:
+    """Return the hooks of an edit; see `Edit.hooks`."""
+    return edit.hooks()
 
 
 class EmbeddingParts(NamedTuple):

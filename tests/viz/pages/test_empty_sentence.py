@@ -3,13 +3,12 @@
 import pytest
 
 from tests.viz.app_test import texts
-from viz.pages import additive, figure2, roles
+from viz.pages import additive, roles
 
 
 @pytest.mark.parametrize(
     ("page", "url", "view"),
     [
-        *(("figure2", "figure2_view", view) for view in figure2.VIEWS),
         *(("additive", "additive_view", view) for view in additive.VIEWS),
         *(("roles", "roles_view", view) for view in roles.VIEWS),
         ("inside", "at", "0"),

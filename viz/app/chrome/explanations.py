@@ -102,7 +102,6 @@ _WORDS = {
     "roles": (*_HEADS, "</s>", "loss", "nat"),
     "corpus": (*_HEADS, "subword", "</s>", "loss", "nat"),
     "training": (*_HEADS, "loss", "nat"),
-    "figure2": (*_HEADS, "</s>"),
     "self_attention": ("subword",),
     "additive": ("head", "weight"),
     "hooks": _HEADS,

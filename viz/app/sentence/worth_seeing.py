@@ -36,7 +36,6 @@ QUESTIONS: Mapping[tuple[str, str], str] = {
     ("corpus", navigation.PAIRS): "Which heads tell two sentences apart?",
     ("corpus", navigation.DICTIONARY): "Which heads hold a dictionary, and which copy?",
     ("corpus", navigation.COMPARE): "What differs between two models on the same lines?",
-    ("figure2", ""): "How are queries, keys and values multiplied?",
     ("self_attention", ""): "Why attention and not recurrence or convolution?",
     ("additive", ""): "Which of two attention functions, and why divide by √dₖ?",
     ("hooks", ""): "Where can you read and change what the model computes?",

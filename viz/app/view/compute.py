@@ -32,6 +32,12 @@ def compute(name: str, function: Callable[P, T], /, *values: P.args, **named: P.
     return result
 
 
+def cached(function: Callable[P, T], /, *values: P.args, **named: P.kwargs) -> T:
+    """Return what `compute` does, without a line in the code."""
+    key = Listing().call(function, values, named).key
+    return memory.memo(key, lambda: function(*values, **named))
+
+
 class Job(NamedTuple):
     """Work that may take long."""
 

@@ -6,6 +6,7 @@ input stands in the code as its `repr`, on one line: it ends no string and begin
 
 import dataclasses
 from collections.abc import Callable, Hashable, Mapping
+from operator import attrgetter
 from pathlib import Path
 from textwrap import indent
 from typing import Any, NamedTuple
@@ -138,21 +139,23 @@ class Listing:
     def _bar_value(self, value: object) -> Written:
         """Write the sentence bar's model or trace, or another trace of that model."""
         bar = sentence_bar.drawn_from()
-        key = cached_results.identity(bar.translator)
-        if value is bar.translator:
+        translator = bar.translator
+        if id(translator) not in self._known:
             self._import("headlight", "Translator")
             self._lines.append(f"translator = {python_code.load_call(bar.requested.model)}")
-            return self._know(value, Written("translator", key))
-        translator = self._written(bar.translator)
-        if value is bar.translator.model:
-            return Written(f"{translator.code}.model", ("model", key))
+            key = cached_results.identity(translator)
+            for part in ("", ".model", ".model.config"):
+                known = attrgetter(part[1:])(translator) if part else translator
+                self._know(known, Written(f"translator{part}", (part, key)))
         if isinstance(value, AttentionTrace):
-            call = Written(python_code.trace_call(value, bar.translator), ref(value))
+            call = Written(python_code.trace_call(value, translator), ref(value))
             if value is not bar.trace:
                 return call
             self._lines.append(f"trace = {call.code}")
             return self._know(value, Written("trace", call.key))
-        raise TypeError("The call has a model that is not the sentence bar's.")
+        if id(value) not in self._known:
+            raise TypeError("The call has a model that is not the sentence bar's.")
+        return self._known[id(value)][1]
 
     def _path(self, path: Path) -> Written:
         if path.is_relative_to(installed.ASSETS):

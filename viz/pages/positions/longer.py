@@ -4,8 +4,9 @@ import altair as alt
 import streamlit as st
 
 from transformer import InputError
+from transformer.analysis.teacher_forcing import log_probs
 from transformer.files import installed
-from transformer.paper.positions import NO_EDIT, Edit, edited_log_probs, long_pair, mean_losses
+from transformer.paper.positions import NO_EDIT, Edit, edit_hooks, long_pair, mean_losses
 from viz.app.chrome import charts, explanations
 from viz.app.sentence import sentence_bar
 from viz.app.view import compute, view
@@ -42,7 +43,8 @@ def longer() -> None:
     count, trace = compute("pair", long_pair, translator, source, target, PARTS)
     losses = {}
     for title, (name, edit) in POSITIONS.items():
-        log_p = compute(f"log_p_{name}", edited_log_probs, translator.model, trace, edit)
+        hooks = compute(f"edit_{name}", edit_hooks, edit)
+        log_p = compute(f"log_p_{name}", log_probs, translator.model, trace, hooks)
         losses[title] = compute(name, mean_losses, log_p, WINDOW)
     with st.container(key=PICTURE):
         starts = [WINDOW * n for n in range(len(losses["sinusoids"]))]

@@ -10,11 +10,12 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from transformer import Translation, Translator, embedding
+from transformer.analysis.edited import edited_translation
+from transformer.analysis.teacher_forcing import log_probs
 from transformer.decoding.settings import SearchSettings
 from transformer.paper.positions import (
     Edit,
-    edited_log_probs,
-    edited_translation,
+    edit_hooks,
     embedding_parts,
     root_mean_squares,
     shuffled_order,
@@ -79,11 +80,10 @@ def without() -> None:
         "no decoder positions": Edit("removed", ("decoder",)),
         "no positions": Edit("removed", ("encoder", "decoder")),
     }
+    hooks = {name: compute(_variable(name), edit_hooks, edit) for name, edit in edits.items()}
     piece_log_p = {
-        name: compute(
-            f"log_p_{name.replace(' ', '_')}", edited_log_probs, translator.model, trace, edit
-        )
-        for name, edit in edits.items()
+        name: compute(f"log_p_{_variable(name)}", log_probs, translator.model, trace, hooks[name])
+        for name in edits
     }
     languages = trace.languages
     picture, candidates = st.columns([2, 1], gap="large")
@@ -110,11 +110,12 @@ def without() -> None:
         unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
         new = {name: _edited(translator, translation.source, edits[name]) for name in edits}
         search = python_code.search_arguments(sentence_bar.settings())
-        for name, edit in edits.items():
+        for name in edits:
+            result = new[name].text, new[name].log_prob
+            variable = f"with_{_variable(name)}"
             list_result(
-                f"with_{name.replace(' ', '_')}", (new[name].text, new[name].log_prob),
-                edited_translation, translator, trace, edit, **search,
-            )  # fmt: skip
+                variable, result, edited_translation, translator, trace, hooks[name], **search
+            )
         changed = [name for name in edits if new[name].text != unedited.text]
         names = f": {listing(changed)}" if changed else ""
         change = "changes" if len(changed) == 1 else "change"
@@ -124,6 +125,10 @@ def without() -> None:
             _candidate(name, translator, translation, edit, log_p)
         if languages.source == PAIR_LANGUAGE:
             show_pair(translator)
+
+
+def _variable(name: str) -> str:
+    return name.replace(" ", "_")
 
 
 def _candidate(

@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app.sentence.checks import Values, close, column, shown
 from tests.viz.pages.reading import frames, tables
 from tests.viz.plotly_values import map_values
-from viz.pages.figure2.matrices import FIELDS
 
 
 def squares(app: AppTest, name: str) -> np.ndarray:
@@ -16,29 +15,6 @@ def squares(app: AppTest, name: str) -> np.ndarray:
     (drawn,) = (frame for frame in frames(app) if "value" in frame)
     texts = drawn[(drawn["name"] == name) & (drawn["value"] != "padding")]["value"]
     return np.array([float(text.replace("−", "-").replace("∞", "inf")) for text in texts])
-
-
-def all_matrices(app: AppTest, values: Values) -> None:
-    matrices, (concat, output), times = values.values()
-    for name, field in FIELDS.items():
-        close(getattr(matrices, field).ravel(), squares(app, name), 6e-4)
-    assert concat.shape == output.shape
-    assert 0 < times.together < 1
-
-
-def one_head(app: AppTest, values: Values) -> None:
-    (weights, mean), (own, averaged), (_, log_prob), (many, single) = values.values()
-    for head, pattern in enumerate(weights):
-        close(pattern.ravel(), squares(app, f"{head}"), 6e-4)
-    close(mean.ravel(), squares(app, ""), 6e-4)
-    words = frames(app, 1)[0]
-    close([own, averaged], [words["own patterns"], words["averaged"]])
-    assert any(f"{log_prob:.2f}"[1:] in html.proto.body for html in app.get("html"))
-    text = " ".join(element.value for element in app.markdown)
-    assert many == single
-    assert text.count(f"{many[1]:,}") == 2
-    attention = sum(count for part, count in many[0].items() if "attention" in part)
-    assert text.count(f"{attention:,}") == 2
 
 
 def work(app: AppTest, values: Values) -> None:

@@ -15,9 +15,7 @@ from streamlit.testing.v1 import AppTest
 from tests.bundled_model import one_bundled_model
 from tests.viz.app.sentence.checks import Check, Values, close, column, same_charts, shown
 from tests.viz.app.sentence.paper_checks import (
-    all_matrices,
     functions,
-    one_head,
     read_and_edited,
     rescaled,
     work,
@@ -262,12 +260,6 @@ VIEWS: dict[str, tuple[Check, dict[str, str]]] = {
     ),
     "training": (forming, {}),
     "training curves": (same_charts, {"training_view": "Curves"}),
-    "figure2": (all_matrices, {"kind": "decoder", "layer": "2"}),
-    "figure2 one head": (one_head, {"figure2_view": "one head instead of h"}),
-    "figure2 one head everywhere": (
-        one_head,
-        {"figure2_view": "one head instead of h", "figure2_every": "true", "kind": "encoder"},
-    ),
     "self_attention": (work, {}),
     "additive": (functions, {"kind": "decoder"}),
     "additive scale": (rescaled, {"additive_view": "Scale", "beam": "1"}),

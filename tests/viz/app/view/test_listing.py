@@ -2,10 +2,10 @@
 
 import ast
 import dataclasses
+import inspect
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from inspect import unwrap
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from tests.viz.app_test import texts
 from transformer import Translator
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED, REVERSE
+from transformer.paper.multi_head import ProjectionTimes
 from transformer.paper.positions import Edit
 from viz.app.view import Page, View
 from viz.app.view.listing import Listing
@@ -44,7 +45,7 @@ def _models_load_once_and_stop_early() -> Iterator[None]:
         names = {"bundled-de-en": REVERSE}
         patch.setattr(Translator, "load", lambda folder=BUNDLED: load(names.get(folder, folder)))
         # translations of changed models, which do not end, have some pieces instead of fifty
-        patch.setitem(unwrap(BeamSearch.__init__).__kwdefaults__, "max_extra", 4)
+        patch.setitem(inspect.unwrap(BeamSearch.__init__).__kwdefaults__, "max_extra", 4)
         yield
 
 
@@ -98,6 +99,10 @@ def same(value: Any, other: Any) -> bool:
         return same(value.to_dict(), other.to_dict())
     if isinstance(value, pd.DataFrame):
         return value.equals(other)
+    if isinstance(value, ProjectionTimes):  # measured anew
+        return True
+    if inspect.isfunction(value):  # a hook
+        return bool(value.__qualname__ == other.__qualname__)
     if isinstance(value, Mapping):
         return [*value] == [*other] and all(same(value[name], other[name]) for name in value)
     if isinstance(value, list | tuple):

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,16 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
-from transformer import Translator
+from transformer import TransformerConfig, Translator
 from transformer.decoding.beam import BeamSearch
 from transformer.files.installed import BUNDLED, REVERSE
 from transformer.paper.multi_head import ProjectionTimes
-from transformer.paper.positions import Edit
+from transformer.paper.positions import NO_EDIT, Edit, RotationError
+from viz.app.sentence import sentence_bar
 from viz.app.view import Page, View
 from viz.app.view.listing import Listing
 from viz.draw.labels import PAGE_TITLES
+from viz.pages.positions.tables import Size
 
 MODULES = [import_module(f"viz.pages.{path}") for path in PAGE_TITLES]
 PAGES: list[Page] = [module.PAGE for module in MODULES if hasattr(module, "PAGE")]
@@ -164,6 +167,32 @@ def test_a_typed_text_is_that_text_and_nothing_else() -> None:
     assert ast.literal_eval(statement.value.args[0]) == HOSTILE
 
 
+def given(value: Any) -> Any:
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(None, True, 1, 1.5, "x", np.float32(0.5), range(3), range(1, 3), (), (1,), [], [1, (2,)]),
+        {"a": (1,), "b": {}},
+        ["a long word " * 9, ("and another " * 9,)],
+        Edit("shuffled", ("encoder",), 3),
+        *(NO_EDIT, Size(2, 4), TransformerConfig.demo(), BUNDLED / "run.jsonl", given),
+    ],
+    ids=repr,
+)
+def test_a_value_in_the_code_is_that_value(value: Any) -> None:
+    listing = Listing()
+    # a number of the same value, which the code must not take for the argument
+    listing.add("other", listing.call(given, (0,), {}), value if type(value) is int else None)
+    listing.add("result", listing.call(given, (value,), {}), value)
+    exec(listing.source(), namespace := {"__name__": __name__})
+    assert namespace["result"] == value
+    assert type(namespace["result"]) in (type(value), float)
+    assert "given(other)" not in listing.source()
+
+
 def _key(*values: object) -> object:
     return Listing().call(same, values, {}).key
 
@@ -184,6 +213,22 @@ def _key(*values: object) -> object:
 def test_calls_of_other_arguments_have_other_keys(values, others) -> None:
     assert _key(*values) == _key(*values)
     assert _key(*values) != _key(*others)
+
+
+def test_each_model_and_each_part_of_a_result_has_its_own_key() -> None:
+    keys = []
+    for translator in (Translator.load(), Translator.load(REVERSE)):
+        requested = SimpleNamespace(model="bundled")
+        bar = SimpleNamespace(translator=translator, requested=requested, trace=None)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sentence_bar, "drawn_from", lambda bar=bar: bar)
+            keys += [_key(translator), _key(translator.model)]
+    listing = Listing()
+    result = RotationError(0.25, 0.5)._replace(exact=[1.0], model=[1.0])  # type: ignore[arg-type]
+    listing.add("result", listing.call(given, (1,), {}), result)
+    parts = [result, result.exact, result.model]
+    keys += [listing.call(same, (part, 1), {}).key for part in parts]
+    assert len(set(keys)) == len(keys)
 
 
 def test_a_file_that_is_written_anew_is_read_anew(tmp_path, monkeypatch) -> None:
